@@ -1,4 +1,7 @@
-/** What every scenario receives: the options, the checkouts to measure, a process starter, and a place for its results. */
+/**
+ * The resources that every scenario receives: the options, the checkouts to measure, a function that starts processes,
+ * and a collector for results.
+ */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -45,7 +48,7 @@ export const createBench = (options: Options, [own, other]: readonly [own: Check
 
   return {
     options,
-    /** This checkout and, with `--against`, the other one. */
+    /** This checkout and, with `--against`, another one. */
     checkouts: other === undefined ? [own] : [own, other],
     own,
     rig,
@@ -58,7 +61,10 @@ export const createBench = (options: Options, [own, other]: readonly [own: Check
     addFigure: (figure: Figure): void => void figures.push(figure),
     addTable: (table: Table): void => void tables.push(table),
     addComparison: (comparison: Comparison): void => void comparisons.push(compare(comparison)),
-    /** Compares what each checkout measured, in the order of `checkouts`; does nothing when there is only one. */
+    /**
+     * Compares the measurements of both checkouts, given in the order of `checkouts`. Does nothing if there is only one
+     * checkout.
+     */
     compareValues: (title: string, unit: string, [here, others]: readonly (readonly number[])[]): void => {
       if (here !== undefined && others !== undefined) comparisons.push(compare({ title, unit, here, other: others }))
     },

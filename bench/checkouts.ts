@@ -6,14 +6,17 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 export type Checkout = {
   name: 'this' | 'other'
   root: string
-  /** Arguments for Node: the flags that this checkout's own launcher sets, and last the built program. */
+  /** The arguments for Node: the flags that this checkout's own launcher sets, followed by the built program. */
   command: readonly string[]
   env: Record<string, string>
 }
 
 const OWN_ROOT = fileURLToPath(new URL('..', import.meta.url))
 
-/** Runs the launcher, which builds what is missing or outdated. npm's variables are left out: they change what it does. */
+/**
+ * Runs the launcher, which builds whatever is missing or outdated. The variables that npm sets are left out because
+ * they change the launcher's behavior.
+ */
 const build = (root: string): void => {
   const { PATH, HOME, TMPDIR } = process.env
   const { status } = spawnSync(process.execPath, [join(root, 'bin/patchbay'), '--version'], {
@@ -31,7 +34,7 @@ const readCheckout = async (name: Checkout['name'], root: string): Promise<Check
   return { name, root, command: tasks.commandOf('command', root), env: tasks.environmentOf('command', root) }
 }
 
-/** Throws when a checkout cannot be built. */
+/** Returns the checkouts to measure. Throws if one of them cannot be built. */
 export const readCheckouts = async (against: string | undefined): Promise<[own: Checkout, other?: Checkout]> => {
   const own = await readCheckout('this', OWN_ROOT)
   return against === undefined ? [own] : [own, await readCheckout('other', against)]

@@ -13,7 +13,7 @@ const collect = async () => {
   setFlagsFromString('--expose-gc')
   const gc = runInNewContext('gc')
   if (typeof gc !== 'function') return
-  // The second round frees what the first one finalized.
+  // The second round frees the objects that the first one finalized.
   for (let round = 0; round < 2; round++) {
     gc()
     await new Promise(resolve => setTimeout(resolve, 50))
@@ -23,7 +23,7 @@ const collect = async () => {
 const NANOSECONDS_OF_MS = 1_000_000
 let delay
 
-/** Starts measuring on the first request. Replies once the reset histogram has its first value. */
+/** Starts measuring on the first request. Replies once the histogram has a value again after its reset. */
 const reportDelay = () => {
   const blockedMs = delay === undefined ? 0 : delay.max / NANOSECONDS_OF_MS
   delay ??= monitorEventLoopDelay({ resolution: 1 })

@@ -1,32 +1,32 @@
-/** Compares this checkout with another one, figure by figure, and says what became worse. */
+/** Compares this checkout with another one, figure by figure, and reports what became worse. */
 import { show, type Table } from './report.ts'
 import { type Interval, median, medianInterval } from './statistics.ts'
 
-/** A ratio of CPU per request above this counts as worse. */
+/** Ratio of CPU per request above which a figure counts as worse. */
 const MAX_RATIO = 1.03
-/** With fewer rounds, neither the interval nor the spread means much. */
+/** Minimum number of rounds. With fewer, neither the interval nor the spread means much. */
 const MIN_ROUNDS = 5
-/** Where the reference varies by more than this share of its median, the machine is too busy to judge anything. */
+/** Maximum spread of the reference, as a share of its median. Above it, the machine is too busy for a judgment. */
 const MAX_SPREAD = 0.1
 
-/** The same figure of both checkouts, one value for each round. */
+/** The same figure for both checkouts, with one value per round. */
 export type Comparison = {
   title: string
   unit: string
   here: readonly number[]
   other: readonly number[]
-  /** CPU per request of the floor in the same rounds. Only comparisons with a reference are judged. */
+  /** CPU per request of the floor in the same rounds. Comparisons without a reference are not judged. */
   reference?: readonly number[]
 }
 export type Compared = Comparison & {
-  /** This checkout divided by the other: the median of the rounds, and its interval. */
+  /** This checkout's value divided by the other's: the median over the rounds, and its interval. */
   ratio: number
   interval: Interval
   /** Width of the reference's interval as a share of its median. */
   spread: number | undefined
-  /** Undefined for what is only printed. */
+  /** Undefined for a comparison that is only printed. */
   verdict: 'worse' | 'not worse' | 'not judged' | undefined
-  /** Why it is not judged. */
+  /** Why the comparison is not judged. */
   doubt: string | undefined
 }
 
@@ -35,7 +35,7 @@ const spreadOf = (values: readonly number[]): number => {
   return (high - low) / median(values)
 }
 
-/** Returns why a comparison with a reference cannot be judged, or undefined. */
+/** Returns why a comparison with a reference cannot be judged, or undefined if it can. */
 const findDoubt = ({ here }: Comparison, { low }: Interval, spread: number): string | undefined => {
   if (Number.isNaN(low + spread)) return 'a round failed'
   if (here.length < MIN_ROUNDS) return `it takes at least ${MIN_ROUNDS} rounds`

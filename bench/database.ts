@@ -1,4 +1,4 @@
-/** Reads and writes Patchbay's SQLite file directly, for what would take too long through the API. */
+/** Reads and writes Patchbay's SQLite file directly, where the API would take too long. */
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import Database from 'better-sqlite3'
 
@@ -17,7 +17,7 @@ const createInsert = (database: Database.Database, table: string, row: Row) => {
   }
 }
 
-/** Creates ascending ids, like UUIDs of version 7. Random ones would spread the inserts over the whole index. */
+/** Creates ascending ids like version 7 UUIDs. Random ids would spread the inserts over the whole index. */
 const createIds = () => {
   const prefix = `${randomUUID().slice(0, 8)}-0000-7000-8000-`
   let count = 0
@@ -29,7 +29,7 @@ const HOUR_MS = 60 * 60 * 1_000
 
 /**
  * Copies a server `count` times with its toolkits and instances, and returns the ids of the copies. No other process
- * may have the database open.
+ * may have the database open during this time.
  */
 export const copyServer = (file: string, uuid: string, count: number): string[] => {
   const database = new Database(file)
@@ -59,7 +59,7 @@ export const copyServer = (file: string, uuid: string, count: number): string[] 
   return uuids
 }
 
-/** Returns the number of calls in the history, and the number that it reports as missing. */
+/** Returns the number of calls in the history and the number of calls that it reports as missing. */
 export const countHistory = (file: string): { recorded: number; missing: number } => {
   const database = new Database(file, { readonly: true })
   const count = (query: string): number => Number(database.prepare(query).pluck().get() ?? 0)

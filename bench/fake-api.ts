@@ -15,7 +15,7 @@ const SEARCH_RECORDS = 256
 const BIG_RECORDS = 10_000
 const RECORDS_PER_MB = 5_000
 const MAX_LARGE_MB = 10
-/** Longer than any pause between two rounds, so that no pool reconnects during a measurement. */
+/** Longer than any pause between two rounds, so that no connection pool has to reconnect during a measurement. */
 const KEEP_ALIVE_MS = 300_000
 const MAX_SLEEP_MS = 10_000
 
@@ -40,7 +40,7 @@ const recordsOf = (count: number): string =>
 const SEARCH_TAIL = Buffer.from(`,"total":${SEARCH_RECORDS},"items":${recordsOf(SEARCH_RECORDS)}}`)
 const BIG = Buffer.from(recordsOf(BIG_RECORDS))
 
-/** Returns an object with this many megabytes of records. */
+/** Returns a JSON object that contains this many megabytes of records. */
 const largeOf = (megabytes: number): string => `{"total":1,"items":${recordsOf(megabytes * RECORDS_PER_MB)}}`
 
 const send = (response: ServerResponse, status: number, body: string | Buffer): void => {

@@ -55,7 +55,7 @@ app.post<{ Body: Message }>('/mcp', async (request, reply) => {
   if (text === undefined) return reply.code(202).send()
   return reply.header('content-type', 'application/json').send(text)
 })
-// A bare event stream, to measure what an open connection alone costs.
+// An event stream without events, to measure the cost of an open connection alone.
 app.get('/mcp', (_request, reply) => {
   reply.hijack()
   reply.raw.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })

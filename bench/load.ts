@@ -1,7 +1,7 @@
 /**
- * The load: connections that each have one pending request at a time, for a bounded time and count. The status and
- * length of every response are checked, and every 20th is parsed completely. With any wrong response no speed is
- * reported, because a server that fails fast is not fast.
+ * The load: connections that each have one pending request at a time, limited in duration and number of requests. The
+ * status and length of every response are checked, and every 20th response is parsed completely. If any response is
+ * wrong, no speed is reported, because a server that fails fast is not fast.
  */
 import {
   closeSession,
@@ -23,16 +23,16 @@ export type LoadOptions = {
   work: Work
   connections: number
   durationMs: number
-  /** Ends the load early. */
+  /** Ends the load early when it returns true. */
   isDone?: () => boolean
-  /** Parses every response, where one wrong one in a thousand matters more than speed. */
+  /** Parses every response. For scenarios where one wrong response in a thousand matters more than speed. */
   parsesAll?: boolean
 }
 export type LoadResult = {
   responses: number
   errors: Record<string, number>
   seconds: number
-  /** NaN if there were errors, like the latencies. */
+  /** NaN if there were errors, as are the latencies. */
   requestsPerSecond: number
   p50Ms: number
   p99Ms: number
@@ -40,12 +40,12 @@ export type LoadResult = {
 
 const PARSE_EVERY = 20
 const MAX_REQUESTS = 5_000_000
-/** How long after the load's end a response may still arrive before it counts as an error. */
+/** How long after the end of the load a response may still arrive without counting as an error. */
 const GRACE_MS = 30_000
 /** All ids have the same number of digits, so that they can be overwritten in place and responses keep their length. */
 const FIRST_ID = 10_000_000
 
-/** Parses a response and returns what is wrong with it, or undefined. */
+/** Parses a response and returns what is wrong with it, or undefined if it is correct. */
 export const findFault = (response: HttpResponse, id: number, work: Work): string | undefined => {
   if (response.status !== 200) return `HTTP ${response.status}`
   const message = messageOf(response, id)

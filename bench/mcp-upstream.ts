@@ -13,7 +13,7 @@ const { values } = parseArgs({ options: { port: { type: 'string' } } })
 
 type Message = { id?: string | number; method?: string }
 
-/** Longer than any pause between two rounds, so that no pool reconnects during a measurement. */
+/** Longer than any pause between two rounds, so that no connection pool has to reconnect during a measurement. */
 const KEEP_ALIVE_MS = 300_000
 
 const USER =

@@ -1,14 +1,14 @@
-/** Encodes and decodes MCP messages as clients of either era do. */
+/** Encodes and decodes MCP messages like a client of either era. */
 import { type Connection, type HttpResponse, headerOf, textOf } from './wire.ts'
 
-/** `session`: initialize and Mcp-Session-Id, 2025-11-25. `stateless`: 2026-07-28. */
+/** `session` uses initialize and Mcp-Session-Id (2025-11-25). `stateless` is 2026-07-28. */
 export type Era = 'session' | 'stateless'
 const SESSION_VERSION = '2025-11-25'
 export const STATELESS_VERSION = '2026-07-28'
 
-/** `authorization` is sent with every request. */
+/** The address of a server. `authorization` is sent with every request. */
 export type Endpoint = { port: number; path: string; authorization?: string }
-/** The id is undefined in the stateless era, and when the server assigns none. */
+/** A client's session. The id is undefined in the stateless era and if the server assigns none. */
 export type Session = { era: Era; id: string | undefined }
 export type Message = {
   id?: unknown
@@ -98,7 +98,7 @@ export const openSession = async (endpoint: Endpoint, connection: Connection): P
   return session
 }
 
-/** Ends a session, so that no round leaves any behind. */
+/** Ends a session, so that no session outlives its round. */
 export const closeSession = async (endpoint: Endpoint, connection: Connection, session: Session): Promise<void> => {
   if (session.id === undefined) return
   const response = await connection.request(encode(endpoint, 'DELETE', eraHeaders(session, '', {})))

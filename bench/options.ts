@@ -21,7 +21,7 @@ export type Options = {
   only: ReadonlySet<Scenario>
   rounds: number
   sliceMs: number
-  /** Uses small numbers everywhere, to check that everything works. */
+  /** Uses small numbers throughout, only to check that everything works. */
   quick: boolean
   strict: boolean
   withSdk: boolean

@@ -14,7 +14,7 @@ const PASSWORD = 'only for a benchmark on loopback'
 export type Patchbay = {
   child: Child
   port: number
-  /** From the start of the process to the first 200 of /readyz. */
+  /** Time from the start of the process to the first 200 from `/readyz`. */
   readyMs: number
 }
 /** Returns the JSON of the response, or undefined for an empty one. Throws unless the status is 2xx. */
@@ -48,7 +48,7 @@ const waitUntilReady = async (child: Child, port: number): Promise<number> => {
   }
 }
 
-/** Starts a checkout's built program on a database in `directory`, with defaults for all other settings. */
+/** Starts a checkout's built program with a database in `directory`. `settings` override the defaults. */
 export const startPatchbay = async (
   { rig, options }: Bench,
   { command, env }: Checkout,
@@ -60,7 +60,7 @@ export const startPatchbay = async (
     name: 'patchbay',
     side: 'server',
     args: [...command.slice(0, -1), ...options.nodeFlags, ...command.slice(-1), 'serve'],
-    // Not the checkout, whose .env would be read.
+    // Not the checkout's folder, whose `.env` file would be read.
     cwd: directory,
     env: {
       ...env,
@@ -97,7 +97,7 @@ export const signUp = async (port: number): Promise<Send> => {
   return async (method, path, body) => (await send(method, path, body)).json
 }
 
-/** Signs the same user in and returns the cookies of the session. */
+/** Signs in as the same user and returns the cookies of the session. */
 export const signInByApi = async (port: number): Promise<{ name: string; value: string }[]> => {
   const { cookie } = await createSend(port, {})('POST', '/session', { email: EMAIL, password: PASSWORD })
   return cookie.split('; ').map(pair => {
@@ -113,7 +113,7 @@ export const createToken = async (send: Send, scopes: readonly string[]): Promis
 const toParameters = ({ properties }: BenchTool) =>
   Object.fromEntries(Object.entries(properties).map(([name, { description }]) => [name, { description }]))
 
-/** Returns the instance of a tool that has the tool's own name. */
+/** Returns the instance whose name is that of its tool. */
 export const instanceOf = ({ instances }: HostedServer, name: string): { id: string; toolId: string } => {
   const instance = instances.get(name)
   if (instance === undefined) throw new Error(`no instance ${name}`)
@@ -121,8 +121,8 @@ export const instanceOf = ({ instances }: HostedServer, name: string): { id: str
 }
 
 /**
- * Creates a toolkit of these tools for the API at `apiUrl`, and a public server with an instance of each. Results have
- * no token budget unless one is given, because the floor has none either.
+ * Creates a toolkit of these tools for the API at `apiUrl`, and a public server with an instance of each tool. By
+ * default results have no token budget, because the floor has none either.
  */
 export const createHostedServer = async (
   send: Send,

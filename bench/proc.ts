@@ -1,4 +1,4 @@
-/** Reads the CPU time and memory of processes from Linux's /proc, see proc(5). */
+/** Reads the CPU time and memory of processes from /proc on Linux. See proc(5). */
 import { readdirSync, readFileSync } from 'node:fs'
 
 /** Length of a clock tick: USER_HZ is 100 on every Linux that Node supports. */

@@ -6,7 +6,7 @@ import { createServer } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import { allowedCores, busyMsOf, cpuMsOf, residentBytesOf, treeOf } from './proc.ts'
 
-/** Longer than Patchbay itself waits for pending calls. */
+/** Longer than Patchbay itself waits for pending calls before it stops. */
 const STOP_MS = 15_000
 const REPLY_MS = 30_000
 
@@ -26,15 +26,15 @@ export type Child = {
 }
 export type StartOptions = {
   name: string
-  /** `server` has a core of its own; the API and the load share the other one. */
+  /** `server` runs on its own core. The API and the load share the other core. */
   side: 'server' | 'load'
   args: readonly string[]
   env?: Record<string, string>
   cwd?: string
 }
 /**
- * CPU time since the meter was created. `serverMs` is that of the server and its descendants, `ownMs` that of the server
- * alone, and `foreignMs` that of all processes outside the benchmark on the cores it uses.
+ * CPU time since the meter was created. `serverMs` is the time of the server and its descendants, `ownMs` that of the
+ * server alone, and `foreignMs` that of all processes outside the benchmark on the benchmark's cores.
  */
 export type Usage = { serverMs: number; ownMs: number; foreignMs: number; elapsedMs: number }
 /** A process that communicates over stdio. */
@@ -79,14 +79,14 @@ const stopProcess = async (child: ChildProcess, pid: number): Promise<void> => {
   await ended
 }
 
-/** `logFile` receives the output of the children. */
+/** Creates the object that starts and measures the child processes. Their output goes to `logFile`. */
 export const createRig = (logFile: string) => {
   const cores = findCores()
   const children = new Set<Child>()
   const log = openSync(logFile, 'a')
   if (cores !== undefined) spawnSync('taskset', ['-a', '-c', '-p', String(cores[1]), String(process.pid)])
 
-  /** Passes only the basics, so that no setting leaks in from the shell. */
+  /** Contains only the basic variables, so that no setting leaks in from the shell. */
   const bareEnvironment = () => ({ PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: process.env.TMPDIR })
 
   const onCore = (side: StartOptions['side'], args: readonly string[]): readonly [string, string[]] => {
@@ -159,7 +159,7 @@ export const createRig = (logFile: string) => {
   return { isPinned: cores !== undefined, start, startPiped, meter, stopAll, close: () => closeSync(log) }
 }
 
-/** Returns a port of the loopback interface on which nothing listens. */
+/** Returns a loopback port on which nothing listens. */
 export const findFreePort = async (): Promise<number> => {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -1,7 +1,7 @@
 /** Renders tables and figures as text. */
 import { cpus } from 'node:os'
 
-/** A measured value and its requirement. NaN means that it could not be measured. */
+/** A measured value and its required limit. NaN means that the value could not be measured. */
 export type Figure = {
   title: string
   required: { atLeast: number } | { atMost: number }
@@ -18,13 +18,13 @@ export const verdictOf = ({ required, measured }: Figure): Verdict => {
   return isReached ? 'pass' : 'MISS'
 }
 
-/** Formats a number with three significant digits, or as a whole number from 1,000 on. */
+/** Formats a number with three significant digits, or as a whole number if it is 1,000 or more. */
 export const show = (value: number): string => {
   if (Number.isNaN(value)) return '-'
   return Math.abs(value) >= 1_000 ? String(Math.round(value)) : String(Number(value.toPrecision(3)))
 }
 
-/** Aligns the first column to the left and the others to the right. */
+/** Formats a table with the first column aligned left and the others right. */
 export const renderTable = ({ title, columns, rows }: Table): string => {
   const lines = [columns, ...rows]
   const widths = columns.map((_, column) => Math.max(...lines.map(line => (line[column] ?? '').length)))

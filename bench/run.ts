@@ -1,4 +1,4 @@
-/** The benchmark: what Patchbay costs compared with a minimal server (`floor.ts`). See README.md. */
+/** The benchmark: the cost of Patchbay compared with that of a minimal server (`floor.ts`). See README.md. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createBench } from './bench.ts'
 import { readCheckouts } from './checkouts.ts'
@@ -20,7 +20,7 @@ import { runStart } from './scenarios/start.ts'
 import { runUpstreamStart } from './scenarios/upstream-start.ts'
 import { runUpstreams } from './scenarios/upstreams.ts'
 
-/** Characters of the servers' log that are printed when a scenario fails. */
+/** Number of characters from the end of the servers' log that are printed when a scenario fails. */
 const LOG_TAIL = 4_000
 
 const run = async (options: Options, checkouts: Awaited<ReturnType<typeof readCheckouts>>): Promise<number> => {

@@ -55,7 +55,10 @@ const handleSession = async (request: IncomingMessage, response: ServerResponse)
   return transport.handleRequest(request, response)
 }
 
-/** Also narrows the type: a request received by a server has a method and a URL, which Node's types leave optional. */
+/**
+ * Returns whether a request is of the stateless era. Also narrows the type: requests that a server receives always have
+ * a method and a URL, which are optional in Node's types.
+ */
 const isStateless = (request: IncomingMessage): request is IncomingMessage & { method: string; url: string } =>
   request.headers['mcp-protocol-version'] === STATELESS_VERSION
 

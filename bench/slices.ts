@@ -1,4 +1,4 @@
-/** Slices of load, in which the targets take turns, and the tables and comparisons made from them. */
+/** Slices of load, which the targets take in turns, and the tables and comparisons made from the slices. */
 import type { Bench } from './bench.ts'
 import { inTurn } from './checkouts.ts'
 import { type LoadResult, runLoad } from './load.ts'
@@ -8,17 +8,17 @@ import { nameOf, type Target } from './targets.ts'
 import type { Work } from './tools.ts'
 
 export type Slice = LoadResult & { cpuUs: number; busyPercent: number; foreignPercent: number }
-/** What one slice sends. */
+/** The requests that one slice sends. */
 export type Load = { title: string; work: Work; connections: number }
 
 export const WARM_UP_MS = 300
-/** V8 needs a few seconds of load to compile the hot code. */
+/** Warm-up of the first round. V8 needs a few seconds of load to compile the hot code. */
 export const FIRST_WARM_UP_MS = 6_000
-/** Longer than the history waits before it writes a batch, so that a slice pays for its own writes. */
+/** Longer than the history waits before it writes a batch, so that each slice includes its own writes. */
 const SETTLE_MS = 400
 export const settle = () => new Promise(resolve => setTimeout(resolve, SETTLE_MS))
 
-/** Loads one target for a slice, after a warm-up, and measures what it used. */
+/** Loads one target for the length of a slice, after a warm-up, and measures its resource use. */
 export const runSlice = async (bench: Bench, target: Target, load: Load, warmUpMs: number): Promise<Slice> => {
   const { endpoint, era, child } = target
   const { work, connections } = load
@@ -37,7 +37,9 @@ export const runSlice = async (bench: Bench, target: Target, load: Load, warmUpM
   }
 }
 
-/** Runs one slice of each load on each target and round. Returns the slices by load and target, each in round order. */
+/**
+ * Runs one slice per load, target and round. Returns the slices by load and then target, in the order of the rounds.
+ */
 export const runInTurns = async (
   bench: Bench,
   targets: readonly Target[],
@@ -61,7 +63,7 @@ export const runInTurns = async (
   return slices
 }
 
-/** Returns NaN for a slice with errors. */
+/** Returns the CPU time of a slice, or NaN if the slice has errors. */
 export const cpuOf = ({ cpuUs, errors }: Pick<Slice, 'cpuUs' | 'errors'>): number =>
   Object.keys(errors).length > 0 ? Number.NaN : cpuUs
 
@@ -92,7 +94,10 @@ export const compareSlices = (
   }
 }
 
-/** Takes speed and latency from the quieter half of the rounds, and CPU time from all, because it is less disturbed. */
+/**
+ * Summarizes slices. Takes speed and latency from the quieter half of the rounds. Takes CPU time from all rounds,
+ * because other processes disturb it less.
+ */
 export const summarize = (slices: readonly Slice[]) => {
   const quiet = [...slices].sort((a, b) => a.foreignPercent - b.foreignPercent).slice(0, Math.ceil(slices.length / 2))
   const of = (key: 'requestsPerSecond' | 'p50Ms' | 'p99Ms' | 'busyPercent' | 'foreignPercent') =>
@@ -109,9 +114,12 @@ export const summarize = (slices: readonly Slice[]) => {
 }
 export type Summary = ReturnType<typeof summarize>
 
-/** Above it, speed and latency say more about other processes than about the servers. */
+/**
+ * CPU use of other processes, in percent of a core. Above it, speed and latency say more about those processes than
+ * about the servers.
+ */
 const QUIET_PERCENT = 15
-/** Below it, the load was the limit and not the floor. */
+/** CPU use of the floor. Below it, the load was the bottleneck and not the floor. */
 const SATURATED_PERCENT = 85
 
 export const noteDisturbance = (base: Summary, summary: Summary): string => {
@@ -146,7 +154,7 @@ const toRow = (name: string, summary: Summary, base: Summary): string[] => [
   String(summary.errors.reduce((sum, [, count]) => sum + count, 0)),
 ]
 
-/** Adds a table with ratios to `base`, and reports every error as broken. */
+/** Adds a table with ratios to `base`, and records every error as a failure. */
 export const addSliceTable = (
   bench: Bench,
   title: string,

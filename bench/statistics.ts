@@ -1,6 +1,6 @@
 const ascending = (values: readonly number[]): number[] => [...values].sort((a, b) => a - b)
 
-/** Returns NaN, with which no figure passes, for an empty list or when a value is NaN. */
+/** Returns NaN, which fails every requirement, if the list is empty or contains NaN. */
 export const median = (values: readonly number[]): number => {
   if (values.some(Number.isNaN)) return Number.NaN
   const sorted = ascending(values)
@@ -8,7 +8,7 @@ export const median = (values: readonly number[]): number => {
   return sorted.length % 2 === 1 ? upper : (upper + (sorted[(sorted.length >> 1) - 1] ?? Number.NaN)) / 2
 }
 
-/** `share` is between 0 and 1: 0.99 is the 99th percentile. Returns NaN for an empty list. */
+/** Returns a quantile. `share` is between 0 and 1: 0.99 is the 99th percentile. Returns NaN for an empty list. */
 export const quantile = (values: readonly number[], share: number): number => {
   const sorted = ascending(values)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
@@ -16,19 +16,20 @@ export const quantile = (values: readonly number[], share: number): number => {
 
 export type Interval = { low: number; high: number }
 
-/** Chance that the true median lies outside the interval, on each side. */
+/** Maximum probability, on each side, that the true median lies outside the interval. */
 const MAX_OUTSIDE = 0.025
 
 /**
- * Returns the 95 % confidence interval of the median by order statistics, which assumes nothing about the
- * distribution. Up to 8 values that is their whole range; from 9 on, one outlier on each side is dropped, from 12 on
- * two, and so on. Both ends are NaN if a value is, and for an empty list.
+ * Returns the 95 % confidence interval of the median from order statistics, which assume nothing about the
+ * distribution. For up to 8 values, the interval is their whole range. From 9 values on it drops one outlier on each
+ * side, from 12 on two, and so on. Both ends are NaN if the list is empty or contains NaN.
  */
 export const medianInterval = (values: readonly number[]): Interval => {
   if (values.length === 0 || values.some(Number.isNaN)) return { low: Number.NaN, high: Number.NaN }
   const sorted = ascending(values)
   const count = sorted.length
-  // The number of values below the median is binomial: this is the chance of exactly `dropped` + 1, and of at most that.
+  // The number of values below the median is binomial. `chance` is the probability of exactly `dropped` + 1 such
+  // values, `outside` that of at most this many.
   let chance = 0.5 ** count * count
   let outside = 0.5 ** count + chance
   let dropped = 0

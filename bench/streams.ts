@@ -2,7 +2,7 @@
 import { type Endpoint, encodeListen, openSession, type Session } from './mcp.ts'
 import { type EventStream, openConnection, openEventStream } from './wire.ts'
 
-/** Number opened in parallel: enough to be fast, few enough for any listen backlog. */
+/** Number of connections opened in parallel: enough to be fast, few enough for any listen backlog. */
 const WIDTH = 16
 const LIST_CHANGED = 'notifications/tools/list_changed'
 
@@ -23,7 +23,7 @@ const openListener = async (endpoint: Endpoint, session: Session, id: number, on
   const stream = await openEventStream(endpoint.port, encodeListen(endpoint, session, id), text => {
     const seen = tail + text
     const isTold = seen.includes(LIST_CHANGED)
-    // The name can arrive in two chunks, but must be counted once.
+    // The name can be split between two chunks but must be counted only once.
     tail = isTold ? '' : seen.slice(1 - LIST_CHANGED.length)
     if (isTold) onChange()
   })

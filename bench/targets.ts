@@ -25,13 +25,13 @@ export type PatchbayTargets = {
 /** Returns a name that is unique among the targets of both checkouts. */
 export const nameOf = ({ name, checkout }: Target): string => (checkout === 'other' ? `${name} (other checkout)` : name)
 
-/** Starts the floor. `prefix` goes before the names of the tools that it lists. */
+/** Starts the floor. `prefix` is prepended to the names of the tools that it lists. */
 export const startFloor = async (bench: Bench, apiUrl: string, prefix = ''): Promise<Target> => {
   const { child, port } = await bench.startOwn('floor', 'server', ['--api', apiUrl, '--prefix', prefix])
   return { name: 'floor', child, endpoint: { port, path: '/mcp' }, era: 'session', checkout: undefined }
 }
 
-/** Starts a checkout on a new database and sets it up with the 20 tools through its API. */
+/** Starts a checkout with a new database and adds the 20 tools through its API. */
 export const startTargets = async (bench: Bench, checkout: Checkout, apiUrl: string): Promise<PatchbayTargets> => {
   const directory = bench.createDirectory('patchbay')
   const { child, port } = await startPatchbay(bench, checkout, directory)

@@ -53,7 +53,7 @@ export const toListedTools = (tools: readonly BenchTool[], prefix = '') =>
     inputSchema: { type: 'object' as const, properties, required },
   }))
 
-/** Returns the path and query of a call, or undefined for a tool that the floor does not know. */
+/** Returns the path and query for a call, or undefined for a tool that the floor does not have. */
 export const pathOf = (name: unknown, args: Record<string, unknown>): string | undefined => {
   if (name === 'get_user') return `/users/${encodeURIComponent(String(args.id))}`
   if (name === 'search') return `/search?q=${encodeURIComponent(String(args.q))}`
@@ -61,7 +61,7 @@ export const pathOf = (name: unknown, args: Record<string, unknown>): string | u
   return undefined
 }
 
-/** A request that the load repeats, and how to check its response. */
+/** A request that the load repeats, and what its response must contain. */
 export type Work = {
   title: string
   method: 'tools/call' | 'tools/list'

@@ -1,6 +1,6 @@
 /**
- * A minimal HTTP/1.1 client on raw sockets: one request at a time on a persistent connection, and event streams. Node's
- * own client would use more CPU than the measured servers.
+ * A minimal HTTP/1.1 client on raw sockets. It supports one request at a time on a persistent connection, and event
+ * streams. Node's own client would use more CPU than the servers being measured.
  */
 import { connect, type Socket } from 'node:net'
 
@@ -32,7 +32,7 @@ const decodeChunks = (bytes: Buffer): Buffer => {
   }
 }
 
-/** Creates a parser for one response. It returns undefined until the response is complete. */
+/** Creates a parser for one response. The parser returns undefined until the response is complete. */
 const createReader = () => {
   let pending: Buffer | undefined
   let response: HttpResponse | undefined

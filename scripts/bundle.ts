@@ -3,14 +3,14 @@ import { dirname, join, posix, relative, resolve } from 'node:path'
 import { type Plugin, rolldown } from 'rolldown'
 import { listLicences } from './licences.ts'
 
-// Replaces the compiled program with one bundle that includes its libraries. It starts faster than 1,500 modules, and
-// needs no other packages than those with native parts. Usage: node scripts/bundle.ts FOLDER
+// Replaces the compiled program with a bundle that includes its libraries. The bundle starts faster than 1,500 modules
+// and needs no packages other than those with native parts. Usage: node scripts/bundle.ts FOLDER
 const ROOT = join(import.meta.dirname, '..')
 const folder = resolve(process.argv[2] ?? 'dist')
 
 /** Packages with native parts, which are installed with Patchbay. All other packages are devDependencies. */
 const { dependencies, optionalDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
-/** Optional native part of pg. */
+/** An optional native part of pg, which is never installed. */
 const NEVER_INSTALLED = 'pg-native'
 
 /** Files that the running program finds by name: data, scripts for a sandbox, a thread's module. */
@@ -61,7 +61,7 @@ const bundle = await rolldown({
     ...Object.keys(COPIED),
     NEVER_INSTALLED,
   ],
-  // Its main file requires others through a parameter, which bundlers cannot follow.
+  // The main file of jsonc-parser loads its other files through a parameter, which bundlers cannot follow.
   resolve: { alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' } },
   plugins: [keepAddresses],
   checks: { eval: false },

@@ -1,6 +1,6 @@
-// Adds packages to package-lock.json that npm leaves out when its registry lacks a package for another platform (a
-// mirror, or an incomplete release). npm writes such a lock without a warning, and `npm ci` then rejects it ("Missing:
-// … from lock file"). Run it after `npm install` when test/architecture says so.
+// Adds packages to package-lock.json that npm leaves out if its registry lacks a package for another platform (a
+// mirror, or an incomplete release). npm writes such a lock file without a warning, and `npm ci` then rejects it
+// ("Missing: … from lock file"). Run this script after `npm install` when test/architecture asks for it.
 import { readFileSync, writeFileSync } from 'node:fs'
 
 type Locked = {
@@ -15,7 +15,7 @@ export type Lock = { packages: Record<string, Locked>; [field: string]: unknown 
 const SYSTEMS = ['android', 'darwin', 'freebsd', 'linux', 'openharmony', 'win32']
 const PROCESSORS = ['arm64', 'arm', 'ia32', 'ppc64', 'riscv64', 's390x', 'x64']
 
-/** Derives the platform fields of package.json from a package name (`@swc/core-linux-arm-gnueabihf`). */
+/** Derives a package's platform fields in package.json from its name (such as `@swc/core-linux-arm-gnueabihf`). */
 const platformOf = (name: string) => {
   const words = name.slice(name.indexOf('/') + 1).split('-')
   const os = words.filter(word => SYSTEMS.includes(word))
@@ -25,7 +25,7 @@ const platformOf = (name: string) => {
   return os[0] === 'linux' ? { cpu, libc, os } : { cpu, os }
 }
 
-/** Returns whether the lock has `name` where Node would find it from the package at `from`. */
+/** Returns whether the lock file contains `name` where Node would find it from the package at `from`. */
 const isLocked = (lock: Lock, from: string, name: string): boolean => {
   for (let at = from; ; at = at.slice(0, Math.max(0, at.lastIndexOf('/node_modules/')))) {
     if (lock.packages[`${at === '' ? '' : `${at}/`}node_modules/${name}`]) return true

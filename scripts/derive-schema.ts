@@ -6,7 +6,7 @@ export const SQLITE_SCHEMA = join(ROOT, 'prisma/schema.prisma')
 /** Not in git: it is generated from the SQLite schema each time, so it cannot become stale. */
 export const POSTGRES_SCHEMA = join(ROOT, 'prisma/postgresql/schema.prisma')
 
-/** Replaces text that must occur exactly once, so that an unexpected schema layout fails. */
+/** Replaces text that must occur exactly once, so that an unexpected schema layout causes an error. */
 const replaceOnce = (text: string, from: string, to: string): string => {
   const parts = text.split(from)
   if (parts.length !== 2) throw new Error(`prisma/schema.prisma should hold ${JSON.stringify(from)} exactly once`)
@@ -16,8 +16,8 @@ const replaceOnce = (text: string, from: string, to: string): string => {
 const JSON_FIELD = /^( +\w+ +Json\??)(?= |$)/gm
 
 /**
- * Returns the schema for PostgreSQL: another provider, another folder for the client, and JSON stored as text, as on
- * SQLite. jsonb would sort keys, and reject the lone surrogates and NULs that a JSON string may contain.
+ * Returns the schema for PostgreSQL, with another provider, another folder for the client, and JSON stored as text, as
+ * on SQLite. The jsonb type would sort keys and reject the lone surrogates and NULs that a JSON string may contain.
  */
 export const toPostgresSchema = (schema: string): string => {
   const provider = replaceOnce(schema, 'provider = "sqlite"', 'provider = "postgresql"')

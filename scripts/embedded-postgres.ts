@@ -19,12 +19,12 @@ export type EmbeddedServer = { urlOf: (database: string) => string; stop: () => 
 // The data is deleted after the run, so it need not be durable.
 const FAST_FLAGS = [
   ...['fsync=off', 'full_page_writes=off', 'synchronous_commit=off', 'max_connections=200'],
-  // No replication, and no database lives long enough to need vacuuming.
+  // There is no replication, and no database exists long enough to need vacuuming.
   ...['wal_level=minimal', 'max_wal_senders=0', 'max_wal_size=128MB', 'autovacuum=off', 'jit=off'],
 ]
 const LOCAL_FLAGS = ['listen_addresses=127.0.0.1', 'unix_socket_directories=']
 
-/** Starts a server in about 3 s. Its data is in a temporary folder, which is deleted with it. */
+/** Starts a server in about 3 s. Its data is in a temporary folder, which is deleted when the server stops. */
 export const startEmbeddedPostgres = async (): Promise<EmbeddedServer> => {
   const EmbeddedPostgres = await importWithoutExitHooks()
   const port = await freePort()
@@ -36,7 +36,7 @@ export const startEmbeddedPostgres = async (): Promise<EmbeddedServer> => {
     user: 'postgres',
     password: 'postgres',
     persistent: false,
-    // PostgreSQL refuses to run as root, which is often the only user in a container.
+    // PostgreSQL refuses to run as root, which is often the only user in a container. This creates another user.
     createPostgresUser: process.getuid?.() === 0,
     initdbFlags: ['--encoding=UTF8', '--no-sync'],
     postgresFlags: [...FAST_FLAGS, ...LOCAL_FLAGS].flatMap(flag => ['-c', flag]),

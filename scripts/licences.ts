@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 const PACKAGE = /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/
 
-/** Returns the folder of the package that a module is in, or undefined if it is ours. */
+/** Returns the folder of the package that contains a module, or undefined for one of our own modules. */
 const packageOf = (module: string): string | undefined => PACKAGE.exec(module.replaceAll('\\', '/'))?.[0]
 
 const describe = (folder: string): string => {
@@ -13,7 +13,7 @@ const describe = (folder: string): string => {
   return [`${name} ${version} (${license})`, ...texts].join('\n\n')
 }
 
-/** Returns the licences of the packages that `modules` are from, as one text. */
+/** Returns the licences of the packages that contain `modules`, as one string. */
 export const listLicences = (modules: readonly string[]): string => {
   const folders = new Set(modules.map(packageOf).filter(folder => folder !== undefined))
   return `${[...folders]

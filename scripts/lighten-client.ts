@@ -5,7 +5,7 @@ import { shiftStrings } from './prisma-graph.ts'
 const CLIENTS = join(import.meta.dirname, '../src/lib/db/generated')
 const COMPILER = /const \{ wasm \} = await import\(("@prisma\/client\/runtime\/[\w.-]+\.mjs")\)/g
 const GRAPH = /strings: (JSON\.parse\(.+\)),\n {2}graph: "([\w-]+)"/g
-/** Gap at which V8 switches from an array with holes to a dictionary for an object's indexed properties. */
+/** Gap between indexes at which V8 switches an object's indexed properties from an array with holes to a dictionary. */
 const GAP = 1_100
 
 type Replacement = (...parts: string[]) => string
@@ -25,7 +25,7 @@ const readCompilerFromFile: Replacement = (_, module) =>
 
 /**
  * Makes V8 use dictionaries for 1,700 objects that have a few properties each, with indexes up to 650. As arrays with
- * holes they take 6 MB, ten times what they need.
+ * holes, these objects take 6 MB, ten times as much as needed.
  */
 const numberSparsely: Replacement = (_, strings, graph = '') =>
   `strings: [...Array(${GAP}).fill(''), ...${strings}],\n  graph: "${shiftStrings(graph, GAP)}"`

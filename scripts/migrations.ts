@@ -19,7 +19,7 @@ const AGREE = 0
 const DIFFER = 2
 
 /**
- * Returns the SQL that leads from the migrations to the models; undefined if they already agree.
+ * Returns the SQL that is missing from the migrations to produce the schema, or undefined if none is.
  *
  * Runs the migrations on a shadow database: in memory for SQLite, next to the database at `databaseUrl` for PostgreSQL.
  * Throws if Prisma fails.

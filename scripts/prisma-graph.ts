@@ -38,15 +38,15 @@ const times = (count: number, work: () => void): void => {
 }
 
 /**
- * Adds `by` to every string index in Prisma's serialized query graph. Throws if the layout differs from that of Prisma
- * 7.10 (its runtime's `deserialize`).
+ * Adds `by` to every string index in Prisma's serialized query graph. Throws if the layout is not that of Prisma 7.10
+ * (see `deserialize` in its runtime).
  */
 export const shiftStrings = (graph: string, by: number): string => {
   const { byte, short, number, isAtEnd } = createReader(Buffer.from(graph, 'base64url'))
   const written = createWriter()
   const copy = (): number => written.number(number())
   const shift = (): number => written.number(number() + by)
-  /** 0 means none; otherwise the index plus one. */
+  /** 0 means no string. Any other value is the index plus one. */
   const shiftOptional = (): void => {
     const value = number()
     written.number(value === 0 ? 0 : value + by)

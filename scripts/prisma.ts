@@ -23,6 +23,6 @@ export const runPrisma = (databaseUrl: string, args: readonly string[]) => {
     encoding: 'utf8',
     timeout: TIMEOUT_MS,
   })
-  // A killed run has no status; do not report it as a success.
+  // A killed process has no status. Do not report it as a success.
   return { status: run.status ?? 1, output: `${run.stdout}${run.stderr}${run.error ? run.error.message : ''}` }
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-// Replaces the schema engine that the Prisma CLI downloads: speaks the same JSON-RPC over stdio, using
+// Replaces the schema engine that the Prisma CLI downloads. It speaks the same JSON-RPC over stdio, using
 // @prisma/schema-engine-wasm and the app's driver adapters. With PRISMA_SCHEMA_ENGINE_BINARY set to this file, all
-// `prisma …` commands work offline. Every failure must be reported as an error response: the CLI treats an engine that
-// just exits as a success, so a check that relies on it would pass without having run.
+// `prisma …` commands work offline. Every failure must be reported as an error response. The CLI treats an engine that
+// just exits as a success, so a check that relies on the engine would pass without having run.
 import { mkdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -18,7 +18,7 @@ const isPostgres = url
   ? /^postgres(ql)?:/.test(url)
   : models.some(([, text]) => /provider\s*=\s*"postgresql"/.test(text))
 
-/** As Prisma's own engines create it. Without this table, the methods below fail with P1014. */
+/** The table as Prisma's own engines create it. Without it, the methods below fail with P1014. */
 const BOOKKEEPING = isPostgres
   ? `CREATE TABLE IF NOT EXISTS "_prisma_migrations" ("id" VARCHAR(36) PRIMARY KEY NOT NULL, "checksum" VARCHAR(64) NOT NULL,
      "finished_at" TIMESTAMPTZ, "migration_name" VARCHAR(255) NOT NULL, "logs" TEXT, "rolled_back_at" TIMESTAMPTZ,
@@ -39,12 +39,12 @@ const CHAR_OID = 18
 const BPCHAR_OID = 1_042
 const SHADOW_DROP = /^DROP DATABASE "prisma_migrate_shadow_db_[^"]*"$/
 
-/** For each result, by its rows: which columns have PostgreSQL's internal type "char". */
+/** Maps the rows of each result to the indexes of the columns with PostgreSQL's internal type "char". */
 const charColumns = new WeakMap()
 
 /**
- * Works around two problems of adapter-pg that only migrations run into: it does not know the type "char", and it drops
- * the shadow database while its own pool is still connected.
+ * Works around two problems in adapter-pg that affect only migrations: it does not know the type "char", and it drops
+ * the shadow database while its own pool is still connected to it.
  */
 const patchPostgresDriver = pg => {
   for (const prototype of [pg.Pool.prototype, pg.Client.prototype]) {
@@ -77,8 +77,8 @@ const createAdapterFactory = async () => {
     import('pg-connection-string'),
   ])
   patchPostgresDriver(pg)
-  // No connectionString: it would override the shadow database's name, so migrations would be tried on the real
-  // database.
+  // Do not pass a connectionString. It would override the name of the shadow database, so migrations would be tried on
+  // the real one.
   const { host, port, user, password, database, ssl, options } = parse(url || 'postgresql://localhost/none')
   const parts = { host, port: port ? Number(port) : undefined, user, password, database, ssl, options }
   return new PrismaPg(Object.fromEntries(Object.entries(parts).filter(([, value]) => value != null)))
@@ -93,14 +93,14 @@ const adapt = factory => {
       const queryRaw = connection.queryRaw.bind(connection)
       connection.queryRaw = async query => {
         const result = await queryRaw(query)
-        // The engine panics if the column is text.
+        // The engine panics if a "char" column is reported as text.
         for (const at of charColumns.get(result.rows) ?? []) result.columnTypes[at] = ColumnTypeEnum.Character
         return result
       }
       // adapter-pg splits scripts at every semicolon, even within strings and functions.
       if (isPostgres) connection.executeScript = async sql => void (await connection.underlyingDriver().query(sql))
       const executeRaw = connection.executeRaw.bind(connection)
-      // better-sqlite3 prepares one statement at a time; a migration contains many.
+      // better-sqlite3 prepares one statement at a time, but a migration contains many.
       connection.executeRaw = async query => {
         if (query.args?.length) return executeRaw(query)
         await connection.executeScript(query.sql)
@@ -174,7 +174,7 @@ const underWay = new Map()
 
 const serve = async () => {
   const engine = buildEngine()
-  engine.catch(() => {}) // reported to each request
+  engine.catch(() => {}) // the error is reported for each request
   for await (const line of createInterface({ input: process.stdin })) {
     const message = line.trim() ? JSON.parse(line) : {}
     if (!message.method) continue // the CLI's response to our print request
@@ -184,7 +184,7 @@ const serve = async () => {
   await Promise.all(underWay.values())
 }
 
-/** Runs `cli can-connect-to-database` and similar commands, which report by exit code. */
+/** Runs `cli can-connect-to-database` and similar commands, which report their outcome in the exit code. */
 const checkConnection = async () => {
   try {
     const connection = await (await createAdapterFactory()).connect()
@@ -199,7 +199,7 @@ const checkConnection = async () => {
 }
 
 const CONNECTION_ENDED = '57P01'
-/** The engine's panic message. After a panic it answers no more requests. */
+/** The engine's panic message. After a panic, the engine responds to no further requests. */
 let panic
 globalThis.PRISMA_WASM_PANIC_REGISTRY = {
   set_message: message => {
@@ -207,7 +207,7 @@ globalThis.PRISMA_WASM_PANIC_REGISTRY = {
   },
 }
 process.on('uncaughtException', error => {
-  if (error?.code === CONNECTION_ENDED) return // the shadow database's idle connections, dropped by force
+  if (error?.code === CONNECTION_ENDED) return // dropping the shadow database ends its idle connections
   for (const id of underWay.keys()) sendError(id, panic ?? String(error?.stack ?? error))
   if (underWay.size === 0) process.stderr.write(`${error?.stack ?? error}\n`)
   process.exit(101)

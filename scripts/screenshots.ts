@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { launchChromium } from '../test/support/chromium.ts'
 import { type DashboardWorld, startDashboardWorld } from '../test/web/browser/dashboard-world.ts'
 
-// `npm run screenshots`: recreates the README's pictures from the current pages, with the data of their tests.
+// `npm run screenshots`: recreates the README's pictures from the current pages, with the data that the page tests use.
 
 const IMAGES = join(import.meta.dirname, '../docs/img')
 const SIZE = { width: 1_280, height: 1_060 }

@@ -34,7 +34,7 @@ export type ApiParts = Services & {
   sessions: SessionOptions
 }
 
-/** The routes of the API, grouped by feature. */
+/** Registers the routes of the API, grouped by feature. */
 const ROUTES: readonly FastifyPluginAsyncZod<ApiParts>[] = [
   accountRoutes,
   mailFlowRoutes,

@@ -68,7 +68,7 @@ export type PagesParts = ApiParts & {
   authorizationServer: AuthorizationPagesParts
 }
 
-/** The pages, in the order of the menu. */
+/** Registers the pages, in the order of the menu. */
 const PAGES: readonly FastifyPluginAsync<PagesParts & { frames: ServerFrameParts }>[] = [
   themePages,
   landingPages,

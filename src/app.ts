@@ -26,15 +26,18 @@ const MAX_MOUNTED = 5_000
 
 export type App = {
   http: HttpServer
-  /** Must be called before listening if an installation is served: loads what connected applications will need. */
+  /**
+   * Loads what connected applications will need. Must be called before listening if an installation is served, because
+   * loading it later would block calls.
+   */
   prepare: () => Promise<void>
   /** Reports it as not ready, so that load balancers send no more requests. Everything still works. */
   announceStop: () => void
-  /** Reports it as not ready and ends its streams. Running calls continue. */
+  /** Makes the application report that it is not ready, and ends its streams. Running calls continue. */
   beginStop: () => void
 }
 
-/** Builds the application, which does not listen yet. */
+/** Builds the application without starting to listen. */
 export const buildApp = async (settings: Settings, services: Services, logger: Logger): Promise<App> => {
   const { baseUrl, allowedOrigins, listensOnLoopback, limits } = settings
   const { bus, db, execution, sealing } = services
@@ -54,14 +57,14 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
   bus.subscribe('server_removed', ({ serverId }) => registry.refresh(serverId))
   bus.subscribe('resync', () => registry.invalidateAll())
   services.upstreamOutages.onChange(registry.refreshOutages)
-  // The services subscribed first, so that their caches of tokens are cleared by now.
+  // The services subscribed earlier, so their token caches are already cleared when this runs.
   bus.subscribe('access_changed', ({ userId }) => registry.checkAccess(userId))
   bus.subscribe('resync', () => registry.checkAccess(undefined))
 
   const http = createHttpServer({ trustProxy: settings.trustProxy, maxRequestBytes: limits.maxRequestBytes, logger })
   await http.register(healthRoutes, { db, isStopping: () => isStopping })
   if (settings.metricsToken !== undefined) {
-    // Imported only if needed, because of its library.
+    // Imported only if needed, because it loads a metrics library.
     const { metricsRoutes } = await import('./api/operations/metrics.routes.ts')
     await http.register(metricsRoutes, { ...services, token: settings.metricsToken })
   }

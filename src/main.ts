@@ -27,9 +27,9 @@ const listen = async ({ http }: App, settings: Settings): Promise<void> => {
 }
 
 /**
- * Listens for stop signals: `stop` resolves on the first, `hurry` on the first other than SIGTERM.
- * The same signal again exits at once. SIGHUP only counts if there is a terminal, which was then
- * closed. Otherwise it usually asks a server to reload its configuration.
+ * Listens for stop signals. `stop` resolves on the first signal, `hurry` on the first signal other than SIGTERM.
+ * Repeating a signal exits at once. SIGHUP counts only if there is a terminal, because it then means that the terminal
+ * was closed. Without a terminal, it usually asks a server to reload its configuration.
  */
 const listenForStopSignals = (logger: Logger) => {
   const stop = Promise.withResolvers<NodeJS.Signals>()
@@ -37,8 +37,8 @@ const listenForStopSignals = (logger: Logger) => {
   const hasTerminal = process.stdin.isTTY === true
   for (const signal of ['SIGTERM', 'SIGINT', ...(hasTerminal ? (['SIGHUP'] as const) : [])] as const) {
     process.once(signal, () => {
-      // Only the same signal exits: for one Ctrl-C, npm and the terminal may send two different ones. A terminal that is
-      // closed may send SIGHUP several times.
+      // Only a repeated signal exits, because npm and the terminal may send two different signals for one Ctrl-C. A
+      // closed terminal may send SIGHUP several times.
       process.on(signal, () => {
         if (signal !== 'SIGHUP') process.exit(1)
       })
@@ -58,8 +58,8 @@ const listenForStopSignals = (logger: Logger) => {
 }
 
 /**
- * Resolves with the exit code: after an unhandled error, or after a stop signal and the delay in which requests are still
- * accepted.
+ * Resolves with the exit code after an unhandled error, or after a stop signal and the delay during which requests are
+ * still accepted.
  */
 const untilStop = (
   { stop, hurry }: ReturnType<typeof listenForStopSignals>,
@@ -87,19 +87,19 @@ export type Installation = {
   settings: Settings
   services: Services
   logger: Logger
-  /** Reports to whoever started the process that it is ready. */
+  /** Reports that the process is ready to whoever started it. */
   announce: () => Promise<void>
 }
 
-/** Serves until a stop signal, and then closes everything. Returns the exit code. Throws if it cannot start. */
+/** Serves until a stop signal arrives, closes everything and returns the exit code. Throws if it cannot start. */
 export const serveInstallation = async ({ settings, services, logger, announce }: Installation): Promise<number> => {
-  // Not registered earlier: waiting for another process's migration blocks the thread, and the
-  // default handlers must be able to end the process.
+  // Signal handlers are not registered earlier, because waiting for another process's migration blocks the thread, and
+  // the default handlers must be able to end the process.
   const signals = listenForStopSignals(logger)
   try {
     const app = await buildApp(settings, services, logger)
     await app.prepare()
-    // Takes half a second, in which a crash would lose the calls.
+    // Started early, because starting takes half a second, and a crash during that time would lose calls.
     services.recorder.start()
     const drain = createDrain(app.http.server)
     await listen(app, settings)

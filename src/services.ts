@@ -46,20 +46,20 @@ import type { ConnectionLimits } from './upstreams/connection/shared-connection.
 import { upstreamsPlugin } from './upstreams/plugin.ts'
 import type { Upstream, UpstreamState } from './upstreams/upstream.ts'
 
-/** The origins at which requests reach Patchbay itself: its public URL, and its port on this machine. */
+/** Returns the origins at which requests reach Patchbay itself: its public URL and its port on this machine. */
 const ownOriginsOf = ({ baseUrl, port }: Settings): string[] => {
   const urls = [baseUrl, ...['127.0.0.1', 'localhost', '[::1]'].map(host => `http://${host}:${port}`)]
   return urls.map(url => new URL(url).origin)
 }
 
 export type ServiceOptions = {
-  /** Overrides the addresses from which client metadata documents may be fetched, for tests on loopback. */
+  /** Overrides which addresses client metadata documents may be fetched from, for tests on loopback. */
   documents?: Pick<HttpClientOptions, 'policy' | 'lookup'>
-  /** Overrides times and sizes for connections to upstreams. */
+  /** Overrides timeouts and size limits for connections to upstreams. */
   connectionLimits?: Partial<ConnectionLimits>
-  /** Overrides the addresses that upstreams may have, for the operator's own configuration file. */
+  /** Overrides which addresses upstreams may have, for the operator's own configuration file. */
   upstreamPolicy?: AddressPolicy
-  /** Overrides limits and clock of the response cache. */
+  /** Overrides the limits and the clock of the response cache. */
   responseCache?: ResponseCacheOptions
   /** Overrides the query timeout and the retry pause for the embedding endpoint. */
   embeddingLimits?: Partial<EmbeddingLimits>
@@ -67,7 +67,7 @@ export type ServiceOptions = {
   hashingCost?: HashingCost | undefined
 }
 
-/** Opens the services in order. `lifecycle` closes them in reverse order. */
+/** Starts the services in order. `lifecycle` closes them in reverse order. */
 const openServices = async (settings: Settings, logger: Logger, options: ServiceOptions, lifecycle: Lifecycle) => {
   const { documents, connectionLimits, responseCache, embeddingLimits, hashingCost } = options
   const { db, sealing } = await openInstallation(settings)
@@ -117,7 +117,8 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
     lifecycle,
   )
   const search = toolSearchPlugin({ settings, logger, embeddingLimits }, lifecycle)
-  // Closing the connections below cancels calls. This lets them be recorded before the recorder above closes.
+  // Closing the connections below cancels calls. This pause lets the recorder above record those calls before it
+  // closes.
   lifecycle.onClose(() => setImmediate())
 
   const upstreams = upstreamsPlugin(

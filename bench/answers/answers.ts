@@ -1,6 +1,6 @@
 /**
- * The frozen results: files of pinned packages, unchanged or converted to another format that an API might send. They
- * are read from the packages and not copied into this repository.
+ * The frozen results: files from pinned packages, used unchanged or converted to another format that an API might send.
+ * They are read from the packages rather than copied into this repository.
  */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -8,14 +8,17 @@ import { dirname, join } from 'node:path'
 
 const require = createRequire(import.meta.url)
 
-/** Returns the folder of a package. Its package.json may not be exported, so it cannot be resolved. */
+/**
+ * Returns the folder of a package. Searches for the folder itself, because `package.json` may not be exported and so
+ * cannot be resolved.
+ */
 const folderOf = (name: string): string => {
   const folders = require.resolve.paths(name) ?? []
   for (const folder of folders) {
     try {
       return dirname(realManifest(join(folder, name)))
     } catch {
-      // Try the next folder.
+      // Not in this folder: try the next one.
     }
   }
   throw new Error(`${name} is not installed`)
@@ -27,7 +30,7 @@ const realManifest = (folder: string): string => {
   return file
 }
 
-/** The format that a JSON file is converted to. */
+/** The format to convert a JSON file to. */
 type Form = 'ndjson' | 'xml' | 'html'
 
 export type FrozenAnswer = {

@@ -1,24 +1,24 @@
-/** Asks the questions and counts how often a right tool is among the first found. */
+/** Asks the questions and counts how often a correct tool is among the first results. */
 import { fileURLToPath } from 'node:url'
 import type { Question } from './questions.ts'
 
 export const CATALOGUE_SCRIPT = fileURLToPath(new URL('./catalogue-upstream.ts', import.meta.url))
-/** The name of the catalogue's upstream, which is the prefix of its tools. */
+/** The name of the catalogue's upstream. It is also the prefix of the upstream's tools. */
 export const CATALOGUE_NAME = 'apis'
 
 const WITHIN = 5
 
-/** The ranking was tuned on every second question of each level. The others were kept aside until then. */
+/** The ranking was tuned on every second question of each level. The other questions were held out. */
 export const tunedOn = (questions: readonly Question[]): Question[] => questions.filter((_, index) => index % 2 === 0)
 export const keptAside = (questions: readonly Question[]): Question[] => questions.filter((_, index) => index % 2 === 1)
 
 export type Asked = Question & {
-  /** Starts at 1. Undefined if no right tool was found. */
+  /** Rank of the first correct tool, starting at 1. Undefined if none was found. */
   rank: number | undefined
   found: readonly string[]
 }
 
-/** `find` returns the tool names found for a question as clients see them, best first. */
+/** Asks every question. `find` returns the names of the tools found for a question, as clients see them, best first. */
 export const askAll = async (
   questions: readonly Question[],
   find: (ask: string) => Promise<readonly string[]> | readonly string[],

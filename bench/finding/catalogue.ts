@@ -15,7 +15,7 @@ export type CatalogueTool = {
   }
 }
 
-/** The parts of GitHub's 1,200 operations that people outside of an enterprise use. */
+/** The parts of GitHub's API that people outside an enterprise use. The whole API has 1,200 operations. */
 const GITHUB_PARTS: ReadonlySet<string> = new Set(
   'activity actions checks emojis gists git gitignore interactions issues licenses markdown meta orgs packages pulls rate-limit reactions repos search teams users'.split(
     ' ',
@@ -76,7 +76,7 @@ const followParameter = (document: unknown, part: z.infer<typeof Parameter>): z.
 const followBody = (document: unknown, part: z.infer<typeof Body>): z.infer<typeof Body> =>
   part.$ref === undefined ? part : (Body.safeParse(resolve(document, part.$ref)).data ?? part)
 
-/** Returns the operations of an OpenAPI or Swagger document. The members of a body become parameters. */
+/** Returns the operations of an OpenAPI or Swagger document. The properties of a request body become parameters. */
 const readOperations = (prefix: string, text: string): CatalogueTool[] => {
   const document = Document.parse(parse(text))
   return Object.values(document.paths).flatMap(path =>

@@ -1,7 +1,7 @@
 /**
- * Reads GitHub's operations from the types that its maintainers generate from the OpenAPI description. Of all packages
- * with the description, only the types are small enough for a development dependency. The parser relies on the
- * generator's line layout.
+ * Reads GitHub's operations from the types that its maintainers generate from the OpenAPI description. Of all the
+ * packages with this description, only the one with the types is small enough for a development dependency. The parser
+ * relies on the generator's line layout.
  */
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -11,7 +11,7 @@ export type GithubOperation = { id: string; title: string; description: string; 
 
 const TYPES = fileURLToPath(import.meta.resolve('@octokit/openapi-types/types.d.ts'))
 
-/** Members that contain parameters and are not parameters themselves. */
+/** Members that contain parameters but are not parameters themselves. */
 const CONTAINERS: ReadonlySet<string> = new Set(['path', 'query', 'header', 'content', 'cookie'])
 const PROPERTY = /^( *)(?:"([^"]+)"|([\w$]+))\??: (.*)$/
 const REFERENCE = /^components\["parameters"\]\["([^"]+)"\]/
@@ -20,7 +20,7 @@ const toValues = (type: string): string[] => [...type.matchAll(/"([^"]+)"(?!\])/
 
 type Line = { indent: number; name: string; type: string; comment: readonly string[] }
 
-/** Returns the members with the comment above each. */
+/** Returns the members, each with the comment above it. */
 const readMembers = (lines: readonly string[]): Line[] => {
   const members: Line[] = []
   let comment: string[] = []
@@ -70,7 +70,7 @@ const toParameter = (line: Line, shared: ReadonlyMap<string, Line>): Parameter =
   return { name: line.name, description: textOf(comment), values: toValues(type) }
 }
 
-/** Parameters of the path and query are indented by 8 spaces, members of the body by 10. */
+/** Path and query parameters are indented by 8 spaces, members of the body by 10. */
 const isParameter = ({ indent, name }: Line): boolean =>
   (indent === 8 || indent === 10) && !CONTAINERS.has(name) && !name.includes('/')
 

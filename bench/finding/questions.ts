@@ -1,9 +1,9 @@
 /**
- * Questions for find_tools and the right tools for each. If several tools do the same for different owners (a user, a
- * team, an organization), all of them are right. The questions were written before the ranking.
+ * Questions for find_tools and the correct tools for each. If several tools do the same for different owners (a user, a
+ * team, an organization), all of them are correct. The questions were written before the ranking.
  *
- * Questions of level 1 share a content word with the tool's text. Those of level 2 are paraphrases that share no word
- * with the tool's name, and few with its text. The ranking is tuned on every second question of each level.
+ * Level 1 questions share a content word with the tool's text. Level 2 questions are paraphrases that share no word
+ * with the tool's name and few words with its text. The ranking is tuned on every second question of each level.
  */
 export type Question = { ask: string; tools: readonly string[] }
 

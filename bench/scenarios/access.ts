@@ -1,4 +1,4 @@
-/** What checking a token adds to a call, and how a flood of refused sign-ins slows calls down. */
+/** Measures what checking a token adds to a call, and how much a flood of rejected sign-ins slows calls down. */
 import type { Bench } from '../bench.ts'
 import { inTurn } from '../checkouts.ts'
 import { addAccessToken } from '../database.ts'
@@ -22,7 +22,7 @@ const LOAD: Load = { title: `${WORKS.user.title}, by caller`, work: WORKS.user, 
 const MAX_TOKEN_COST = 1.05
 const MAX_FLOOD_COST = 1.2
 const SIGN_INS_PER_SECOND = 200
-/** Sign-ins are sent in small batches because timers are no more precise. */
+/** Sign-ins are sent in small batches because timers are not precise enough to send them one at a time. */
 const BATCH_MS = 20
 
 /** Sends wrong passwords for many accounts at a fixed rate. The returned function stops it and returns the statuses. */

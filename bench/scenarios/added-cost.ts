@@ -4,8 +4,8 @@ import { addSliceTable, compareSlices, type Load, runInTurns, summarize } from '
 import { nameOf, type Target } from '../targets.ts'
 
 /**
- * Measures the targets in turns with the floor. The first target of this checkout is the one without the feature;
- * `maxCost` limits the CPU per request of the others, as a multiple of its own.
+ * Measures the targets in turns with the floor. The first target of this checkout runs without the feature. `maxCost`
+ * limits the CPU per request of the others, as a multiple of the first target's.
  */
 export const runAddedCost = async (
   bench: Bench,

@@ -25,7 +25,7 @@ const TOOLS: Record<string, CutResultToolName> = {
   explore: 'proxy_explore',
 }
 
-/** Returns the steps that a call of one of the three tools requests. */
+/** Returns the pipeline steps that a call to one of the three tools requests. */
 const stepsOf = (call: AnswerCall): PipelineSteps => {
   const [[name, args] = ['', {}]] = Object.entries(call)
   const tool = TOOLS[name]

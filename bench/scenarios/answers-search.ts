@@ -1,4 +1,4 @@
-/** The time to search a result of 1 MB, with a new index and with an existing one. */
+/** Measures the time to search a result of 1 MB, with a new index and with an existing one. */
 import type { ResultDocument } from '../../src/lib/json/result-document.ts'
 import type { SearchParams } from '../../src/lib/search/query.ts'
 import { searchIndex } from '../../src/lib/search/search.ts'

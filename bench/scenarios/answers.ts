@@ -1,4 +1,4 @@
-/** The time to read parts of a result of 1 MB, and whether questions about large results can be answered. */
+/** Measures the time to read parts of a result of 1 MB, and whether questions about large results can be answered. */
 import { explore } from '../../src/lib/json/explore.ts'
 import { filter } from '../../src/lib/json/filter.ts'
 import { parseDocument } from '../../src/lib/json/parse-document.ts'

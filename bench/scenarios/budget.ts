@@ -1,4 +1,4 @@
-/** What a token budget adds to calls whose results fit into it. */
+/** Measures what a token budget adds to calls whose results fit into it. */
 import type { Bench } from '../bench.ts'
 import { createHostedServer } from '../patchbay.ts'
 import { startAllTargets, startFloor, type Target } from '../targets.ts'

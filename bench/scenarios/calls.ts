@@ -1,4 +1,4 @@
-/** tools/call and tools/list in both eras, in turns with the floor. */
+/** Measures tools/call and tools/list in both eras, in turns with the floor. */
 import type { Bench } from '../bench.ts'
 import { countHistory } from '../database.ts'
 import {

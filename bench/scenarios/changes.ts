@@ -8,7 +8,7 @@ import { WORKS } from '../tools.ts'
 
 /** For each era. */
 const CONNECTIONS = 8
-/** Ends the load if the changes never end. */
+/** Time limit for the load, in case the changes never end. */
 const MAX_LOAD_MS = 300_000
 
 const addAndRemove = async (send: Send, { uuid, instances }: HostedServer, name: string): Promise<void> => {

@@ -1,4 +1,4 @@
-/** How long a result of 10 MB, and reading parts of it, block the event loop of a running server. */
+/** Measures how long a result of 10 MB, and reading parts of it, block the event loop of a running server. */
 import type { Bench } from '../bench.ts'
 import { type Endpoint, encodePost, messageOf, STATELESS } from '../mcp.ts'
 import { createHostedServer } from '../patchbay.ts'
@@ -37,7 +37,7 @@ const openCaller = async (endpoint: Endpoint) => {
   return { call, close: connection.close }
 }
 
-/** Calls that read parts of a truncated result, to be made one after the other. */
+/** Returns calls that read parts of a truncated result. They run one after the other. */
 const readsOf = (cacheId: string): Record<string, Call> => ({
   'projection and a page': {
     name: 'proxy_filter',

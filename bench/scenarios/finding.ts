@@ -22,7 +22,7 @@ import { median, quantile } from '../statistics.ts'
 import { attachUpstream, createServer } from '../upstreams.ts'
 
 const MAX_START_TOKENS = 1_000
-/** The default of a new server. */
+/** The default token budget of a new server. */
 const BUDGET_TOKENS = 8_000
 const MIN_DIRECT = 0.95
 const MIN_PARAPHRASED = 0.6
@@ -55,7 +55,7 @@ const askThroughClient = async (bench: Bench, port: number): Promise<void> => {
   const uuid = await createServer(send)
   const upstream = { transport: 'stdio', command: process.execPath, args: [CATALOGUE_SCRIPT] }
   await attachUpstream(send, uuid, { name: CATALOGUE_NAME, ...upstream })
-  // The budget adds the three tools that read truncated results to the list.
+  // With a budget, the list also contains the three tools that read truncated results.
   await send('PATCH', `/servers/${uuid}`, { presentation: 'search', maxResponseTokens: BUDGET_TOKENS })
   const client = new Client({ name: 'bench', version: '1' })
   await client.connect(new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${port}/s/${uuid}`)))
@@ -115,7 +115,7 @@ const measureMany = async (bench: Bench): Promise<void> => {
       timesMs[at]?.push(performance.now() - from)
     }
   }
-  // Other processes disturb single searches, so the median of each question counts.
+  // Other processes disturb individual searches, so the median for each question is used.
   const medians = timesMs.map(median)
   bench.addTable({
     title: `A search among ${tools.length} tools`,

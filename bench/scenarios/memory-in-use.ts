@@ -1,4 +1,7 @@
-/** Resident memory with a thousand servers in use. Each is listed and called once, as its first client would. */
+/**
+ * Measures resident memory with a thousand servers in use. Each server gets one tools/list and one call, as from its
+ * first client.
+ */
 import type { Bench } from '../bench.ts'
 import type { Checkout } from '../checkouts.ts'
 import { callOnce, createDatabase, TOOLS_PER_SERVER } from '../many-servers.ts'

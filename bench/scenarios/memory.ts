@@ -14,11 +14,14 @@ import type { EventStream } from '../wire.ts'
 /** Bytes per opened session or stream. `heap` includes the external memory of heap objects. */
 type Growth = { resident: number; heap: number }
 
-/** Load before anything is opened, so that the heap has its working size and no session is charged for it. */
+/**
+ * Duration of the load before anything is opened, so that the heap reaches its working size and its growth is not
+ * attributed to a session.
+ */
 const WARM_UP_MS = 4_000
-/** Opened before the measurement starts, so that tables and pools have grown. */
+/** Number opened before the measurement starts, so that tables and pools have already grown. */
 const WARM_UP = 250
-/** Every round uses a new process; memory varies little between them. */
+/** Every round starts a new process. Memory varies little between them. */
 const MAX_ROUNDS = 3
 const TITLES = { session: 'session', getStream: 'GET stream of a session', listenStream: 'subscriptions/listen' }
 const SESSION_BYTES = 10_000
@@ -41,7 +44,7 @@ const measureGrowth = async (
   }
 }
 
-/** Opens streams for the given sessions. `close` throws when the server closed any of them before. */
+/** Opens streams for the given sessions. `close` throws if the server has already closed any of them. */
 const createStreamOpener = (endpoint: Endpoint, take: (count: number) => Session[]) => {
   const opened: EventStream[] = []
   return {
@@ -88,7 +91,10 @@ const measurePatchbay = async (bench: Bench, checkout: Checkout, api: Started, c
 
 type MeasuredCheckout = { checkout: Checkout; rounds: Awaited<ReturnType<typeof measurePatchbay>>[] }
 
-/** Returns the larger growth: resident memory misses growth into free heap, and the heap misses what is outside. */
+/**
+ * Returns the larger of the two growths. Resident memory does not show growth into free heap, and the heap does not
+ * show memory outside it.
+ */
 const growthBeyond = (ours: readonly Growth[], floor: readonly Growth[]): number => {
   const of = (growths: readonly Growth[], key: keyof Growth) => median(growths.map(growth => growth[key]))
   if (floor.length === 0) return Math.max(of(ours, 'resident'), of(ours, 'heap'))

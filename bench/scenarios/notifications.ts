@@ -1,4 +1,4 @@
-/** How soon every open stream is notified of a change. */
+/** Measures how soon every open stream is notified of a change. */
 import type { Bench } from '../bench.ts'
 import { type Checkout, inTurn } from '../checkouts.ts'
 import { type Endpoint, encodePost, messageOf, type Session, STATELESS } from '../mcp.ts'
@@ -11,10 +11,10 @@ import { openConnection } from '../wire.ts'
 
 const MAX_NOTIFICATION_MS = 1_000
 const NOTIFICATION_TIMEOUT_MS = 20_000
-/** Pause between two changes, so that a late second notification is not counted for the next change. */
+/** Pause between two changes, so that a late second notification is not attributed to the next change. */
 const REST_MS = 300
 
-/** Throws unless tools/list shows the change. It must: the server responds to a change only once it is live. */
+/** Throws unless tools/list shows the change, which it must: the server responds to a change only once it is live. */
 const checkListed = async (endpoint: Endpoint, text: string): Promise<void> => {
   const connection = await openConnection(endpoint.port)
   const response = await connection.request(encodePost(endpoint, STATELESS, { id: 1, method: 'tools/list' }))
@@ -24,7 +24,7 @@ const checkListed = async (endpoint: Endpoint, text: string): Promise<void> => {
   }
 }
 
-/** Counts the streams that were notified since the last call of `waitForAll`, each once. */
+/** Counts the streams that have been notified since the last call to `waitForAll`, each stream once. */
 const createTally = (count: number) => {
   const notified = new Set<number>()
   let resolveAll = (): void => undefined

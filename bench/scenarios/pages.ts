@@ -9,15 +9,15 @@ import { show } from '../report.ts'
 import { median } from '../statistics.ts'
 import { TOOLS } from '../tools.ts'
 
-/** The largest number that a server can have. */
+/** Maximum number of tools on one server. */
 const MANY_TOOLS = 2_000
 const MAX_KILOBYTES = 100
 const MAX_USABLE_MS = 200
-/** For the pages of the server with `MANY_TOOLS` tools. */
+/** Limit for the pages of the server with `MANY_TOOLS` tools. */
 const MAX_LARGE_MS = 300
 const KILOBYTE = 1_000
 
-/** Runs in the browser. Deferred scripts have run when DOMContentLoaded ends, so the page is usable. */
+/** Runs in the browser. By the end of DOMContentLoaded, deferred scripts have run and the page is usable. */
 const READ_TIMES = `(() => {
   const [{ responseStart, domContentLoadedEventEnd }] = performance.getEntriesByType('navigation')
   return { firstByteMs: responseStart, usableMs: domContentLoadedEventEnd }
@@ -115,7 +115,7 @@ const report = (bench: Bench, { checkout, pages, visits }: Measured): void => {
   })
 }
 
-/** Starts a checkout with both servers, and opens a browser context that is signed in to it. */
+/** Starts a checkout with both servers and opens a browser context that is signed in to Patchbay. */
 const prepare = async (bench: Bench, checkout: Checkout, apiUrl: string, browser: Browser) => {
   const { port } = await startPatchbay(bench, checkout, bench.createDirectory('pages'))
   const send = await signUp(port)
@@ -153,7 +153,7 @@ export const runPages = async (bench: Bench): Promise<void> => {
           const page = pages[index]
           if (page === undefined) continue
           const measured = await visit(context, origin + page.path)
-          // The first visit compiles templates, and reads the large server for the first time.
+          // The first round is not measured: it compiles templates and reads the large server for the first time.
           if (round > 0) visits[index]?.push(measured)
         }
       }

@@ -1,4 +1,4 @@
-/** What a passthrough server takes compared with a bare proxy library. */
+/** Measures the cost of a passthrough server compared with a bare proxy library. */
 import { z } from 'zod'
 import type { Bench } from '../bench.ts'
 import { inTurn } from '../checkouts.ts'
@@ -64,7 +64,7 @@ const runLoads = async (bench: Bench, targets: readonly Target[]): Promise<void>
       unit: 'x library',
       note: noteDisturbance(base, ours),
     })
-    // The bare proxy is the floor here: the minimal server in Patchbay's place.
+    // The bare proxy takes the place of the floor in this comparison.
     compareSlices(bench, title, targets, own, own[0] ?? [])
   }
 }

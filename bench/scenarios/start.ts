@@ -8,9 +8,9 @@ import { median, quantile } from '../statistics.ts'
 import { openConnection } from '../wire.ts'
 
 const MEGABYTE = 1_000_000
-/** The lowest number of starts, because a start is short and easily disturbed by other processes. */
+/** Minimum number of starts. A start is short and easily disturbed by other processes. */
 const MIN_STARTS = 5
-/** Unused servers that are called first, until V8 has compiled the code. The very first call is shown separately. */
+/** Number of first calls to unused servers before V8 has compiled the code. The very first call is shown separately. */
 const WARM_UP_CALLS = 20
 const COLD_CALLS = 200
 const MAX_COLD_MS = 20
@@ -28,7 +28,7 @@ const callColdServers = async (port: number, uuids: readonly string[]): Promise<
 
 const SIZES = ['none', 'many'] as const
 
-/** One checkout with its databases, and what its starts took. */
+/** Prepares the databases of one checkout, with empty lists for the measurements of its starts. */
 const prepare = async (bench: Bench, checkout: Checkout, apiUrl: string, count: number) => {
   const none = await createDatabase(bench, checkout, apiUrl, 0)
   bench.log(`filling a database with ${count} servers of ${TOOLS_PER_SERVER} tools`)
@@ -80,7 +80,7 @@ export const runStart = async (bench: Bench): Promise<void> => {
   for (const checkout of bench.checkouts) all.push(await prepare(bench, checkout, api.url, count))
 
   const starts = quick ? 2 : Math.max(rounds, MIN_STARTS)
-  // The first start of each only fills the file cache.
+  // The first start with each database only fills the file cache.
   for (let round = 0; round <= starts; round++) {
     for (const size of SIZES) {
       for (const { checkout, databases, readyMs, residentMb, coldMs } of inTurn(all, round)) {

@@ -1,4 +1,4 @@
-/** The time until Patchbay is ready when it knows many unreachable upstreams, for which it must not wait. */
+/** Measures the time until Patchbay is ready if it knows many unreachable upstreams, for which it must not wait. */
 import type { Bench } from '../bench.ts'
 import { type Checkout, inTurn } from '../checkouts.ts'
 import { signUp, startPatchbay } from '../patchbay.ts'
@@ -8,13 +8,13 @@ import { attachUpstream, createServer } from '../upstreams.ts'
 
 const SERVERS = 4
 const UPSTREAMS_PER_SERVER = 50
-/** The lowest number of starts, because a start is short and easily disturbed by other processes. */
+/** Minimum number of starts. A start is short and easily disturbed by other processes. */
 const MIN_STARTS = 5
 const MAX_RATIO = 1.5
 
 const SIZES = ['none', 'many'] as const
 
-/** Creates a database with this number of upstreams on each of its servers, and their tool lists. */
+/** Creates a database with this number of upstreams on each of its servers, including the upstreams' tool lists. */
 const createDatabase = async (bench: Bench, checkout: Checkout, url: string, perServer: number): Promise<string> => {
   const directory = bench.createDirectory(`upstreams-${perServer}`)
   const { child, port } = await startPatchbay(bench, checkout, directory)
@@ -44,11 +44,11 @@ export const runUpstreamStart = async (bench: Bench): Promise<void> => {
   bench.log(`filling a database with ${count} upstreams`)
   const all: Awaited<ReturnType<typeof prepare>>[] = []
   for (const checkout of bench.checkouts) all.push(await prepare(bench, checkout, `${far.url}/mcp`, perServer))
-  // The lists stay in the database, but no upstream can be reached any more.
+  // The lists stay in the database, but the upstreams can no longer be reached.
   await far.child.stop()
 
   const starts = quick ? 2 : Math.max(rounds, MIN_STARTS)
-  // The first start of each only fills the file cache.
+  // The first start with each database only fills the file cache.
   for (let round = 0; round <= starts; round++) {
     for (const size of SIZES) {
       for (const { checkout, directories, readyMs } of inTurn(all, round)) {

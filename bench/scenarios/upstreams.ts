@@ -29,7 +29,7 @@ const MAX_ADDED_MS = 0.5
 const MAX_CPU_US = 350
 const MAX_LIST_MS = 1
 const MIN_LIST_RATIO = 0.9
-/** The prefix of every tool of the upstream. */
+/** The prefix of all tools from the upstream. */
 const PREFIX = 'up'
 
 const CALL: Work = WORKS.user
@@ -40,7 +40,7 @@ const LISTS: Load = { title: "tools/list of an upstream's 20 tools, 16 connectio
 type Call = LoadResult & { cpuUs: number; foreignPercent: number }
 type Route = { run: (durationMs: number) => Promise<LoadResult>; server: Child | undefined; calls: Call[] }
 
-/** Measures one caller. The CPU is that of the server alone, without the processes that it started. */
+/** Measures a single caller. The CPU time is that of the server alone, without the processes it started. */
 const measure = async (bench: Bench, { run, server, calls }: Route): Promise<void> => {
   await run(WARM_UP_MS)
   const read = server && bench.rig.meter(server)
@@ -117,7 +117,7 @@ const reportLists = (bench: Bench, floor: readonly Slice[], own: Proxies, proxie
 const runSingle = (endpoint: Endpoint, work: Work) => (durationMs: number) =>
   runLoad({ endpoint, era: 'session', work, connections: 1, durationMs })
 
-/** Starts a checkout with two servers, one for an upstream over HTTP and one for the same over stdio. */
+/** Starts a checkout with two servers that have the same upstream, one over HTTP and one over stdio. */
 const startProxies = async (bench: Bench, checkout: Checkout, url: string) => {
   const directory = bench.createDirectory('patchbay')
   const { child, port } = await startPatchbay(bench, checkout, directory, { PATCHBAY_ALLOW_STDIO: 'true' })

@@ -27,7 +27,9 @@ const prepareCheckout = async (root, task) => {
   })
 }
 
-/** Returns the Node to run an installed package with. The package is built, so it needs nothing else. */
+/**
+ * Returns the Node to run an installed package with. Such a package is already built and needs no other preparation.
+ */
 const provideNode = () => {
   const cache = userCache()
   const found = findNode(cache)
@@ -51,8 +53,8 @@ const WRITE_FAULTS = {
 }
 
 /**
- * Prepares and runs `task` from tasks.mjs with `args`. A failure that the user can fix prints one line and exits with
- * 1.
+ * Prepares `task` from tasks.mjs and runs it with `args`. For a failure that the user can fix, prints one line and
+ * exits with code 1.
  */
 export const launch = async (task, args) => {
   watchOverShell()

@@ -15,7 +15,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { say } from './fault.mjs'
 
 const BEAT_MS = 2_000
-/** A lock not touched for this long is abandoned, even if another process now has its process id. */
+/** A lock that was not touched for this long is abandoned, even if another process now has the holder's process id. */
 const SILENT_MS = 30_000
 const LOOK_AGAIN_MS = 150
 
@@ -59,7 +59,7 @@ const tryTake = (path, token) => {
   }
 }
 
-/** Removes an abandoned lock. If another start has replaced it with its own lock in the meantime, restores that one. */
+/** Removes an abandoned lock. If another start has already replaced it with its own lock, restores that lock. */
 const clear = (path, abandonedBy) => {
   const aside = `${path}.${process.pid}`
   try {
@@ -72,7 +72,7 @@ const clear = (path, abandonedBy) => {
   }
 }
 
-/** Runs `work` while holding the lock of `folder`: two starts at once would break each other's `npm ci`. */
+/** Runs `work` while holding the lock on `folder`. Two concurrent starts would break each other's `npm ci`. */
 export const alone = async (folder, work) => {
   const path = join(folder, 'lock')
   const token = `${process.pid} ${hostname()} ${Date.now()}`

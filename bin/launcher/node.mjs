@@ -9,13 +9,13 @@ import { logOf } from './processes.mjs'
 const OLDEST = '22.19'
 const FETCHED = '24.21.0'
 
-/** Node 22 from 22.19, and 24 or later. Node 23 never had long-term support. */
+/** Node 22.19 or later 22.x releases, and Node 24 or later. Node 23 never had long-term support. */
 const isNewEnough = version => {
   const [major, minor] = version.split('.').map(Number)
   return major === 22 ? minor >= 19 : major >= 24
 }
 
-/** Describes a Node. Its folder comes first on the PATH, so that child processes find it too. */
+/** Describes a Node installation. Puts its folder first on the PATH, so that child processes find it too. */
 const nodeAt = (file, version) => {
   const env = { ...process.env, NODE: file, npm_node_execpath: file }
   const path = Object.keys(env).find(name => name.toUpperCase() === 'PATH') ?? 'PATH'
@@ -25,8 +25,8 @@ const nodeAt = (file, version) => {
 const ownNode = () => nodeAt(process.execPath, process.versions.node)
 
 /**
- * The npm package with Node's binary for this platform. The package `node` only selects one of these in an install
- * script.
+ * Returns the name of the npm package with Node's binary for this platform. The package `node` only selects one of
+ * these packages in an install script.
  */
 const platformPackage = () => {
   const { platform, arch } = process
@@ -39,14 +39,17 @@ const program = folder =>
 
 const fetchedFolder = runtime => join(runtime, `node-${FETCHED}`)
 
-/** Returns a Node that is new enough, if there is one: the running one, or the one downloaded to `runtime` earlier. */
+/**
+ * Returns a Node that is new enough: the running one, or one downloaded earlier to `runtime`. Undefined if there is
+ * neither.
+ */
 export const findNode = runtime => {
   if (isNewEnough(process.versions.node)) return ownNode()
   const file = program(fetchedFolder(runtime))
   return existsSync(file) ? nodeAt(file, FETCHED) : undefined
 }
 
-/** Returns the user's folder for a downloaded Node. Unlike the package's own, it survives an upgrade. */
+/** Returns the user's cache folder for a downloaded Node. Unlike the package's own folder, it survives an upgrade. */
 export const userCache = () => {
   const { LOCALAPPDATA, XDG_CACHE_HOME } = process.env
   const folders = { darwin: 'Library/Caches', win32: 'AppData/Local' }
@@ -54,7 +57,9 @@ export const userCache = () => {
   return join(given || join(homedir(), folders[process.platform] ?? '.cache'), 'patchbay')
 }
 
-/** Creates the folder if it is missing. Throws if Node cannot be downloaded into it. */
+/**
+ * Creates the folder if it does not exist. Throws if it is not writable, because Node could not be downloaded into it.
+ */
 export const openCache = folder => {
   try {
     mkdirSync(folder, { recursive: true })
@@ -67,9 +72,9 @@ export const openCache = folder => {
 }
 
 /**
- * Downloads Node 24 from the npm registry into the folder `runtime`. It is installed in a temporary folder and moved
- * into place once it has run, so an installed Node is always complete. Removes what an interrupted start left behind.
- * Must be called under the lock.
+ * Downloads Node 24 from the npm registry into the folder `runtime`. Installs it in a temporary folder and moves it
+ * into place once it has run successfully, so an installed Node is always complete. Removes what an interrupted start
+ * left behind. The caller must hold the lock.
  */
 export const fetchNode = async (runtime, logs) => {
   say(`Node ${process.versions.node} is older than ${OLDEST}: downloading Node ${FETCHED} into ${runtime} (only once)`)

@@ -3,7 +3,10 @@ import { basename, delimiter, dirname, join } from 'node:path'
 import { Fault } from './fault.mjs'
 import { runStep } from './processes.mjs'
 
-/** Finds npm's own script, so that the chosen Node can run it. npm's `#!` line would use any Node. */
+/**
+ * Finds npm's own script, so that the chosen Node can run it. With its `#!` line, the script would run on whichever
+ * Node is first on the PATH.
+ */
 const findNpm = () => {
   const { npm_execpath: caller = '', PATH = '' } = process.env
   const windows = process.platform === 'win32'

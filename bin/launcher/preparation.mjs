@@ -8,8 +8,8 @@ import { createStamps, fingerprint, glance } from './stamps.mjs'
 const readJson = path => JSON.parse(readFileSync(path, 'utf8'))
 
 /**
- * Checks node_modules against the lock file, using the list that npm keeps there (for a checkout after a plain `npm
- * install`).
+ * Returns whether node_modules matches the lock file, according to the list that npm keeps in node_modules. Covers a
+ * checkout after a plain `npm install`.
  */
 const isInstalled = root => {
   const kept = join(root, 'node_modules/.package-lock.json')
@@ -21,7 +21,10 @@ const isInstalled = root => {
   )
 }
 
-/** Lies inside node_modules: after a manual `npm ci` it is gone, so the install scripts run again. */
+/**
+ * Marks that the install scripts have run. It is inside node_modules, so a manual `npm ci` removes it and the install
+ * scripts run again.
+ */
 const INSTALLED = 'node_modules/.prepared'
 
 const GENERATED = 'src/lib/db/generated'
@@ -61,8 +64,8 @@ const generate = async (root, node, { log }) => {
 }
 
 /**
- * Compiles into `dist.new` and swaps it in. No output of a deleted source remains, and a failed build keeps the old
- * one.
+ * Compiles into `dist.new` and then replaces `dist`. This leaves no output of deleted sources, and a failed build does
+ * not affect the old one.
  */
 const build = async (root, node, { log }) => {
   say('building')
@@ -82,14 +85,14 @@ const build = async (root, node, { log }) => {
 
 const runtimeOf = ({ version }) => `node ${version.split('.')[0]} ${process.platform} ${process.arch}`
 
-/** What each step reads, and what it makes, by which it is seen to be done. */
+/** The files that each step reads. If they change, the step must run again. */
 const INPUTS = {
   dependencies: { paths: ['package-lock.json', '.npmrc'] },
   generated: { paths: ['prisma', 'prisma.config.ts', 'scripts'], skip: ['prisma/postgresql'] },
   built: { paths: ['src', 'tsconfig.json', 'tsconfig.build.json'], skip: [GENERATED] },
 }
 
-/** The steps up to `last`, in order; each counts as done as long as its `print` (and its `output`) is there. */
+/** Returns the steps up to `last`, in order. A step is done if its `print` is recorded and its `output` exists. */
 const stepsUpTo = (last, root, node) => {
   const dependencies = `${runtimeOf(node)} ${fingerprint(root, INPUTS.dependencies)}`
   const steps = [{ name: 'dependencies', run: installDependencies, print: dependencies, output: INSTALLED }]
@@ -101,7 +104,10 @@ const stepsUpTo = (last, root, node) => {
   return [...steps, { name: 'built', run: build, print: built, output: 'dist' }]
 }
 
-/** Returns what is still to be done before a task that needs `last`: steps whose inputs have changed since. */
+/**
+ * Returns the steps that must run before a task that needs `last`: those whose inputs have changed or whose output is
+ * missing.
+ */
 const stepsToDo = (last, root, node, folder) => {
   const stamps = createStamps(folder)
   return stepsUpTo(last, root, node).filter(
@@ -126,12 +132,12 @@ export const isReady = (last, root, node, folder) => {
   try {
     stamps.write(name, seen)
   } catch {
-    // A checkout that cannot be written to is read at each start.
+    // In a read-only checkout, the inputs are read at each start.
   }
   return true
 }
 
-/** Does what is still to be done. To be called under the lock. */
+/** Runs the outstanding steps. The caller must hold the lock. */
 export const prepare = async (last, root, node, folder) => {
   const stamps = createStamps(folder)
   for (const { name, run, print } of stepsToDo(last, root, node, folder)) {

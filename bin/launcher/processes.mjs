@@ -28,9 +28,8 @@ const catchSignals = onSignal => {
 }
 
 /**
- * Runs one preparation step, with its output in the file `log`. Returns the exit code, or null if a signal ended the
- * step. A signal to this process is passed to the whole step (npm and its children); this process exits when the step
- * has.
+ * Runs one preparation step and writes its output to the file `log`. Returns the exit code, or null if a signal ended
+ * the step. Forwards a signal to the whole step (npm and its children), and exits this process once the step has ended.
  */
 export const runStep = (node, args, { cwd, log }) =>
   new Promise((resolve, reject) => {
@@ -54,8 +53,8 @@ export const runStep = (node, args, { cwd, log }) =>
   })
 
 /**
- * npm runs us through a shell, and signals only that shell, which dies without telling us. So its death is treated as
- * SIGTERM. Must be called at start.
+ * npm runs this process through a shell and signals only that shell, which dies without forwarding the signal. The
+ * death of the shell is therefore treated as SIGTERM. Must be called at start-up.
  */
 export const watchOverShell = () => {
   if (!isUnderNpm) return

@@ -13,7 +13,7 @@ const visit = (root, path, skip, addFile) => {
     addFile(path)
     return
   }
-  // In code unit order, which is the same everywhere: readdir's is not.
+  // Sort by code unit, which is the same everywhere. The order of `readdir` is not.
   for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
     const child = `${path}/${entry.name}`
     if (entry.isFile() && !skip.includes(child)) addFile(child)
@@ -21,7 +21,7 @@ const visit = (root, path, skip, addFile) => {
   }
 }
 
-/** Returns a hash over `facts` and what `update` adds to it for each file. */
+/** Returns a hash of `facts` and of what `update` adds for each file. */
 const hashFiles = (root, { paths, skip = [], facts = [] }, update) => {
   const hash = createHash('sha256').update(facts.join('\0'))
   for (const path of paths) visit(root, path, skip, file => update(hash, file))
@@ -29,8 +29,8 @@ const hashFiles = (root, { paths, skip = [], facts = [] }, update) => {
 }
 
 /**
- * Returns a hash over the content of `paths` (files or folders, relative to `root`) but not `skip`, and over `facts`.
- * Content, not times: a fresh checkout or a copy has new times and the same content.
+ * Returns a hash of `facts` and the content of `paths` (files or folders, relative to `root`), except `skip`. Uses
+ * content rather than times, because a fresh checkout or a copy has the same content but new times.
  */
 export const fingerprint = (root, inputs) =>
   hashFiles(root, inputs, (hash, path) =>
@@ -41,8 +41,8 @@ export const fingerprint = (root, inputs) =>
   )
 
 /**
- * Returns a hash over the names, sizes and times of the same files. Ten times as fast as reading them; the same only if
- * none was written since: the time of a file's last change (ctime) cannot be set back.
+ * Returns a hash of the names, sizes and times of the same files, ten times as fast as reading them. The hash changes
+ * whenever a file is written, because the time of a file's last change (ctime) cannot be set back.
  */
 export const glance = (root, inputs) =>
   hashFiles(root, inputs, (hash, path) => {
@@ -54,6 +54,6 @@ export const glance = (root, inputs) =>
 export const createStamps = folder => ({
   read: step => (existsSync(join(folder, step)) ? readFileSync(join(folder, step), 'utf8') : undefined),
   write: (step, value) => writeFileSync(join(folder, step), value),
-  /** Called before a step starts, so that an interrupted step counts as not done. */
+  /** Called before a step starts, so that an interrupted step does not count as done. */
   remove: step => rmSync(join(folder, step), { force: true }),
 })

@@ -1,14 +1,14 @@
 import { join } from 'node:path'
 
 /**
- * Node 24 lets the young generation grow to 128 MB, more than Patchbay uses in total. This restores the 32 MB of Node
- * 22, which saves 60 MB under load. Smaller sizes are collected so often that calls slow down.
+ * Node 24 lets the young generation grow to 128 MB, more than Patchbay uses in total. This flag restores the 32 MB of
+ * Node 22, which saves 60 MB under load. With a smaller size, collections are so frequent that calls slow down.
  */
 const YOUNG_MEMORY = '--max-semi-space-size=16'
 /**
- * Bytes of free memory that glibc keeps at the end of its heap. By default it keeps twice the longest response so far,
- * and 10 MB more than needed. Blocks of 128 kB or more are then mapped separately each time, at no measurable cost to
- * calls.
+ * Bytes of free memory that glibc keeps at the end of its heap. By default, glibc keeps up to twice the longest
+ * response so far, and 10 MB more than needed. With a fixed value, each block of 128 kB or more is mapped separately,
+ * at no measurable cost to calls.
  */
 const GIVES_BACK = { MALLOC_TRIM_THRESHOLD_: '1000000' }
 /** Where Node caches compiled code for the next start. Deleted with the build; not used if it is not writable. */
@@ -35,7 +35,7 @@ export const TASKS = {
   migration: { needs: 'generated', run: ['scripts/new-migration.ts'] },
 }
 
-/** Makes a path of the checkout absolute, so that the user may start it from any folder. */
+/** Makes a path in the checkout absolute, so that the user can start the task from any folder. */
 const locate = (part, root) => (part.includes('/') ? join(root, part) : part)
 
 export const commandOf = (task, root) => TASKS[task].run.map(part => locate(part, root))

@@ -13,7 +13,7 @@ import { MIGRATIONS_DIRECTORY } from '../lib/process/version.ts'
 import { failureLines } from './failure-lines.ts'
 import { print } from './output.ts'
 
-/** `advice` can be ignored; `mend` marks an error that keeps Patchbay from working. */
+/** `advice` can be ignored. `mend` marks an error that prevents Patchbay from working. */
 type State = 'ok' | 'advice' | 'mend'
 /** The result of one check. `detail` says what was found and, if there is a problem, what to do. */
 type Finding = { check: string; state: State; detail: string }
@@ -34,7 +34,7 @@ const finding = async (name: string, check: () => Verdict | Promise<Verdict>): P
 const checkNames = ({ unknown }: Settings): Verdict =>
   unknown.length === 0 ? ok('all are valid') : advice(`${unknown.join(', ')}: unknown setting, ignored`)
 
-/** Returns the folder itself or, if it does not exist yet, the closest existing parent. */
+/** Returns the folder itself or, if it does not exist yet, its closest existing ancestor. */
 const nearestExisting = (path: string): string => (existsSync(path) ? path : nearestExisting(dirname(path)))
 
 const checkDirectory = ({ dataDirectory }: Settings): Verdict => {

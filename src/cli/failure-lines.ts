@@ -5,19 +5,19 @@ import { SealError } from '../lib/process/sealing.ts'
 import { SettingsError } from '../lib/process/settings.ts'
 import { printable } from './output.ts'
 
-/** Returns the code of one of Node's own errors, such as EPIPE. */
+/** Returns the code of a Node error, such as EPIPE, or undefined for other errors. */
 export const codeOf = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 
-/** Longest text shown of an unexpected error. */
+/** Maximum length of the text shown for an unexpected error. */
 const MAX_REASON_CHARACTERS = 500
 
-/** Error codes of the operating system for a folder or file that cannot be created or written. */
+/** Operating system error codes for a folder or file that cannot be created or written. */
 const NOT_WRITABLE = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'ENAMETOOLONG'])
 
 /**
- * Returns whether a folder could not be created because its parent does not exist, such as a link to a disk that is not
- * mounted.
+ * Returns whether a folder could not be created because its parent does not exist. An example is a link to a disk that
+ * is not mounted.
  */
 const hasNoParent = (error: unknown): boolean =>
   codeOf(error) === 'ENOENT' && error instanceof Error && 'syscall' in error && error.syscall === 'mkdir'

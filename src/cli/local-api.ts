@@ -8,8 +8,8 @@ const TOKEN_NAME = 'patchbay import'
 
 /**
  * Opens the management API of this installation for an account, whether or not the installation is running. Like the
- * other commands, it relies on access to the database. Uses a token that is revoked on close. Throws `not_found` if no
- * account has the address.
+ * other commands, needs access to the database. Uses a token that is revoked on close. Throws `not_found` if no account
+ * has this email.
  */
 export const openLocalApi = async (email: string): Promise<ManagementApi> => {
   const settings = loadSettings()

@@ -6,8 +6,8 @@ import { runProgram } from './run.ts'
 // owner may read them.
 process.umask(0o077)
 
-// The main thread has already applied the launcher's young-generation size. Without this reset, V8 would give each
-// worker thread as much, whatever its own limit: 25 MB for one that counts tokens.
+// The main thread has already applied the launcher's setting for the young generation. Without this reset, V8 would
+// give each worker thread the same size, whatever the thread's own limit: 25 MB for one that counts tokens.
 setFlagsFromString('--max-semi-space-size=0')
 
 process.exitCode = await runProgram(await buildProgram(process.argv.slice(2)), process.argv)

@@ -32,7 +32,7 @@ const explain = (status: number, body: unknown): string | undefined => {
   return problem ? withDetails(problem.detail, problem.errors) : `The server responded with status ${status}.`
 }
 
-/** Parses a response, with its error message if it is an error. */
+/** Parses a response. If it is an error, also returns its message. */
 export const toResponse = (status: number, text: string): ApiResponse => {
   let body: unknown
   try {
@@ -75,7 +75,7 @@ const CODES: ReadonlyMap<number, AppErrorCode> = new Map([
   [409, 'conflict'],
 ])
 
-/** Sends a request that must succeed. Throws the API's error message otherwise. */
+/** Sends a request and returns the parsed body. Throws the API's error message if the request fails. */
 export const expectSuccess = async <T>(
   { send }: ManagementApi,
   method: Method,

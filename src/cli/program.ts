@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { VERSION } from '../lib/process/version.ts'
 
-/** Makes bad usage print one line like any other failure, and leaves the exit code to `runProgram`. */
+/** Makes usage errors print one line like any other failure, and leaves the exit code to `runProgram`. */
 const unifyErrorOutput = (command: Command): Command => {
   command.exitOverride()
   command.configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'patchbay: ')) })

@@ -4,7 +4,7 @@ import { readVariable } from '../lib/process/settings.ts'
 import type { ConfigVariable } from './config-files/config-text.ts'
 import { thisMachine } from './machine.ts'
 
-/** Largest file read for a value, in bytes. */
+/** Maximum size of a file that is read for a value, in bytes. */
 const MAX_VALUE_FILE_BYTES = 64 * 1_024
 
 /** Resolves a path as configuration files write it: relative to the working folder, with `~` for the user's home. */

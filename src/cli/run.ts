@@ -15,14 +15,14 @@ const ignoreClosedOutput = (): void => {
   }
 }
 
-/** Runs one command and returns the exit code: 0 for success, 1 for failure, 2 for bad usage. */
+/** Runs one command and returns the exit code: 0 for success, 1 for failure, or 2 for a usage error. */
 export const runProgram = async (program: Command, argv: readonly string[]): Promise<number> => {
   ignoreClosedOutput()
   try {
     await program.parseAsync([...argv])
     return Number(process.exitCode ?? SUCCESS)
   } catch (error) {
-    // Commander has already printed its message. --help and --version also end here, with exit code 0.
+    // Commander has already printed the message. `--help` and `--version` also end up here, with exit code 0.
     if (error instanceof CommanderError) return error.exitCode === 0 ? SUCCESS : BAD_USAGE
     failureLines(error).forEach(printError)
     return FAILURE

@@ -12,7 +12,7 @@ const serve = async (options: Options): Promise<number> => {
   const settings = loadSettings()
   const logger = createLogger(settings.logLevel)
   const services = await buildServices(settings, logger)
-  /** Prints that Patchbay is ready and, until there is an account, how to create the first one. */
+  /** Prints that Patchbay is ready. If there is no account yet, also prints how to create the first one. */
   const announce = async (): Promise<void> => {
     const { baseUrl } = settings
     const lines = [`Patchbay is ready at ${baseUrl}`]

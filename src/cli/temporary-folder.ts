@@ -19,8 +19,8 @@ const isRunning = (pid: number): boolean => {
 }
 
 /**
- * Returns whether this user created the folder. In a shared temporary folder anybody could create one with such a name,
- * or a link to one of our folders, and have us end any process and delete any file.
+ * Returns whether this user created the folder. In a shared temporary folder, anyone could create a folder with such a
+ * name, or a link to one of our folders, and make us end any process and delete any file.
  */
 const isOwn = async (folder: string): Promise<boolean> => {
   const found = await lstat(folder)
@@ -28,7 +28,7 @@ const isOwn = async (folder: string): Promise<boolean> => {
 }
 
 /**
- * Ends the processes that a killed process left behind and deletes its folder. Folders of other users are left alone.
+ * Ends the processes that a killed Patchbay left behind and deletes its folder. Leaves folders of other users alone.
  */
 const clearFolder = async (folder: string): Promise<void> => {
   if (!(await isOwn(folder))) return

@@ -9,7 +9,7 @@ import type { Crash, WriterThread } from './writer-thread.ts'
  */
 const FIRST_RETRY_MS = 50
 const LAST_RETRY_MS = 2_000
-/** After this many crashes of the worker, the batch is considered the cause and is dropped. */
+/** Number of worker crashes after which the batch is considered the cause and is dropped. */
 const MAX_CRASHES_PER_BATCH = 2
 
 type Log = (details: object, message: string) => void
@@ -19,8 +19,8 @@ export type RecorderLogger = { info: Log; warn: Log; error: Log }
 export type CountMissing = (serverId: string, startedAt: number, reason: MissingReason) => void
 
 /**
- * Delivers one batch at a time to the database, retrying until it is written or dropped. Logs when writing starts to
- * fail and when it works again, not each attempt.
+ * Delivers batches to the database one at a time. Retries each batch until it is written or dropped. Logs when writing
+ * starts to fail and when it works again, but not each attempt.
  */
 export const createBatchDelivery = (options: {
   thread: WriterThread
@@ -64,7 +64,10 @@ export const createBatchDelivery = (options: {
   return {
     failure: (): MissingReason | undefined => failure,
 
-    /** Resolves with the number of records stored, after counting the others as missing or dropped. */
+    /**
+     * Delivers a batch. Resolves with the number of records stored, after the others have been counted as missing or
+     * dropped.
+     */
     deliver: async ({ executions, gaps, tokens }: RecordingBatch): Promise<number> => {
       let left = executions
       let counts = tokens
@@ -91,7 +94,7 @@ export const createBatchDelivery = (options: {
     /** Ends the pause before the next attempt. */
     hurry: (): void => pause.abort(),
 
-    /** Stops the current attempt and makes no others; unwritten records count as missing. */
+    /** Stops the current attempt and makes no more. Unwritten records count as missing. */
     giveUp: async (): Promise<void> => {
       isGivenUp = true
       pause.abort()

@@ -3,17 +3,17 @@ import { z } from 'zod'
 import type { Database } from '../lib/db/client.ts'
 import { HOUR_MS } from '../lib/kernel/durations.ts'
 
-/** Hours covered by the figures: the current one and the 23 before it. */
+/** Number of hours that the figures cover: the current one and the 23 before it. */
 const HOURS = 24
 
-/** Calls read for a server's own page, which bounds its cost. */
+/** Maximum number of calls read for a server's own page, which bounds its cost. */
 const MAX_CALLS_OF_SERVER = 10_000
-/** Calls read for each server in a list. */
+/** Maximum number of calls read for each server in a list. */
 const MAX_CALLS_IN_LIST = 2_000
-/** Maximum servers per query, because SQLite blocks the thread meanwhile. */
+/** Maximum number of servers per query, because SQLite blocks the thread during a query. */
 const SERVERS_AT_ONCE = 4
 
-/** Calls in a period. If `isCut`, there were too many, and only the newest are counted, from `since` on. */
+/** Calls in a period. If `isCut`, there were too many, and only the newest calls, starting at `since`, are counted. */
 export type CallCounts = { calls: number; errors: number; isCut: boolean; since: Date }
 
 export type HourCounts = { startsAt: Date; calls: number; errors: number }
@@ -41,7 +41,7 @@ export type ToolCallFigures = Durations & {
   isFailing: boolean
 }
 
-/** The name of a client without its version; undefined if it sent none. */
+/** Calls per client. `client` is the name without the version, or undefined if the client sent none. */
 export type ClientCalls = { client: string | undefined; calls: number }
 
 const count = z.coerce.number()
@@ -58,7 +58,7 @@ const FigureRow = CountRow.extend({
 
 const startOf = (now: Date): Date => new Date((Math.floor(now.getTime() / HOUR_MS) - HOURS + 1) * HOUR_MS)
 
-/** Newest calls of a server, read from the index by server and time. */
+/** Selects the newest calls of a server, using the index on server and time. */
 const newestCalls = (serverId: string, from: Date, limit: number): Sql => sql`
   SELECT * FROM (
     SELECT "serverId", "startedAt", "tool", "client", "durationMs", CASE WHEN "outcome" = 'error' THEN 1 ELSE 0 END AS "isError"
@@ -70,7 +70,7 @@ const newestCalls = (serverId: string, from: Date, limit: number): Sql => sql`
 const HOUR = sql`SUBSTR(CAST("startedAt" AS TEXT), 1, 13)`
 const toHour = (text: string): Date => new Date(`${text.slice(0, 10)}T${text.slice(11, 13)}:00:00Z`)
 
-/** The newest calls of several servers, at most `limit` of each. */
+/** Selects the newest calls of several servers, at most `limit` for each. */
 export const newestCallsOf = (serverIds: readonly string[], from: Date, limit: number): Sql =>
   join(
     serverIds.map(id => newestCalls(id, from, limit)),
@@ -84,7 +84,9 @@ const countBy = async (db: Database, key: Sql, calls: Sql) =>
       FROM (SELECT ${key} AS "key", "isError" FROM (${calls}) AS "call") AS "keyed" GROUP BY "key"`),
   )
 
-/** For each server, counts the called tools and those whose last call failed, and finds the first call read. */
+/**
+ * Counts the called tools of each server and those whose last call failed. Also finds the time of the first call read.
+ */
 const countTools = async (db: Database, calls: Sql) =>
   z.array(ServerRow).parse(
     await db.$queryRaw(sql`
@@ -97,7 +99,10 @@ const countTools = async (db: Database, calls: Sql) =>
       ) AS "byTool" GROUP BY "serverId"`),
   )
 
-/** A percentile is the smallest duration that this share of calls does not exceed. */
+/**
+ * Returns counts and durations by key. A percentile is the smallest duration that at least the given share of calls
+ * does not exceed.
+ */
 const measureBy = async (db: Database, key: Sql, calls: Sql) =>
   z.array(FigureRow).parse(
     await db.$queryRaw(sql`
@@ -133,7 +138,10 @@ const fillHours = <T extends HourCounts>(from: Date, known: readonly T[]): (T | 
 
 const callsIn = (rows: readonly { calls: number }[]): number => rows.reduce((sum, { calls }) => sum + calls, 0)
 
-/** If calls were cut off, the figures start at the first call that was read. */
+/**
+ * Returns whether calls were left out, and the start of the counted period. If calls were left out, this is the time of
+ * the first call read.
+ */
 const extentOf = (calls: number, limit: number, from: Date, firstAt: Date | undefined) => {
   const isCut = calls >= limit && firstAt !== undefined
   return { isCut, since: isCut ? firstAt : from }
@@ -168,8 +176,8 @@ const countOfSome = async (
 }
 
 /**
- * Figures for the last 24 hours. Each query uses an index to read a bounded number of a server's newest calls. Does not
- * check access; callers must.
+ * Creates the store for the figures of the last 24 hours. Each query uses an index to read a limited number of a
+ * server's newest calls. The store does not check access, so callers must.
  */
 export const createCallFigureStore = (db: Database) => ({
   /** Returns the counts of each server, including those without calls, in two queries for every four servers. */

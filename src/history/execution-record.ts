@@ -1,4 +1,4 @@
-/** Marks masked requests, so that the compiler rejects others. As a symbol, it is not stored. */
+/** Marks masked requests, so that the compiler rejects unmasked ones. As a symbol, the mark is not stored. */
 export const MASKED = Symbol('masked')
 
 /** A request as sent, with all secrets masked. */
@@ -8,7 +8,7 @@ export type MaskedRequest = {
   url: string
   headers: readonly (readonly [name: string, value: string])[]
   body?: string | undefined
-  /** Age in milliseconds of the cached result that was returned instead of sending the request. */
+  /** Age of the cached result in milliseconds, if one was returned instead of sending the request. */
   answerAgeMs?: number | undefined
 }
 
@@ -19,18 +19,18 @@ export type ExecutionRecord = {
   instanceId: string | undefined
   /** MCP tool name at the time of the call. */
   tool: string
-  /** The user behind the token; undefined for anonymous callers. */
+  /** The user that the token belongs to. Undefined for anonymous callers. */
   userId: string | undefined
-  /** `name/version` of the client, cut to 200 characters. */
+  /** `name/version` of the client, truncated to 200 characters. */
   client: string | undefined
   startedAt: Date
   durationMs: number
   outcome: 'ok' | 'error'
   status: number | undefined
-  /** Body sizes: as sent to the API, and as received after decompression. */
+  /** Size of the request body as sent to the API, and of the response body after decompression. */
   requestBytes: number
   responseBytes: number
-  /** Error sent to the caller, masked and cut to 2,000 characters. */
+  /** The error sent to the caller, masked and truncated to 2,000 characters. */
   error: string | undefined
   request: MaskedRequest | undefined
 }
@@ -41,19 +41,19 @@ export type ExecutionTokens = {
   before: number | undefined
   /** Tokens of the part that was sent. */
   sent: number
-  /** Tokens that would have been sent without cutting, for the saved tokens. Equals `sent` if unknown. */
+  /** Tokens that would have been sent without truncation, used to compute the savings. Equals `sent` if unknown. */
   otherwise: number
-  /** Whether any of these was estimated. */
+  /** Whether any of these counts is an estimate. */
   isEstimated: boolean
 }
 
-/** Records lost because the queue or the disk was full. */
+/** Records that are missing from the history, and why. */
 export type ExecutionGap = { serverId: string; missing: number; from: Date; to: Date; reason: string }
 
 export type Recorder = {
   /** Starts the worker before the first record, for a process that is about to listen. */
   start: () => void
-  /** Never blocks or throws. If the queue is full, the record is counted as missing. */
+  /** Records a call. Never blocks or throws. If the queue is full, the record counts as missing. */
   record: (execution: ExecutionRecord) => void
   /**
    * Adds the tokens of a result to a recorded call: before its row is written if they arrive in

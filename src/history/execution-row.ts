@@ -17,7 +17,7 @@ export const EXECUTION_COLUMNS = [
   'request',
 ] as const
 
-/** PostgreSQL cannot store NUL or lone surrogates; they become U+FFFD on both databases. */
+/** Replaces NUL and lone surrogates, which PostgreSQL cannot store, with U+FFFD. Applies to both databases. */
 const toStorable = (text: string): string =>
   text.isWellFormed() && !text.includes('\0') ? text : text.toWellFormed().replaceAll('\0', '\ufffd')
 

@@ -32,7 +32,7 @@ const toRequest = (text: string | null): MaskedRequest | undefined =>
   text === null ? undefined : { ...REQUEST.parse(JSON.parse(text)), [MASKED]: true }
 
 export type StoredExecution = ExecutionRecord & {
-  /** Tokens of the whole result and of what was sent; undefined if not counted (yet). */
+  /** Tokens of the whole result and of the part that was sent. Undefined while not counted. */
   tokensBefore: number | undefined
   tokensSent: number | undefined
   areTokensEstimated: boolean
@@ -58,9 +58,9 @@ const after = (cursor: string | undefined) => {
 export const countExecutions = (db: Database, serverId: string, atMost: number): Promise<number> =>
   db.execution.count({ where: { serverId }, take: atMost })
 
-/** Reads the history. Expects that access to the server was checked. */
+/** Creates the store for the history. The caller must have checked access to the server. */
 export const createExecutionStore = (db: Database) => ({
-  /** Newest first. Throws `invalid_request` if the cursor is invalid. */
+  /** Lists calls, newest first. Throws `invalid_request` if the cursor is invalid. */
   list: async (query: ExecutionQuery): Promise<Page<StoredExecution>> => {
     const { serverId, from, to, outcome, tool, limit, cursor } = query
     const rows = await db.execution.findMany({
@@ -97,8 +97,8 @@ export const createExecutionStore = (db: Database) => ({
 })
 
 /**
- * Deletes the history of a server in batches, without a transaction, for a server that is being removed. If
- * interrupted, it can be called again.
+ * Deletes the history of a server that is being removed. Deletes in batches and without a transaction, so it can be
+ * called again after an interruption.
  */
 export const removeHistoryOf = async (db: Database, serverId: string, signal?: AbortSignal): Promise<void> => {
   const where = { serverId }

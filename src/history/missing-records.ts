@@ -21,7 +21,7 @@ export const createMissingRecords = () => {
       entry.to = Math.max(entry.to, startedAt)
     },
     isEmpty: (): boolean => entries.size === 0,
-    /** Returns the entries as rows of the gap table with new ids, and starts over. */
+    /** Returns the entries as rows of the gap table, with new ids, and clears the entries. */
     take: (): GapRow[] => {
       const taken = entries
       entries = new Map()
@@ -29,12 +29,12 @@ export const createMissingRecords = () => {
         return [newExecutionId(), serverId, missing, from, to, reason]
       })
     },
-    /** Marks these rows as written. */
+    /** Counts the missing records in these rows as reported. */
     report: (gaps: readonly GapRow[]): void => {
       for (const [, , missing] of gaps) reported += missing
     },
     total: (): number => total,
-    /** Number of missing records in written rows. */
+    /** Returns the number of missing records in written rows. */
     reported: (): number => reported,
   }
 }

@@ -13,14 +13,14 @@ import type {
   WriteOutcome,
 } from './recording-batch.ts'
 
-/** After this long without a response, the server is considered gone. */
+/** Time without a response after which the database server is considered gone. */
 const QUERY_TIMEOUT_MS = 10_000
-/** Below PostgreSQL's deadlock_timeout of one second, so that a batch gives way to a deletion. */
+/** Shorter than PostgreSQL's deadlock_timeout of one second, so that a batch yields to a deletion. */
 const LOCK_TIMEOUT_MS = 500
 
 const toTime = (field: string): string => `to_timestamp((${field})::float8 / 1000) AT TIME ZONE 'UTC'`
 
-/** Expression for each column; `fields` is a row as a JSON array in the order of `ExecutionRow`. */
+/** The SQL expression for each column. `fields` is a row as a JSON array in the order of `ExecutionRow`. */
 const EXECUTION_VALUES = {
   id: 'fields->>0',
   serverId: 'fields->>1',
@@ -41,7 +41,7 @@ const EXECUTION_VALUES = {
   tokensEstimated: '(fields->>17)::boolean',
 }
 
-/** The same for `GapRow`. */
+/** The SQL expressions for the columns of a `GapRow`. */
 const GAP_VALUES = {
   id: 'fields->>0',
   serverId: 'fields->>1',
@@ -54,8 +54,8 @@ const GAP_VALUES = {
 const NOW = `now() AT TIME ZONE 'UTC'`
 
 /**
- * Adds amounts to the sums per tool and day. `from` selects executions. Passthrough requests are skipped, as are calls
- * that `isNameKnown` rejects. The fixed order prevents deadlocks between processes.
+ * Returns SQL that adds amounts to the sums per tool and day. `from` selects executions. Skips passthrough requests and
+ * calls that `isNameKnown` rejects. The fixed order prevents deadlocks between processes.
  */
 const addToDays = (amounts: Record<string, string>, from: string): string => {
   const names = Object.keys(amounts)
@@ -107,7 +107,7 @@ const INSERT_EXECUTIONS = {
 }
 const INSERT_GAPS = { name: 'insert-gaps', text: insertRows('ExecutionGap', GAP_VALUES) }
 
-/** Takes rows of `TokensRow`; skips calls that already have tokens. */
+/** Adds tokens from rows of type `TokensRow` to calls. Skips calls that already have tokens. */
 const ADD_TOKENS = {
   name: 'add-tokens',
   text: `
@@ -122,20 +122,20 @@ const ADD_TOKENS = {
 }
 
 /**
- * Whether the row's values caused the error: data exception or constraint violation (PostgreSQL, appendix A, classes
- * 22 and 23).
+ * Returns whether the values of a row caused the error: a data exception or a constraint violation (PostgreSQL,
+ * appendix A, classes 22 and 23).
  */
 const isRowAtFault = (error: unknown): error is DatabaseError =>
   error instanceof DatabaseError && /^2[23]/.test(error.code ?? '')
 
 const reasonOf = (error: unknown): MissingReason => {
   const code = error instanceof DatabaseError ? error.code : undefined
-  // lock_not_available, deadlock_detected, serialization_failure; disk_full.
+  // lock_not_available, deadlock_detected or serialization_failure. 53100 is disk_full.
   if (code === '55P03' || code === '40P01' || code === '40001') return 'the database was locked'
   return code === '53100' ? 'the database was full' : 'the database was unavailable'
 }
 
-/** A row and its tokens; nulls if they have not been counted. */
+/** A row and its tokens, which are null if they have not been counted. */
 type CountedRow = readonly [...ExecutionRow, ...([number | null, number, number, 0 | 1] | [null, null, null, null])]
 
 const NOT_COUNTED = [null, null, null, null] as const
@@ -173,7 +173,10 @@ const writeRows = async (
   if (rows.length > 0) await client.query({ ...statement, values: [JSON.stringify(rows)] })
 }
 
-/** Writes each batch in one statement per table over its own connection, and reconnects after a failure. */
+/**
+ * Creates a writer with its own connection. It writes each batch with one statement per table, and reconnects after a
+ * failure.
+ */
 export const createPostgresWriter = (target: PostgresTarget): BatchWriter => {
   let connection: Client | undefined
 
@@ -206,7 +209,7 @@ export const createPostgresWriter = (target: PostgresTarget): BatchWriter => {
     const rows = executions.map((row): CountedRow => [...row, ...(counts.get(row[0]) ?? NOT_COUNTED)])
     const { kept, refused } = await insertExecutions(client, rows)
     await writeRows(client, INSERT_GAPS, gaps)
-    // Rows in this batch already have their tokens, so the statement skips them.
+    // The rows inserted above already have their tokens, so this statement skips them.
     await writeRows(client, ADD_TOKENS, tokens)
     return { kind: 'written', dropped: executions.length - kept - refused.length, refused }
   }
@@ -217,7 +220,7 @@ export const createPostgresWriter = (target: PostgresTarget): BatchWriter => {
         return await write(batch)
       } catch (error) {
         const reason = reasonOf(error)
-        // Not awaited, because a server that is gone never responds.
+        // Do not wait for it, because a server that is gone never responds.
         if (reason !== 'the database was locked') void disconnect()
         return { kind: 'failed', reason, message: String(error) }
       }

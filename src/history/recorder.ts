@@ -7,13 +7,13 @@ import { createRecordingQueue } from './recording-queue.ts'
 import { createWriterThread, type StartWorker } from './writer-thread.ts'
 
 /**
- * Maximum wait of a batch's first record. A kill may lose at most the last 250 ms of records, and
- * most of that is left for the write.
+ * Maximum time that the first record of a batch waits. If the process is killed, at most the last 250 ms of records may
+ * be lost, and most of this time is reserved for the write.
  */
 const FLUSH_INTERVAL_MS = 100
-/** Maximum records held while the database is unavailable: ten seconds of calls at full rate. */
+/** Maximum number of records held while the database is unavailable: ten seconds of calls at the maximum rate. */
 const MAX_QUEUED_RECORDS = 50_000
-/** Approximate memory of these records; request bodies can be large. */
+/** Maximum memory for these records, approximately. Request bodies can be large. */
 const MAX_QUEUED_BYTES = 64 * 1_024 * 1_024
 /** Time limit for writing queued records on shutdown. */
 const CLOSE_TIMEOUT_MS = 5_000
@@ -24,10 +24,10 @@ export type RecorderOptions = {
   /** Maximum number of records queued or being written. */
   maxQueued?: number
   maxQueuedBytes?: number
-  /** How long a record may wait for others to share its batch. */
+  /** How long a record may wait for others to join its batch. */
   flushIntervalMs?: number
   closeTimeoutMs?: number
-  /** Creates the worker thread; tests use it to terminate the worker. */
+  /** Creates the worker thread. Tests use this to terminate the worker. */
   startWorker?: StartWorker
 }
 

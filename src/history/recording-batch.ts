@@ -9,7 +9,7 @@ export type TokensRow = [executionId: string, before: number | null, sent: numbe
 
 export const GAP_COLUMNS = ['id', 'serverId', 'missing', 'from', 'to', 'reason'] as const
 
-/** May be sent again: existing rows are skipped and counted once. */
+/** A batch for the worker. It may be sent again: existing rows are skipped, so each row is counted once. */
 export type RecordingBatch = { executions: ExecutionRow[]; gaps: GapRow[]; tokens: TokensRow[] }
 
 /** Why records are missing, as shown on the server's page. */
@@ -34,7 +34,7 @@ export type WriteOutcome =
 
 export type WorkerRequest = { kind: 'write'; batch: RecordingBatch } | { kind: 'close' }
 
-/** Writes batches over its own connection; `write` never throws. */
+/** Writes batches over its own connection. `write` never throws. */
 export type BatchWriter = { write: (batch: RecordingBatch) => Promise<WriteOutcome>; close: () => Promise<void> }
 
 export const toTokensRow = ({ executionId, before, sent, otherwise, isEstimated }: ExecutionTokens): TokensRow => [

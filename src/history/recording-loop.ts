@@ -4,18 +4,18 @@ import type { MissingRecords } from './missing-records.ts'
 import { type GapRow, type TokensRow, toTokensRow } from './recording-batch.ts'
 import type { RecordingQueue } from './recording-queue.ts'
 
-/** Interval for writing gaps, so that a second of missing records becomes one row per server. */
+/** Interval for writing gaps, long enough that a second of missing records becomes one row per server. */
 const GAP_INTERVAL_MS = 1_000
 
-/** Maximum token counts held while the database is unavailable. Further ones are dropped. */
+/** Maximum number of token counts held while the database is unavailable. Further counts are dropped. */
 const MAX_WAITING_TOKENS = 5_000
-/** Token counts per batch, because each is a separate update. */
+/** Maximum number of token counts per batch, because each is a separate update. */
 const MAX_BATCH_TOKENS = 256
 
 /** Totals that a flush waits for: released records, reported gaps and written token counts. */
 type FlushGoal = { released: number; reported: number; counted: number; resolve: () => void }
 
-/** Returns a function that arms a timer, unless it is armed already. The timer does not keep the process alive. */
+/** Returns a function that starts a timer unless it is already running. The timer does not keep the process alive. */
 const createDueTimer = (afterMs: number, onDue: () => void): (() => void) => {
   let isArmed = false
   const fire = (): void => {
@@ -30,7 +30,7 @@ const createDueTimer = (afterMs: number, onDue: () => void): (() => void) => {
 }
 
 /**
- * Decides when to write: records after `flushIntervalMs` or as soon as a batch is full, gaps once per second, one
+ * Decides when to write: records after `flushIntervalMs` or once a batch is full, and gaps once per second. Writes one
  * batch at a time.
  */
 export const createRecordingLoop = (options: {
@@ -77,8 +77,8 @@ export const createRecordingLoop = (options: {
   const sendOne = async (): Promise<void> => {
     const executions = queue.take()
     const gaps = takeGaps()
-    // Send token counts only when no record is left in the queue, so that the records they belong to are in this batch
-    // or an earlier one.
+    // Send token counts only when the queue is empty, so that the records they belong to are in this batch or an
+    // earlier one.
     const isLast = queue.isEmpty()
     // Later records start a new timer.
     if (isLast) areRecordsDue = false

@@ -1,22 +1,22 @@
 import type { ExecutionRecord } from './execution-record.ts'
 import { type ExecutionRow, toExecutionRow } from './execution-row.ts'
 
-/** Rows per batch; larger batches gain nothing. */
+/** Maximum number of rows per batch. Larger batches bring no benefit. */
 const MAX_BATCH_ROWS = 256
 /**
- * Size at which a batch ends. The row that reaches it is still included. A row limit alone is not enough, because some
- * requests are large.
+ * Size at which a batch ends. The batch still includes the row that reaches this size. Limiting the number of rows is
+ * not enough, because some requests are large.
  */
 const MAX_BATCH_BYTES = 1_024 * 1_024
-/** Size of a row without its texts. */
+/** Size of a row without its strings. */
 const ROW_BYTES = 100
 
 const sizeOf = (row: ExecutionRow): number =>
   row.reduce<number>((size, value) => size + (typeof value === 'string' ? value.length : 0), ROW_BYTES)
 
 /**
- * Queues records for batches, bounded by number and size. Records count towards the limits until they are released,
- * because a slow writer still holds them.
+ * Creates the queue of records for batches, limited by number and size. Records count toward the limits until they are
+ * released, because a slow writer still holds them.
  */
 export const createRecordingQueue = ({ maxRecords, maxBytes }: { maxRecords: number; maxBytes: number }) => {
   const waiting: ExecutionRow[] = []
@@ -30,7 +30,7 @@ export const createRecordingQueue = ({ maxRecords, maxBytes }: { maxRecords: num
   }
 
   return {
-    /** Returns false if a limit is reached and the record was not queued. */
+    /** Adds a record to the queue. Returns false if a limit is reached and the record was not added. */
     push: (record: ExecutionRecord): boolean => {
       if (accepted - released >= maxRecords) return false
       const row = toExecutionRow(record)
@@ -41,7 +41,7 @@ export const createRecordingQueue = ({ maxRecords, maxBytes }: { maxRecords: num
       waiting.push(row)
       return true
     },
-    /** Takes the next batch, which is empty if no record waits. */
+    /** Removes the next batch from the queue and returns it. The batch is empty if no record is waiting. */
     take: (): ExecutionRow[] => {
       let count = 0
       let size = 0
@@ -53,7 +53,7 @@ export const createRecordingQueue = ({ maxRecords, maxBytes }: { maxRecords: num
       return waiting.splice(0, count)
     },
     release,
-    /** Releases all waiting records. Returns how many there were. */
+    /** Drops all waiting records. Returns their number. */
     drop: (): number => {
       const dropped = waiting.splice(0)
       release(dropped)
@@ -61,7 +61,7 @@ export const createRecordingQueue = ({ maxRecords, maxBytes }: { maxRecords: num
     },
     isEmpty: (): boolean => waiting.length === 0,
     hasFullBatch: (): boolean => waiting.length >= MAX_BATCH_ROWS,
-    /** Total numbers of accepted and released records. */
+    /** The total number of records accepted so far, and of those released. */
     accepted: (): number => accepted,
     released: (): number => released,
   }

@@ -17,10 +17,10 @@ import { createToolDaySums, isNameKnown, type ToolDaySums } from './tool-day-sum
 /** Formats times as Prisma's SQLite adapter does, because they are compared as text. */
 const toTimeText = (milliseconds: number): string => new Date(milliseconds).toISOString().replace('Z', '+00:00')
 
-/** How long a write waits for another connection; blocks only this thread. */
+/** How long a write waits for another connection's lock. Waiting blocks only this thread. */
 const BUSY_TIMEOUT_MS = 1_000
 
-/** Rows per statement. Each then takes a fifth less time than alone; more rows gain nothing. */
+/** Number of rows per statement. With eight, a row takes a fifth less time than alone. More rows bring no benefit. */
 const ROWS_AT_ONCE = 8
 
 /** Columns of a row and of its tokens, which are null if they have not been counted. */
@@ -49,7 +49,7 @@ const ADD_TO_DAY = `INSERT INTO "ToolDay"
     "tokensSent" = "tokensSent" + excluded."tokensSent", "tokensBefore" = "tokensBefore" + excluded."tokensBefore",
     "updatedAt" = excluded."updatedAt"`
 
-/** Characters of a time that make up the day. */
+/** Number of characters in a time that make up the day. */
 const DAY_CHARACTERS = '2026-11-22'.length
 
 /** Tokens by execution id. */
@@ -68,7 +68,7 @@ type RowFate = 'stored' | 'known' | 'dropped' | { refused: string }
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 
-/** Inserts a row and returns what happened to it. Throws errors that are not caused by the row. */
+/** Inserts rows and returns the outcome. Throws errors that the rows did not cause. */
 const fateOf = (insert: () => { changes: number }): RowFate => {
   try {
     return insert().changes > 0 ? 'stored' : 'known'
@@ -88,7 +88,7 @@ const reasonOf = (code: string): MissingReason => {
 }
 
 const open = (target: SqliteTarget) => {
-  // NORMAL: a power failure may lose records; a process crash does not.
+  // NORMAL means that a power failure may lose records but a process crash does not.
   const db = openRawSqlite(target, { busyTimeoutMs: BUSY_TIMEOUT_MS, synchronous: 'NORMAL' })
   const insertExecution = db.prepare(insertInto('Execution', INSERTED_COLUMNS))
   const insertExecutions = db.prepare(insertInto('Execution', INSERTED_COLUMNS, ROWS_AT_ONCE))
@@ -109,8 +109,8 @@ const open = (target: SqliteTarget) => {
   }
 
   /**
-   * Stores rows, in one statement if there are enough. If that fails because of an invalid row,
-   * tries each row alone. A batch that is sent again was stored either completely or not at all.
+   * Stores rows, in one statement if there are enough of them. If the statement fails because of an invalid row, stores
+   * each row separately. If the batch was sent before, either all of its rows are already stored or none.
    */
   const storeExecutions = (rows: readonly ExecutionRow[], counts: Counts, now: string) => {
     if (rows.length === ROWS_AT_ONCE) {
@@ -134,7 +134,7 @@ const open = (target: SqliteTarget) => {
   const storeTokens = (tokens: TokensRow, now: string, sums: ToolDaySums): void => {
     const [id, before, sent, , estimated] = tokens
     const counted = addTokens.get(before, sent, estimated, now, id)
-    // The row is gone or was never stored.
+    // Undefined if the row is gone, was never stored, or already has tokens.
     if (counted !== undefined && isNameKnown(counted)) sums.add(counted, amountsOf(tokens))
   }
 
@@ -173,7 +173,10 @@ const open = (target: SqliteTarget) => {
   return { store: storeBatch.immediate, close: () => db.close() }
 }
 
-/** Writes each batch in one transaction over its own connection, and reopens it after a failure. */
+/**
+ * Creates a writer with its own connection. It writes each batch in one transaction, and reopens the connection after a
+ * failure.
+ */
 export const createSqliteWriter = (target: SqliteTarget): BatchWriter => {
   let connection: ReturnType<typeof open> | undefined
   const disconnect = (): void => {

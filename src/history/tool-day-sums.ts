@@ -24,7 +24,7 @@ type NamedCall = { instanceId: string | null; outcome: string; tool: string }
 export const isNameKnown = ({ instanceId, outcome, tool }: NamedCall): boolean =>
   instanceId !== null || outcome === 'ok' || tool.startsWith(RESERVED_TOOL_PREFIX)
 
-/** Sums the calls of one batch by tool and day. Skips passthrough requests, which call no tool. */
+/** Creates the sums for the calls of one batch, by tool and day. Skips passthrough requests, which call no tool. */
 export const createToolDaySums = () => {
   const sums = new Map<string, ToolDaySum>()
   return {

@@ -4,23 +4,23 @@ import { DAY_MS } from '../lib/kernel/durations.ts'
 
 /** How long sums are stored, in days: enough to compare two years. */
 const KEPT_DAYS = 800
-/** Maximum tool names read for a server: as many as it can have, plus earlier ones. */
+/** Maximum number of tool names read for a server: as many as it can have, plus former ones. */
 const MAX_TOOLS = 4_000
 
 /** Sums of tool calls. The token sums cover only the `counted` calls. */
 export type TokenSums = {
   calls: number
   counted: number
-  /** How many of `counted` are estimates. */
+  /** The number of `counted` calls whose tokens are estimates. */
   estimated: number
-  /** Tokens that would have been sent without cutting. */
+  /** Tokens that would have been sent without truncation. */
   tokensBefore: number
   tokensSent: number
 }
 export type DaySums = TokenSums & { day: string }
 export type ToolSums = TokenSums & { tool: string }
 
-/** Days in UTC such as `2026-11-22`, inclusive. */
+/** A range of days in UTC, such as `2026-11-22`. Both ends are inclusive. */
 export type DayRange = { from: string; to: string }
 
 export const dayOf = (time: Date): string => time.toISOString().slice(0, 10)
@@ -52,7 +52,7 @@ export const createToolDayStore = (db: Database) => {
       const rows = await db.toolDay.groupBy({ by: ['day'], where, _sum, orderBy: { day: 'asc' } })
       return rows.map(row => ({ day: row.day, ...toSums(row._sum) }))
     },
-    /** Sorts by tokens saved, then by tokens sent. */
+    /** Lists tools, sorted by tokens saved and then by tokens sent. */
     listTools: async (serverId: string, organizationId: string, range: DayRange): Promise<ToolSums[]> => {
       const where = within(serverId, organizationId, range)
       const rows = await db.toolDay.groupBy({

@@ -7,9 +7,9 @@ import { newestCallsOf } from './call-figures.store.ts'
 const DAYS = 30
 /** Calls read in total, shared by the servers of an organization, which bounds the cost of the page. */
 const MAX_CALLS = 100_000
-/** Minimum number of calls read for each server. */
+/** Minimum limit on the calls read for each server. It takes precedence over the total. */
 const MIN_CALLS_OF_SERVER = 500
-/** Servers per statement; SQLite joins at most 500 selects. */
+/** Maximum number of servers per statement. SQLite allows at most 500 selects in a compound query. */
 const SERVERS_AT_ONCE = 200
 
 /** Calls of a server in the last 24 hours and 30 days. If `isCut`, only the newest are counted. */
@@ -35,7 +35,7 @@ const countSome = async (db: Database, serverIds: readonly string[], now: Date, 
   )
 }
 
-/** Returns the usage of servers that were called. Expects that access was checked. */
+/** Returns the usage of those servers that were called. The caller must have checked access. */
 export const listServerUsage = async (
   db: Database,
   serverIds: readonly string[],

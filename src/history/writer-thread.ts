@@ -12,12 +12,12 @@ const YOUNG_MB = 12
 
 export type StartWorker = (file: URL, options: WorkerOptions) => Worker
 
-/** The worker ended without a response, so the outcome of the batch is unknown. */
+/** The outcome if the worker ended without a response. It is unknown whether the batch was written. */
 export type Crash = { kind: 'crashed'; message: string }
 
 /**
- * The worker thread with the recorder's connection. It is started on first use and restarted after it ends, handles
- * one batch at a time, and does not keep the process alive.
+ * Creates the worker thread that holds the recorder's connection. The thread starts on first use and again after it has
+ * ended. It handles one batch at a time and does not keep the process alive.
  */
 export const createWriterThread = (options: { target: DatabaseTarget; startWorker: StartWorker | undefined }) => {
   const startWorker = options.startWorker ?? ((file, workerOptions) => new Worker(file, workerOptions))
@@ -64,11 +64,11 @@ export const createWriterThread = (options: { target: DatabaseTarget; startWorke
         try {
           post({ kind: 'write', batch })
         } catch (error) {
-          // The thread could not be created: out of memory or threads.
+          // The thread could not be created, because the system is out of memory or threads.
           settle({ kind: 'crashed', message: String(error) })
         }
       }),
-    /** Terminates the thread at once; a batch in progress counts as crashed. */
+    /** Terminates the thread at once. A batch in progress counts as crashed. */
     terminate: async (): Promise<void> => {
       await worker?.terminate()
     },

@@ -10,9 +10,9 @@ export const auditSignIn = (tx: Transaction, user: Person, address: string): Pro
   writeAudit(tx, { action: 'user.signed_in', actor: userActor(user, address), target: userTarget(user) })
 
 /**
- * Records a failed sign-in with the email that was tried. Visible only to the operator, because it reveals whether the
- * account exists. Attempts rejected by the throttle are not recorded, which bounds the entries that a flood can write:
- * a hundred an hour from one network, and a hundred a day for one account.
+ * Records a failed sign-in with the email that was tried. Only the operator sees it, because it reveals whether the
+ * account exists. Attempts rejected by the throttle are not recorded. A flood can therefore write only a hundred
+ * entries an hour from one network, and a hundred a day for one account.
  */
 export const auditFailedSignIn = (
   tx: Transaction,
@@ -34,7 +34,7 @@ export const auditNewUser = (tx: Transaction, user: User, address: string | unde
     change: { isOperator: user.isOperator },
   })
 
-/** Records a new account's first membership in the log of its organization. */
+/** Records a new account's first membership in the audit log of the organization. */
 export const auditFirstMembership = (
   tx: Transaction,
   user: User,

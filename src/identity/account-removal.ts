@@ -8,8 +8,8 @@ import { selfTarget } from './audit/audit-entry.ts'
 import { DEMO_EMAIL } from './demo-account.ts'
 
 /**
- * Returns why the account cannot be deleted; undefined if it can. The only operator must stay while
- * other accounts exist.
+ * Returns why the account cannot be deleted, or undefined if it can be. The only operator cannot be deleted while other
+ * accounts exist.
  */
 export const findRemovalRefusal = async (tx: Transaction, userId: string): Promise<string | undefined> => {
   const user = await store.findUser(tx, userId)

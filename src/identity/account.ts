@@ -7,14 +7,14 @@ export type User = {
   id: string
   /** Trimmed and in lower case, so that other spellings of an email belong to the same account. */
   email: string
-  /** When the user opened a link sent to this address; undefined if they have not yet. */
+  /** When the user opened a link sent to this address, or undefined if they have not done so yet. */
   emailVerifiedAt: Date | undefined
   isOperator: boolean
   createdAt: Date
   updatedAt: Date
 }
 
-/** The error for a user whose account was deleted while they were signed in. */
+/** Returns the error for a user whose account was deleted while they were signed in. */
 export const accountGone = (): AppError => new AppError('unauthenticated', 'This account no longer exists.')
 
 /** An organization as one of its members sees it. */

@@ -28,7 +28,10 @@ export const NewUser = z.object({
   email: Email,
   password: newPassword,
   isOperator: z.boolean().optional(),
-  /** Organization to join as builder; created with this user as owner if it does not exist. Default: the oldest one. */
+  /**
+   * The organization to join as a builder. If it does not exist, it is created with this user as owner. Defaults to the
+   * oldest organization.
+   */
   organization: nameSchema.optional(),
 })
 

@@ -113,7 +113,7 @@ export const createAccountService = (needs: AccountServiceParts) => {
     signUp: async ({ email, password, setupToken, invitation, address }: SignUpInput): Promise<User> => {
       await throttle.countSignUp(address)
       const assertAllowed = (isFirst: boolean) => assertMaySignUp(policy, isFirst, { setupToken, invitation })
-      // Checked again in the transaction; this check only avoids needless hashing.
+      // This check only avoids needless hashing. The transaction checks again.
       assertAllowed(await isFirstAccount(db))
       if (invitation !== undefined) await invitations.assertGoodFor(db, invitation, email)
       const passwordHash = await passwords.hashPassword(password)
@@ -135,8 +135,8 @@ export const createAccountService = (needs: AccountServiceParts) => {
     findActorByUserId,
 
     /**
-     * For the operator's command line: skips throttling and the sign-up policy. Throws `conflict` if the email is
-     * taken.
+     * Creates an account for the operator's command line. Skips throttling and the sign-up policy. Throws `conflict` if
+     * the email is taken.
      */
     createUser: async (input: NewUserInput): Promise<z.output<typeof UserView>> => {
       const { email, password, isOperator = false, organization } = parseInput(NewUser, input)
@@ -146,7 +146,7 @@ export const createAccountService = (needs: AccountServiceParts) => {
       return UserView.parse(await changes.commit(tx => makeAccount(tx, account, policy.tenancy)))
     },
 
-    /** For the operator's command line. Throws `not_found` if no account has this email. */
+    /** Creates a token for the operator's command line. Throws `not_found` if no account has this email. */
     createTokenFor: async (email: string, input: z.input<typeof NewToken>): Promise<z.output<typeof NewTokenView>> => {
       const tokenInput = parseInput(NewToken, input)
       const user = await getUserAt(email)
@@ -155,8 +155,8 @@ export const createAccountService = (needs: AccountServiceParts) => {
     },
 
     /**
-     * For the operator's command line, for users who have lost all their codes. Throws `not_found` for an unknown
-     * email.
+     * Resets the second factor of a user who has lost all codes, for the operator's command line. Throws `not_found` if
+     * no account has this email.
      */
     resetSecondFactorFor: async (email: string): Promise<z.output<typeof UserView>> => {
       const user = await getUserAt(email)
@@ -165,8 +165,8 @@ export const createAccountService = (needs: AccountServiceParts) => {
     },
 
     /**
-     * Returns the owner for the objects that `patchbay demo` creates: the operator, or the demo
-     * account if there is none yet.
+     * Returns the owner of the objects that `patchbay demo` creates: the operator, or the demo account if there is no
+     * operator yet.
      */
     getDemoActor: async (): Promise<Actor> => {
       const userId = (await store.findOldestOperatorId(db)) ?? (await changes.commit(tx => ensureDemoAccount(tx))).id

@@ -9,8 +9,8 @@ import { errorResponse, type Refusal, refusal } from './rpc-response.ts'
 import type { ServerRequest } from './server-request.ts'
 
 /**
- * Identifies the caller by the Authorization header and checks the access policy. Returns a promise
- * only if it has to load something.
+ * Identifies the caller from the Authorization header and checks the access policy. Returns a promise only if something
+ * has to be loaded.
  */
 export type Authorize = ReturnType<typeof createServerAccess>
 
@@ -42,8 +42,8 @@ const NOT_READY: Refusal = {
 }
 
 /**
- * The first three steps for every request to a server: check Origin and Host, find the server, check access. A step
- * returns a promise only if it has to load something, because every call takes this path.
+ * Runs the first three steps for every request to a server: check Origin and Host, find the server, check access. A
+ * step returns a promise only if something has to be loaded, because every call takes this path.
  */
 export const createAdmission = ({ registry, origins, authorize, challenges, logger }: AdmissionOptions): Admit => {
   const checkOrigin = ({ headers }: HttpExchange): boolean =>
@@ -56,7 +56,7 @@ export const createAdmission = ({ registry, origins, authorize, challenges, logg
     authorize(router.server.access, headers.authorization)
 
   const fail = (http: HttpExchange, error: unknown): void => {
-    // The first failure has been logged.
+    // The original failure has already been logged.
     if (!(error instanceof RecentFailure)) {
       logger.error({ err: error, serverId: http.serverId }, 'could not mount an MCP server')
     }

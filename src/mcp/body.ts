@@ -17,7 +17,7 @@ export type BodyLimits = {
 /** Nesting levels around the arguments of a call: the message and its params. */
 const ENVELOPE_DEPTH = 2
 /**
- * A body over the limit is read to its end, since many clients read the response only then. The
+ * A body over the limit is still read to its end, because many clients do not read the response before that. The
  * connection is closed at this multiple of the limit.
  */
 const MAX_DISCARDED_LIMITS = 8

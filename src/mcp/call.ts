@@ -6,7 +6,7 @@ import type { ClientChannel } from './client-channel.ts'
 import type { RequestId, RequestMessage } from './message.ts'
 import type { RpcResponse } from './rpc-response.ts'
 
-/** The context of one running request. A client that cancels it gets no response. */
+/** The context of a running request. A client that cancels the request gets no response. */
 export type Call = CallContext & {
   readonly id: RequestId
   readonly signal: Stop

@@ -3,12 +3,12 @@ import type { HttpExchange } from './http-exchange.ts'
 import { ERROR } from './protocol.ts'
 import { type Refusal, refusal } from './rpc-response.ts'
 
-/** A header with another scheme is not an attempt to send a token (RFC 6750 §3.1). */
+/** Matches the Bearer scheme. A header with another scheme is not an attempt to send a token (RFC 6750 §3.1). */
 const BEARER = /^bearer(?: |$)/i
 
 /**
- * Builds refusals for requests whose token is missing, invalid or lacks a scope. They tell clients
- * how to get a token (RFC 6750 §3, RFC 9728 §5.1).
+ * Builds refusals for requests whose token is missing, is invalid or lacks a scope. The refusals tell clients how to
+ * get a token (RFC 6750 §3, RFC 9728 §5.1).
  */
 export const createChallenges = (baseUrl: string) => {
   const challenge = ({ serverId }: HttpExchange, scopes: readonly McpScope[], error?: string): string[] => {
@@ -17,7 +17,7 @@ export const createChallenges = (baseUrl: string) => {
     return ['www-authenticate', error === undefined ? `Bearer ${parameters}` : `Bearer error="${error}", ${parameters}`]
   }
   return {
-    /** Asks for both scopes, because many clients never ask for more later. */
+    /** Asks for both scopes, because many clients never request more later. */
     invalidToken: (http: HttpExchange): Refusal => {
       const wasTried = BEARER.test(http.headers.authorization ?? '')
       return {

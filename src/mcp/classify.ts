@@ -32,7 +32,7 @@ const envelopeRefusal = (key: string, problem: string): Refusal =>
     envelope: { key, problem },
   })
 
-/** The header names a stateless version, but the body lacks the envelope. */
+/** Returns the refusal for a header that names a stateless version when the body lacks the envelope. */
 const missingEnvelope = (version: string, meta: JsonObject | undefined): Refusal => {
   const required = [META.protocolVersion, META.clientCapabilities]
   const missing = meta === undefined ? ['_meta'] : required.filter(key => meta[key] === undefined)
@@ -50,7 +50,7 @@ const unsupportedVersion = (requested: string): Refusal =>
     requested,
   })
 
-/** Runs the last checks for a message that names a stateless version in its `_meta` or in the header. */
+/** Runs the final checks on a message whose `_meta` or header names a stateless version. */
 const toStateless = (
   message: RequestMessage | NotificationMessage,
   version: string,
@@ -69,7 +69,7 @@ const classifyClaim = (
   headers: EraHeaders,
 ): Result<Classified, Refusal> => {
   const issue = checkEnvelope(meta)
-  // Notifications have no envelope in this version, so only the version is checked.
+  // In this version, notifications have no envelope, so only the version is checked.
   if (issue !== undefined && (message.kind === 'request' || issue.key === META.protocolVersion)) {
     return failure(envelopeRefusal(issue.key, issue.problem))
   }
@@ -91,7 +91,7 @@ const classifyUnclaimed = (
     if (message.method === 'initialize') return failure(headerMismatch('MCP-Protocol-Version', version, 'initialize'))
     return failure(missingEnvelope(version, meta))
   }
-  // Notifications have no envelope, so the header alone decides the era.
+  // Notifications have no envelope, so the header alone decides their era.
   return toStateless(message, version, headers)
 }
 
@@ -113,9 +113,9 @@ const classifyBatch = (values: readonly JsonValue[]): Result<Classified, Refusal
 }
 
 /**
- * Parses the messages of a POST and determines their era. Only the body decides: a request is
- * stateless if its `_meta` names a stateless version. Headers must match the body but never change
- * the era. `initialize` belongs to the session era unless it has a complete stateless envelope.
+ * Parses the messages of a POST and determines their era. A request is stateless if its `_meta` names a stateless
+ * version. Headers must match the body but never change a request's era. `initialize` belongs to the session era unless
+ * it has a complete stateless envelope.
  */
 export const classify = (body: JsonValue, headers: EraHeaders): Result<Classified, Refusal> => {
   if (Array.isArray(body)) return classifyBatch(body)

@@ -1,12 +1,12 @@
-/** Sends a client messages before the response to its request, for as long as the transport can. */
+/** Sends messages to a client before the response to its request, for as long as the transport allows it. */
 export type ClientChannel = {
   isOpen: boolean
-  /** Does nothing once the channel is closed. */
+  /** Does nothing after the channel is closed. */
   send: (json: string) => void
   close: () => void
 }
 
-/** The channel of transports that can only send the response. */
+/** The channel for transports that can send only the response. */
 export const CLOSED_CHANNEL: ClientChannel = { isOpen: false, send: () => {}, close: () => {} }
 
 export const createChannel = (write: (json: string) => void, isOpen = true): ClientChannel => {
@@ -22,7 +22,7 @@ export const createChannel = (write: (json: string) => void, isOpen = true): Cli
   return channel
 }
 
-/** An event stream that carries messages and then the response to a POST. */
+/** An event stream that carries messages, followed by the response to a POST. */
 export type ResponseStream = {
   send: (json: string) => void
   /** Ends the stream. `json` is the response; it is omitted if the request was cancelled. */

@@ -2,26 +2,26 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import type { HttpExchange } from './http-exchange.ts'
 
-/** The canonical path of a server. */
+/** Matches the canonical path of a server. */
 const SERVER_PATH = /^\/s\/([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/i
-/** The path of a server in any spelling, or a path below it. */
+/** Matches the path of a server in any spelling, or any path below it. */
 const PATH_BELOW = /^(?:https?:\/\/[^/]*)?\/s\/([^/?#]+)(?:[/?]|$)/i
 
-/** Methods that have Fastify routes. */
+/** Methods for which Fastify has routes. */
 const COMMON: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
 type Serve = (http: HttpExchange) => void
 type DirectHandlers = {
   /**
    * Handles POSTs to `/s/:uuid`. Bypasses Fastify, whose routing and hooks cost as much as listing tools. Other
-   * spellings of the path, and requests during shutdown, take the Fastify route with the same handler.
+   * spellings of the path, and requests during shutdown, take the Fastify route, which has the same handler.
    */
   post: Serve
-  /** Handles methods that Fastify does not route, such as those of WebDAV. An upstream may support them. */
+  /** Handles methods that Fastify does not route, such as those of WebDAV, because an upstream may support them. */
   rareMethod: Serve
 }
 
-/** Handles some requests to servers on Node's HTTP server, before Fastify. */
+/** Handles some requests to servers directly on Node's HTTP server, before they reach Fastify. */
 export const handleDirectly = (app: FastifyInstance, { post, rareMethod }: DirectHandlers): void => {
   let isClosing = false
   app.addHook('preClose', async () => {

@@ -14,7 +14,7 @@ const areCapabilities = (value: JsonValue): boolean =>
 
 /**
  * Returns the first error in the `_meta` of a stateless request. `clientInfo` is optional (2026-07-28, basic: SHOULD),
- * but must be valid.
+ * but must be valid if present.
  */
 export const checkEnvelope = (meta: JsonObject): EnvelopeIssue | undefined => {
   const version = meta[META.protocolVersion]
@@ -35,11 +35,11 @@ export const checkEnvelope = (meta: JsonObject): EnvelopeIssue | undefined => {
 /** Maximum length of a client's name, which is stored in session ids and the history. */
 const MAX_CLIENT_CHARACTERS = 200
 
-/** Returns `name/version` of an Implementation, as the history shows it. */
+/** Returns `name/version` of an Implementation object, as shown in the history. */
 export const clientName = (info: JsonValue | undefined): string | undefined => {
   if (!isJsonObject(info) || typeof info.name !== 'string') return undefined
   const whole = `${info.name}/${String(info.version)}`
   if (whole.length <= MAX_CLIENT_CHARACTERS) return whole
-  // Copied, because a slice would keep the long string in memory.
+  // Copied, because a slice would keep the whole string in memory.
   return Buffer.from(whole.slice(0, MAX_CLIENT_CHARACTERS)).toString()
 }

@@ -5,7 +5,7 @@ import type { RequestMessage } from './message.ts'
 import { ERROR } from './protocol.ts'
 import { type Refusal, refusal } from './rpc-response.ts'
 
-/** Returns the value of a header. Node joins repeated headers and trims whitespace. */
+/** Returns the value of a header. Node has already joined repeated headers and trimmed whitespace. */
 export const headerOf = (headers: IncomingHttpHeaders, name: string): string | undefined => {
   const value = headers[name]
   return typeof value === 'string' ? value : undefined
@@ -43,8 +43,8 @@ const NAME_SOURCE: ReadonlyMap<string, string> = new Map([
 ])
 
 /**
- * Checks that the standard headers are present and that Mcp-Name matches the body. `classify` has
- * checked the other values.
+ * Checks that the standard headers are present and that Mcp-Name matches the body. `classify` has already checked the
+ * other values.
  */
 export const checkStandardHeaders = (request: RequestMessage, headers: IncomingHttpHeaders): Refusal | undefined => {
   const { method, params } = request
@@ -68,7 +68,7 @@ const missingHeader = (header: string): Refusal =>
 
 const accepts = (accept: string | undefined, mediaType: string): boolean => {
   if (accept === undefined) return false
-  // Fast path: every current client sends this form.
+  // Fast path for the form that every current client sends.
   if (accept.includes(mediaType) && !accept.includes('q=')) return true
   const wildcard = `${mediaType.split('/', 1)[0]}/*`
   return acceptedTypesOf(accept).some(type => type === mediaType || type === wildcard || type === '*/*')

@@ -3,7 +3,7 @@ import { ERROR } from './protocol.ts'
 import type { ReportFault } from './respond.ts'
 import { errorResponse, type Refusal, type RpcResponse, refusal, sizeOf } from './rpc-response.ts'
 
-/** An HTTP request to a server, with its response. */
+/** An HTTP request to a server, together with its response. */
 export type HttpExchange = {
   incoming: IncomingMessage
   raw: ServerResponse
@@ -14,8 +14,8 @@ export type HttpExchange = {
 const EXPOSED = 'Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate'
 
 /**
- * CORS headers that let the calling page read the response (fetch standard, "CORS protocol"). The
- * origin has been checked.
+ * Returns the CORS headers that let the calling page read the response (Fetch standard, "CORS protocol"). The origin
+ * has already been checked.
  */
 const corsFields = (origin: string): string[] => [
   'access-control-allow-origin',
@@ -26,23 +26,20 @@ const corsFields = (origin: string): string[] => [
   'Origin',
 ]
 
-/** `fields` is a flat list of names and values, which Node writes unchanged. */
+/** Writes the status and the headers. `fields` is a flat list of names and values, which Node writes unchanged. */
 export const writeHead = ({ raw, headers }: HttpExchange, status: number, fields: readonly string[]): void => {
   raw.writeHead(status, headers.origin === undefined ? [...fields] : [...fields, ...corsFields(headers.origin)])
 }
 
-/** Whether the client has disconnected. Checked directly, because 'close' may already have been emitted. */
+/** Whether the client has disconnected. This is checked directly, because 'close' may already have been emitted. */
 export const hasDisconnected = ({ raw }: HttpExchange): boolean => raw.destroyed || raw.socket?.destroyed === true
 
 /** Only responses larger than this get a stall timer. Smaller ones mostly fit into the network buffers. */
 const LARGE_BYTES = 64 * 1_024
-/** A client that reads nothing of a large response for this long is disconnected. */
+/** A client that reads none of a large response for this long is disconnected. */
 const MAX_STALL_MS = 30_000
 
-/**
- * Disconnects clients that stop reading, because the response would stay in memory. Call it after
- * `raw.end`.
- */
+/** Disconnects clients that stop reading, because the response would stay in memory. Call this after `raw.end`. */
 export const limitStall = (raw: ServerResponse, bytes: number): void => {
   if (bytes <= LARGE_BYTES || raw.writableFinished) return
   raw.setTimeout(MAX_STALL_MS, () => raw.destroy())
@@ -53,8 +50,8 @@ export const limitStall = (raw: ServerResponse, bytes: number): void => {
 const MAX_JOINED_CHARACTERS = 128 * 1_024
 
 /**
- * Moves a long text into a buffer. Node would concatenate the string with the HTTP head before
- * encoding both, which is expensive.
+ * Moves long text into a buffer. Node would concatenate a string with the HTTP head before encoding both, which is
+ * expensive.
  */
 const shortened = (response: RpcResponse): RpcResponse =>
   response.head.length > MAX_JOINED_CHARACTERS
@@ -89,13 +86,13 @@ export const writeResponse = (http: HttpExchange, response: RpcResponse): void =
 export const writeRefusal = (http: HttpExchange, reason: Refusal): void =>
   writeResponse(http, errorResponse(null, reason))
 
-/** Handles an unexpected exception. In an event listener it would end the process. */
+/** Handles an unexpected exception. In an event listener, the exception would otherwise end the process. */
 export const writeFault = (http: HttpExchange, error: unknown, report: ReportFault): void => {
   report(error, 'unexpected error while handling an MCP request')
   if (!http.raw.headersSent) writeRefusal(http, refusal(500, ERROR.internal, 'Internal error'))
 }
 
-/** Responds with 202 to messages without a response: notifications, responses and cancelled requests. */
+/** Sends status 202 for messages that get no response: notifications, responses and cancelled requests. */
 export const writeAccepted = (http: HttpExchange): void => {
   writeHead(http, 202, ['content-length', '0'])
   http.raw.end()

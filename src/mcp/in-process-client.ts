@@ -18,7 +18,7 @@ import { errorResponse, isRefusal, type RpcResponse, responseText } from './rpc-
 /** The signed-in user of a page, or undefined for an anonymous visitor. */
 export type InProcessUser = Pick<McpPrincipal, 'userId' | 'organizationIds'> | undefined
 
-/** A JSON-RPC message as it was sent. */
+/** A JSON-RPC message exactly as it was exchanged. */
 export type ExchangedMessage = { direction: 'sent' | 'received'; at: Date; text: string }
 
 const ListedTool = z.looseObject({
@@ -64,8 +64,8 @@ const startCall = (sent: Sent, message: RequestMessage, report: ReportFault): Pr
 }
 
 /**
- * An MCP client for our pages. It sends stateless messages to servers in this process, which are
- * handled like those of any other client, without HTTP. Access is checked for each request.
+ * Creates an MCP client for our own pages. It sends stateless messages to servers in this process, without HTTP. They
+ * are handled like the messages of any other client. Access is checked for each request.
  */
 export const createInProcessClient = ({ registry, limits, clientInfo, report }: InProcessClientOptions) => {
   const respond = (sent: Sent): Promise<RpcResponse> | RpcResponse => {
@@ -126,7 +126,7 @@ export const createInProcessClient = ({ registry, limits, clientInfo, report }: 
       let cursor: string | undefined
       do {
         const { result, error } = await request('tools/list', cursor === undefined ? {} : { cursor })
-        // The list has changed in the meantime: return what has been read.
+        // The list has changed in the meantime, so return what has been read.
         if (error !== undefined) break
         const page = ListResult.parse(result)
         tools.push(...page.tools)
@@ -139,7 +139,7 @@ export const createInProcessClient = ({ registry, limits, clientInfo, report }: 
       /** All messages so far, oldest first. */
       messages,
       request,
-      /** Returns the tools in list order: all of them, or full pages until there are `atLeast`. */
+      /** Returns the tools in list order: all of them, or enough full pages to contain `atLeast` tools. */
       listTools,
       /** Number of tools. Read it only after a request, because requests check access. */
       toolCount: mounted.router.tools.size,

@@ -54,9 +54,9 @@ const parseResponse = (value: JsonObject): ResponseMessage | undefined => {
 }
 
 /**
- * Parses one JSON-RPC message of MCP. Returns undefined if the value is not one.
+ * Parses one MCP message in JSON-RPC format. Returns undefined if the value is not a valid message.
  *
- * Stricter than JSON-RPC 2.0 where MCP is: ids are strings or integers, params are objects, and the envelope has no
+ * Stricter than JSON-RPC 2.0, as MCP requires: ids are strings or integers, params are objects, and the envelope has no
  * other members (basic, "Messages").
  */
 export const parseMessage = (value: JsonValue): Message | undefined => {
@@ -68,9 +68,9 @@ export const parseMessage = (value: JsonValue): Message | undefined => {
   return isRequestId(id) ? { kind: 'request', id, method, params } : undefined
 }
 
-/** JSON-RPC allows fractional ids, MCP does not. An error response may still repeat one. */
+/** JSON-RPC allows fractional ids, but MCP does not. An error response may still repeat a fractional id. */
 const isAnyId = (value: unknown): value is RequestId => typeof value === 'string' || typeof value === 'number'
 
-/** Returns the id for the response to this value, or null if it has no readable id (JSON-RPC 2.0 §5). */
+/** Returns the id to use in the response to this value, or null if the value has no readable id (JSON-RPC 2.0 §5). */
 export const readableId = (value: JsonValue | undefined): RequestId | null =>
   isJsonObject(value) && typeof value.method === 'string' && isAnyId(value.id) ? value.id : null

@@ -26,22 +26,22 @@ export type PostOptions = {
 }
 
 /**
- * Handles a POST to `/s/:uuid`. These are its steps. Each returns a value for the next one, or a refusal, which is
+ * Handles a POST to `/s/:uuid` in these steps. Each step returns a value for the next step, or a refusal, which is
  * written and ends the request.
  *
- *   1. checkOrigin      Origin and Host                                      admission.ts
- *   2. findServer       the UUID to a mounted server                         admission.ts
- *   3. checkAccess      the token to a caller (here `ServerRequest` begins)  admission.ts
- *   4. readBody         the bytes, within the limit                          body.ts
- *   5. parseBody        the bytes to JSON                                    body.ts
- *   6. classify         the JSON to messages, and the era they belong to     classify.ts
- *   7. checkScopes      whether the token may do what they ask               scopes.ts
- *   8. checkStandardHeaders (stateless era)                                  headers.ts
- *      checkAccept, findSession, checkVersion (session era)                  sessions/session-requirements.ts
- *   9. dispatch         notification, tools/call or another request          stateless/, sessions/
- *        a tools/call: stateless/stateless-calls.ts, or sessions/session-posts.ts and session-era.ts,
- *        then callTool in respond.ts, then `CompiledTool.call`
- *  10. writeReply       JSON, 202 or an event stream                         reply.ts
+ * 1. checkOrigin checks Origin and Host admission.ts
+ * 2. findServer finds the mounted server by its UUID admission.ts
+ * 3. checkAccess finds the caller by token, creates `ServerRequest` admission.ts
+ * 4. readBody reads the bytes, within the limit body.ts
+ * 5. parseBody parses the bytes as JSON body.ts
+ * 6. classify parses the messages and determines their era classify.ts
+ * 7. checkScopes checks that the token allows the messages scopes.ts
+ * 8. checkStandardHeaders (stateless era) headers.ts
+ * checkAccept, findSession, checkVersion (session era) sessions/session-requirements.ts
+ * 9. dispatch handles a notification, tools/call or other request stateless/, sessions/
+ * tools/call: stateless/stateless-calls.ts, or sessions/session-posts.ts and session-era.ts,
+ * then callTool in respond.ts, then `CompiledTool.call`
+ * 10. writeReply writes JSON, 202 or an event stream reply.ts
  */
 export const createPost = (options: PostOptions) => {
   const { limits, challenges, sessions, sessionPosts, statelessCalls, listen, report } = options
@@ -54,7 +54,7 @@ export const createPost = (options: PostOptions) => {
 
   /** Runs steps 8 and 9 for a message of the stateless era. */
   const dispatchStateless = (request: ServerRequest, message: StatelessMessage): Reply => {
-    // This era defines no client notifications over HTTP, so they are accepted and dropped.
+    // This era defines no client notifications over HTTP, so any that arrive are accepted and dropped.
     if (message.kind === 'notification') return 'accepted'
     const mismatch = checkStandardHeaders(message, request.http.headers)
     if (mismatch !== undefined) return errorResponse(message.id, mismatch)
@@ -110,7 +110,7 @@ type SessionMessages = Exclude<Classified, { era: 'stateless' }>
 
 const INITIALIZE_IN_BATCH = invalidRequest('initialize cannot be part of a batch')
 
-/** Responds to a request refused because of its HTTP headers. The response has no id. */
+/** Responds to a request that is refused because of its HTTP headers. The response has no id. */
 const refused = (reason: Refusal): Reply => errorResponse(null, reason)
 
 const requestIdOf = (classified: Classified) => {

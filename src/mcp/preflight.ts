@@ -2,17 +2,17 @@ import type { OriginPolicy } from '../lib/http/origins.ts'
 import { type HttpExchange, writeHead } from './http-exchange.ts'
 
 const ALLOWED_METHODS = 'GET, POST, DELETE'
-/** Methods of the paths below a passthrough server. */
+/** Methods allowed on the paths below a passthrough server. */
 export const ALL_METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
-/** Tools may declare headers of any name for their parameters, so every requested header is allowed. */
+/** Tools may declare parameter headers with any name, so every requested header is allowed. */
 const HEADER_LIST = /^[A-Za-z0-9!#$%&'*+\-.^_`|~, ]{1,2000}$/
 const MAX_AGE_SECONDS = '600'
 
-/** Whether this is a CORS preflight request of a browser (fetch standard, "CORS-preflight request"). */
+/** Whether this is a browser's CORS preflight request (Fetch standard, "CORS-preflight request"). */
 export const isPreflight = ({ headers }: HttpExchange): boolean =>
   headers.origin !== undefined && headers['access-control-request-method'] !== undefined
 
-/** Responds to a CORS preflight request (fetch standard, "CORS-preflight request"). */
+/** Responds to a CORS preflight request (Fetch standard, "CORS-preflight request"). */
 export const sendPreflightResponse = (http: HttpExchange, origins: OriginPolicy, methods = ALLOWED_METHODS): void => {
   const { headers, raw } = http
   if (!origins.isHostAllowed(headers.host) || !origins.isOriginAllowed(headers.origin)) {

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../lib/kernel/json.ts'
 
 /**
- * Versions with sessions (initialize handshake), newest first. A client that asks for an unknown
- * version is offered the newest.
+ * Versions with sessions (initialize handshake), newest first. Clients that ask for an unknown version are offered the
+ * newest one.
  */
 export const SESSION_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const
 export type SessionVersion = (typeof SESSION_VERSIONS)[number]
@@ -23,8 +23,8 @@ export const findSessionVersion = (version: string): SessionVersion | undefined 
 export const isStatelessVersion = (version: string): boolean => version >= STATELESS_VERSION
 
 /**
- * Error codes of JSON-RPC 2.0 (§5.1) and of MCP. Implementations may use -32000 to -32019; the two
- * used here have the same meaning in the SDK.
+ * Error codes of JSON-RPC 2.0 (§5.1) and of MCP. Implementations may use -32000 to -32019. The two codes from this
+ * range have the same meaning in the SDK.
  */
 export const ERROR = {
   parse: -32700,
@@ -32,7 +32,7 @@ export const ERROR = {
   methodNotFound: -32601,
   invalidParams: -32602,
   internal: -32603,
-  /** The HTTP request is invalid, not the message in it. */
+  /** The HTTP request is invalid, rather than the message in it. */
   transport: -32000,
   sessionNotFound: -32001,
   headerMismatch: -32020,
@@ -48,11 +48,11 @@ export const META = {
   logLevel: 'io.modelcontextprotocol/logLevel',
   serverInfo: 'io.modelcontextprotocol/serverInfo',
   subscriptionId: 'io.modelcontextprotocol/subscriptionId',
-  /** Our own key in lists: upstreams whose items are missing, with reasons. */
+  /** Our own key in lists. It names the upstreams whose items are missing, with the reasons. */
   missing: 'patchbay/missing',
 } as const
 
-/** Kinds of lists that clients are notified about. */
+/** Kinds of lists whose changes clients are notified about. */
 export const LIST_KINDS = ['tools', 'resources', 'prompts'] as const
 export type ListKind = (typeof LIST_KINDS)[number]
 

@@ -6,7 +6,7 @@ import type { Json } from './rpc-response.ts'
 
 type Structured = { structuredContent?: unknown; content?: unknown }
 
-/** Adds structured content that is not an object as text, for clients that only read text (server/tools). */
+/** Adds structured content that is not an object as text, for clients that read only text (server/tools). */
 const withText = <R extends Structured>(result: R): R => {
   const { structuredContent, content } = result
   if (structuredContent === undefined || isJsonObject(structuredContent)) return result
@@ -15,7 +15,7 @@ const withText = <R extends Structured>(result: R): R => {
   return { ...result, content: [...blocks, { type: 'text', text: JSON.stringify(structuredContent) }] }
 }
 
-/** Before 2026-07-28, structured content must be an object. Other values become its member `result`. */
+/** Wraps structured content as the member `result` where needed, because it must be an object before 2026-07-28. */
 const withObject = <R extends Structured>(result: R, isOutputWrapped: boolean): R => {
   const { structuredContent } = result
   const isWrapped = structuredContent !== undefined && (isOutputWrapped || !isJsonObject(structuredContent))
@@ -25,7 +25,7 @@ const withObject = <R extends Structured>(result: R, isOutputWrapped: boolean): 
 export const renderSessionResult = (result: BlocksResult, isOutputWrapped: boolean): string =>
   JSON.stringify(withObject(withText(result), isOutputWrapped))
 
-/** Renders a result with its type and server (2026-07-28, basic). */
+/** Renders a result with its type and the server's name and version (2026-07-28, basic). */
 export const renderStatelessResult = (router: Router, result: BlocksResult): string =>
   `${router.statelessHead},${JSON.stringify(withText(result)).slice(1)}`
 
@@ -34,7 +34,7 @@ const INPUT_REQUIRED = 'input_required'
 /** Whether the result asks the client to repeat its request with more input (2026-07-28). */
 export const isInputRequired = ({ resultType }: JsonObject): boolean => resultType === INPUT_REQUIRED
 
-/** Renders an upstream's result for the caller's era, with our `_meta` merged into its own. */
+/** Renders an upstream's result for the caller's era, with our `_meta` merged into that of the result. */
 export const renderPassed = (
   router: Router,
   { passed, json }: PassedResult,
@@ -63,8 +63,8 @@ const CLOSING = Buffer.from('"}]}}')
 const CLOSING_STRUCTURED = Buffer.from('}}}')
 
 /**
- * Escapes UTF-8 for a JSON string, in pieces. Reads the bytes as Latin-1: JSON escapes only ASCII
- * characters, so no decoding is needed, and a character may span two pieces.
+ * Escapes UTF-8 for a JSON string, in pieces. Reads the bytes as Latin-1, because JSON escapes only ASCII characters.
+ * No decoding is needed, and a character may span two pieces.
  */
 const escapeUtf8 = (utf8: Buffer): Buffer[] => {
   const pieces: Buffer[] = []

@@ -13,12 +13,15 @@ export type PendingReply = RunningCall & {
   channel: PostChannel
 }
 
-/** The calls of a batch, whose responses are sent together. Undefined if no response is to be sent. */
+/**
+ * The calls of a batch, whose responses are sent together. `responses` resolves with undefined if there is nothing to
+ * send.
+ */
 export type BatchReply = { responses: Promise<RpcResponse | undefined>; cancel: () => void }
 
 /**
- * The reply to a POST: a response, now or later; `accepted` (202) if there is none; or `streaming`
- * if an event stream has been opened instead.
+ * The reply to a POST: a response that is ready or pending, `accepted` (202) if there is none, or `streaming` if an
+ * event stream has been opened instead.
  */
 export type Reply = RpcResponse | PendingReply | BatchReply | 'accepted' | 'streaming'
 
@@ -32,12 +35,12 @@ export const writeReply = (http: HttpExchange, reply: Reply, report: ReportFault
 }
 
 /**
- * Writes the response of a call: as JSON, or as an event stream if messages precede it, such as progress of a slow call
- * or messages of an upstream.
+ * Writes the response of a call as JSON, or as an event stream if messages precede it, such as the progress of a slow
+ * call or messages from an upstream.
  *
- * A disconnect cancels the call, as the stateless era requires (basic/transports, "Cancellation"). In the session era
- * a disconnect must not count as a cancellation: there a streamed response goes on, because the client can resume it.
- * A JSON response can reach nobody after a disconnect, whatever the era, so its call is cancelled too.
+ * A disconnect cancels the call, as the stateless era requires (basic/transports, "Cancellation"). In the session era,
+ * a disconnect must not count as a cancellation, so a streamed response continues, because the client can resume it. A
+ * JSON response cannot reach anyone after a disconnect, so its call is cancelled in both eras.
  */
 const writePending = (
   http: HttpExchange,

@@ -29,7 +29,7 @@ export const findTool = (router: Router, params: JsonObject | undefined): Routed
   const tool = router.tools.get(name)
   return tool ?? invalidParams(router.server.explainMissing?.('tools', name) ?? `Unknown tool: ${name}`)
 }
-/** Calls a tool. A tool's own error is a result, so that the model can read it and correct the call. */
+/** Calls a tool. Returns the tool's own errors as results, so that the model can read them and correct the call. */
 export const callTool = async (
   router: Router,
   { tool, isOutputWrapped }: RoutedTool,
@@ -99,7 +99,7 @@ const respondUnknown = ({ id, method }: RequestMessage, era: Era): RpcResponse =
 export const respondPlainly = (router: Router, message: RequestMessage, era: Era): RpcResponse =>
   respondWithList(router, message, era) ?? respondNotFound(router, message) ?? respondUnknown(message, era)
 
-/** Responds to the requests of the stateless era that need neither a call nor a stream. */
+/** Responds to a request of the stateless era that needs neither a call nor a stream. */
 export const respondAtOnce = (router: Router, message: RequestMessage): RpcResponse => {
   if (message.method === 'server/discover') return resultResponse(message.id, router.discover)
   if (SUBSCRIBING.has(message.method)) return respondUnknown(message, 'stateless')

@@ -27,7 +27,7 @@ import { createSessionHttp, methodNotAllowed } from './streams/session-http.ts'
 import { createSessionStreams } from './streams/session-streams.ts'
 import { createWatchAccess, type WatchAccess } from './streams/stream-access.ts'
 
-/** Checks that passthrough servers share with all other servers. */
+/** The checks that passthrough servers share with all other servers. */
 export type PassthroughChecks = {
   challenges: Challenges
   checkRoom: CheckRoom
@@ -45,14 +45,14 @@ export type PassthroughHandler = {
 export type McpRoutesOptions = {
   registry: McpRegistry
   authorize: Authorize
-  /** Creates the handler of requests to passthrough servers. */
+  /** Creates the handler for requests to passthrough servers. */
   createPassthrough: (checks: PassthroughChecks) => PassthroughHandler
   /** The public origin. */
   baseUrl: string
   allowedOrigins: readonly string[]
   listensOnLoopback: boolean
   limits: BodyLimits & { maxSessionsPerServer: number; maxSessionIdleMs: number }
-  /** Keys for session ids. The first one signs, all of them verify. */
+  /** Keys for session ids. The first key signs new ids. Ids signed with any of the keys are valid. */
   signingKeys: readonly SigningKey[]
   /** Milliseconds since 1970. */
   now: () => number
@@ -105,9 +105,9 @@ export const mcpRoutes =
     const sessionHttp = createSessionHttp({ sessions, streams, checkRoom })
     const sse = createHttpSse({ baseUrl, limits, challenges, checkRoom, watchAccess, now, report })
 
-    // A child logger per request would be expensive and is never used.
+    // Avoids a child logger per request, which would be expensive and is never used.
     app.setChildLoggerFactory(parent => parent)
-    // Bodies are read after the access checks, so that nobody without access can make us buffer one.
+    // Bodies are read after the access checks, so that a caller without access cannot make us buffer one.
     app.removeAllContentTypeParsers()
     app.addContentTypeParser('*', (_request, _payload, done) => done(null))
 
@@ -140,7 +140,7 @@ export const mcpRoutes =
       (handle: Handle) =>
       (request: FastifyRequest<ServerParams>, reply: FastifyReply): void =>
         serve(exchangeOf(request, reply), handle)
-    /** Handles paths below a server's URL, which only passthrough servers have. */
+    /** Handles requests to paths below a server's URL, which exist only for passthrough servers. */
     const passOn = (http: HttpExchange): void => serve(http, respondNotFound, notFound)
     /** Responds to CORS preflight requests. Passthrough servers pass on all other OPTIONS requests. */
     const preflight =
@@ -177,7 +177,7 @@ export const mcpRoutes =
 
     listenForUpgrades(app.server, upgrade => {
       const { incoming, raw, ignore } = upgrade
-      // Node may report upgrades to any protocol here, not only to WebSocket.
+      // Node may report upgrades to any protocol here, not only WebSocket.
       const serverId = isWebSocketUpgrade(incoming) ? SERVER_PATH.exec(incoming.url ?? '')?.[1] : undefined
       if (serverId === undefined) {
         ignore()

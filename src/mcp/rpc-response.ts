@@ -2,7 +2,7 @@ import type { JsonObject } from '../lib/kernel/json.ts'
 import type { RequestId } from './message.ts'
 import { ERROR } from './protocol.ts'
 
-/** A JSON text ready to be written: its start, then parts that were rendered earlier. */
+/** JSON that is ready to be written: the start as a string, followed by parts that were rendered earlier. */
 export type Json = { head: string; rest: readonly Buffer[] }
 
 /** A JSON-RPC response before it is written. `headers` is a flat list of names and values. */
@@ -10,7 +10,7 @@ export type RpcResponse = Json & { status: number; headers: readonly string[] | 
 
 const NOTHING: readonly Buffer[] = []
 
-/** An error instead of a result. `status` and `headers` apply if the response has not started yet. */
+/** An error to send instead of a result. `status` and `headers` apply only if the response has not started yet. */
 export type Refusal = {
   status: number
   code: number
@@ -28,14 +28,14 @@ export const refusal = (status: number, code: number, message: string, data?: Js
 
 export const isRefusal = (value: object): value is Refusal => 'code' in value
 
-/** Sent for calls that are still running when the time for a shutdown has expired. */
+/** Sent for calls that are still running when the shutdown timeout expires. */
 export const CUT_BY_SHUTDOWN = refusal(
   503,
   ERROR.transport,
   'Patchbay is shutting down and has ended this call. It may have taken effect',
 )
 
-/** Invalid parameters. Sent with HTTP status 200, as the SDK does. */
+/** Returns an invalid params error. It is sent with HTTP status 200, as in the SDK. */
 export const invalidParams = (message: string, data?: JsonObject): Refusal =>
   refusal(200, ERROR.invalidParams, message, data)
 
@@ -51,7 +51,7 @@ export const resultResponse = (id: RequestId, result: string, headers?: readonly
 
 /**
  * Wraps a result that is rendered as bytes, such as a page of a list. The bytes include the closing brace of the
- * envelope, `{"jsonrpc":…,"result":{"tools":[…]}}`, so that nothing has to be appended to them.
+ * envelope, `{"jsonrpc":…,"result":{"tools":[…]}}`, so that nothing needs to be appended.
  */
 export const bytesResponse = (id: RequestId, { head, rest }: Json): RpcResponse => ({
   status: 200,
@@ -70,7 +70,7 @@ export const errorResponse = (
   headers,
 })
 
-/** Returns the size in bytes. */
+/** Returns the size of the JSON in bytes. */
 export const sizeOf = ({ head, rest }: Json): number =>
   rest.reduce((bytes, { length }) => bytes + length, Buffer.byteLength(head))
 

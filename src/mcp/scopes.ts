@@ -17,7 +17,7 @@ const READING: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Returns the scope that a request needs, or undefined if any token will do. An unknown tool counts as one that writes.
+ * Returns the scope that a request needs, or undefined if any token is sufficient. Unknown tools are assumed to write.
  */
 const scopeFor = (
   { tools }: Router,
@@ -33,8 +33,8 @@ const scopeFor = (
 }
 
 /**
- * Returns all scopes that the caller's token should have for these messages, including those it
- * has. Undefined if it has them all, if its scopes are not limited, or if the caller is anonymous.
+ * Returns all scopes that the caller's token needs for these messages, including those it already has. Returns
+ * undefined if none is missing, if the token's scopes are not limited, or if the caller is anonymous.
  */
 export const findLackingScopes = (
   caller: Caller,

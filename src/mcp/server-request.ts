@@ -10,7 +10,7 @@ export type ServerRequest = {
   readonly caller: Caller
 }
 
-/** Returns a handler that writes the refusal that `handle` returns, if any. */
+/** Wraps `handle` in a handler that writes the refusal, if `handle` returns one. */
 export const orRefuse =
   (handle: (request: ServerRequest) => Refusal | undefined) =>
   (request: ServerRequest): void => {

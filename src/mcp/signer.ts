@@ -1,12 +1,12 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { JsonValue } from '../lib/kernel/json.ts'
 
-/** A signing key. The first of several keys signs, all of them verify. `id` must not contain a dot. */
+/** A signing key. The first of several keys signs, and any of them can verify. `id` must not contain a dot. */
 export type SigningKey = { id: string; key: Buffer }
 
 /**
  * Signs JSON that clients store for us, as `keyId.content.signature` in visible ASCII. Clients can read the content.
- * The signature covers `prefix`, so that a text signed for one purpose is not valid for another.
+ * The signature covers `prefix`, so that a string signed for one purpose is not valid for another.
  */
 export const createSigner = (keys: readonly SigningKey[], prefix: string, maxCharacters: number) => {
   const [first] = keys
@@ -21,7 +21,10 @@ export const createSigner = (keys: readonly SigningKey[], prefix: string, maxCha
       const signed = `${first.id}.${Buffer.from(JSON.stringify(content)).toString('base64url')}`
       return `${signed}.${signatureOf(signed, first.key).toString('base64url')}`
     },
-    /** Returns undefined if the text is longer than `maxCharacters`, or none of our keys signed it. */
+    /**
+     * Returns the signed JSON, or undefined if the string is longer than `maxCharacters` or was not signed with one of
+     * our keys.
+     */
     verify: (text: string): JsonValue | undefined => {
       const [keyId = '', content = '', signature = '', ...rest] = text.length > maxCharacters ? [] : text.split('.')
       const key = byId.get(keyId)

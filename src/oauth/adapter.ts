@@ -43,15 +43,15 @@ const UNDER_GRANT: ReadonlySet<string> = new Set(['AccessToken', 'RefreshToken',
 
 const isPayload = (value: unknown): value is AdapterPayload => isJsonObject(value)
 
-/** Returns the part of a payload that is stored, without anything usable as a credential. */
+/** Returns the part of a payload to store, without anything that could be used as a credential. */
 const withoutHandles = (kind: string, payload: AdapterPayload): JsonObject => {
   const { jti: _, ...rest } = payload
   if (kind === 'Interaction') {
-    // The last part of its path is the handle.
+    // The last path segment of `returnTo` is the handle.
     delete rest.returnTo
     if (rest.session !== undefined) rest.session = { ...rest.session, cookie: undefined }
   }
-  // Drops members that are undefined.
+  // Drops undefined members.
   const plain: unknown = JSON.parse(JSON.stringify(rest))
   return isJsonObject(plain) ? plain : {}
 }
@@ -78,7 +78,7 @@ const toArtifact = (
   }
 }
 
-/** Stores an artifact, unless its grant has been revoked in the meantime by this or another process. */
+/** Stores an artifact. Throws if this or another process has revoked its grant in the meantime. */
 const putUnderGrant = async (tx: Transaction, artifact: Artifact): Promise<void> => {
   const { grantId, clientId } = artifact
   const grant = grantId === undefined ? undefined : await findArtifact(tx, 'Grant', grantId)
@@ -87,12 +87,12 @@ const putUnderGrant = async (tx: Transaction, artifact: Artifact): Promise<void>
   if (clientId !== undefined) await noteClientUse(tx, clientId)
 }
 
-/** After this time, a request that consumed a code has either issued its tokens or failed. */
+/** Time after which a request that consumed a code has either issued its tokens or failed. */
 const EXCHANGE_MS = 5_000
 
 /**
- * Implements the library's storage in our database. Stores handles only as SHA-256 hashes. Users and servers are
- * columns, so that artifacts are deleted with them. Announces when a token is no longer valid.
+ * Implements the library's storage in our database. Stores handles only as SHA-256 hashes. Users and servers have their
+ * own columns, so that artifacts are deleted with them. Announces when a token is no longer valid.
  */
 export const createAdapterFactory = (parts: AdapterParts): AdapterFactory => {
   const { db, changes, refreshGraceMs, baseUrl } = parts
@@ -102,8 +102,8 @@ export const createAdapterFactory = (parts: AdapterParts): AdapterFactory => {
     kind === 'RefreshToken' && consumedAt !== undefined && Date.now() - consumedAt.getTime() < refreshGraceMs
 
   /**
-   * Returns whether another request is still exchanging the same code. A second request is then
-   * rejected, but does not count as theft.
+   * Returns whether another request is still exchanging the same code. If so, the second request is rejected, but does
+   * not count as theft.
    */
   const isBeingChanged = async (kind: string, { consumedAt, payload }: StoredArtifact): Promise<boolean> => {
     if (kind !== 'AuthorizationCode' || consumedAt === undefined) return false
@@ -126,8 +126,8 @@ export const createAdapterFactory = (parts: AdapterParts): AdapterFactory => {
 
   const revoke = (grantId: string): Promise<void> => {
     const { ctx } = Provider
-    // At the revocation endpoint, the client or a holder of its tokens asks to revoke the grant.
-    // Elsewhere a credential was misused.
+    // At the revocation endpoint, the client or a holder of its tokens has asked to revoke the grant. Anywhere else, a
+    // credential was misused.
     const isAsked = ctx?.oidc.route === 'revocation'
     return revokeGrant(grantId, isAsked ? 'grant.removed' : 'grant.misused', ctx?.ip)
   }
@@ -146,7 +146,7 @@ export const createAdapterFactory = (parts: AdapterParts): AdapterFactory => {
     },
     find: async handle => {
       const stored = await findArtifact(db, kind, handle)
-      // A code that is being exchanged counts as unused here, and `consume` rejects the request.
+      // A code that is being exchanged counts as unused here. `consume` rejects the request later.
       const isUnused = stored !== undefined && (await isBeingChanged(kind, stored))
       return toPayload(kind, isUnused ? { ...stored, consumedAt: undefined } : stored, handle)
     },
@@ -154,12 +154,12 @@ export const createAdapterFactory = (parts: AdapterParts): AdapterFactory => {
     findByUserCode: async () => undefined,
     consume: async handle => {
       if (await consumeArtifact(db, kind, handle)) return
-      // Another request consumed it after this request had read it.
+      // Another request consumed the artifact after this request had read it.
       const stored = await findArtifact(db, kind, handle)
       if (stored !== undefined && isWithinGrace(kind, stored)) return
       const { grantId } = Owned.parse(stored?.payload ?? {})
-      // For a code, both requests sent its verifier, so both come from the client. For a refresh
-      // token there is no such proof.
+      // Two requests with the same code both sent its verifier, so both come from the client. For a refresh token,
+      // there is no such proof.
       if (kind === 'RefreshToken' && grantId !== undefined) await revoke(grantId)
       throw new errors.InvalidGrant('it has already been used')
     },

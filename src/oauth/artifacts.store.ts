@@ -56,7 +56,7 @@ export const findArtifactByUid = async (
 ): Promise<StoredArtifact | undefined> =>
   toStored(await tx.oAuthArtifact.findFirst({ where: { kind, uidHash: hashHandle(uid) } }))
 
-/** Consumes an artifact. Of several concurrent calls, in any process, only one returns true. */
+/** Consumes an artifact. Only one of several concurrent calls returns true, even across processes. */
 export const consumeArtifact = async (tx: Transaction, kind: string, handle: string): Promise<boolean> => {
   const where = { kind, handleHash: hashHandle(handle), consumedAt: null }
   return (await tx.oAuthArtifact.updateMany({ where, data: { consumedAt: new Date() } })).count > 0
@@ -66,8 +66,8 @@ const TOKEN_SLACK_MS = 1_000
 
 /** Returns whether all tokens for a code consumed at `since` have been issued. */
 export const wereTokensIssued = async (tx: Transaction, grantId: string, since: Date): Promise<boolean> => {
-  // The refresh token is issued last. A client without refresh tokens only has an access token,
-  // which must then be older than the slack.
+  // The refresh token is issued last. A client without refresh tokens has only an access token, which counts once it is
+  // older than the slack.
   const late = { kind: 'AccessToken', createdAt: { gte: since, lt: new Date(Date.now() - TOKEN_SLACK_MS) } }
   const where = { grantId, OR: [{ kind: 'RefreshToken', createdAt: { gte: since } }, late] }
   return (await tx.oAuthArtifact.count({ where })) > 0

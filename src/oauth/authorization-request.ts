@@ -9,20 +9,20 @@ type Query = Record<string, string | string[] | undefined>
  */
 const OF_OTHERS: ReadonlySet<string> = new Set(['offline_access', 'openid', 'profile', 'email'])
 const OPENID_PARAMETERS = ['acr_values', 'claims', 'claims_locales', 'id_token_hint', 'max_age', 'nonce'] as const
-/** Supported prompts. The dashboard's session decides who the user is, so others are dropped. */
+/** Supported prompts. Others are dropped, because the dashboard's session determines who the user is. */
 const PROMPTS: ReadonlySet<string> = new Set(['none', 'consent'])
 
 /**
- * Replaces response modes other than `query`, for which the library's pages would need scripts,
- * even to show an error. The library rejects this value.
+ * Replaces response modes other than `query`, because the library's pages would need scripts for them, even to show an
+ * error. The library rejects this value.
  */
 const NO_MODE = 'unsupported'
 
 const isOurs = (scope: string): boolean => MCP_SCOPES.some(known => known === scope)
 
 /**
- * Returns the requested scopes that are supported (RFC 6749 §3.3). A request without scopes gets all of them, because
- * many clients never send any. The library rejects a request with only unknown scopes.
+ * Returns the requested scopes that are supported (RFC 6749 §3.3). A request without scopes gets all supported scopes,
+ * because many clients never send any. The library rejects a request that contains only unknown scopes.
  */
 const readScope = (asked: string | undefined): string => {
   const words = (asked ?? '').split(' ').filter(word => word !== '' && !OF_OTHERS.has(word))
@@ -43,7 +43,7 @@ const canonicalResource = (asked: string | string[], { canonicalize }: Resources
   return more.length === 0 ? first : [first, ...more]
 }
 
-/** Normalizes an authorization request for the library. Repeated parameters remain, and the library rejects them. */
+/** Normalizes an authorization request for the library. Keeps repeated parameters, which the library rejects. */
 export const normalizeRequest = (query: Query, resources: Resources): Query => {
   const normal: Query = { ...query }
   for (const name of OPENID_PARAMETERS) delete normal[name]

@@ -18,7 +18,7 @@ export const createAuthorizationServer = (parts: AuthorizationServerParts) => {
   const loadEngine = createEngineLoader({ ...parts, resources, pendingAuthorizations })
   return {
     loadEngine,
-    /** Loads the engine at start-up if any artifact is stored. Loading it later would block calls. */
+    /** Loads the engine at startup if any artifact is stored, because loading it later would block calls. */
     prepare: async (): Promise<void> => {
       if (await hasArtifacts(db)) await loadEngine()
     },

@@ -17,9 +17,7 @@ export type EngineParts = {
   baseUrl: string
   /** Fetches client metadata documents, from public addresses only. */
   documents: Pick<HttpClient, 'send'>
-  /**
-   * How long a used refresh token remains valid, because several processes of one client may share it. 0 to disable.
-   */
+  /** How long a used refresh token remains valid, in case several processes of one client share it. 0 disables this. */
   refreshGraceMs: number
   resources: Resources
   pendingAuthorizations: PendingAuthorizations

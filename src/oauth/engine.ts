@@ -12,7 +12,7 @@ import type { EngineParts } from './engine-parts.ts'
 import { createProvider, SignInNeeded } from './provider.ts'
 import { loadSigningKeys } from './signing-keys.store.ts'
 
-/** Client ids are our own ids or URLs. PostgreSQL rejects texts with a NUL. */
+/** Client ids are our own ids or URLs. PostgreSQL rejects strings that contain a NUL. */
 const CLIENT_ID = /^[\x21-\x7e]{1,2048}$/
 
 /** Finds registered clients, including their secrets, in the library's format. */
@@ -29,11 +29,11 @@ const createClientFinder =
 const REFUSALS = ['authorization.error', 'grant.error', 'revocation.error']
 const FAILURES = [
   'server_error',
-  // Emitted by Koa, which would print the error if nobody listened.
+  // Emitted by Koa, which would print the error if the event had no listener.
   'error',
 ]
 
-/** Also logs rejected requests, from which operators see why a client does not connect. */
+/** Logs failures, and also rejected requests, which show operators why a client does not connect. */
 const logEvents = (events: EventEmitter, logger: Logger): void => {
   for (const event of REFUSALS) {
     events.on(event, (_ctx: unknown, refusal: unknown) => {
@@ -43,14 +43,14 @@ const logEvents = (events: EventEmitter, logger: Logger): void => {
     })
   }
   for (const event of FAILURES) {
-    // Koa's event has no context argument.
+    // Koa emits its event without a context argument.
     events.on(event, (...details: unknown[]) => {
       logger.error({ err: details.find(one => one instanceof Error) }, 'the authorization server failed')
     })
   }
 }
 
-/** Sets up the library of the authorization server for our endpoints and pages. */
+/** Sets up the authorization server library for our endpoints and pages. */
 export const createEngine = async (parts: EngineParts) => {
   const { db, sealing, logger } = parts
   const provider = createProvider({
@@ -75,7 +75,7 @@ export const createEngine = async (parts: EngineParts) => {
     /** Completes an interaction. Returns the URL to which the browser is redirected. */
     finishInteraction: provider.interactionResult.bind(provider),
     findClient: (clientId: string): Promise<Client | undefined> => provider.Client.find(clientId),
-    /** Returns whether the library's session with this id is the user's. */
+    /** Returns whether the library's session with this id belongs to the user. */
     isSessionOf: async (id: string, userId: string | undefined): Promise<boolean> => {
       const session = await provider.Session.find(id)
       return session !== undefined && session.accountId === userId

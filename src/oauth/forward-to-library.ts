@@ -13,7 +13,7 @@ export const createEngineLoader = (parts: EngineParts): LoadEngine => {
     loading ??= import('./engine.ts')
       .then(({ createEngine }) => createEngine(parts))
       .catch(error => {
-        // Allows a retry, for example when the database is reachable again.
+        // Lets the next request try again, for example when the database is reachable again.
         loading = undefined
         throw error
       })
@@ -32,7 +32,7 @@ export const createForwardToLibrary = (loadEngine: LoadEngine, baseUrl: string):
   const { host, protocol } = new URL(baseUrl)
   return async (request, reply) => {
     const { handle } = await loadEngine()
-    // The client has disconnected. The library would fail to read the body.
+    // If the client has disconnected, the library would fail to read the body.
     if (reply.raw.destroyed) return
     const { headers } = request.raw
     headers.host = host

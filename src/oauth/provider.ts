@@ -31,7 +31,7 @@ const LIFETIMES = {
   Session: HOUR,
 } as const
 
-/** Limits for the cache time of a document, whatever its headers say. Seconds. */
+/** Minimum and maximum cache time of a document in seconds, whatever its headers say. */
 const DOCUMENT_CACHE = { min: MINUTE, max: DAY } as const
 
 const RESOURCE_REQUIRED =
@@ -41,7 +41,7 @@ const RESOURCE_REQUIRED =
 export type ProviderParts = EngineParts & {
   adapter: AdapterFactory
   signingKeys: readonly SigningKey[]
-  /** The first key signs cookies; all of them verify. */
+  /** The first key signs cookies. Cookies signed with any of the keys are valid. */
   cookieKeys: readonly string[]
 }
 
@@ -54,7 +54,7 @@ export class SignInNeeded extends errors.OIDCProviderError {
   }
 }
 
-/** Lets the dashboard's session decide who the user is. The library's own session follows it. */
+/** Makes the dashboard's session determine who the user is. The library's own session follows it. */
 const createPolicy = (pendingAuthorizations: PendingAuthorizations) => {
   const policy = interactionPolicy.base()
   const check = new interactionPolicy.Check('other_user', 'sign in to Patchbay', 'login_required', ctx => {
@@ -97,7 +97,7 @@ const createResourceIndicators = ({ db, resources }: ProviderParts) => ({
   useGrantedResource: async () => true,
 })
 
-/** Records an error, which the page of the authorization endpoint shows. */
+/** Creates a function that records an error for the page of the authorization endpoint to show. */
 const createErrorRecorder =
   (pendingAuthorizations: PendingAuthorizations): NonNullable<Configuration['renderError']> =>
   async (ctx, { error, error_description: description }, thrown) => {

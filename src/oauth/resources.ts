@@ -6,8 +6,8 @@ const MAX_RESOURCE_CHARACTERS = 512
 const SERVER_PATH = /^\/s\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:\/sse)?\/?$/i
 
 /**
- * Maps resource indicators (RFC 8707) to servers. A resource is the server's URL. It may have other
- * spellings of scheme, host and id, a trailing slash, or the path of the SSE transport.
+ * Maps resource indicators (RFC 8707) to servers. A resource is the server's URL, possibly with a different spelling of
+ * scheme, host or id, a trailing slash, or the path of the SSE transport.
  */
 export const createResources = (baseUrl: string) => {
   const { origin: ownOrigin } = new URL(baseUrl)
@@ -21,7 +21,7 @@ export const createResources = (baseUrl: string) => {
   return {
     findServerId,
     urlOf: (serverId: string): string => serverUrl(baseUrl, serverId),
-    /** Returns the canonical form of a resource, unchanged if it is not a server. */
+    /** Returns the canonical form of a resource, or the resource itself if it is not a server. */
     canonicalize: (resource: string): string => {
       const serverId = findServerId(resource)
       return serverId === undefined ? resource : serverUrl(baseUrl, serverId)

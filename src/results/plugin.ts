@@ -33,18 +33,18 @@ export type ResultsNeeds = {
   checkSchema: Job<SchemaCheckJob, SchemaCheckOutcome>
   shapeResult: Job<ShapingJob, ShapingOutcome>
   settings: Pick<Settings, 'cutCacheBytes' | 'dataDirectory'>
-  /** Overrides limits and clock of the response cache. */
+  /** Overrides the limits and the clock of the response cache. */
   responseCache: ResponseCacheOptions | undefined
 }
 
-/** Folders with cut results that earlier versions stored in the data folder. */
+/** Matches the folders in which earlier versions stored cut results in the data folder. */
 const OLD_CACHE_FOLDER = /^([0-9a-f]{16}|none)-\d+-\d+-[0-9a-f-]{36}$/
 
 const removeOldCacheFiles = async (directory: string): Promise<void> => {
   for (const name of await readdir(directory).catch(() => [])) {
     if (OLD_CACHE_FOLDER.test(name)) await rm(join(directory, name), { recursive: true, force: true }).catch(() => {})
   }
-  // Fails if the folder contains anything else, which is intended.
+  // Intentionally fails if the folder contains anything else.
   await rmdir(directory).catch(() => {})
 }
 

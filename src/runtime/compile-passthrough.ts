@@ -6,7 +6,7 @@ import { recordCall } from '../results/mask/record-call.ts'
 import type { CompiledPassthrough, PassageRecord } from './call/compiled-passthrough.ts'
 
 const CLIENT_CHARACTERS = 200
-/** Recorded as the tool, because a passed request has none. The history shows the request instead. */
+/** Recorded as the tool name, because a passthrough request has no tool. The history shows the request instead. */
 const NO_TOOL = ''
 
 const isFailure = ({ status, error }: PassageRecord): boolean =>

@@ -26,9 +26,9 @@ import { compileGroupedTools, GET_TOOLS } from './presentation/grouped-tools.ts'
 import { byGroupName, type CompiledInstance, groupToolkits, groupUpstreams } from './presentation/tool-groups.ts'
 import { compileUnlistedTools } from './unlisted-tools.ts'
 
-/** Maximum length of an upstream's error, which may quote the output of a process. */
+/** Maximum length of an upstream's error message, which may quote the output of a process. */
 const MAX_OUTAGE_CHARS = 300
-/** Why an upstream is missing in a list, if it has not failed. */
+/** Why an upstream's items are missing from a list, if the upstream has not failed. */
 const NOT_FETCHED = 'It has not responded yet.'
 
 export type ServerParts = ExecutionParts &
@@ -62,9 +62,9 @@ const compileInstances = async (
 }
 
 /**
- * Returns a function that describes an upstream's failure, with secrets masked, because every
- * client sees it. If the server reviews changes of its upstreams, the text contains nothing that
- * the upstream sent, because models would read it.
+ * Returns a function that describes an upstream's failure. Secrets are masked, because every client sees the
+ * description. If the server reviews upstream changes, the description contains no text from the upstream, because
+ * models would read it.
  */
 const describeOutages =
   (outages: ServerParts['upstreamOutages'], { masker }: OpenedGlobals, isReviewed: boolean) =>
@@ -75,9 +75,9 @@ const describeOutages =
   }
 
 /**
- * Compiles a server's rows into an immutable value, so that calls need no database. Yields to other
- * work, because a large server takes a while. `onSkipped` receives tools that do not compile, such
- * as tools saved by another version of Patchbay.
+ * Compiles a server's rows into an immutable value, so that calls need not read the database. Yields to the event loop,
+ * because compiling a large server takes a while. `onSkipped` receives tools that do not compile, such as those saved
+ * by another version of Patchbay.
  */
 export const compileServer = async (
   { server, globals, instances, toolkits }: ServerBlueprint,

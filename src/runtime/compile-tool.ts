@@ -30,7 +30,7 @@ export type ExecutionParts = {
 const READ_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 const IDEMPOTENT_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'DELETE'])
 
-/** Returns a tool's annotations. Defaults derive from the HTTP method (RFC 9110 §9.2). */
+/** Returns a tool's annotations. The defaults depend on the HTTP method (RFC 9110 §9.2). */
 const annotationsOf = ({ method, title, annotations }: ToolDefinition): ToolAnnotations => ({
   ...(title === undefined ? {} : { title }),
   readOnlyHint: READ_METHODS.has(method),
@@ -60,7 +60,7 @@ export const planCall = (
 ): CallPlan => {
   const { createCheck } = shapingContext.schemaChecks
   const resolution = planResolution(compiled, bindings, globals.values)
-  // Bindings are checked when they are saved. They are checked again here, because the URL may have been edited since.
+  // Bindings are checked when saved, and checked again here because the URL may have been edited since.
   const risk = findSecretAtRisk(compiled, tool, bindings, key => globals.secretKeys.has(key))
   return {
     resolution: risk === undefined ? resolution : { ...resolution, problem: explainSecretAtRisk(risk) },
@@ -78,8 +78,8 @@ export const planCall = (
 type PlanSource = { tool: ToolDefinition; bindings: Bindings }
 
 /**
- * Returns a function that builds the call plan on first use. Until then only a JSON string is in
- * memory, a tenth of the plan's size, because most tools of a server are never called.
+ * Returns a function that builds the call plan on first use. Most tools of a server are never called, so until first
+ * use only a JSON string is in memory, a tenth of the plan's size.
  */
 const planOnce = (
   { tool: { id, toolkitId, originId, createdAt, updatedAt, description, annotations, ...tool }, bindings }: Instance,
@@ -97,8 +97,8 @@ const planOnce = (
 }
 
 /**
- * Returns the content type of the API's response. A response without a body has none, because its
- * result is a text of ours.
+ * Returns the Content-Type of the API response. Returns undefined if the response has no body, because Patchbay then
+ * writes the result text itself.
  */
 const contentTypeOf = ({ response, cached }: CallOutcome): string | undefined => {
   if (response === undefined) return cached?.contentType
@@ -107,8 +107,8 @@ const contentTypeOf = ({ response, cached }: CallOutcome): string | undefined =>
 }
 
 /**
- * Returns the API's text with secrets masked, from which the ledger computes the saving of shaping.
- * Undefined for a cached result, which has no such text, and for an error, which is not shaped.
+ * Returns the API response's text with secrets masked. The ledger uses it to compute what shaping saves. Returns
+ * undefined for a cached result, which has no such text, and for an error, which is not shaped.
  */
 const wholeOf = ({ response, result }: CallOutcome, masker: Masker): CallCost['whole'] => {
   if (response === undefined || isErrorResult(result)) return undefined
@@ -121,12 +121,12 @@ const wholeOf = ({ response, result }: CallOutcome, masker: Masker): CallCost['w
   }
 }
 
-/** An HTTP tool. Its results are never refusals or upstream results. */
+/** An HTTP tool, whose results are never refusals or upstream results. */
 type HttpTool = Omit<CompiledTool, 'call'> & {
   call: (...call: Parameters<CompiledTool['call']>) => Promise<ToolOutcome<ToolResult>>
 }
 
-/** Compiles an instance. `call` does not keep the members that describe the tool in memory. */
+/** Compiles an instance. `call` does not keep the tool's descriptive members in memory. */
 export const compileTool = (
   instance: Instance,
   compiled: CompiledDefinition,

@@ -26,7 +26,7 @@ const gone = ({ name }: OfferOwner): string => `The MCP server "${name}" is disa
 type OfferParts = Pick<UpstreamToolParts, 'upstreamConnections' | 'upstreamConversation' | 'onInternalError'> &
   OfferNaming
 
-/** Replaces the upstream's URI of a resource by the URI that the client requested. */
+/** Replaces the upstream's own URI of a resource with the URI that the client requested. */
 const renameContents = (result: UpstreamResult, own: string, uri: string): UpstreamResult => {
   if (isRefused(result) || own === uri || !Array.isArray(result.passed.contents)) return result
   const contents = result.passed.contents.map(item =>
@@ -36,8 +36,8 @@ const renameContents = (result: UpstreamResult, own: string, uri: string): Upstr
 }
 
 /**
- * Finds the prompt or resource that a completion's `ref` names. Returns its upstream and the ref
- * with the upstream's own name.
+ * Finds the prompt or resource named by a completion's `ref`. Returns the upstream that has it, and the ref with the
+ * upstream's own name.
  */
 const findCompleted = ({ ref }: JsonObject, routes: OfferRoutes, group: string | undefined) => {
   if (!isJsonObject(ref)) return undefined

@@ -30,7 +30,8 @@ import { askToOpenAddresses } from './pass-addresses.ts'
 import { planUpstreamResults, type UpstreamResultParts, type UpstreamResultRules } from './upstream-results.ts'
 
 /**
- * `absent` lists upstreams that have never been fetched, so that lists do not contain their items.
+ * The upstreams to compile. `absent` contains those that have never been fetched, so their items are missing from
+ * lists.
  */
 export type UpstreamSources = { sources: readonly UpstreamSource[]; absent: readonly Upstream[] }
 
@@ -38,11 +39,11 @@ export type UpstreamToolParts = UpstreamResultParts &
   Pick<ExecutionParts, 'recorder' | 'onInternalError'> & {
     upstreamConnections: Pick<UpstreamConnections, 'findFor'>
     upstreamConversation: Pick<UpstreamConversation, 'logs' | 'dedicated' | 'route' | 'subscriptions'>
-    /** Limits results to the budget of the tool or the server. */
+    /** Limits results to the token budget of the tool or the server. */
     limit: ResultLimit
   }
 
-/** What a call needs, without the members that describe the tool. */
+/** The parts of an upstream tool that calls need, without the members that describe it. */
 type UpstreamTool = {
   upstream: Pick<Upstream, 'id' | 'serverId' | 'name'>
   item: UpstreamToolCall
@@ -52,7 +53,7 @@ type UpstreamTool = {
 
 const textOf = (value: JsonValue | undefined): string | undefined => (typeof value === 'string' ? value : undefined)
 
-/** Describes the call of an upstream tool in place of an HTTP request, for the history. */
+/** Describes the call of an upstream tool as a request, for the history. */
 const requestOf = ({ upstream, item }: UpstreamTool, body: string) => ({
   method: 'tools/call',
   url: `mcp:${upstream.name}/${encodeURIComponent(item.name.toWellFormed())}`,
@@ -60,7 +61,7 @@ const requestOf = ({ upstream, item }: UpstreamTool, body: string) => ({
   body,
 })
 
-/** Returns the result before shaping, for the ledger. */
+/** Returns the result before shaping, for the ledger to count. */
 const toWhole = (received: FreshPassedResult | { ageMs: number }): Pick<CallCost, 'whole'> | undefined => {
   if (!('shapedFrom' in received) || received.shapedFrom === undefined) return undefined
   const { shapedFrom } = received
@@ -70,17 +71,17 @@ const toWhole = (received: FreshPassedResult | { ageMs: number }): Pick<CallCost
 const failed = (why: string): FreshPassedResult => ({ result: errorResult(why), responseBytes: 0 })
 
 /**
- * Whether the client repeats a call with the input that an upstream asked for. The result belongs
- * to that call and must not be cached.
+ * Returns whether the client is repeating a call with input that an upstream asked for. The result belongs only to that
+ * call and must not be cached.
  */
 const isRepeated = ({ link }: CallContext): boolean =>
   link?.peer?.kind === 'stateless' && (link.peer.requestState !== undefined || link.peer.inputResponses !== undefined)
 
-/** Keys of the trace context, which differs in every request and must not be part of a cache key. */
+/** Keys of the trace context, which differs for every request and so must not be part of a cache key. */
 const TRACE: ReadonlySet<string> = new Set(['traceparent', 'tracestate', 'baggage'])
 
 /**
- * Returns everything that the result may depend on: the arguments, and the client's other `_meta`,
+ * Returns everything that the result may depend on: the arguments and the client's `_meta` without the trace context,
  * such as the user's location.
  */
 const cacheKeyOf = (args: JsonObject, { link }: CallContext): JsonValue => [
@@ -88,10 +89,10 @@ const cacheKeyOf = (args: JsonObject, { link }: CallContext): JsonValue => [
   Object.entries(link?.meta ?? {}).filter(([key]) => !TRACE.has(key)),
 ]
 
-/** Key in the `_meta` of a result. Its value tells where the caller connects an account. */
+/** Key in a result's `_meta`. Its value tells the client where the caller can connect an account. */
 const META_CONNECT = 'patchbay/connect'
 
-/** Returns the result for a caller who has to connect an account first: as text, and in `_meta` for programs. */
+/** Returns the result for a caller who must first connect an account: as text, and in `_meta` for programs. */
 const connectResult = (text: string, { name }: Pick<Upstream, 'name'>, url: string): PassedResult => ({
   passed: { content: [{ type: 'text', text }], isError: true, _meta: { [META_CONNECT]: { upstream: name, url } } },
 })
@@ -139,7 +140,7 @@ const compileOne = (
   parts: UpstreamToolParts,
 ): CompiledTool => {
   const { upstream, item, name, rules } = tool
-  // Task support concerns the upstream and us only, and we do not use it.
+  // Task support only concerns Patchbay and the upstream, and Patchbay does not use tasks.
   const { title, description, inputSchema, outputSchema, annotations, execution: _execution, ...more } = declared
   const named = { serverId: upstream.serverId, name }
   return {
@@ -187,7 +188,7 @@ const compileOne = (
   }
 }
 
-/** Compiles an upstream tool under its name on the server, which is unique and is also used in the history. */
+/** Compiles an upstream tool under its name on the server. The name is unique and is also used in the history. */
 export const compileUpstreamTool = (
   upstream: Upstream,
   item: CatalogueItem,
@@ -205,8 +206,8 @@ export const compileUpstreamTool = (
 }
 
 /**
- * Compiles the upstreams' tools. If several tools share a name, only one is listed: the server's own tool or, failing
- * that, the tool of the upstream whose name sorts first. `onSkipped` receives the others.
+ * Compiles the upstreams' tools. If several tools share a name, lists only one: the server's own tool, or else the tool
+ * of the upstream whose name sorts first. `onSkipped` receives the others.
  */
 export const compileUpstreamTools = (
   sources: readonly UpstreamSource[],

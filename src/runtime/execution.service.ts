@@ -35,8 +35,8 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
   const { db, tools, instances, http, limits, onInternalError } = parts
 
   /**
-   * Returns the server's globals and shaping settings, if a server is given. Its organization must
-   * own the toolkit, so that secrets stay within it even if the actor belongs to several.
+   * Returns the globals and shaping settings of the server, if one is given. The server and the toolkit must belong to
+   * the same organization, so that secrets stay within it even if the actor belongs to several.
    */
   const findWiring = async (actor: Actor, tool: Tool, serverId: string | undefined) => {
     const shaping = { shaper: parts.shaper, schemaChecks: parts.schemaChecks, owner: actor.userId }

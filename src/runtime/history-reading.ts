@@ -9,7 +9,7 @@ import { getServerFor } from '../servers/servers.service.ts'
 import { listAllInstanceNames } from '../servers/tools/instances.store.ts'
 import type { UpstreamOffers } from '../upstreams/catalogue/upstream-offers.ts'
 
-/** Maximum time that reading the history waits for pending records. */
+/** How long a request for the history waits for pending records, at most. */
 const SETTLE_MS = 1_000
 
 export type HistoryParts = {
@@ -18,11 +18,11 @@ export type HistoryParts = {
   upstreamOffers: Pick<UpstreamOffers, 'listPresented'>
 }
 
-/** Reads the history of calls, for users with access to it. */
+/** Reads the call history, for users who have access to it. */
 export const createHistoryReading = ({ db, recorder, upstreamOffers }: HistoryParts) => {
   const executions = createExecutionStore(db)
 
-  /** Waits until recent calls are in the history. */
+  /** Waits, up to the limit, until recent calls have been written to the history. */
   const settleRecords = () => Promise.race([recorder.flush(), delay(SETTLE_MS, undefined, { ref: false })])
 
   return {
@@ -41,8 +41,8 @@ export const createHistoryReading = ({ db, recorder, upstreamOffers }: HistoryPa
     },
 
     /**
-     * Returns the names for a page of the history: the server's current tools, and those callers
-     * whose identity is visible to its readers.
+     * Returns the names for a page of the history: the server's current tools, and the callers whose identity its
+     * readers may see.
      */
     listNames: async (
       actor: Actor,

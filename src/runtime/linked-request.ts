@@ -41,7 +41,7 @@ export const withLink = async <T>(
   work: (link: CallLink | undefined) => Promise<T>,
 ): Promise<T> => {
   const own = link && route(upstreamId, maskLink(link, masker))
-  // Registered even without a link, so that the log messages do not go to another client.
+  // Registered even without a link, so that log messages of this call do not go to another client.
   const end = logs.startCall(upstreamId, own ?? { origin: {} })
   try {
     return await work(own)

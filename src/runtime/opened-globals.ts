@@ -9,21 +9,21 @@ import { listGlobals } from '../servers/globals/globals.store.ts'
 import type { Global } from '../servers/server.ts'
 
 /**
- * A server's globals, with secrets opened. `version` changes with each change of a global, and does not reveal values.
+ * A server's globals, with secrets decrypted. `version` changes whenever a global changes, and does not reveal values.
  */
 export type OpenedGlobals = {
-  /** By key, in plaintext. */
+  /** Plaintext values by key. */
   values: ReadonlyMap<string, string>
   secretKeys: ReadonlySet<string>
   masker: Masker
   version: () => string
 }
 
-/** Computed from the stored rows, in which secrets are sealed. */
+/** Computes the version from the stored rows, in which secrets are encrypted. */
 const versionOf = (globals: readonly Global[]): (() => string) =>
   once(() => hash('sha256', JSON.stringify(globals), 'base64'))
 
-/** Opens a server's secrets. Throws SealError if one of them cannot be opened. */
+/** Decrypts a server's secrets. Throws SealError if one of them cannot be decrypted. */
 export const toOpenedGlobals = (
   globals: readonly Global[],
   sealing: Sealing,
@@ -51,7 +51,7 @@ export const NO_GLOBALS: OpenedGlobals = {
 
 export type GlobalParts = { db: Database; sealing: Sealing; secretSearchFor: SecretSearchFor }
 
-/** Reads a server's globals and opens the secrets. Does not check access. */
+/** Reads a server's globals and decrypts the secrets. Does not check access. */
 export const loadOpenedGlobals = async (
   { db, sealing, secretSearchFor }: GlobalParts,
   serverId: string,

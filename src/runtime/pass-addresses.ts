@@ -4,8 +4,8 @@ import type { CallContext } from './call/compiled-tool.ts'
 import type { UpstreamResult } from './call/tool-result.ts'
 
 /**
- * If an upstream's error names URLs for the user to open, and the client can be asked to open them,
- * returns a result that asks the client. Otherwise returns undefined.
+ * Returns a result that asks the client to open the URLs named in an upstream's error. Returns undefined if the error
+ * names none, or if the client cannot be asked to open URLs.
  */
 export const askToOpenAddresses = (
   error: unknown,

@@ -19,7 +19,7 @@ import {
 } from './call/tool-result.ts'
 import { type ResolutionPlan, resolveCall } from './resolve.ts'
 
-/** The parts of a tool's call that do not depend on its arguments. */
+/** The parts of a tool call that do not depend on its arguments. */
 export type CallPlan = {
   resolution: ResolutionPlan
   template: CompiledTemplate
@@ -29,18 +29,18 @@ export type CallPlan = {
   /** Undefined if the tool has no input schema of its own. */
   inputCheck: SchemaCheck | undefined
   outputCheck: SchemaCheck | undefined
-  /** How results are shaped. Undefined for most tools. */
+  /** How results are shaped. Undefined for most tools, whose results are not shaped. */
   shaping: PlannedShaping | undefined
   mayReach: ((origin: string) => boolean) | undefined
 }
 
-/** The outcome of a call, with everything that the history and tests of tools show. */
+/** The outcome of a call, with everything that the history and tool tests show. */
 export type CallOutcome = {
   result: ToolResult
   /** Undefined if the call failed before the request was built. */
   request: RenderedRequest | undefined
   response: OutboundResponse | undefined
-  /** Defined if the result is from the cache and no request was sent. */
+  /** The cached result. Defined if the result came from the cache and no request was sent. */
   cached: CachedResult | undefined
   startedAt: Date
   durationMs: number
@@ -51,7 +51,7 @@ export type CallOutcome = {
  * arguments against a schema.
  */
 export const renderCall = (plan: CallPlan, args: JsonValue | undefined): Result<RenderedRequest, string> => {
-  // The error is not masked. It contains only names and declarations, and masking would confirm a guessed secret.
+  // The error is not masked, because masking would confirm a guessed secret. It contains only names and declarations.
   const values = resolveCall(plan.resolution, args)
   if (!values.ok) return values
   const rendered = plan.template.render(values.value)
@@ -59,8 +59,8 @@ export const renderCall = (plan: CallPlan, args: JsonValue | undefined): Result<
 }
 
 /**
- * Runs a tool: finds the plan, resolves the arguments, renders, sends and shapes. Never throws:
- * `onInternalError` receives unexpected errors, including those of `findPlan`.
+ * Runs a tool: finds the plan, resolves the arguments, renders and sends the request, and shapes the result. Never
+ * throws. `onInternalError` receives unexpected errors, including those thrown by `findPlan`.
  */
 export const performCall = async (
   findPlan: () => CallPlan,
@@ -116,7 +116,7 @@ export const performCall = async (
   }
 }
 
-/** Returns what the history records of an outcome. */
+/** Returns the data about an outcome that the history records. */
 export const describeOutcome = ({
   result,
   response,

@@ -13,7 +13,7 @@ export type RuntimeNeeds = Omit<ExecutionServiceParts, 'http' | 'limits' | 'onIn
   inProcess: NonNullable<HttpClientOptions['inProcess']>
 }
 
-/** Builds the service that compiles and calls tools, and the client for their requests. */
+/** Creates the service that compiles and calls tools, and the HTTP client for their requests. */
 export const runtimePlugin = (
   { settings, logger, network, inProcess, ...needs }: RuntimeNeeds,
   lifecycle: Lifecycle,

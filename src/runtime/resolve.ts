@@ -8,11 +8,11 @@ import type { CompiledDefinition } from '../tools/tool-definition.ts'
 import { boundError } from './call/tool-result.ts'
 import type { OpenedGlobals } from './opened-globals.ts'
 
-/** Where the parameters of an instance get their values. Values that are not from the model are constants. */
+/** The source of each parameter's value in an instance. Values that do not come from the model are constants. */
 export type ResolutionPlan = {
   constants: readonly (readonly [name: string, value: JsonValue])[]
   exposed: ReadonlyMap<string, CheckedParameter>
-  /** Why every call fails, whatever the arguments: a bound value is missing or invalid. */
+  /** Why every call fails, whatever its arguments. Defined if a bound value is missing or invalid. */
   problem: string | undefined
 }
 
@@ -86,7 +86,7 @@ export const planResolution = (
   return { constants, exposed, problem: problems.length === 0 ? undefined : problems.join('\n') }
 }
 
-/** Limits for names in an error, because callers can send any number of arguments. */
+/** Limits for the names in an error message, because callers can send any number of arguments. */
 const MAX_UNKNOWN_NAMES = 5
 const MAX_KNOWN_NAMES = 20
 const NAME_CHARACTERS = 64
@@ -101,8 +101,8 @@ const hintOf = (exposed: ResolutionPlan['exposed']): string => {
 }
 
 /**
- * Returns an error line for each unknown name, up to a limit, and a line for the rest. The first
- * line lists the parameters.
+ * Returns one error line for each unknown name, up to a limit, and one line for the rest. The first line also lists the
+ * valid parameters.
  */
 const refuseUnknown = (args: object, exposed: ResolutionPlan['exposed']): readonly string[] => {
   const unknown = Object.keys(args).filter(name => !exposed.has(name))
@@ -113,7 +113,7 @@ const refuseUnknown = (args: object, exposed: ResolutionPlan['exposed']): readon
   return more > 0 ? [...lines, `${more} more arguments are also unknown.`] : lines
 }
 
-/** Time limit for all patterns of a call. Matching blocks the event loop. */
+/** Time limit for matching all patterns of a call, because matching blocks the event loop. */
 const MAX_PATTERNS_MS = 100
 const TAKES_TOO_LONG = "The arguments take too long to match against this tool's patterns. Send shorter ones."
 
@@ -130,7 +130,7 @@ export const resolveCall = (plan: ResolutionPlan, args: JsonValue | undefined): 
   let matchedSince: number | undefined
   for (const [name, { parameter, meta, check }] of plan.exposed) {
     const argument = Object.hasOwn(given, name) ? given[name] : undefined
-    // Models send null for omitted arguments. Null is a value only for json parameters.
+    // Models send null for arguments they omit. Null is a valid value only for `json` parameters.
     if (argument === undefined || (argument === null && parameter.type !== 'json')) {
       if (parameter.default !== undefined) values.set(name, parameter.default)
       else if (parameter.required) errors.push(`"${name}" is missing: it must be ${describe(parameter.type)}.`)

@@ -36,10 +36,10 @@ export type ServerCompilerParts = Omit<CompilingParts, 'onSkipped'> & {
 /** Compiles servers from the database, for calls or for display. */
 export const createServerCompiler = (parts: ServerCompilerParts) => {
   const { db } = parts
-  /** Options for display: no log entries and no requests. */
+  /** Options for compiling a server for display, without log entries or requests. */
   const silent = { ...parts, embeddings: undefined, onSkipped: () => {} }
 
-  /** Returns the upstreams whose catalogue is known, without waiting for others. */
+  /** Returns the upstreams whose catalogue is known, without waiting for the others. */
   const listSources = async (serverId: string): Promise<UpstreamSources> => {
     const upstreams = (await parts.upstreamConnections.sync(serverId)).filter(({ isEnabled }) => isEnabled)
     const known = await parts.upstreamCatalogues.list(upstreams)
@@ -69,7 +69,7 @@ export const createServerCompiler = (parts: ServerCompilerParts) => {
     return { ...(await compileBlueprint(blueprint, sources, { ...parts, onSkipped })), passthrough }
   }
 
-  /** Returns what is stored about upstreams, without sending them requests. */
+  /** Returns what is stored about upstreams, without sending requests to them. */
   const listKnownSources = async (serverId: string): Promise<UpstreamSources> => {
     const sources = await parts.upstreamReviews.listLiveSources(serverId)
     const presented = await parts.upstreamOffers.listPresented(serverId)
@@ -77,7 +77,7 @@ export const createServerCompiler = (parts: ServerCompilerParts) => {
     return { sources, absent: absent.map(({ upstream }) => upstream) }
   }
 
-  /** Compiles a server for each presentation that has lists, for display. Does not check access. */
+  /** Compiles a server for display, once for each presentation that has lists. Does not check access. */
   const compilePresented = async (serverId: string): Promise<PresentedServers | undefined> => {
     const forGroups = await readBlueprint(db, serverId, 'grouped')
     const blueprint = await readBlueprint(db, serverId)
@@ -96,7 +96,7 @@ export const createServerCompiler = (parts: ServerCompilerParts) => {
     compile,
     compilePresented,
     /**
-     * Returns which presentation `auto` chooses for a server, and why. Undefined if the server does
+     * Returns the presentation that `auto` selects for a server, and the reason. Returns undefined if the server does
      * not exist. Does not check access.
      */
     findShownAs: async (serverId: string): Promise<CompiledServer['shownAs']> => {

@@ -11,10 +11,10 @@ import type { OpenedGlobals } from './opened-globals.ts'
  */
 const MAX_NAME_CHARS = 200
 
-/** Whether tools have the upstream's own names, as in a group, or the names on the server. */
+/** Whether tools have the upstream's own names, as in a group, or their names on the server. */
 type Naming = 'own' | 'presented'
 
-/** Like `compileUnlistedTools`, for one upstream. Tools are found by the upstream's own names. */
+/** Same as `compileUnlistedTools`, but for one upstream. Finds tools by the upstream's own names. */
 export const compileUnlistedOf = (
   { upstream }: UpstreamSource,
   naming: Naming,
@@ -40,9 +40,9 @@ export const compileUnlistedOf = (
 }
 
 /**
- * Compiles the tools that upstreams offer only to clients that can be asked for input. No stored
- * catalogue has them. They are known from each client's own connections. Before a client has a
- * connection, only a call shows whether a tool exists.
+ * Compiles the tools that upstreams offer only to clients that can be asked for input. No stored catalogue contains
+ * these tools. They become known from each client's own connections. Before a client has a connection, only a call
+ * shows whether a tool exists.
  */
 export const compileUnlistedTools = (
   sources: readonly UpstreamSource[],

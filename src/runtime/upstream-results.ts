@@ -10,18 +10,18 @@ import type { OpenedGlobals } from './opened-globals.ts'
 
 export type UpstreamResultParts = Pick<ExecutionParts, 'limits'> & {
   responseCache: Pick<ResponseCache, 'ofUpstreamTool'>
-  /** How results are shaped, and the server's settings for sending them. */
+  /** How results are shaped and checked, including the server's setting for tables. */
   shapingContext: ShapingContext
 }
 
 /**
- * Whether results may be cached: the tool must be read-only according to the upstream, or according
- * to the builder, who enabled the cache.
+ * Returns whether results may be cached. The tool must be read-only according to either the upstream or the builder who
+ * enabled the cache.
  */
 const mayCache = ({ declared: { annotations } }: CatalogueItem, { readOnly }: ToolAnswers): boolean =>
   readOnly === true || (isJsonObject(annotations) && annotations.readOnlyHint === true)
 
-/** Returns the cache for the tool's results, or undefined if they are not cached. */
+/** Returns the cache for the tool's results, or undefined if results are not cached. */
 const findCache = (
   upstream: Upstream,
   item: CatalogueItem,
@@ -33,7 +33,7 @@ const findCache = (
   if (cacheSeconds === undefined || !mayCache(item, rules)) return undefined
   const { id, serverId, config } = upstream
   const fingerprint = fingerprintOf(id, config, item, rules, globals.version(), compactTables)
-  // Results received with a caller's own account must not be shared, whatever the builder set.
+  // Results received with a caller's own account must not be shared, regardless of the builder's setting.
   return responseCache.ofUpstreamTool({
     serverId,
     fingerprint,
@@ -42,7 +42,7 @@ const findCache = (
   })
 }
 
-/** Returns a check like that for our own tools, whatever JSON Schema draft the upstream declares. */
+/** Creates the same check as for HTTP tools, whichever JSON Schema draft the upstream declares. */
 export const checkOfDeclared = (
   { $schema: _draft, ...schema }: JsonObject,
   shapingContext: ShapingContext,
@@ -54,8 +54,8 @@ export const checkOfDeclared = (
   )
 
 /**
- * Returns how results are shaped, or undefined for most tools. Shaped results are checked against
- * the schema that clients see. Clients see no schema for a tool with its own budget.
+ * Returns how results are shaped, or undefined for most tools, whose results are not shaped. Shaped results are checked
+ * against the schema that clients see. Clients see no schema for a tool with its own budget.
  */
 const findShaping = (
   { declared: { outputSchema } }: CatalogueItem,
@@ -68,7 +68,7 @@ const findShaping = (
   return planned && { planned, outputCheck: schema && checkOfDeclared(schema, shapingContext) }
 }
 
-/** Combines the builder's settings and the upstream's declaration. */
+/** Combines the builder's settings with the upstream's declaration. */
 export const planUpstreamResults = (
   upstream: Upstream,
   item: CatalogueItem,
@@ -79,11 +79,11 @@ export const planUpstreamResults = (
   return {
     shaping: findShaping(item, rules, parts),
     cacheFor: findCache(upstream, item, rules, globals, parts),
-    /** Token budget that replaces the server's. */
+    /** Token budget, in place of the server's. */
     responseTokens: rules.responseTokens,
     isReadOnly: rules.readOnly === true,
   }
 }
 
-/** Rules for the results of an upstream tool. */
+/** Rules for handling an upstream tool's results. */
 export type UpstreamResultRules = ReturnType<typeof planUpstreamResults>

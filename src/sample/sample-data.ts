@@ -1,4 +1,4 @@
-/** Euro reference rates of a fixed day, so that results are reproducible and need no network. */
+/** Euro reference rates from a fixed date, so that results are reproducible and need no network. */
 export const RATES: Readonly<Record<string, number>> = {
   EUR: 1,
   USD: 1.0842,

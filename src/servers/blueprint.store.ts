@@ -15,8 +15,8 @@ const listToolkitsOfInstances = async (tx: Transaction, serverId: string): Promi
 }
 
 /**
- * Reads everything that the runtime compiles a server from, without checking access. Returns
- * undefined if the server does not exist. `presentation` replaces the server's own.
+ * Reads everything the runtime needs to compile a server. Does not check access. Returns undefined if the server does
+ * not exist. `presentation` replaces the server's own.
  */
 export const readBlueprint = async (
   tx: Transaction,

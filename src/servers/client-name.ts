@@ -1,6 +1,6 @@
 const MAX_CHARACTERS = 40
 
-/** Returns the name for the server in client configuration: only letters, digits and hyphens. */
+/** Returns the name that client configurations use for the server. It contains only letters, digits and hyphens. */
 export const clientNameOf = ({ id, name }: { id: string; name: string }): string => {
   const slug = name
     .normalize('NFKD')

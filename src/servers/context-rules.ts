@@ -2,17 +2,17 @@ import { z } from 'zod'
 import { wholeNumberRule } from '../lib/kernel/whole-number.ts'
 import { DEFAULT_RESPONSE_TOKENS, responseTokens } from '../tools/response/response-tokens.ts'
 
-/** How a server limits the tokens that its tools and results cost. */
+/** How a server limits the token cost of its tools and results. */
 export type ContextRules = {
-  /** Token budget of one result. The rest can be fetched by further calls. 0 means no limit. */
+  /** Token budget of one result. Further calls can fetch the rest. 0 means no limit. */
   maxResponseTokens: number
-  /** Custom text for the last line of a cut result. */
+  /** Custom text for the last line of a result that was cut. */
   cutNotice: string | undefined
   /** Whether long lists of similar objects are sent as compact tables. */
   compactTables: boolean
   /** Names of the tools that the presentation `search` lists in full. */
   pinnedTools: readonly string[]
-  /** Tokens up to which the presentation `auto` lists all tools. */
+  /** Maximum token cost at which the presentation `auto` lists all tools. */
   maxFlatTokens: number
 }
 
@@ -22,7 +22,7 @@ const MAX_TOOL_NAME_CHARS = 300
 const DEFAULT_FLAT_TOKENS = 4_000
 const MAX_FLAT_TOKENS = 1_000_000
 
-/** Placeholder in a custom notice for the id of the stored result. */
+/** Placeholder for the stored result's ID in a custom notice. */
 export const CACHE_ID_PLACEHOLDER = '{cache_id}'
 
 const cutNotice = z
@@ -61,6 +61,6 @@ export const createContextShape = {
   maxFlatTokens: contextShape.maxFlatTokens.default(DEFAULT_FLAT_TOKENS),
 }
 
-/** Reads the names from the `pinnedTools` column. */
+/** Parses the names in the `pinnedTools` column. */
 export const pinnedToolsIn = (stored: unknown): string[] =>
   Array.isArray(stored) ? stored.filter(name => typeof name === 'string') : []

@@ -29,8 +29,8 @@ export type ServersNeeds = {
 } & Pick<ServerRemovalParts, 'endAccountsOf'>
 
 /**
- * Publishes `server_changed` for each server that uses a changed toolkit or upstream, because the
- * runtime only listens for changed servers.
+ * Publishes `server_changed` for each server that uses a changed toolkit or upstream. The runtime listens only for
+ * changed servers.
  */
 const deriveServerChanges = ({ db, bus }: { db: Database; bus: EventBus }): void => {
   bus.subscribe('toolkit_changed', async ({ toolkitId }) => {
@@ -49,7 +49,7 @@ export const serversPlugin = (needs: ServersNeeds, lifecycle: Lifecycle) => {
   deriveServerChanges({ db, bus })
   return {
     finishServer: removal.finish,
-    // Without email delivery, nobody can confirm an address.
+    // Without email delivery, nobody can confirm an email address.
     servers: createServerService({ db, changes, removal, canConfirmAddresses: mailer.isDelivering }),
     serverTransfer: createServerTransfer({ db, changes }),
     globals: createGlobalService({ db, changes, sealing }),

@@ -5,7 +5,7 @@ import type { Actor } from '../lib/kernel/actor.ts'
 import type { JsonObject } from '../lib/kernel/json.ts'
 import type { Server } from './server.ts'
 
-/** The fields of a server that audit entries contain. */
+/** The server's fields that audit entries contain. */
 type Named = Pick<Server, 'id' | 'name' | 'organizationId'>
 
 export const auditServer = (
@@ -16,13 +16,13 @@ export const auditServer = (
   change?: JsonObject,
 ): Promise<void> => writeAudit(tx, { action, actor, organizationId, target: { type: 'server', id, name }, change })
 
-/** Whether two lists have the same ids, in any order. Neither contains duplicates. */
+/** Returns whether two lists contain the same IDs, in any order. Neither list may contain duplicates. */
 const isSameGroup = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every(id => b.includes(id))
 
 type Access = Pick<Server, 'access' | 'allowedUserIds'>
 
-/** Returns how access to a server changed, or undefined if it did not. */
+/** Returns how access to a server changed, or undefined if it did not change. */
 export const accessChange = (before: Access, after: Access): JsonObject | undefined => {
   const change: JsonObject = {}
   if (before.access !== after.access) change.access = { from: before.access, to: after.access }
@@ -32,7 +32,7 @@ export const accessChange = (before: Access, after: Access): JsonObject | undefi
   return Object.keys(change).length === 0 ? undefined : change
 }
 
-/** Settings with their own audit entries, under their names in the API. */
+/** Settings that have their own audit entries, with the names they have in the API. */
 const SETTINGS: readonly [AuditAction, (server: Server) => JsonObject][] = [
   [
     'server.presentation_changed',
@@ -49,7 +49,7 @@ const SETTINGS: readonly [AuditAction, (server: Server) => JsonObject][] = [
   ['server.review_changed', ({ reviewUpstreamChanges }) => ({ reviewUpstreamChanges })],
 ]
 
-/** Records changed settings in the audit log, without changes of access. */
+/** Records changed settings in the audit log, except for changes to access. */
 export const auditChangedSettings = async (
   tx: Transaction,
   actor: Actor,
@@ -62,10 +62,10 @@ export const auditChangedSettings = async (
   }
 }
 
-/** Whether a global is a secret; undefined if it does not exist. */
+/** Whether a global is a secret. Undefined if the global does not exist. */
 type IsSecret = boolean | undefined
 
-/** Audits the key of a global and whether it is a secret, never its value or length. */
+/** Records a global's key and whether it is a secret in the audit log, but never its value or length. */
 export const auditGlobal = (
   tx: Transaction,
   actor: Actor,

@@ -12,13 +12,13 @@ export type ServerCard = {
   tier: AccessTier
   organizationId: string
   organizationName: string
-  /** Whether it is a passthrough server, which has no tools of its own to count. */
+  /** Whether this is a passthrough server, which has no tools of its own to count. */
   passesOn: boolean
   tools: number
 }
 
 export type CardQuery = {
-  /** Part of a name or description, or a server's id; empty for all. */
+  /** Part of a name or description, or a server's ID. An empty string matches all servers. */
   search: string
   limit: number
   cursor: string | undefined

@@ -9,7 +9,7 @@ export const listServerNames = (db: Database, organizationId: string): Promise<{
 
 export const countAllServers = (db: Database): Promise<number> => db.server.count({ where: { removedAt: null } })
 
-/** Returns those ids whose servers still exist. */
+/** Returns the IDs of those servers that still exist. */
 export const filterExistingServerIds = async (db: Database, ids: readonly string[]): Promise<ReadonlySet<string>> => {
   const rows = await db.server.findMany({ where: { id: { in: [...ids] }, removedAt: null }, select: { id: true } })
   return new Set(rows.map(({ id }) => id))

@@ -4,7 +4,7 @@ import { isAllowed, policyOf } from './access/access.ts'
 import type { Server } from './server.ts'
 import { findServerOfAnybody } from './servers.store.ts'
 
-/** Returns the server if its tier allows the actor to call it. */
+/** Returns the server, or undefined if its tier does not allow the actor to call it. */
 export const findServerToCall = async (
   tx: Transaction,
   actor: Actor,

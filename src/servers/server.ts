@@ -18,15 +18,15 @@ export type Server = ContextRules & {
   description: string | undefined
   access: AccessTier
   presentation: Presentation
-  /** Whether changed and new tools of its upstreams need approval before clients see them. */
+  /** Whether new and changed upstream tools need approval before clients see them. */
   reviewUpstreamChanges: boolean
-  /** Users who may use a private server besides its owner. */
+  /** Users other than the owner who may use a private server. */
   allowedUserIds: readonly string[]
   createdAt: Date
   updatedAt: Date
 }
 
-/** A named value of a server. A secret is decrypted only for a call. */
+/** A named value that belongs to a server. A secret is decrypted only for calls. */
 export type Global = { id: string; serverId: string; key: string; createdAt: Date; updatedAt: Date } & (
   | { isSecret: false; value: string }
   | { isSecret: true; sealed: Sealed }
@@ -35,18 +35,18 @@ export type Global = { id: string; serverId: string; key: string; createdAt: Dat
 /** The source of a parameter's value in an instance. */
 export type Binding =
   | { source: 'instance'; value: JsonValue }
-  /** `key` is the key of the global; undefined means the parameter's own name. */
+  /** `key` is the key of the global. If undefined, the key is the parameter's own name. */
   | { source: 'server'; key: string | undefined }
   | { source: 'exposed' }
 
-/** By parameter. A parameter without a binding is exposed. */
+/** Bindings by parameter name. A parameter without a binding is exposed. */
 export type Bindings = Readonly<Record<string, Binding>>
 
 export type Instance = {
   id: string
   serverId: string
   name: string
-  /** Replaces the description of the tool. */
+  /** Replaces the tool's own description. */
   description: string | undefined
   /** Token budget of one result, in place of the server's. 0 means no limit. */
   maxResponseTokens: number | undefined
@@ -56,11 +56,11 @@ export type Instance = {
   updatedAt: Date
 }
 
-/** Everything that the runtime compiles a server from. */
+/** Everything the runtime needs to compile a server. */
 export type ServerBlueprint = {
   server: Server
   globals: readonly Global[]
   instances: readonly Instance[]
-  /** Toolkits of the instances, oldest first. Empty unless the presentation is grouped. */
+  /** Toolkits that the instances come from, oldest first. Empty unless the presentation is grouped. */
   toolkits: readonly { id: string; title: string; description: string | undefined }[]
 }

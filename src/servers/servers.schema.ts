@@ -7,7 +7,7 @@ import { contextShape, createContextShape } from './context-rules.ts'
 import { ACCESS_TIERS, PRESENTATIONS } from './server.ts'
 import { ShownAsView } from './settings/shown-as.ts'
 
-/** Most users allowed by name on a server. Larger groups can use the organization tier. */
+/** Maximum number of users allowed by name on a server. Larger groups can use the organization tier. */
 export const MAX_ALLOWED_USERS = 1_000
 
 const access = z.enum(ACCESS_TIERS)
@@ -37,7 +37,7 @@ export const CreateServer = z.strictObject({
   ...createContextShape,
   organizationId: z.uuid().optional(),
 })
-/** `id` is set to create a server with a given address. */
+/** `id` is set to create a server at a given address. */
 export type ServerInput = z.input<typeof CreateServer> & { id?: string | undefined }
 
 export const UpdateServer = z.strictObject({
@@ -124,7 +124,7 @@ export const UsedToolkitView = z.object({
 })
 
 export const PutGlobal = z.strictObject({
-  // The service checks the size, because the limit for secrets is different.
+  // The service checks the size, because secrets have a different limit.
   value: z.union([z.string(), z.number(), z.boolean()]).transform(String),
   secret: z.boolean().optional(),
 })
@@ -160,7 +160,7 @@ export const CreateInstance = z.strictObject({
 export const UpdateInstance = z.strictObject({
   id: readOnlyField,
   serverId: readOnlyField,
-  // Derived from tool and bindings.
+  // Derived from the tool and its bindings.
   inputSchema: readOnlyField,
   ...readOnlyTimes,
   toolId: CreateInstance.shape.toolId.optional(),

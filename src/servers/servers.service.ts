@@ -75,8 +75,8 @@ export const createServerService = ({
   canConfirmAddresses,
 }: ServerServiceParts & { removal: ServerRemoval; canConfirmAddresses: boolean }) => {
   /**
-   * Requires a confirmed address where addresses can be confirmed. Otherwise anybody could sign up
-   * with the address of a user who is about to be allowed.
+   * Requires a confirmed email address if addresses can be confirmed. Otherwise, someone else could sign up with the
+   * address of a user who is about to be allowed.
    */
   const addressMatchFor = (organizationId: string): store.AddressMatch =>
     canConfirmAddresses ? { confirmedOrMembersOf: organizationId } : 'anybody'
@@ -107,8 +107,8 @@ export const createServerService = ({
       store.listServers(db, organizationIdsOf(actor), page),
 
     /**
-     * Changes a server. Only its owner and managers of the organization can change who may use it.
-     * Throws `conflict` with the path `version` if the server has changed since `ifUnchangedSince`.
+     * Changes a server. Only the server's owner and managers of its organization can change who may use it. Throws
+     * `conflict` with the path `version` if the server has changed since `ifUnchangedSince`.
      */
     updateServer: (actor: Actor, id: string, input: ServerChanges, unchanged: Unchanged = {}): Promise<Server> =>
       changes.commit(async (tx, announce) => {
@@ -130,13 +130,13 @@ export const createServerService = ({
         return updated
       }),
 
-    /** Lists the users allowed on a private server by email address; requires permission to build. */
+    /** Lists the users allowed on a private server, sorted by email address. Requires permission to build. */
     listAllowedUsers: async (actor: Actor, id: string): Promise<Person[]> => {
       const server = await getServerFor(db, actor, id, 'build')
       return findPeople(db, server, server.allowedUserIds)
     },
 
-    /** Allows one more user; for the owner and those who manage the organization. */
+    /** Allows one more user. Only for the owner and for managers of the organization. */
     allowUser: (actor: Actor, id: string, email: string): Promise<void> =>
       changes.commit(async (tx, announce) => {
         const server = await getServerFor(tx, actor, id, 'build')
@@ -152,7 +152,7 @@ export const createServerService = ({
         await changeAllowed(tx, announce, actor, server, [...server.allowedUserIds, userId])
       }),
 
-    /** Does nothing if the user is not on the list. */
+    /** Removes a user from the allowed users. Does nothing if the user is not among them. */
     disallowUser: (actor: Actor, id: string, userId: string): Promise<void> =>
       changes.commit(async (tx, announce) => {
         const server = await getServerFor(tx, actor, id, 'build')
@@ -168,8 +168,8 @@ export const createServerService = ({
     },
 
     /**
-     * Deletes a server. Only for its owner and managers of the organization. Its calls and streams
-     * end before its history is deleted.
+     * Deletes a server. Only for its owner and for managers of the organization. Calls and streams end before the
+     * history is deleted.
      */
     removeServer: async (actor: Actor, id: string): Promise<void> => {
       await changes.commit(async (tx, announce) => {
@@ -182,10 +182,10 @@ export const createServerService = ({
       await removal.finish(id)
     },
 
-    /** Finds a server of any organization. Discovery shows only what its tier makes public. */
+    /** Finds a server in any organization. Discovery shows only what the server's tier makes public. */
     findServerOfAnybody: (id: string): Promise<Server | undefined> => store.findServerOfAnybody(db, id),
 
-    /** Lists the servers that a caller may use; anonymous callers get the public ones. For discovery. */
+    /** Lists the servers that a caller may use, for discovery. Anonymous callers get only public servers. */
     listUsableServers: (caller: store.DiscoveryCaller | undefined, limit: number): Promise<Server[]> =>
       store.listUsableServers(db, caller, limit),
   }

@@ -5,7 +5,7 @@ import { pinnedToolsIn } from './context-rules.ts'
 import type { Server } from './server.ts'
 import type { ServerChanges } from './servers.schema.ts'
 
-/** Hides servers that are marked as removed. */
+/** Excludes servers that are marked as removed. */
 const NOT_REMOVED = { removedAt: null } as const
 export const WITH_USERS = { allowedUsers: { select: { userId: true }, orderBy: { id: 'asc' } } } as const
 
@@ -19,7 +19,7 @@ export const toServer = ({ allowedUsers, removedAt: _, ...row }: ServerRow): Ser
 
 const allowed = (userIds: readonly string[]) => userIds.map(userId => ({ userId }))
 
-/** Writes only the differences. */
+/** Builds a database update that writes only the differences. */
 const changeAllowed = (before: readonly string[], after: readonly string[]) => ({
   deleteMany: { userId: { in: before.filter(userId => !after.includes(userId)) } },
   create: allowed(after.filter(userId => !before.includes(userId))),
@@ -103,7 +103,7 @@ export const updateServer = async (
     }),
   )
 
-/** Hides a server from everybody, and deletes its globals, instances and toolkit uses, but not its history. */
+/** Hides a server from everyone and deletes its globals, instances and toolkit uses, but not its history. */
 export const markAsRemoved = async (tx: Transaction, id: string): Promise<void> => {
   await tx.server.update({ where: { id }, data: { removedAt: new Date() } })
   const ofServer = { where: { serverId: id } }
@@ -112,7 +112,7 @@ export const markAsRemoved = async (tx: Transaction, id: string): Promise<void> 
   await tx.toolkitUse.deleteMany(ofServer)
 }
 
-/** Deletes a server that is marked as removed, and does nothing otherwise. */
+/** Deletes a server if it is marked as removed. Otherwise does nothing. */
 export const removeMarkedServer = async (tx: Transaction, id: string): Promise<void> => {
   await tx.server.deleteMany({ where: { id, removedAt: { not: null } } })
 }
@@ -123,7 +123,7 @@ export const listMarkedServerIds = async (tx: Transaction): Promise<string[]> =>
 /** Which accounts an email address may match: any, or only confirmed ones and members of an organization. */
 export type AddressMatch = 'anybody' | { confirmedOrMembersOf: string }
 
-/** Finds users by id or email address, in the order given; unknown ones are undefined. */
+/** Finds users by ID or email address, in the given order. Users that are not found are undefined. */
 export const findUserIds = async (
   tx: Transaction,
   names: readonly string[],
@@ -146,11 +146,11 @@ export const findUserIds = async (
   return wanted.map(name => rows.find(row => row.id === name || row.email === name)?.id)
 }
 
-/** Finds a server of any organization. */
+/** Finds a server in any organization. */
 export const findServerOfAnybody = async (tx: Transaction, id: string): Promise<Server | undefined> =>
   mapFound(await tx.server.findUnique({ where: { id, ...NOT_REMOVED }, include: WITH_USERS }), toServer)
 
-/** `serverId` is set if the caller's token is valid for one server only. */
+/** The caller of a discovery request. `serverId` is set if the caller's token is valid for only one server. */
 export type DiscoveryCaller = {
   userId: string
   organizationIds: ReadonlySet<string>
@@ -172,8 +172,8 @@ const listFirst = async (tx: Transaction, where: Rows.Prisma.ServerWhereInput, t
 }
 
 /**
- * Lists servers for discovery. Servers with restricted access come first, so that public servers of
- * other organizations cannot displace them.
+ * Lists servers for discovery. Servers with restricted access come first, so that public servers of other organizations
+ * cannot push them out of the list.
  */
 export const listUsableServers = async (
   tx: Transaction,

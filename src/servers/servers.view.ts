@@ -30,7 +30,9 @@ export const toInstanceView = (instance: Instance) => {
   }
 }
 
-/** Returns the binding matrix of a server: for each parameter name and type, the source of its value in each tool. */
+/**
+ * Returns a server's binding matrix. Each row is a parameter name and type, with the source of the value in each tool.
+ */
 export const toBindingRows = (instances: readonly Instance[]): z.infer<typeof BindingRow>[] => {
   const rows = new Map<string, z.infer<typeof BindingRow>>()
   for (const { id, name, tool, bindings } of instances) {

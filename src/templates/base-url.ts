@@ -11,10 +11,13 @@ export const parseHttpUrl = (text: string): URL | undefined => {
   return url === null || url.username !== '' || url.password !== '' ? undefined : url
 }
 
-/** Whether the host part of an absolute URL contains an `@`. Parsers drop an empty user, so this reads the text. */
+/**
+ * Returns whether the authority of an absolute URL contains an `@`. Checks the text, because parsers drop empty
+ * credentials.
+ */
 const hasUserInfo = (text: string): boolean => /^[^:]*:\/\/[^/?#]*@/.test(text)
 
-/** Uses a loop, because `/\/+$/` takes quadratic time on hostile input. */
+/** Removes trailing slashes. Uses a loop, because `/\/+$/` takes quadratic time on hostile input. */
 const withoutTrailingSlashes = (text: string): string => {
   let end = text.length
   while (text[end - 1] === '/') end--
@@ -27,7 +30,7 @@ export type AfterBase = 'nothing' | 'query' | 'path'
 const encodeBase = (text: string, after: AfterBase): string | undefined => {
   const url = hasUserInfo(text) ? undefined : parseHttpUrl(text)
   if (url === undefined) return undefined
-  // The rest would become part of the base's query or fragment.
+  // The rest of the template would become part of the base's query or fragment.
   if (after !== 'nothing' && /[?#]/.test(text)) return undefined
   if (after === 'path') return withoutTrailingSlashes(url.origin + url.pathname)
   return url.origin + url.pathname + url.search

@@ -7,7 +7,7 @@ import { line } from './render.ts'
 import { type Scan, type ScanOptions, scanTemplate } from './scan.ts'
 import type { BodyKind } from './template.ts'
 
-/** `contentType` is sent as Content-Type if the tool has no such header. */
+/** `contentType` is sent as the Content-Type if the tool has no Content-Type header of its own. */
 export type BodyPlan = { kind: BodyKind; scan: Scan; plan: FieldPlan; contentType: string }
 
 const FORM_TYPE = 'application/x-www-form-urlencoded'
@@ -43,7 +43,7 @@ const planText = ({ holed, places }: Scan): FieldPlan => ({
 const planWithoutType = (body: string): BodyPlan => {
   const scan = scanBody(body, 'keep')
   const json = planJson(scan)
-  // A body that could not be scanned to its end only reports that error, so its kind does not matter.
+  // A body that could not be scanned to its end reports only that error, so its kind does not matter.
   if (json.ok || scan.isCut) {
     return { kind: 'json', scan, plan: json.ok ? json.value : planText(scan), contentType: JSON_TYPE }
   }
@@ -51,7 +51,7 @@ const planWithoutType = (body: string): BodyPlan => {
   return { kind: 'text', scan: asText, plan: planText(asText), contentType: TEXT_TYPE }
 }
 
-/** `contentType` is the fixed value of the tool's own Content-Type header, if it has one. */
+/** Plans the body. `contentType` is the fixed value of the tool's own Content-Type header, if there is one. */
 export const planBody = (body: string, contentType: string | undefined): BodyPlan => {
   if (contentType === undefined) return planWithoutType(body)
   const kind = kindOf(contentType)

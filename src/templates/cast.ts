@@ -10,8 +10,8 @@ import type { ParameterType } from './template.ts'
 export type Mismatch = { expected: string; got: string }
 
 /**
- * Where a value comes from: JSON from the caller, or text (a default, a global or a fixed value). The source only
- * matters for `json` parameters, where text is parsed, but a string from the caller stays a string.
+ * The source of a value: JSON from the caller, or text (a default, a global or a fixed value). The source matters only
+ * for `json` parameters, which parse text but leave a caller's string as it is.
  */
 export type ValueSource = 'caller' | 'text'
 
@@ -35,7 +35,7 @@ const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
 type Cast = (value: JsonValue) => JsonValue | undefined
 
-/** Parses a number in JSON syntax. Ignores blanks around it. Returns undefined if it would lose digits. */
+/** Parses a number in JSON syntax. Ignores surrounding blanks. Returns undefined if the number would lose digits. */
 const numberOf = (value: JsonValue): number | undefined => {
   if (typeof value === 'number') return Number.isFinite(value) ? value : undefined
   if (typeof value !== 'string') return undefined
@@ -58,7 +58,7 @@ const booleanOf = (value: JsonValue): boolean | undefined => {
   return text === 'true' ? true : text === 'false' ? false : undefined
 }
 
-/** Whether JSON.parse may have rounded the number: an unsafe integer, or infinite. */
+/** Returns whether JSON.parse may have rounded the number, which is then an unsafe integer or infinite. */
 const hasLostDigits = (value: number): boolean =>
   !Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value))
 
@@ -79,7 +79,7 @@ const CASTS: Readonly<Record<Exclude<ParameterType, 'json'>, Cast>> = {
   url: urlOf,
 }
 
-/** Describes the value that was received if its type alone does not explain the mismatch. */
+/** Describes the received value if its type alone does not explain the mismatch. */
 const describeMismatch = (type: ParameterType, value: JsonValue): string => {
   if (typeof value === 'number') {
     if (!Number.isFinite(value)) return 'a number that is too large'
@@ -93,8 +93,8 @@ const describeMismatch = (type: ParameterType, value: JsonValue): string => {
 }
 
 /**
- * Casts a value to a parameter's type if nothing is lost: `"42"` becomes the integer 42, 1 becomes the string `"1"`,
- * but `"007"` is not a number. A URL is not changed.
+ * Casts a value to a parameter's type if no information is lost: `"42"` becomes the integer 42, 1 becomes the string
+ * `"1"`, but `"007"` is not a number. URLs are left unchanged.
  */
 export const castValue = (
   type: ParameterType,

@@ -24,7 +24,7 @@ import type {
 } from './template.ts'
 import { planUrl, type UrlPlan } from './url-template.ts'
 
-/** All methods in use. IANA's registry has no digits; RFC 9110 would allow `GET|ID`. */
+/** Matches every method in use. No method in IANA's registry has digits. RFC 9110 would even allow `GET|ID`. */
 const METHOD = /^[A-Z][A-Z-]*$/i
 
 type HeaderField = Field & { name: string }
@@ -52,7 +52,7 @@ const isContentType = ({ name }: { name: string }): boolean => name.toLowerCase(
 const readBody = (body: string | undefined, headers: readonly HeaderField[]): BodyPlan | undefined => {
   if (body === undefined || body === '') return undefined
   const contentType = headers.find(isContentType)?.scan
-  // A Content-Type with a placeholder is rejected separately; the body is then read as if there were none.
+  // A Content-Type with a placeholder is rejected elsewhere. The body is then read as if there were no Content-Type.
   return planBody(body, contentType?.places.length === 0 ? contentType.holed : undefined)
 }
 
@@ -65,7 +65,7 @@ const checkContentType = (headers: readonly HeaderField[]): readonly TemplateErr
   return [{ field: header.field, ...header.scan.locate(place.offset), message }]
 }
 
-/** Compares in upper case, as the fetch standard normalizes methods. */
+/** Validates the method. Ignores case, because the Fetch standard normalizes methods. */
 const checkMethod = (method: string): readonly TemplateError[] => {
   if (method.includes('{{'))
     return [errorAtStart('method', 'the method cannot contain a placeholder. Write the method out')]
@@ -89,7 +89,7 @@ const checkHeaders = (headers: RequestTemplate['headers']): readonly TemplateErr
     : names
 }
 
-/** Builds headers without placeholders only once. */
+/** Builds the headers. If they have no placeholders, builds them only once. */
 const buildHeaders = (
   headers: readonly HeaderField[],
   parameters: ReadonlyMap<string, TemplateParameter>,
@@ -127,7 +127,7 @@ const readFields = (template: RequestTemplate) => {
   return { method, url, headers, body, bodyPlan, parameters, errors: all.slice(0, MAX_TEMPLATE_ERRORS) }
 }
 
-/** Reads a template that is still being edited: returns its errors and as many parameters as are allowed. */
+/** Reads a template that is still being edited. Returns its errors, and as many parameters as are allowed. */
 export const readTemplate = (
   template: RequestTemplate,
 ): { parameters: readonly TemplateParameter[]; bodyKind: BodyKind; errors: readonly TemplateError[] } => {
@@ -135,7 +135,7 @@ export const readTemplate = (
   return { parameters: parameters.slice(0, MAX_PARAMETERS), bodyKind: bodyPlan?.kind ?? 'none', errors }
 }
 
-/** Parses a template. Returns all errors with their positions (at most 100). */
+/** Parses a template. Returns all errors with their positions, up to 100. */
 export const compileTemplate = (template: RequestTemplate): Result<CompiledTemplate, readonly TemplateError[]> => {
   const { method, url, headers, body, bodyPlan, parameters, errors } = readFields(template)
   if (errors.length > 0) return failure(errors)

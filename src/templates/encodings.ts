@@ -2,7 +2,7 @@ import type { JsonValue } from '../lib/kernel/json.ts'
 import type { Hole } from './plan.ts'
 import type { ParameterType } from './template.ts'
 
-/** Returns a value as text. Strings stay as they are, except those of `json` parameters, which become JSON. */
+/** Returns a value as text. Strings stay as they are, except for `json` parameters, whose strings become JSON. */
 const textOf = (type: ParameterType, value: JsonValue): string =>
   typeof value === 'string' && type !== 'json' ? value : JSON.stringify(value)
 
@@ -11,7 +11,10 @@ const percentEncode = (text: string): string => encodeURIComponent(text.toWellFo
 
 const NEVER_REFUSES = 'is not allowed here'
 
-/** A hole that takes values as text; `encode` returns undefined for one that is not allowed there. */
+/**
+ * Creates a hole that encodes values as text. `encode` returns undefined for a value that is not allowed in that
+ * position.
+ */
 const holeOfText =
   (
     kind: Hole['kind'],
@@ -20,7 +23,7 @@ const holeOfText =
   ) =>
   (type: ParameterType): Hole => ({ kind, encode: value => encode(textOf(type, value)), refusal, whenMissing })
 
-/** Rejects an empty value, `.` and `..`, which would change the number of segments. Anything else is encoded. */
+/** Encodes a path segment. Rejects an empty value, `.` and `..`, because they would change the number of segments. */
 export const pathHole = holeOfText(
   'path',
   text => (text === '' || text === '.' || text === '..' ? undefined : percentEncode(text)),
@@ -29,13 +32,13 @@ export const pathHole = holeOfText(
 
 export const queryHole = holeOfText('query', text => {
   const encoded = percentEncode(text)
-  // WHATWG URL encodes this character in a query; doing it here keeps the text stable.
+  // WHATWG URL encodes this character in a query. Encoding it here keeps the text stable.
   return encoded.includes("'") ? encoded.replaceAll("'", '%27') : encoded
 })
 
 export const formHole = holeOfText('form', percentEncode)
 
-/** A label of a host name (RFC 1123 §2.1). */
+/** Matches a label of a host name (RFC 1123 §2.1). */
 const LABEL = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/
 
 export const hostHole = holeOfText('host', text => (LABEL.test(text) ? text.toLowerCase() : undefined), {
@@ -50,7 +53,7 @@ export const headerHole = holeOfText('header', text => (FORBIDDEN_IN_HEADER.test
     'must not contain line breaks, control characters or characters beyond Latin-1, because it is sent in a header',
 })
 
-/** JSON.stringify escapes lone surrogates, so the text is always well-formed. */
+/** A hole for a JSON value. JSON.stringify escapes lone surrogates, so the text is always well-formed. */
 export const jsonHole: Hole = {
   kind: 'json',
   encode: value => JSON.stringify(value),

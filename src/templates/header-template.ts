@@ -7,7 +7,7 @@ import { HOLE, type Scan } from './scan.ts'
 /** RFC 9110 §5.6.2. */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 
-/** Returns why a header cannot be set, or undefined. */
+/** Returns why a header cannot be set, or undefined if it can. */
 export const refuseHeaderName = (name: string): string | undefined => {
   if (name.includes('{{')) return 'the name of a header cannot contain a placeholder. Write the name out'
   if (!TOKEN.test(name)) {

@@ -30,8 +30,8 @@ const schemaOf = ({ parameter, meta }: DescribedParameter): JsonObject => {
 }
 
 /**
- * Returns the JSON Schema (2020-12) of a tool's arguments: one property for each parameter, in the
- * same order, and no others. Omits an empty `required`, because older drafts do not allow it.
+ * Returns the JSON Schema (2020-12) of a tool's arguments, with one property for each parameter, in the same order, and
+ * no others. Omits an empty `required`, because older drafts do not allow it.
  */
 export const inputSchemaOf = (parameters: readonly DescribedParameter[]): JsonObject => {
   const required = parameters

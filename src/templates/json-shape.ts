@@ -2,11 +2,11 @@ import { MAX_JSON_DEPTH } from '../lib/kernel/limits.ts'
 import { failure, type Result, success } from '../lib/kernel/result.ts'
 import { HOLE } from './scan.ts'
 
-/** Fixed text, the index of a placeholder, or an array or object whose members may be removed. */
+/** Fixed text, the index of a placeholder, or an array or object with removable members. */
 export type JsonPiece = string | number | JsonContainer
 export type JsonContainer = { open: string; members: readonly (readonly JsonPiece[])[]; close: string }
 
-/** Where a placeholder is in the JSON. `key`: inside a key. `escape`: inside a `\u` escape. */
+/** Where in the JSON a placeholder is. `key` means inside a key, and `escape` inside a `\u` escape. */
 export type JsonSpot = 'json' | 'json-string' | 'key' | 'escape'
 
 export type JsonShape = { pieces: readonly JsonPiece[]; spots: readonly JsonSpot[] }
@@ -16,14 +16,14 @@ const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const WORD = /(?:true|false|null)(?![A-Za-z0-9_])/y
 const BLANK = /[ \t\r\n]*/y
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4})/y
-/** An escape that a value would complete. */
+/** Matches an unfinished escape that a placeholder's value would complete. */
 const BROKEN_ESCAPE = /\\u[0-9A-Fa-f]{0,3}(?=\0)/y
-/** All characters except quotes, backslashes and control characters, including HOLE. */
+/** Matches all characters except quotes, backslashes and control characters such as HOLE. */
 const PLAIN = /[ !#-[\]-\uffff]+/y
 
 type Member = { pieces: readonly JsonPiece[]; isRemovable: boolean }
 
-/** Flattens a container without removable members to text and placeholders. */
+/** Flattens a container without removable members into text and placeholders. */
 const flatten = (open: string, members: readonly Member[], close: string): readonly JsonPiece[] => [
   open,
   ...members.flatMap(({ pieces }, index) => (index === 0 ? pieces : [',', ...pieces])),
@@ -31,9 +31,9 @@ const flatten = (open: string, members: readonly Member[], close: string): reado
 ]
 
 /**
- * Parses text with holes as JSON (RFC 8259), in which a placeholder is a value or part of a string.
- * Does not change the text. If a member of an array or object is only an optional placeholder, the
- * array or object becomes a container, so that the member can be removed with its key and comma.
+ * Parses text with holes as JSON (RFC 8259), where a placeholder is a value or part of a string. Does not change the
+ * text. If a member of an array or object is only an optional placeholder, the array or object becomes a container, so
+ * that the member can be removed along with its key and comma.
  */
 export const readJson = (holed: string, isOptional: (place: number) => boolean): Result<JsonShape, JsonFault> => {
   const spots: JsonSpot[] = []
@@ -44,7 +44,7 @@ export const readJson = (holed: string, isOptional: (place: number) => boolean):
     fault ??= { index: at, message }
     return undefined
   }
-  /** Consumes what the pattern matches at the current position. */
+  /** Consumes and returns the text that the pattern matches at the current position. */
   const take = (pattern: RegExp): string => {
     pattern.lastIndex = at
     const [found = ''] = pattern.exec(holed) ?? []

@@ -1,38 +1,38 @@
-/** Longest URL template in characters; common servers reject request lines above 8 KiB. */
+/** Maximum length of a URL template, in characters. Common servers reject request lines above 8 KiB. */
 export const MAX_URL_TEMPLATE_CHARS = 8_192
-/** Longest header value template in characters; Node limits all headers together to 16 KiB. */
+/** Maximum length of a header value template, in characters. Node limits all headers together to 16 KiB. */
 export const MAX_HEADER_TEMPLATE_CHARS = 8_192
-/** Longest HTTP method in characters; the longest registered one has 17. */
+/** Maximum length of an HTTP method, in characters. The longest registered method has 17. */
 export const MAX_METHOD_CHARS = 20
-/** Headers of one tool; real APIs need a handful. */
+/** Maximum number of headers in a tool. Real APIs need only a handful. */
 export const MAX_TEMPLATE_HEADERS = 64
-/** Longest body template in characters, without values. */
+/** Maximum length of a body template, in characters, without values. */
 export const MAX_BODY_TEMPLATE_CHARS = 262_144
-/** Most placeholders of a tool. The metadata of more would be larger than the tool. */
+/** Maximum number of placeholders in a tool. The metadata for more would be larger than the tool itself. */
 export const MAX_PLACES = 1_000
 export const MAX_TEMPLATE_ERRORS = 100
-/** Longest URL or header value after rendering, in characters; servers reject longer ones. */
+/** Maximum length of a URL or header value after rendering, in characters. Servers reject longer ones. */
 export const MAX_RENDERED_LINE_CHARS = 65_536
-/** Longest body after rendering, in characters. Limited because a template can repeat a value many times. */
+/** Maximum length of a body after rendering, in characters. Needed because a template can repeat a value many times. */
 export const MAX_RENDERED_BODY_CHARS = 16_777_216
-/** Longest parameter name in characters; model providers limit property names to this. */
+/** Maximum length of a parameter name, in characters. Model providers limit property names to this length. */
 export const MAX_PARAMETER_NAME_CHARS = 64
-/** Parameters of one tool; models cannot fill in more. */
+/** Maximum number of parameters in a tool. Models cannot fill in more. */
 export const MAX_PARAMETERS = 256
-/** Longest `pattern` of a parameter, in characters. */
+/** Maximum length of a parameter's `pattern`, in characters. */
 export const MAX_PATTERN_CHARS = 1_000
-/** Largest compiled `pattern`, in instructions; `^[a-z]{1,1000}$` has 2,003. */
+/** Maximum size of a compiled `pattern`, in instructions. `^[a-z]{1,1000}$` has 2,003. */
 export const MAX_PATTERN_INSTRUCTIONS = 2_500
 /**
- * Characters of a value times instructions of its pattern, up to which matching has no time limit.
- * It then takes 50 ms at worst.
+ * Maximum product of a value's characters and its pattern's instructions for matching without a time limit. Matching
+ * then takes at most 50 ms.
  */
 export const FREE_PATTERN_STEPS = 250_000
-/** Time limit for matching one value, in milliseconds; it blocks the event loop. */
+/** Time limit for matching one value, in milliseconds, because matching blocks the event loop. */
 export const MAX_MATCH_MS = 50
 /** Time limit for checking the patterns, defaults and examples of one tool, in milliseconds. */
 export const MAX_PARAMETERS_MS = 1_000
-/** Longest value that is matched against a pattern, in characters; matching takes linear time. */
+/** Maximum length of a value that is matched against a pattern, in characters. Matching takes linear time. */
 export const MAX_PATTERN_INPUT_CHARS = 10_000
-/** Values of an `enum` listed in an error message. */
+/** Maximum number of `enum` values listed in an error message. */
 export const MAX_LISTED_ENUM_VALUES = 20

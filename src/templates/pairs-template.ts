@@ -2,10 +2,10 @@ import type { Part } from './plan.ts'
 import { joined, line } from './render.ts'
 import { countHoles, type Fault, HOLE, type ScannedPlace } from './scan.ts'
 
-/** `key=value&key=value`, as in a query or form, within text with holes. */
+/** Text with holes of the form `key=value&key=value`, as in a query or form. */
 export type PairsText = { holed: string; places: readonly ScannedPlace[]; firstPlace: number }
 
-/** Matches text that ends with an unfinished percent escape, which a value could complete. */
+/** Matches text that ends in an unfinished percent escape, which a placeholder's value could complete. */
 const OPEN_ESCAPE = /%[0-9A-Fa-f]?$/
 
 /** Reports unfinished percent escapes before a placeholder, whose value would complete them to another character. */
@@ -39,8 +39,8 @@ export const checkPairs = ({ holed, places, firstPlace }: PairsText): readonly F
 }
 
 /**
- * Splits the pairs into groups that are sent or removed as a whole. A pair with an optional value
- * is a group of its own. Adjacent pairs without one share a group.
+ * Splits the pairs into groups that are sent or removed as a whole. A pair with an optional value is its own group.
+ * Adjacent pairs without optional values share a group.
  */
 const groupPairs = ({ holed, places, firstPlace }: PairsText): readonly { holed: string; first: number }[] => {
   const groups: { holed: string; first: number; stays: boolean }[] = []
@@ -56,7 +56,7 @@ const groupPairs = ({ holed, places, firstPlace }: PairsText): readonly { holed:
   return groups
 }
 
-/** `open` precedes the pairs if there are any. */
+/** Builds the pairs as one part. `open` precedes the pairs if there are any. */
 export const buildPairs = (text: PairsText, open: '?' | '', partOf: (place: number) => Part): Part => {
   const parts = groupPairs(text).map(({ holed, first }) => line(holed, first, partOf))
   return joined(parts, { open, separator: '&', close: '', whenEmpty: '' })

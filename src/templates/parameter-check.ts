@@ -16,7 +16,7 @@ import {
 } from './limits.ts'
 import type { ParameterType, TemplateParameter } from './template.ts'
 
-/** What a builder declares about a parameter besides its type. */
+/** What a builder declares about a parameter in addition to its type. */
 export type ParameterMeta = {
   description?: string | undefined
   enum?: JsonValue[] | undefined
@@ -33,7 +33,7 @@ type MetaProblem = { key: keyof ParameterMeta; message: string }
 /** Casts a value and checks it against its parameter's metadata. The error never contains the value. */
 export type ParameterCheck = (value: JsonValue, from?: ValueSource) => Result<JsonValue, Mismatch>
 
-/** A rule beyond the type. Returns undefined if the cast value satisfies it. */
+/** Checks a rule other than the type. Returns undefined if the cast value satisfies the rule. */
 type Rule = (value: JsonValue) => Mismatch | undefined
 
 const enumRule = (allowed: readonly JsonValue[]): Rule => {
@@ -53,7 +53,7 @@ const rangeRules = (type: ParameterType, { minimum, maximum }: ParameterMeta): r
   ]
 }
 
-/** Returns whether a text matches the pattern, or undefined if that takes too long. */
+/** Creates a function that returns whether a text matches the pattern, or undefined if matching takes too long. */
 const createMatch = (source: string): ((text: string) => boolean | undefined) => {
   let pattern = RE2JS.compile(source)
   return text => {
@@ -63,7 +63,7 @@ const createMatch = (source: string): ((text: string) => boolean | undefined) =>
       if (isRetry) pattern = RE2JS.compile(source)
       found = pattern.test(text)
     })
-    // An interrupted matcher may have left its tables half-updated.
+    // Interrupting a matcher may leave its tables half-updated.
     if (!isDone) pattern = RE2JS.compile(source)
     return found
   }
@@ -106,7 +106,7 @@ const refusePattern = (type: ParameterType, pattern: string): string | undefined
     return `the pattern cannot be used: ${here} (look-around and back-references are not supported)`
   if (instructions > MAX_PATTERN_INSTRUCTIONS)
     return `the pattern is too complex: with its repetitions expanded it has ${instructions} instructions, and the limit is ${MAX_PATTERN_INSTRUCTIONS}`
-  // Clients compile the pattern from the input schema. JSON Schema requires ECMA-262 with the flag u.
+  // Clients compile the pattern from the input schema, and JSON Schema requires ECMA-262 with the flag `u`.
   const there = compiles(() => new RegExp(pattern, 'u'))
   return there === undefined ? undefined : `clients cannot compile the pattern: ${there}`
 }
@@ -151,7 +151,7 @@ const checkFor = (type: ParameterType, meta: ParameterMeta): ParameterCheck => {
   return (value, from = 'caller') => {
     const cast = castValue(type, value, from)
     if (!cast.ok) return cast
-    // Built with the first value, because most tools of a server are never called.
+    // Built when the first value arrives, because most tools of a server are never called.
     rules ??= rulesOf(type, meta)
     for (const rule of rules) {
       const mismatch = rule(cast.value)
@@ -161,7 +161,7 @@ const checkFor = (type: ParameterType, meta: ParameterMeta): ParameterCheck => {
   }
 }
 
-/** Compiles a parameter's metadata to one check, or returns what is invalid. */
+/** Compiles a parameter's metadata into a single check, or returns what is invalid. */
 export const compileParameterCheck = (
   type: ParameterType,
   meta: ParameterMeta,
@@ -179,7 +179,7 @@ export const compileParameterCheck = (
   return refused.length > 0 ? failure(refused) : success(check)
 }
 
-/** A parameter and its metadata. The default in the metadata is already part of the parameter. */
+/** A parameter and its metadata. A default from the metadata is already set on the parameter. */
 export type CheckedParameter = { parameter: TemplateParameter; meta: ParameterMeta; check: ParameterCheck }
 
 const mergeDefault = (parameter: TemplateParameter, meta: ParameterMeta, check: ParameterCheck): TemplateParameter => {

@@ -5,7 +5,7 @@ import type { Field, Hole } from './plan.ts'
 import type { ScannedPlace } from './scan.ts'
 import type { Place, TemplateError, TemplateParameter } from './template.ts'
 
-/** A placeholder with its position and its encoding; `hole` is undefined where placeholders are not allowed. */
+/** A placeholder with its position and encoding. `hole` is undefined where placeholders are not allowed. */
 type Use = { syntax: ScannedPlace; hole: Hole | undefined; place: Place }
 
 const usesOf = ({ field, scan, plan }: Field): readonly Use[] =>
@@ -98,8 +98,8 @@ const checkCount = (use: Use | undefined, message: string): readonly TemplateErr
   use === undefined ? [] : [errorAt(use, `${message}. Split this tool into several`)]
 
 /**
- * Collects the parameters of all fields by first appearance, and reports where their placeholders contradict each
- * other.
+ * Collects the parameters of all fields in order of first appearance, and reports placeholders of the same parameter
+ * that contradict each other.
  */
 export const collectParameters = (
   fields: readonly Field[],

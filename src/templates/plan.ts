@@ -2,39 +2,39 @@ import type { JsonValue } from '../lib/kernel/json.ts'
 import type { Fault, Scan } from './scan.ts'
 import type { Place, RenderError, Values } from './template.ts'
 
-/** The outcome of rendering a part: its text, undefined if an optional value is missing, or an error. */
+/** The outcome of rendering a part: its text, an error, or undefined if an optional value is missing. */
 export type Outcome = string | undefined | RenderError
 /** Renders a part. Its placeholders reject values that would exceed `room` characters (`fillPlace` in render.ts). */
 export type Part = (values: Values, room: number) => Outcome
 
-/** How a value is encoded in one position; `encode` returns undefined for a value that is not allowed there. */
+/** How a value is encoded in one position. `encode` returns undefined for a value that is not allowed there. */
 export type Hole = {
   kind: Place['kind']
   encode: (value: JsonValue) => string | undefined
-  /** Completes a sentence that starts with the parameter's name: `must be …`. */
+  /** The rest of a sentence that starts with the parameter's name, such as `must be …`. */
   refusal: string
   /**
-   * What an optional value that is missing renders to: empty text, or undefined to remove the pair,
-   * header or member around it.
+   * What a missing optional value renders to. Empty text, or undefined to remove the surrounding pair, header or
+   * member.
    */
   whenMissing: '' | undefined
 }
 
-/** A parsed field: the encoding of each placeholder, and how to assemble the text. */
+/** A parsed field, with the encoding of each placeholder and a function that assembles the text. */
 export type FieldPlan = {
   /** One for each placeholder, in order. Undefined where none is allowed, which is also a fault. */
   holes: readonly (Hole | undefined)[]
   faults: readonly Fault[]
-  /** `partOf` returns the part for the placeholder with this index. */
+  /** Builds the part that renders the field. `partOf` returns the part for the placeholder with the given index. */
   build: (partOf: (place: number) => Part) => Part
 }
 
-/** Returns the plan of a field that cannot be used. */
+/** Returns the plan for a field that cannot be used. */
 export const refusedPlan = (scan: Scan, faults: readonly Fault[]): FieldPlan => ({
   holes: scan.places.map(() => undefined),
   faults,
   build: () => () => undefined,
 })
 
-/** A field of a template, such as `body`, with its text and plan. */
+/** A template field, such as `body`, with its text and plan. */
 export type Field = { field: string; scan: Scan; plan: FieldPlan }

@@ -21,7 +21,7 @@ export const sequence = (chunks: readonly string[], parts: readonly Part[]): Par
   }
 }
 
-/** Builds text with holes whose first placeholder has the index `firstPlace`. */
+/** Builds text with holes. `firstPlace` is the index of its first placeholder. */
 export const line = (holed: string, firstPlace: number, partOf: (place: number) => Part): Part => {
   const chunks = holed.split(HOLE)
   return sequence(
@@ -30,7 +30,7 @@ export const line = (holed: string, firstPlace: number, partOf: (place: number) 
   )
 }
 
-/** Joins the parts that are defined, between `open` and `close`. Returns `whenEmpty` if there are none. */
+/** Joins the parts that are not undefined, between `open` and `close`. Returns `whenEmpty` if all are undefined. */
 export const joined = (
   parts: readonly Part[],
   frame: { open: string; separator: string; close: string; whenEmpty: string },
@@ -61,7 +61,7 @@ const fillPlace = (hole: Hole, name: string, fallback: JsonValue | undefined, op
     const given = values.get(name)
     const value = given === undefined ? fallback : given
     if (value === undefined) return missing
-    // Encodings never shorten a text.
+    // Encoding never shortens a text.
     if (typeof value === 'string' && value.length > room) return tooLong
     const text = encode(value)
     if (text === undefined) return refused
@@ -69,7 +69,7 @@ const fillPlace = (hole: Hole, name: string, fallback: JsonValue | undefined, op
   }
 }
 
-/** Builds a field as one part, with each placeholder filled by its parameter's value or default. */
+/** Builds a field as a single part in which each placeholder is filled with its parameter's value or default. */
 export const buildField = ({ scan, plan }: Field, parameters: ReadonlyMap<string, TemplateParameter>): Part =>
   plan.build(index => {
     const place = scan.places[index]
@@ -89,7 +89,7 @@ type RequestParts = {
   url: Part
   headers: HeaderParts
   body: Part | undefined
-  /** Used if there is a body but no Content-Type header. */
+  /** Content-Type to send if there is a body but no Content-Type header. */
   contentType: string
 }
 
@@ -98,7 +98,7 @@ const withContentType = (headers: RenderedHeaders, contentType: string): Rendere
     ? headers
     : [...headers, ['content-type', contentType]]
 
-/** Renders the headers; `hasBody` adds a Content-Type if there is none. */
+/** Renders the headers. Adds a Content-Type if `hasBody` is true and there is none. */
 type RenderHeaders = (values: Values, hasBody: boolean) => RenderedHeaders | RenderError
 
 const headerRenderer = (parts: HeaderParts, contentType: string): RenderHeaders => {
@@ -128,7 +128,7 @@ export const createRenderer = ({
 }: RequestParts) => {
   const renderHeaders = headerRenderer(headerParts, contentType)
   return (values: Values): Result<RenderedRequest, RenderError> => {
-    // A missing optional value only removes its query pair, so the URL is never undefined.
+    // A missing optional value removes only its own query pair, so the URL is never undefined.
     const url = urlPart(values, MAX_RENDERED_LINE_CHARS) ?? ''
     if (typeof url !== 'string') return failure(url)
     const body = bodyPart?.(values, MAX_RENDERED_BODY_CHARS)

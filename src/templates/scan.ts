@@ -4,7 +4,7 @@ import { PARAMETER_TYPES, type ParameterType } from './template.ts'
 /** Represents one placeholder in a text with holes. Templates cannot contain this character. */
 export const HOLE = '\0'
 
-/** A problem at an offset of the original text. */
+/** A problem at an offset in the original text. */
 export type Fault = { offset: number; message: string }
 
 export type ScannedPlace = {
@@ -12,23 +12,23 @@ export type ScannedPlace = {
   type: ParameterType
   optional: boolean
   defaultText: string | undefined
-  /** Offset of its `{{` in the original text. */
+  /** Offset of the placeholder's `{{` in the original text. */
   offset: number
-  /** Whether a problem with it was already reported; its position still counts. */
+  /** Whether a problem with this placeholder has already been reported. Its position still counts. */
   isBroken: boolean
 }
 
 export type Scan = {
   /** The text with one HOLE for each placeholder and literal braces unescaped. */
   holed: string
-  /** One for each HOLE, in order. */
+  /** The placeholders, one for each HOLE, in order. */
   places: readonly ScannedPlace[]
   faults: readonly Fault[]
-  /** Whether the text is too long or a placeholder is not closed, so that the rest has no meaning. */
+  /** Whether the text is too long or has an unclosed placeholder. If so, the rest of the text cannot be interpreted. */
   isCut: boolean
-  /** Maps an index of `holed` to the offset in the original text. */
+  /** Maps an index in `holed` to an offset in the original text. */
   offsetOf: (index: number) => number
-  /** Returns line and column of an offset, from 1; columns count UTF-16 units, as editors do. */
+  /** Returns the line and column of an offset, both counted from 1. Columns count UTF-16 units, as editors do. */
   locate: (offset: number) => { line: number; column: number }
 }
 
@@ -45,7 +45,7 @@ const nameProblem = (name: string): string | undefined => {
   if (!NAME.test(name)) {
     return `${quote(name)} is not a valid name. Start with a letter or _, and use only letters, digits, _ . and -`
   }
-  // Callers cannot send JSON with this key, so such a parameter could never be set.
+  // Callers cannot send JSON with this key, so a parameter with this name could never be set.
   return name === '__proto__' ? 'the name "__proto__" is reserved. Choose another name' : undefined
 }
 
@@ -108,9 +108,9 @@ const tooLong = (maxChars: number): Scan => ({
 })
 
 /**
- * Finds the placeholders of a text. `\{{` is a literal pair of braces. With `halve`, backslashes
- * before `{{` are halved, so `\\{{x}}` is a backslash and a placeholder. With `keep`, they are
- * unchanged, for texts with escapes of their own, such as JSON.
+ * Finds the placeholders in a text. `\{{` is a literal pair of braces. With `halve`, backslashes before `{{` are
+ * halved, so `\\{{x}}` is a backslash and a placeholder. With `keep`, backslashes are unchanged, for texts that have
+ * their own escapes, such as JSON.
  */
 export const scanTemplate = (text: string, { pairs, maxChars }: ScanOptions): Scan => {
   if (text.length > maxChars) return tooLong(maxChars)
@@ -123,7 +123,7 @@ export const scanTemplate = (text: string, { pairs, maxChars }: ScanOptions): Sc
     runs.push({ index: holed.length, offset })
     holed += piece
   }
-  /** Returns the offset where scanning continues. */
+  /** Appends a placeholder. Returns the offset where scanning continues. */
   const appendPlace = (open: number): number => {
     const close = text.indexOf('}}', open + 2)
     const nested = text.indexOf('{{', open + 2)

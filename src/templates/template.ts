@@ -5,8 +5,8 @@ export const PARAMETER_TYPES = ['string', 'integer', 'number', 'boolean', 'json'
 export type ParameterType = (typeof PARAMETER_TYPES)[number]
 
 /**
- * A request as a builder writes it. URL, header values and body may contain `{{type:name}}`; `\{{`
- * is a literal pair of braces. An empty body means no body.
+ * A request as written by a builder. The URL, header values and body may contain `{{type:name}}`. `\{{` is a literal
+ * pair of braces. An empty body means that no body is sent.
  */
 export type RequestTemplate = {
   method: string
@@ -15,10 +15,10 @@ export type RequestTemplate = {
   body?: string | undefined
 }
 
-/** The position of a placeholder; lines and columns (UTF-16 units) in the field's text start at 1. */
+/** The position of a placeholder. Lines and columns in the field's text start at 1, and columns count UTF-16 units. */
 export type Place = {
   kind: 'base' | 'host' | 'path' | 'query' | 'header' | 'json' | 'json-string' | 'form' | 'text'
-  /** `url`, `headers[0].value` or `body`. */
+  /** The field: `url`, `headers[0].value` or `body`. */
   field: string
   line: number
   column: number
@@ -27,14 +27,14 @@ export type Place = {
 export type TemplateParameter = {
   name: string
   type: ParameterType
-  /** False if every placeholder is optional or the parameter has a default. */
+  /** False if every placeholder for the parameter is optional, or if the parameter has a default. */
   required: boolean
-  /** From `{{type:name=default}}`, cast to the parameter's type. */
+  /** The default from `{{type:name=default}}`, cast to the parameter's type. */
   default?: JsonValue
   places: readonly Place[]
 }
 
-/** An error in a template. `field` is the field of a placeholder, `headers[0].name` or `method`. */
+/** An error in a template. `field` is a field that may contain placeholders, `headers[0].name` or `method`. */
 export type TemplateError = { field: string; line: number; column: number; message: string }
 
 export type BodyKind = 'none' | 'json' | 'form' | 'text'
@@ -43,26 +43,29 @@ export type RenderedRequest = {
   method: string
   /** Absolute http or https URL, without credentials or fragment. */
   url: string
-  /** Names as written by the builder, plus a Content-Type for the body if there is none. */
+  /**
+   * Headers with their names as written by the builder. Includes a Content-Type if there is a body and the builder set
+   * none.
+   */
   headers: readonly (readonly [name: string, value: string])[]
-  /** Undefined also if the body is one optional value that is missing. */
+  /** Also undefined if the body is a single optional value and that value is missing. */
   body: string | undefined
 }
 
-/** `message` follows the parameter's name, as in `is required`, and never contains its value. */
+/** A rendering error. `message` follows the parameter's name, as in `is required`, and never contains the value. */
 export type RenderError = { parameter: string; message: string }
 
-/** Values by parameter name, cast to their types. Missing values are absent, so that defaults apply. */
+/** Values by parameter name, cast to the parameters' types. Missing values have no entry, so that defaults apply. */
 export type Values = ReadonlyMap<string, JsonValue>
 
-/** A parsed template; `render` is pure and can be called any number of times. */
+/** A parsed template. `render` is pure and can be called any number of times. */
 export type CompiledTemplate = {
   /** Upper case. */
   method: string
   bodyKind: BodyKind
-  /** By first appearance: URL, headers, body. */
+  /** Parameters in order of first appearance in the URL, headers and body. */
   parameters: readonly TemplateParameter[]
-  /** `fixed` if the template's text sets the origin; `open` if parameters decide it (a `url` base or host labels). */
+  /** `fixed` if the template's text determines the origin, `open` if parameters do (a `url` base or host labels). */
   origin: { kind: 'fixed'; origin: string } | { kind: 'open'; parameters: readonly string[] }
   render: (values: Values) => Result<RenderedRequest, RenderError>
 }

@@ -3,10 +3,10 @@ import { countHoles, type Fault, HOLE, type Scan } from './scan.ts'
 /** The parts of a URL with holes. `firstPlace` is the index of a part's first placeholder. */
 export type UrlShape = {
   hasBase: boolean
-  /** Includes the scheme, as in `https://api.example.com:8443`. Empty after a base. */
+  /** Includes the scheme, as in `https://api.example.com:8443`. Empty if the URL starts with a base. */
   origin: string
   path: { holed: string; firstPlace: number }
-  /** Without `?`; undefined if there is none. */
+  /** The query without `?`. Undefined if the URL has none. */
   query: { holed: string; firstPlace: number } | undefined
 }
 
@@ -88,7 +88,7 @@ const firstOf = (holed: string, pattern: RegExp, from: number): number => {
   return found === -1 ? holed.length : from + found
 }
 
-/** Splits path, query and fragment, beginning at `start`. */
+/** Splits the rest of the URL, from `start`, into path, query and fragment. */
 const shapeRest = (scan: Scan, start: number): Pick<UrlShape, 'path' | 'query'> & Pick<ShapedUrl, 'faults'> => {
   const { holed } = scan
   const fragment = firstOf(holed, /#/, start)
@@ -116,7 +116,7 @@ const shapeBased = (scan: Scan): ShapedUrl => {
   return { shape: { hasBase: true, origin: '', path, query }, faults: [...untyped, ...faults] }
 }
 
-/** Splits a URL into its parts, and reports placeholders and characters that are not allowed there. */
+/** Splits a URL into its parts, and reports placeholders and characters where they are not allowed. */
 export const shapeUrl = (scan: Scan): ShapedUrl => {
   const characters = checkCharacters(scan)
   if (characters.length > 0) return { shape: undefined, faults: characters }

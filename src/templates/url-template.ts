@@ -8,21 +8,21 @@ import type { RenderError } from './template.ts'
 import { shapeUrl, type UrlShape } from './url-shape.ts'
 
 export type UrlPlan = FieldPlan & {
-  /** The origin in the template's text; undefined if placeholders decide it. */
+  /** The origin in the template's text. Undefined if placeholders determine the origin. */
   fixedOrigin: string | undefined
 }
 
 /** Parts as normalized by WHATWG URL, with a HOLE for each placeholder. `origin` is empty after a base; `query` has no `?`. */
 type CanonicalUrl = { origin: string; path: string; query: string }
 
-/** Returns a marker of lower-case letters that the text does not contain, and that WHATWG URL leaves unchanged. */
+/** Returns a marker of lowercase letters that does not occur in the text and that WHATWG URL leaves unchanged. */
 const markFor = (text: string): string => {
   let mark = 'place'
   while (text.toLowerCase().includes(mark)) mark += 'q'
   return mark
 }
 
-/** Returns the path with exactly one slash before it; empty after a base without a path. */
+/** Returns the path with exactly one leading slash, or an empty string if there is a base and no path. */
 const slashed = ({ hasBase, path }: UrlShape): string => {
   if (!hasBase) return path.holed
   return path.holed === '' ? '' : `/${path.holed.replace(/^\/+/, '')}`
@@ -68,12 +68,12 @@ const checkTypes = (scan: Scan, shape: UrlShape): readonly Fault[] =>
       message: 'a parameter of type url is only allowed at the start of the URL. Use {{string:name}} here',
     }))
 
-/** WHATWG URL parses a host whose last label is a number as an IPv4 address. */
+/** Matches a host whose last label is a number. WHATWG URL parses such a host as an IPv4 address. */
 const ENDS_IN_NUMBER = /(?:^|\.)\d+\.?$/
 
 /**
- * Checks a URL whose origin is decided by values. WHATWG URL must not change it, and its host must
- * be a name: labels such as `0x7f` or `2130706433` are well-formed, but are parsed as an address.
+ * Checks a rendered URL whose origin is determined by values. WHATWG URL must not change the URL, and its host must be
+ * a name. Labels such as `0x7f` or `2130706433` are well-formed but are parsed as an address.
  */
 const verified =
   (part: Part, hasBase: boolean, refusal: RenderError): Part =>
@@ -100,7 +100,7 @@ const refused = (scan: Scan, faults: readonly Fault[]): UrlPlan => ({
   fixedOrigin: undefined,
 })
 
-/** Plans the URL: the encoding of each placeholder, and the fixed text as normalized by WHATWG URL. */
+/** Plans the URL: how each placeholder is encoded, and the fixed text as normalized by WHATWG URL. */
 export const planUrl = (scan: Scan): UrlPlan => {
   const { shape, faults: shapeComplaints } = shapeUrl(scan)
   if (shape === undefined) return refused(scan, shapeComplaints)

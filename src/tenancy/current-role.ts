@@ -4,8 +4,8 @@ import type { Permission } from '../lib/kernel/roles.ts'
 import { findRole } from './members.store.ts'
 
 /**
- * Like `assertMay`, but reads the actor's role in this transaction, because it may have changed since the request
- * arrived.
+ * Same as `assertMay`, but reads the actor's role in this transaction, because the role may have changed since the
+ * request arrived.
  */
 export const assertStillMay = async (
   tx: Transaction,

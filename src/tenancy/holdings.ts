@@ -4,8 +4,8 @@ import type { Actor } from '../lib/kernel/actor.ts'
 export type HeldServer = { id: string; name: string; organizationId: string; ownerId: string }
 
 /**
- * Operations on an organization's servers and toolkits, which this folder must not import. Supplied
- * by `services.ts`. Returned server IDs are those of the changed servers.
+ * Operations on an organization's servers and toolkits, whose modules this folder must not import. Supplied by
+ * `services.ts`. Returned server IDs are those of the affected servers.
  */
 export type Holdings = {
   listServersOwnedBy: (tx: Transaction, ownerId: string, organizationId?: string) => Promise<HeldServer[]>

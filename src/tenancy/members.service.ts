@@ -28,8 +28,8 @@ const assertOtherOwner = async (tx: Transaction, organizationId: string, { userI
 }
 
 /**
- * Returns the member who takes over a departing member's servers. Throws `invalid_request` if that member's role does
- * not allow building.
+ * Returns the member who takes over a departing member's servers. Throws `invalid_request` if the new owner is not
+ * another member whose role allows building.
  */
 const getHeir = async (
   tx: Transaction,
@@ -44,8 +44,8 @@ const getHeir = async (
 }
 
 /**
- * Returns the default recipient of the servers: the user who removes the member, or the oldest owner if the member
- * leaves.
+ * Returns the default recipient of a member's servers: the user who removes the member, or the oldest owner if the
+ * member leaves.
  */
 const defaultHeirId = async (
   tx: Transaction,
@@ -57,7 +57,7 @@ const defaultHeirId = async (
   return (await store.findOldestOtherOwner(tx, organizationId, leavingId))?.userId ?? actor.userId
 }
 
-/** Changes a member's role and records it in the same transaction. */
+/** Changes a member's role and records the change in the same transaction. */
 export const giveRole = async (
   tx: Transaction,
   announce: Announce,
@@ -74,7 +74,7 @@ export const giveRole = async (
   return changed
 }
 
-/** Returns the member to remove. Members can always remove themselves; removing anyone else requires permission. */
+/** Returns the member to remove. Members can always remove themselves. Removing someone else requires permission. */
 const getForRemoval = async (
   tx: Transaction,
   actor: Actor,
@@ -88,7 +88,7 @@ const getForRemoval = async (
   return member
 }
 
-/** What removing a member would change. `heirId` is the default recipient of the servers. */
+/** What removing a member would change. `heirId` is the default recipient of the member's servers. */
 export type RemovalPreview = {
   member: Member
   servers: readonly HeldServer[]
@@ -102,7 +102,7 @@ export const createMemberService = ({ db, changes, holdings }: MemberServicePart
     return store.listMembers(db, organizationId, page)
   },
 
-  /** Changes a role. Only owners can change owners. Throws `conflict` if it would remove the last owner. */
+  /** Changes a role. Only owners can change an owner's role. Throws `conflict` if no owner would be left. */
   changeRole: (actor: Actor, organizationId: string, userId: string, role: Role): Promise<Member> =>
     changes.commit(async (tx, announce) => {
       await assertStillMay(tx, actor, organizationId, 'manage')
@@ -114,7 +114,7 @@ export const createMemberService = ({ db, changes, holdings }: MemberServicePart
       return giveRole(tx, announce, actor, organizationId, member, role)
     }),
 
-  /** Makes another member an owner, and the actor an admin instead of an owner. */
+  /** Makes another member an owner and changes the actor's role from owner to admin. */
   transferOwnership: (actor: Actor, organizationId: string, userId: string): Promise<void> =>
     changes.commit(async (tx, announce) => {
       await assertStillMay(tx, actor, organizationId, 'own')
@@ -129,7 +129,7 @@ export const createMemberService = ({ db, changes, holdings }: MemberServicePart
       await giveRole(tx, announce, actor, organizationId, self, 'admin')
     }),
 
-  /** Previews a removal, for users who may remove the member and for the member. */
+  /** Previews a removal. Available to the member and to users who may remove the member. */
   previewRemoval: async (actor: Actor, organizationId: string, userId: string): Promise<RemovalPreview> => {
     const member = await getForRemoval(db, actor, organizationId, userId)
     const others = await store.listOtherMembers(db, organizationId, userId)
@@ -142,8 +142,8 @@ export const createMemberService = ({ db, changes, holdings }: MemberServicePart
   },
 
   /**
-   * Removes a member, or lets one leave. Their servers go to `serversTo`; by default to the user who removes them, or
-   * to the oldest owner if they leave. Throws `conflict` for the last owner.
+   * Removes a member, or lets members leave. Their servers go to `serversTo`. By default, the servers go to the user
+   * who removes the member, or to the oldest owner if the member leaves. Throws `conflict` for the last owner.
    */
   removeMember: (actor: Actor, organizationId: string, userId: string, serversTo?: string): Promise<void> =>
     changes.commit(async (tx, announce) => {

@@ -39,7 +39,7 @@ export const listMembers = async (tx: Transaction, organizationId: string, page:
 /** Maximum number of members offered as recipients of another member's servers. */
 const MAX_OTHERS = 200
 
-/** Lists the members except one, longest membership first, up to `MAX_OTHERS`. */
+/** Lists the other members, longest membership first, up to `MAX_OTHERS`. */
 export const listOtherMembers = async (tx: Transaction, organizationId: string, userId: string): Promise<Member[]> => {
   const where = { organizationId, userId: { not: userId } }
   const page = { orderBy: { id: 'asc' }, take: MAX_OTHERS } as const
@@ -49,7 +49,7 @@ export const listOtherMembers = async (tx: Transaction, organizationId: string, 
 export const listMemberIds = async (tx: Transaction, organizationId: string): Promise<string[]> =>
   (await tx.membership.findMany({ where: { organizationId }, select: { userId: true } })).map(row => row.userId)
 
-/** Returns the owner with the longest membership, except this user. */
+/** Returns the owner with the longest membership other than this user. */
 export const findOldestOtherOwner = async (
   tx: Transaction,
   organizationId: string,

@@ -1,10 +1,10 @@
 import type { Rows } from '../lib/db/client.ts'
 import type { Role } from '../lib/kernel/roles.ts'
 
-/** An organization as one of its members sees it. */
+/** An organization as seen by one of its members. */
 export type Organization = Rows.Organization & { role: Role }
 
-/** A membership with the user's email. The ID is that of the membership. */
+/** A membership with the user's email. The ID is the membership's, not the user's. */
 export type Member = Rows.Membership & { email: string }
 
 export type Invitation = Omit<Rows.Invitation, 'tokenHash'>

@@ -11,7 +11,9 @@ import { countMemberships } from './members.store.ts'
 import type { Organization } from './organization.ts'
 import * as store from './organizations.store.ts'
 
-/** Users in this many organizations cannot create more, because all memberships are read with every request. */
+/**
+ * Maximum number of organizations for a user who wants to create another. All memberships are read on every request.
+ */
 const MAX_ORGANIZATIONS_PER_USER = 100
 
 export const getOrganization = async (tx: Transaction, actor: Actor, id: string): Promise<Organization> =>
@@ -35,7 +37,9 @@ const assertRoomForAnother = async (tx: Transaction, actor: Actor): Promise<void
   )
 }
 
-/** Throws `conflict` for the user's last organization, because everything they create needs one. */
+/**
+ * Throws `conflict` for the user's last organization, because everything a user creates must belong to an organization.
+ */
 const assertNotLast = async (tx: Transaction, actor: Actor): Promise<void> => {
   if ((await countMemberships(tx, actor.userId)) > 1) return
   throw new AppError('conflict', 'This is your only organization. Create another one first, or delete your account.')
@@ -43,7 +47,7 @@ const assertNotLast = async (tx: Transaction, actor: Actor): Promise<void> => {
 
 export type RemovalPreview = { servers: number; toolkits: number; refusal: string | undefined }
 
-/** Returns the error message of a failed assertion; undefined if it passes. */
+/** Returns the error message if an assertion fails, or undefined if it passes. */
 const refusalOf = async (assertion: () => Promise<void>): Promise<string | undefined> => {
   try {
     await assertion()
@@ -102,7 +106,7 @@ export const createOrganizationService = (parts: RemovalParts) => {
         return getOrganization(tx, actor, id)
       }),
 
-    /** Previews a deletion, for owners. `refusal` is why the organization cannot be deleted. */
+    /** Previews a deletion, for owners. `refusal` explains why the organization cannot be deleted. */
     previewRemoval: async (actor: Actor, id: string): Promise<RemovalPreview> => {
       await assertStillMay(db, actor, id, 'own')
       return {
@@ -123,7 +127,7 @@ export const createOrganizationService = (parts: RemovalParts) => {
       })
       await removal.finish(serverIds)
       await changes.commit(async (tx, announce) => {
-        // Checked again: the organization, the actor's role or their other organizations may be gone by now.
+        // Checked again, because the organization, the actor's role or their other organizations may be gone by now.
         await removal.drop(tx, announce, actor, await getForRemoval(tx, actor, id, confirm))
       })
     },

@@ -5,16 +5,16 @@ import type { CompiledTool } from '../runtime/call/compiled-tool.ts'
 import { cutText, listNames } from '../runtime/call/group-texts.ts'
 import type { ToolResult } from '../runtime/call/tool-result.ts'
 
-/** Maximum characters of a tool's description in a search result. */
+/** Maximum length of a tool's description in a search result, in characters. */
 const MAX_DESCRIPTION_CHARS = 2_000
-/** Maximum names listed of tools that did not fit the budget. */
+/** Maximum number of names listed for tools that did not fit the token budget. */
 const MAX_LEFT_NAMED = 5
-/** Tokens reserved for those names. */
+/** Number of tokens reserved for the names of tools that did not fit. */
 const LEFT_TOKENS = 120
 
 export type FoundBudget = {
   tenant: Tenant
-  /** Token budget of one result; 0 means no limit. */
+  /** Token budget of one result. 0 means no limit. */
   maxTokens: number
   counting: Pick<TokenWork, 'sumTokens'>
 }
@@ -30,8 +30,8 @@ const renderFound = ({ name, title, description, inputSchema }: Described): stri
   })
 
 /**
- * Returns how many of the texts fit the budget, in order. At least one, because a tool that is not
- * shown cannot be called.
+ * Returns how many of the texts fit the budget, in order. Returns at least 1, because a tool that is not shown cannot
+ * be called.
  */
 const countWithin = async (texts: readonly string[], { tenant, maxTokens, counting }: FoundBudget): Promise<number> => {
   let left = maxTokens - LEFT_TOKENS
@@ -47,7 +47,7 @@ const toLongText = (texts: readonly string[]): ToolResult => ({
   structuredAs: 'tools',
 })
 
-/** Renders as many of the found tools as fit the budget, best first, and lists the names of the others. */
+/** Renders as many of the found tools as fit the budget, best first, and lists some names of the others. */
 export const renderFoundTools = async (found: readonly Described[], budget: FoundBudget): Promise<ToolResult> => {
   const texts = found.map(renderFound)
   const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)

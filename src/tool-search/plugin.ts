@@ -7,7 +7,7 @@ import { createToolFinder } from './ranking/tool-index.ts'
 export type ToolSearchNeeds = {
   settings: Pick<Settings, 'embeddings'>
   logger: Logger
-  /** Replaces the usual timeouts of the embeddings endpoint, in tests. */
+  /** Overrides the timeouts of the embeddings endpoint in tests. */
   embeddingLimits: Partial<EmbeddingLimits> | undefined
 }
 

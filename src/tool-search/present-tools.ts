@@ -12,7 +12,7 @@ import { CALL_TOOL, compileSearchTools, explainSearch, FIND_TOOLS } from './sear
 
 export type PresentingParts = {
   finder: Pick<ToolFinder, 'buildIndex'>
-  /** Undefined if no endpoint is set, and for a server that is compiled only to be inspected. */
+  /** Undefined if no endpoint is configured or if the server is compiled only for display. */
   embeddings: Pick<ToolEmbeddings, 'prepare'> | undefined
   counting: Pick<TokenWork, 'sumTokens'>
   onSkipped: (tool: string, reason: string) => void
@@ -64,8 +64,8 @@ const countList = async (
   counting.sumTokens({ owner: id, group: organizationId }, await mapInTurns(tools, tool => renderToolJson(tool)))
 
 /**
- * Returns the server as clients see it. Its tools are listed, or found by search if the builder
- * chose that or if the list costs more tokens than the builder allows.
+ * Returns the server as clients see it. Its tools are listed, or found by search if the builder chose search or if the
+ * list exceeds the builder's token limit.
  */
 export const presentTools = async (
   compiled: CompiledServer,

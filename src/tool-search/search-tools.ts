@@ -18,7 +18,7 @@ export const CALL_TOOL = 'call_tool'
 
 const DEFAULT_FOUND = 5
 const MAX_FOUND = 20
-/** How many similar names are suggested for an unknown one. */
+/** Number of similar names to suggest for an unknown name. */
 const NEAREST = 3
 
 const FIND_SCHEMA = objectSchema(
@@ -42,7 +42,7 @@ const CALL_SCHEMA = objectSchema(
 )
 
 type SearchParts = ToolSearchParts & {
-  /** Explains why there is no tool with this name; undefined if nothing more is known. */
+  /** Explains why there is no tool with this name. Returns undefined if nothing more is known. */
   explain: (name: string) => string | undefined
   budget: FoundBudget
 }
@@ -91,7 +91,7 @@ const compileFind = (search: ToolSearch, { unlisted, budget }: SearchParts, coun
 })
 
 type Inner = { tool: Pick<CompiledTool, 'isReadOnly' | 'isReadOnlyCall' | 'call'>; args: JsonObject }
-/** Why no tool is called. `unknown` is set if similar names should be suggested for it. */
+/** The reason that no tool is called. `unknown` is set if similar names should be suggested. */
 type Refused = { text: string; unknown?: string }
 
 const compileCall = (tools: readonly CompiledTool[], search: ToolSearch, parts: SearchParts): CompiledTool => {
@@ -146,8 +146,8 @@ const compileCall = (tools: readonly CompiledTool[], search: ToolSearch, parts: 
 }
 
 /**
- * Compiles the two tools that replace all others: one finds tools, the other calls them and returns their results.
- * `findable` are the tools that a search can find, and `hiddenCount` is the number of them that are not listed.
+ * Compiles the two tools that replace all others: one finds tools, and the other calls them and returns their results.
+ * `findable` holds the tools that a search can find. `hiddenCount` is the number of these that are not listed.
  */
 export const compileSearchTools = (
   tools: readonly CompiledTool[],
@@ -159,6 +159,6 @@ export const compileSearchTools = (
   return [compileCall(tools, search, parts), compileFind(search, parts, hiddenCount)]
 }
 
-/** Explains to a client of a server with search why a tool name is unknown. */
+/** Explains to a client why a tool name is unknown on a server with search. */
 export const explainSearch = (name: string): string =>
   `Unknown tool: ${onOneLine(name)}. Find the tools of this server with ${FIND_TOOLS} and call them with ${CALL_TOOL}`

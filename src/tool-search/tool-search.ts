@@ -17,15 +17,15 @@ export const fuseOrders = (orders: readonly (readonly number[])[]): number[] => 
 
 export type ToolSearchParts = {
   finder: Pick<ToolFinder, 'buildIndex'>
-  /** Adds search by meaning to search by words. Undefined if no endpoint is set. */
+  /** Adds semantic search to word search. Undefined if no endpoint is configured. */
   embeddings: Pick<ToolEmbeddings, 'prepare'> | undefined
   unlisted: UnlistedTools | undefined
 }
 
-/** The fields of a found tool that a search result shows or a call needs. */
+/** The fields of a found tool that search results show or calls need. */
 export type Found = Pick<CompiledTool, 'name' | 'title' | 'description' | 'inputSchema' | 'isReadOnly' | 'call'>
 
-/** Whether the caller's token allows this tool. A read-only token only allows read-only tools. */
+/** Returns whether the caller's token allows a tool. Read-only tokens allow only read-only tools. */
 const maySee =
   ({ caller }: Pick<CallContext, 'caller'>) =>
   ({ isReadOnly }: Found): boolean =>
@@ -33,7 +33,7 @@ const maySee =
 
 type FindPlaces = (query: string, limit: number, isThere: (place: number) => boolean) => Promise<number[]>
 
-/** Merges the ranking by words with the one by meaning, if that is available. */
+/** Merges the word ranking with the semantic ranking, if one is available. */
 const findByBoth =
   (findByWords: FindPlaces, meanings: ToolMeanings): FindPlaces =>
   async (query, limit, isThere) => {
@@ -42,7 +42,7 @@ const findByBoth =
     return fuseOrders([await findByWords(query, NEAREST_TOOLS, isThere), near]).slice(0, limit)
   }
 
-/** Creates the search over a server's tools. The first search indexes them. */
+/** Creates the search for a server's tools. The first search builds the index. */
 export const createToolSearch = (tools: readonly Found[], { finder, embeddings, unlisted }: ToolSearchParts) => {
   let listed: Promise<ToolIndex> | undefined
   const findByWords: FindPlaces = async (query, limit, isThere) => {
@@ -66,7 +66,7 @@ export const createToolSearch = (tools: readonly Found[], { finder, embeddings, 
       return tool !== undefined && isAllowed(tool)
     }
     const found = (await findPlaces(query, limit, isThere)).flatMap(place => tools[place] ?? [])
-    // The client's own tools would be lost among many others, so they take every second place.
+    // The client's own tools would get lost among many others, so they alternate with the other results.
     return found
       .flatMap((tool, at) => [tool, ...own.slice(at, at + 1)])
       .concat(own.slice(found.length))
@@ -74,7 +74,7 @@ export const createToolSearch = (tools: readonly Found[], { finder, embeddings, 
   }
   return {
     find: (query: string, limit: number, context: CallContext) => findWith(findByAll, query, limit, context),
-    /** Searches by words only: an unknown name is usually misspelled. */
+    /** Searches by words only, because an unknown name is usually a misspelling. */
     findNamed: (name: string, limit: number, context: CallContext) => findWith(findByWords, name, limit, context),
   }
 }

@@ -3,10 +3,10 @@ import { type ToolDefinition, ToolDocument } from './tool.ts'
 
 const StoredTemplate = ToolDocument.pick({ method: true, url: true, headers: true, body: true })
 
-/** Parses only the request template. Parsing the whole of 2,000 definitions takes several times as long. */
+/** Parses only the request template. Parsing 2,000 complete definitions takes several times as long. */
 export const templateOf = (definition: unknown): RequestTemplate => StoredTemplate.parse(definition)
 
-/** Parses everything in a definition except name, title and description. */
+/** Parses all of a definition except the name, title and description. */
 export const parseDocument = (definition: unknown) => ToolDocument.parse(definition)
 
 export const toStored = (definition: ToolDefinition) => {

@@ -26,7 +26,7 @@ const templateErrors = (definition: ToolDefinition): Result<CompiledTemplate, Fi
   )
 }
 
-/** A custom input schema must describe an object and may only name parameters of the template. */
+/** Checks that a custom input schema describes an object and names only parameters of the template. */
 const inputSchemaErrors = (schema: JsonObject, { parameters }: CompiledDefinition): FieldError[] => {
   const path = 'inputSchema'
   const problem = schema.type === 'object' ? schemaProblem(schema) : 'must be of the type "object"'
@@ -46,7 +46,7 @@ const schemaErrors = (definition: ToolDefinition, compiled: CompiledDefinition |
   ]
 }
 
-/** Reports defaults that cannot be sent. Compiling the template already checks the defaults in it. */
+/** Reports defaults that cannot be sent. Defaults in the template are already checked when it is compiled. */
 const defaultErrors = (definition: ToolDefinition, { parameters }: CompiledDefinition): FieldError[] => {
   const defaults = parameters.flatMap(({ parameter: { name, default: value }, meta }) =>
     meta.default === undefined || value === undefined ? [] : [[name, value] as const],
@@ -80,7 +80,7 @@ export const checkDefinition = (definition: ToolDefinition): Result<CompiledDefi
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
 
-/** Throws `invalid_request` if the definition is too large. Runs before any part of it is compiled. */
+/** Throws `invalid_request` if the definition is too large. Runs before any part of the definition is compiled. */
 export const assertDefinitionSize = (definition: ToolDefinition): void => {
   const { inputSchema, outputSchema } = definition
   const schemas = Object.entries({ inputSchema, outputSchema })
@@ -106,7 +106,7 @@ export const assertDefinitionSize = (definition: ToolDefinition): void => {
   throw new AppError('invalid_request', `A tool can have at most ${MAX_TOOL_DEFINITION_BYTES} bytes as JSON in total.`)
 }
 
-/** Throws `invalid_request` with all errors and the paths of their fields. */
+/** Throws `invalid_request` with all errors and their field paths. */
 export const assertDefinition = (definition: ToolDefinition): CompiledDefinition => {
   const checked = checkDefinition(definition)
   const errors = [
@@ -120,8 +120,8 @@ export const assertDefinition = (definition: ToolDefinition): CompiledDefinition
 }
 
 /**
- * Drops defaults that repeat those in the template. Responses include both, and a tool with two
- * defaults for a parameter would be rejected when it is sent back.
+ * Drops defaults that duplicate those in the template. Responses include both, and a tool with two defaults for a
+ * parameter would be rejected if it were sent back.
  */
 export const withoutRepeatedDefaults = (definition: ToolDefinition): ToolDefinition => {
   const template = compileTemplate(definition)

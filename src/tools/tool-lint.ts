@@ -11,10 +11,10 @@ import { checkDefinition } from './tool-definition.ts'
 import type { ToolService } from './tools.service.ts'
 import { listToolTexts } from './tools.store.ts'
 
-/** `tokens` counts name, description and input schema, which most clients pass to the model. */
+/** `tokens` is the token count of the name, description and input schema, which most clients pass to the model. */
 export type ToolLint = { encoding: string; tokens: number; findings: readonly Finding[] }
 
-/** The toolkit that the tool is or will be in, whose other tools it is compared with. */
+/** The toolkit that contains or will contain the tool. The tool is compared with the toolkit's other tools. */
 export type ToolPlace = { toolkitId: string | undefined; toolId: string | undefined }
 
 const toShown = (definition: ToolDefinition): ShownTool => {
@@ -39,7 +39,7 @@ export const createToolLint = ({
     return lintSimilarTool(tool, others)
   }
 
-  /** Lints a tool, saved or not, as the model would see it. The caller checks access to the toolkit. */
+  /** Lints a saved or unsaved tool as the model would see it. The caller checks access to the toolkit. */
   const lintShown = async (tool: ShownTool, place: ToolPlace): Promise<ToolLint> => {
     const { name, description, inputSchema } = tool
     const tokens = await count(JSON.stringify({ name, description, inputSchema }))

@@ -16,8 +16,8 @@ export type ToolOutline = {
 }
 
 /**
- * About 300 bytes each. Enough for the tools of ten of the largest servers. Set as `maxSize`,
- * because `max` allocates memory at the start.
+ * Maximum number of cached outlines of about 300 bytes each, enough for the tools of ten of the largest servers. Set as
+ * `maxSize`, because `max` allocates memory up front.
  */
 const MAX_CACHED = 20_000
 
@@ -30,12 +30,12 @@ const readOutline = ({ definition }: Row): ToolOutline => {
   return { method: template.method, parameters }
 }
 
-/** Caches the outline of each version of a tool, because compiling 2,000 templates takes too long for a page. */
+/** Caches the outline of each tool version, because compiling 2,000 templates takes too long for one page. */
 export const createToolOutlines = () => {
   const known = new LRUCache<string, ToolOutline>({ maxSize: MAX_CACHED, sizeCalculation: () => 1 })
   const find = (tool: Version): ToolOutline | undefined => known.get(keyOf(tool))
   return {
-    /** Returns the outline if this version is cached. */
+    /** Returns the outline if it is cached for this version. */
     find,
 
     read: (row: Row): ToolOutline => {

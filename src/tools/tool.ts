@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { StoredResponse } from './response/response-rules.ts'
 
-/** MCP tool annotations (specification, server/tools), which override what the HTTP method implies. */
+/** MCP tool annotations (specification, server/tools), which override those implied by the HTTP method. */
 export const ToolAnnotations = z.object({
   title: z.string().optional(),
   readOnlyHint: z.boolean().optional(),
@@ -22,8 +22,8 @@ export const StoredParameter = z.object({
 })
 
 /**
- * The document in `Tool.definition`: all fields that no query needs. Parsed on reading, so that an
- * invalid row fails there.
+ * The document in `Tool.definition`: all fields that no query needs. Parsed when read, so that an invalid row fails at
+ * that point.
  */
 export const ToolDocument = z.object({
   method: z.string(),
@@ -32,7 +32,7 @@ export const ToolDocument = z.object({
   body: z.string().optional(),
   timeoutMs: z.int().optional(),
   parameters: z.record(z.string(), StoredParameter),
-  /** Replaces the schema derived from the parameters, to express what types, enums and limits cannot. */
+  /** Replaces the schema derived from the parameters, to express what types, enums and limits cannot express. */
   inputSchema: z.record(z.string(), z.json()).optional(),
   outputSchema: z.record(z.string(), z.json()).optional(),
   annotations: ToolAnnotations.optional(),
@@ -40,13 +40,13 @@ export const ToolDocument = z.object({
   allowedOrigins: z.array(z.string()).optional(),
   /** Changes made to the tool's results before they are sent. */
   response: StoredResponse.optional(),
-  /** How long a result is cached for calls that make the same request. Only for read-only tools. */
+  /** How long a result is cached for identical requests, in seconds. Only for read-only tools. */
   cacheSeconds: z.int().optional(),
-  /** Whether all callers share cached results. Otherwise each caller has their own. */
+  /** Whether all callers share cached results. If not, each caller has a separate cache. */
   cacheShared: z.boolean().optional(),
 })
 
-/** A tool as its builder defines it: an HTTP request template and the metadata of its parameters. */
+/** A tool as defined by its builder: an HTTP request template and the metadata of its parameters. */
 export type ToolDefinition = z.infer<typeof ToolDocument> & {
   name: string
   title?: string | undefined
@@ -56,7 +56,7 @@ export type ToolDefinition = z.infer<typeof ToolDocument> & {
 export type Tool = ToolDefinition & {
   id: string
   toolkitId: string
-  /** In a snapshot, the id of the tool that this one was copied from. */
+  /** In a snapshot, the id of the original tool. */
   originId: string | undefined
   createdAt: Date
   updatedAt: Date

@@ -16,8 +16,8 @@ const parameterMeta = z
     description: z.string().max(2_000).optional(),
     enum: z.array(z.json()).min(1).max(500).optional(),
     pattern: z.string().min(1).max(1_000).optional(),
-    // Responses add these to each parameter. Requests may contain them, so that a tool can be sent
-    // back as received, but they are ignored.
+    // Responses add these fields to each parameter. Requests may contain them, so that a tool can be sent back as
+    // received, but they are ignored.
     type: z.unknown().optional(),
     required: z.unknown().optional(),
     places: z.unknown().optional(),
@@ -31,12 +31,12 @@ const origin = z
 
 const TIME_RULE = 'must be a whole number of milliseconds, at least 1, such as 30,000'
 
-/** Optional fields. The template checks the sizes of fields with placeholders. */
+/** Optional fields. The sizes of fields with placeholders are checked when the template is compiled. */
 const optional = {
   title: z.string().trim().min(1).max(200),
   description: z.string().max(10_000, 'is longer than 10,000 characters'),
   body: z.string(),
-  // The service checks the maximum, which is a setting.
+  // The service checks the maximum, which is configurable.
   timeoutMs: z.int(TIME_RULE).min(1, TIME_RULE),
   inputSchema: jsonObject.describe(
     'JSON Schema 2020-12 of the arguments; replaces the one derived from the parameters',
@@ -62,7 +62,7 @@ export const CreateTool = z.strictObject({
   ...absentableFields(optional),
 })
 
-/** In an update, null removes an optional field, and a missing field keeps its value. */
+/** In an update, null removes an optional field and a missing field keeps its value. */
 export const UpdateTool = z.strictObject({
   id: readOnlyField,
   toolkitId: readOnlyField,

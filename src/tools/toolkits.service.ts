@@ -17,17 +17,17 @@ export type ServerRef = { id: string; name: string }
 
 /** Returns the servers that use toolkits or tools. Supplied by the servers capability. */
 export type Uses = {
-  /** Keyed by toolkit or tool id. Toolkits and tools that no server uses are absent. */
+  /** Keyed by toolkit or tool id. Omits toolkits and tools that no server uses. */
   ofToolkits: (tx: Transaction, toolkitIds: readonly string[]) => Promise<ReadonlyMap<string, readonly ServerRef[]>>
   ofTools: (tx: Transaction, toolIds: readonly string[]) => Promise<ReadonlyMap<string, readonly ServerRef[]>>
 }
 
 export type ToolkitServiceParts = { db: Database; changes: Changes; uses: Uses }
 
-/** The same error for a toolkit of another organization and for one that does not exist. */
+/** The error is the same for a toolkit of another organization and for one that does not exist. */
 export const toolkitNotFound = () => new AppError('not_found', 'Toolkit not found.')
 
-/** Throws `conflict` with the names of the servers that use it. */
+/** Throws `conflict` with the names of the servers that use this toolkit or tool. */
 export const assertUnused = async (
   what: string,
   usersOf: Uses['ofToolkits'],
@@ -40,7 +40,7 @@ export const assertUnused = async (
   throw new AppError('conflict', `This ${what} is in use by ${names}. Remove it there first.`)
 }
 
-/** Returns a hash of the fields that people edit in the toolkit itself. It does not change with the toolkit's tools. */
+/** Returns a hash of the toolkit's own editable fields. Changes to the toolkit's tools do not affect it. */
 export const toolkitVersion = ({
   title,
   description,
@@ -57,14 +57,14 @@ const audit = (
 ): Promise<void> =>
   writeAudit(tx, { action, actor, organizationId, target: { type: 'toolkit', id, name: title }, change })
 
-/** Creates a toolkit in the caller's transaction. The caller checks the permission. */
+/** Creates a toolkit within the caller's transaction. The caller checks permissions. */
 export const addToolkit = async (tx: Transaction, actor: Actor, fields: store.ToolkitFields): Promise<Toolkit> => {
   const toolkit = await store.createToolkit(tx, fields)
   await audit(tx, actor, 'toolkit.created', toolkit, { visibility: toolkit.visibility })
   return toolkit
 }
 
-/** Returns a toolkit of the actor's organizations, if they may build there. */
+/** Returns a toolkit of the actor's organizations if the actor may build there. */
 export const getToolkitForChange = async (tx: Transaction, actor: Actor, id: string): Promise<Toolkit> => {
   const toolkit = orThrow(await store.findToolkit(tx, id, organizationIdsOf(actor)), toolkitNotFound)
   assertMay(actor, toolkit.organizationId, 'build')
@@ -87,7 +87,7 @@ export const createToolkitService = ({ db, changes, uses }: ToolkitServiceParts)
 
     listGallery: (page: IdPage): Promise<Toolkit[]> => listToolkitCards(db, { kind: 'public' }, '', page),
 
-    /** Throws `conflict` if title, description or visibility differ from `ifVersion` (see `toolkitVersion`). */
+    /** Throws `conflict` if the title, description or visibility differs from `ifVersion` (see `toolkitVersion`). */
     updateToolkit: (actor: Actor, id: string, patch: ToolkitPatch, ifVersion?: string): Promise<Toolkit> =>
       changes.commit(async (tx, announce) => {
         const before = await getToolkitForChange(tx, actor, id)
@@ -102,9 +102,9 @@ export const createToolkitService = ({ db, changes, uses }: ToolkitServiceParts)
       }),
 
     /**
-     * Moves a toolkit to another organization. The actor must manage the current organization and
-     * be able to build in the new one. Throws `conflict` with the names of the organization's
-     * servers that use it. Other organizations keep their snapshots.
+     * Moves a toolkit to another organization. The actor must manage the current organization and be allowed to build
+     * in the new one. Throws `conflict` with the names of the organization's servers that use the toolkit. Other
+     * organizations keep their snapshots.
      */
     transferToolkit: (actor: Actor, id: string, organizationId: string): Promise<Toolkit> =>
       changes.commit(async (tx, announce) => {
@@ -117,15 +117,15 @@ export const createToolkitService = ({ db, changes, uses }: ToolkitServiceParts)
         await assertUnused('toolkit', uses.ofToolkits, tx, id)
         const moved = await store.moveToolkit(tx, id, organizationId)
         const change = { organizationId: { from: toolkit.organizationId, to: organizationId } }
-        // Both organizations get an entry, because each can only read its own log.
+        // Both organizations get a log entry, because each can read only its own log.
         for (const one of [toolkit, moved]) await audit(tx, actor, 'toolkit.transferred', one, change)
         announce({ type: 'toolkit_changed', toolkitId: id })
         return moved
       }),
 
     /**
-     * Throws `conflict` with the names of the organization's servers that use it. Other
-     * organizations keep their snapshots.
+     * Throws `conflict` with the names of the organization's servers that use the toolkit. Other organizations keep
+     * their snapshots.
      */
     removeToolkit: (actor: Actor, id: string): Promise<void> =>
       changes.commit(async tx => {

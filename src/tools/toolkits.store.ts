@@ -11,7 +11,7 @@ const toSnapshot = (row: Rows.Toolkit): Snapshot | undefined =>
     ? undefined
     : { ...toToolkit(row), snapshotOfId: row.snapshotOfId, snapshotAt: row.snapshotAt, serverId: row.serverId }
 
-/** Toolkits that people can edit: all but snapshots. */
+/** Toolkits that people can edit: all except snapshots. */
 const EDITABLE = { snapshotOfId: null }
 
 export type ToolkitFields = Pick<Toolkit, 'organizationId' | 'title' | 'description' | 'visibility'>
@@ -31,7 +31,7 @@ export const findToolkit = async (
     toToolkit,
   )
 
-/** Finds a toolkit of these organizations or a public one. */
+/** Finds a toolkit of these organizations, or a public one. */
 export const findUsableToolkit = async (
   tx: Transaction,
   id: string,
@@ -61,7 +61,7 @@ export const removeToolkit = async (tx: Transaction, id: string): Promise<void> 
   await tx.toolkit.delete({ where: { id } })
 }
 
-/** Sets the time of the last change. A change of a tool counts as a change of its toolkit. */
+/** Sets the time of the last change to a toolkit. A change to a tool counts as a change to its toolkit. */
 export const touchToolkit = async (tx: Transaction, id: string): Promise<void> => {
   await tx.toolkit.update({ where: { id }, data: { updatedAt: new Date() } })
 }

@@ -28,7 +28,7 @@ import * as store from './tools.store.ts'
 
 const toolNotFound = () => new AppError('not_found', 'Tool not found.')
 
-/** Changed fields of a tool: undefined keeps the value, null removes it. */
+/** Changes to a tool's fields: undefined keeps the value, and null removes it. */
 export type ToolPatch = { [Field in keyof ToolDefinition]?: ToolDefinition[Field] | null | undefined }
 
 /** Applies a patch and drops the metadata of parameters that no longer exist. */
@@ -42,7 +42,7 @@ const applyPatch = (tool: Tool, patch: ToolPatch): ToolDefinition => {
 const isSame = (one: ToolDefinition, other: ToolDefinition): boolean =>
   isDeepStrictEqual(toStored(one), toStored(other))
 
-/** Returns `name_2`, or the next free number, shortened to the limit of 64 characters. */
+/** Returns `name_2`, or the name with the next free number, truncated to 64 characters. */
 const nameOfCopy = (name: string, taken: readonly string[]): string => {
   const base = name.slice(0, 58)
   let number = 2
@@ -81,10 +81,10 @@ export const createToolService = ({
   }
 
   return {
-    /** Longest timeout of a tool, from the settings. */
+    /** Maximum timeout of a tool, from the settings. */
     maxTimeoutMs,
 
-    /** Checks an unsaved tool as on saving. Throws `invalid_request`. */
+    /** Checks an unsaved tool exactly as saving would. Throws `invalid_request`. */
     assertTool,
 
     /** Returns the toolkit if the actor may save tools in it. */
@@ -113,8 +113,8 @@ export const createToolService = ({
     },
 
     /**
-     * Creates a tool in a new private toolkit. Returns the existing tool if a toolkit with this
-     * title has the same one, so that a form sent twice creates one of each.
+     * Creates a tool in a new private toolkit. If a toolkit with this title already has the same tool, returns that
+     * tool, so that sending a form twice creates only one of each.
      */
     createToolWithToolkit: (
       actor: Actor,
@@ -177,7 +177,7 @@ export const createToolService = ({
         })
         .catch(rethrowTaken('toolkit', 'a tool', patch.name ?? '')),
 
-    /** Throws `conflict` with the names of the organization's servers that use it. */
+    /** Throws `conflict` with the names of the organization's servers that use the tool. */
     removeTool: (actor: Actor, id: string): Promise<void> =>
       changes.commit(async (tx, announce) => {
         const tool = await getForChange(tx, actor, id)

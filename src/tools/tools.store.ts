@@ -15,14 +15,14 @@ export const createTool = async (tx: Transaction, toolkitId: string, definition:
 export const countTools = (tx: Transaction, toolkitId: string): Promise<number> =>
   tx.tool.count({ where: { toolkitId } })
 
-/** Copies tools of other toolkits in one statement and records the original of each. */
+/** Copies tools from other toolkits in one statement and records the original of each tool. */
 export const copyTools = async (tx: Transaction, toolkitId: string, origins: readonly Tool[]): Promise<void> => {
   await tx.tool.createMany({
     data: origins.map(origin => ({ toolkitId, originId: origin.id, ...toStored(origin) })),
   })
 }
 
-/** Finds a tool and its organization, but not copies in snapshots, which nobody edits. */
+/** Finds a tool and its organization. Ignores copies in snapshots, which nobody edits. */
 export const findTool = async (
   tx: Transaction,
   id: string,
@@ -60,8 +60,8 @@ export const removeTool = async (tx: Transaction, id: string): Promise<void> => 
 }
 
 /**
- * Writes a tool. With `isHeld`, only if the stored version is still the one that was read; otherwise returns undefined.
- * Each version gets a later time than the previous one, so that no two have the same.
+ * Writes a tool. If `isHeld` is true, writes it only if the stored version is still the one that was read, and returns
+ * undefined otherwise. Each version gets a later timestamp than the previous one, so no two are equal.
  */
 export const updateVersion = async (
   tx: Transaction,
@@ -96,7 +96,7 @@ export const findToolInToolkitTitled = async (
     toTool,
   )
 
-/** The texts by which a model chooses a tool. */
+/** The fields that a model uses to choose a tool. */
 export type ToolText = { id: string; name: string; description: string | undefined }
 
 /** Lists all tools of a toolkit, oldest first. The caller checks access. */

@@ -21,7 +21,7 @@ const scope = z
     'is not a valid scope: use printable ASCII characters without spaces, quotes or backslashes',
   )
 
-/** In an update, a missing secret stays as it is and `null` removes it. */
+/** In an update, a missing secret is left unchanged and `null` removes it. */
 const oauth = z.strictObject({
   type: z.literal('oauth'),
   per: z

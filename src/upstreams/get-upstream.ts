@@ -5,7 +5,7 @@ import type { Upstream } from './upstream.ts'
 import { noUpstream } from './upstream-refusals.ts'
 import { findUpstream } from './upstreams.store.ts'
 
-/** Throws if the actor lacks the permission; `not_found` for another organization's server. */
+/** Throws if the actor lacks the permission. Throws `not_found` for a server of another organization. */
 export type GetServerFor<Server> = (
   tx: Transaction,
   actor: Actor,
@@ -13,7 +13,7 @@ export type GetServerFor<Server> = (
   permission: Permission,
 ) => Promise<Server>
 
-/** Returns an upstream and its server. Throws as `GetServerFor` does. */
+/** Returns an upstream and its server. Throws the same errors as `GetServerFor`. */
 export const getUpstreamFor = async <Server>(
   getServerFor: GetServerFor<Server>,
   tx: Transaction,

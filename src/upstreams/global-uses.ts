@@ -4,7 +4,7 @@ import { AppError } from '../lib/kernel/errors.ts'
 import { compileConfig, keysOfConfig } from './config/resolve-config.ts'
 import { listAllUpstreams } from './upstreams.store.ts'
 
-/** Returns the upstreams that use globals, by the global's key. */
+/** Returns the upstreams that use globals, keyed by global. */
 export const listUpstreamsReferringTo = async (
   tx: Transaction,
   serverId: string,

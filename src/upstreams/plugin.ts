@@ -33,12 +33,12 @@ type UpstreamsNeeds = {
   network: Pick<HttpClientOptions, 'policy' | 'connectTimeoutMs' | 'ownOrigins'>
   findActorByUserId: (userId: string) => Promise<Actor | undefined>
   openGlobals: OpenGlobalsOf
-  /** Looks up the servers that upstreams belong to. */
+  /** Looks up the servers to which upstreams belong. */
   servers: ServersOfUpstreams &
     Pick<UpstreamReviewParts, 'getServerFor'> &
     Pick<UpstreamAccountsParts, 'findServerToCall'> &
     Pick<UpstreamOffersParts, 'listToolNames'>
-  /** Overrides of the default limits. */
+  /** Values that override the default limits. */
   connectionLimits: Partial<ConnectionLimits> | undefined
 }
 

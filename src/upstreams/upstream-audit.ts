@@ -12,7 +12,7 @@ export type NamedServer = { id: string; name: string; organizationId: string }
 
 const toOrigin = (url: string): string => URL.parse(url)?.origin ?? 'set by a global'
 
-/** Leaves out arguments and paths, which may contain a secret. */
+/** Describes the upstream without its arguments and paths, which may contain a secret. */
 export const whereOf = (config: UpstreamConfig): JsonObject =>
   config.transport === 'stdio'
     ? { transport: config.transport, command: config.command }
@@ -35,19 +35,21 @@ export const auditUpstream = (
     change: { server: { id: server.id, name: server.name }, ...change },
   })
 
-/** An upstream may have thousands of tools, and it chooses their names. */
+/**
+ * Limits the size of an audit entry, because an upstream may have thousands of tools and chooses their names itself.
+ */
 const MAX_LISTED_TOOLS = 100
 const MAX_NAME_CHARS = 100
 
 const toShownName = (name: string): string => removeHidden(name).slice(0, MAX_NAME_CHARS).toWellFormed()
 
-/** Lists the first tools by the upstream's own names, without hidden characters. */
+/** Lists the first tools by the names the upstream gives them, without hidden characters. */
 export const describeApproved = (tools: readonly string[]): JsonObject => ({
   count: tools.length,
   tools: tools.slice(0, MAX_LISTED_TOOLS).map(toShownName),
 })
 
-/** Returns an upstream's editable fields, under their names in the API. */
+/** Returns an upstream's editable fields under the names that the API uses. */
 const facetsOf = ({
   name,
   description,
@@ -66,7 +68,7 @@ const changedFields = (before: Upstream, after: Upstream): string[] => {
   return [...names].filter(name => !isDeepStrictEqual(was[name], is[name])).sort()
 }
 
-/** Records which fields changed. Of their values, only transport, command and origin are recorded. */
+/** Records which fields changed. Values are recorded only for the transport, command and origin. */
 export const auditChangedUpstream = async (
   tx: Transaction,
   actor: Actor,

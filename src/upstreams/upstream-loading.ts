@@ -18,11 +18,11 @@ export type OpenGlobalsOf = (serverId: string) => Promise<DecryptedGlobals>
 type UpstreamLoadingParts = {
   db: Database
   openGlobals: OpenGlobalsOf
-  /** Whether upstreams may be commands on this machine. */
+  /** Whether upstreams may run commands on this machine. */
   allowStdio: boolean
 }
 
-/** Adds the shared account. Without a working account, the upstream cannot be used. */
+/** Adds the shared account. An upstream without a working account cannot be used. */
 const withAccount = (loaded: LoadedUpstream, shared: ReadonlyMap<string, AccountInfo>): LoadedUpstream => {
   const { upstream, resolved } = loaded
   const { config } = upstream
@@ -33,7 +33,7 @@ const withAccount = (loaded: LoadedUpstream, shared: ReadonlyMap<string, Account
   return { ...loaded, accountKey: account?.connectedAt.toISOString() }
 }
 
-/** Loads upstreams with their secrets and without an access check, for connections only. */
+/** Loads upstreams with their secrets, for connections only. Does not check access. */
 export const createUpstreamLoading = ({ db, openGlobals, allowStdio }: UpstreamLoadingParts) => {
   const resolve = (upstream: Upstream, globals: DecryptedGlobals): Result<ResolvedConfig, ResolutionFault> => {
     if (upstream.config.transport !== 'stdio' || allowStdio) return resolveConfig(upstream.config, globals)
@@ -41,7 +41,7 @@ export const createUpstreamLoading = ({ db, openGlobals, allowStdio }: UpstreamL
     return failure({ reason: 'not_allowed', message })
   }
 
-  /** Resolves the current configuration, including secrets, for connections only. Throws `not_found`. */
+  /** Resolves the current configuration, including secrets. For connections only. Throws `not_found`. */
   const resolveUpstream = async (id: string): Promise<Result<ResolvedConfig, ResolutionFault>> => {
     const upstream = orThrow(await store.findUpstreamOfAnybody(db, id), noUpstream)
     return resolve(upstream, await openGlobals(upstream.serverId))
@@ -50,7 +50,7 @@ export const createUpstreamLoading = ({ db, openGlobals, allowStdio }: UpstreamL
   return {
     resolveUpstream,
 
-    /** Like `resolveUpstream`, but throws `conflict` if the configuration cannot be resolved. */
+    /** Works like `resolveUpstream`, but throws `conflict` if the configuration cannot be resolved. */
     getResolved: async (id: string): Promise<ResolvedConfig> => {
       const resolved = await resolveUpstream(id)
       if (resolved.ok) return resolved.value

@@ -3,7 +3,7 @@ import type { Result } from '../lib/kernel/result.ts'
 import { toolAnswersErrors } from './catalogue/tool-answers.ts'
 import type { Upstream, UpstreamConfig } from './upstream.ts'
 
-/** Also used for upstreams that the actor may not see. */
+/** Returns the error for a missing upstream, also used for upstreams that the actor may not see. */
 export const noUpstream = () => new AppError('not_found', 'There is no such MCP server.')
 
 /** Builds the error for an invalid configuration. */

@@ -4,47 +4,47 @@ import { StoredResponse } from '../tools/response/response-rules.ts'
 export const UPSTREAM_TRANSPORTS = ['stdio', 'http', 'sse'] as const
 export type UpstreamTransport = (typeof UPSTREAM_TRANSPORTS)[number]
 
-/** The kinds of items that clients can use. A request for another kind fails; the error names the kind. */
+/** Whether clients can use each kind of item. A request for a disabled kind fails with an error that names the kind. */
 const UpstreamFeatures = z.object({ tools: z.boolean(), resources: z.boolean(), prompts: z.boolean() })
 export type UpstreamFeatures = z.infer<typeof UpstreamFeatures>
 
 const texts = z.record(z.string(), z.string())
 
-/** A command on this machine, run without a shell. Every text may contain `{{global}}`. */
+/** A command on this machine, run without a shell. Every string may contain `{{global}}`. */
 const StdioConfig = z.object({
   transport: z.literal('stdio'),
   command: z.string(),
   args: z.array(z.string()),
-  /** The process's whole environment, apart from what is needed to find the command. */
+  /** The complete environment of the process, except for what is needed to find the command. */
   env: texts,
   cwd: z.string().optional(),
 })
 export type StdioConfig = z.infer<typeof StdioConfig>
 
 /**
- * A remote server: Streamable HTTP, or the HTTP+SSE transport of 2024-11-05. URL and header values may contain
- * `{{global}}`.
+ * A remote server that uses Streamable HTTP or the HTTP+SSE transport of 2024-11-05. The URL and header values may
+ * contain `{{global}}`.
  */
 const RemoteConfig = z.object({
   transport: z.enum(['http', 'sse']),
   url: z.string(),
-  /** Further URLs of the same upstream, for load balancing. Only passthrough servers use them. */
+  /** Additional URLs of the same upstream for load balancing. Used only by passthrough servers. */
   urls: z.array(z.string()).optional(),
   headers: texts,
 })
 export type RemoteConfig = z.infer<typeof RemoteConfig>
 
-/** Authorization at a remote upstream, in addition to headers. */
+/** How to authorize at a remote upstream, in addition to sending headers. */
 const UpstreamAuth = z.discriminatedUnion('type', [
   z.object({ type: z.literal('none') }),
   z.object({
-    /** Uses an account connected at the upstream. Its secrets are stored separately. */
+    /** Uses an account connected at the upstream. The account's secrets are stored separately. */
     type: z.literal('oauth'),
-    /** One account for all callers, or each caller's own. */
+    /** Whether all callers share one account or each caller uses their own. */
     per: z.enum(['server', 'caller']),
-    /** A client registered by hand; by default Patchbay registers itself. */
+    /** ID of a manually registered client. By default, Patchbay registers itself. */
     clientId: z.string().optional(),
-    /** The scopes to request; by default the scopes that the upstream asks for. */
+    /** Scopes to request. By default, the scopes that the upstream asks for. */
     scopes: z.array(z.string()).optional(),
   }),
 ])
@@ -54,14 +54,14 @@ export type UpstreamAuth = z.infer<typeof UpstreamAuth>
 const settings = {
   /** Per operation. */
   timeoutMs: z.number(),
-  /** Whether to connect at once instead of with the first call. */
+  /** Whether to connect immediately instead of on the first call. */
   isEager: z.boolean(),
   features: UpstreamFeatures,
-  /** Patterns of tool names, `*` for any characters. If present, only matching tools are passed on. */
+  /** Patterns for tool names, in which `*` matches any characters. If set, only matching tools are exposed. */
   allow: z.array(z.string()).optional(),
-  /** Patterns of tools that are never passed on, even if `allow` matches. */
+  /** Patterns for tools that are never exposed, even if `allow` matches. */
   deny: z.array(z.string()).optional(),
-  /** Prefix of tool names; by default the upstream's name. */
+  /** Prefix for tool names. The default is the upstream's name. */
   prefix: z.string().optional(),
   auth: UpstreamAuth,
 }
@@ -76,34 +76,37 @@ type OAuth = Extract<UpstreamAuth, { type: 'oauth' }>
 
 export const isOAuth = (auth: UpstreamAuth | undefined): auth is OAuth => auth?.type === 'oauth'
 
-/** Whether each caller uses their own account. */
+/** Returns whether each caller uses their own account. */
 export const isPerCaller = ({ auth }: Pick<UpstreamConfig, 'auth'>): boolean =>
   auth.type === 'oauth' && auth.per === 'caller'
 
 /** How the results of one upstream tool are shaped and cached. Our own tools have the same settings. */
 export const ToolAnswers = z.object({
   response: StoredResponse.optional(),
-  /** Cache time in seconds. Only for tools that the upstream or `readOnly` declares read-only. */
+  /**
+   * How long results are cached, in seconds. Allowed only for tools that are declared read-only by the upstream or by
+   * `readOnly`.
+   */
   cacheSeconds: z.int().optional(),
-  /** Whether all callers share the cache. */
+  /** Whether all callers share the cached results. */
   cacheShared: z.boolean().optional(),
   /** Whether the builder declares the tool read-only. */
   readOnly: z.boolean().optional(),
 })
 export type ToolAnswers = z.infer<typeof ToolAnswers>
 
-/** An existing MCP server attached to one of our servers. */
+/** An existing MCP server attached to a Patchbay server. */
 export type Upstream = {
   id: string
   serverId: string
   name: string
   description: string | undefined
   isEnabled: boolean
-  /** As entered, with `{{global}}` references. */
+  /** Configuration as entered, with `{{global}}` references. */
   config: UpstreamConfig
-  /** Maximum tokens of a result, by tool name. Replaces the server's limit; 0 means no limit. */
+  /** Maximum tokens in a result, by tool name. Replaces the server's limit; 0 means no limit. */
   responseTokens: Readonly<Record<string, number>>
-  /** Settings for results, by tool name. */
+  /** Settings for handling results, by tool name. */
   toolAnswers: Readonly<Record<string, ToolAnswers>>
   createdAt: Date
   updatedAt: Date
@@ -117,7 +120,7 @@ export type UpstreamState =
   | { kind: 'idle' | 'connecting' | 'connected' | 'disabled' }
   | { kind: 'failed'; why: string; ownWords?: string; since: Date; nextTryAt: Date | undefined }
 
-/** The state of an upstream without a connection. */
+/** Returns the state of an upstream that has no connection. */
 export const restingState = ({ isEnabled }: Pick<Upstream, 'isEnabled'>): UpstreamState => ({
   kind: isEnabled ? 'idle' : 'disabled',
 })

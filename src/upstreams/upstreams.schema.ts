@@ -8,7 +8,7 @@ import { ToolAnswersRules } from './catalogue/tool-answers.ts'
 import { MAX_MORE_URLS, MAX_NAMED_TOOLS, MAX_PATTERN_CHARS, MAX_PATTERNS } from './limits.ts'
 import { UPSTREAM_TRANSPORTS } from './upstream.ts'
 
-/** Prefix of tool names and URIs. `proxy_` is reserved for our own tools. */
+/** Prefix for tool names and URIs. `proxy_` is reserved for Patchbay's own tools. */
 const prefix = z
   .string()
   .regex(TOOL_NAME, TOOL_NAME_RULE)
@@ -17,7 +17,7 @@ const prefix = z
     'must not be proxy or start with proxy_, which is reserved',
   )
 
-/** More than any protocol version allows. */
+/** Longer than any protocol version allows. */
 const MAX_TOOL_NAME_CHARS = 300
 
 const byToolName = <Setting extends z.ZodType>(setting: Setting) =>
@@ -45,7 +45,7 @@ const features = z
 
 const TIME_RULE = 'must be a whole number of milliseconds, at least 1, such as 10,000'
 
-/** Lengths and contents are checked with the configuration, because they depend on the transport. */
+/** Lengths and contents are checked together with the whole configuration, because they depend on the transport. */
 const optional = {
   command: z.string().describe('a command on this machine, run without a shell; only for the operator'),
   args: z.array(z.string()),
@@ -62,7 +62,7 @@ const optional = {
   features,
   allow: patterns,
   deny: patterns,
-  // The maximum is a setting. The service checks it.
+  // The maximum is configurable, so the service checks it.
   timeoutMs: z.int(TIME_RULE).min(1, TIME_RULE),
   prefix: prefix.describe("prefix of its tool names; by default the MCP server's name"),
   enabled: z.boolean(),
@@ -86,7 +86,7 @@ export const CreateUpstream = z.strictObject({
 export type UpstreamInput = Pick<z.infer<typeof CreateUpstream>, 'name' | 'transport'> &
   Partial<z.infer<typeof CreateUpstream>>
 
-/** In an update, `null` resets an optional field, and a missing field stays unchanged. */
+/** Fields of an update. `null` resets an optional field, and a missing field stays unchanged. */
 export const UpdateUpstream = z.strictObject({
   id: readOnlyField,
   serverId: readOnlyField,
@@ -125,7 +125,7 @@ const skipped = z
   )
   .describe('items that clients do not see because their name is taken')
 
-/** The result of a refresh. */
+/** The upstream's tools, resources and prompts after a refresh. */
 export const UpstreamOfferView = z.object({
   tools: z.array(z.string()).describe("the MCP server's own names"),
   resources: z.array(z.string()).describe('URIs'),

@@ -25,7 +25,7 @@ import { assertConfig, assertToolAnswers, refuse } from './upstream-refusals.ts'
 import type { UpstreamChange, UpstreamInput } from './upstreams.schema.ts'
 import * as store from './upstreams.store.ts'
 
-/** What upstreams need from their servers. */
+/** The functions that upstreams need from the server module. */
 export type ServersOfUpstreams = {
   getServerFor: GetServerFor<NamedServer & { presentation: string }>
   listGlobals: (tx: Transaction, serverId: string) => Promise<readonly { key: string; isSecret: boolean }[]>
@@ -37,17 +37,17 @@ type UpstreamServiceParts = {
   servers: ServersOfUpstreams
   clients: Pick<UpstreamClients, 'saveConfigured'>
   revocations: Pick<Revocations, 'revokeInBackground'>
-  /** Whether upstreams may be commands on this machine. */
+  /** Whether upstreams may run commands on this machine. */
   allowStdio: boolean
   maxTimeoutMs: number
 }
 
-/** Settings for the tool with this upstream name. Without `responseTokens` the server's limit applies. */
+/** Settings for the tool that has this name on the upstream. Without `responseTokens`, the server's limit applies. */
 type ToolAnswersChange = { tool: string; responseTokens: number | undefined; answers: ToolAnswers }
 
 export type UpstreamWithGlobals = {
   upstream: Upstream
-  /** Globals that the upstream uses and its server does not have. */
+  /** Globals that the upstream uses but its server does not have. */
   missingGlobals: readonly string[]
   /** Warnings about where the upstream's secrets are sent. */
   warnings: readonly string[]
@@ -68,7 +68,7 @@ export const createUpstreamService = ({
   allowStdio,
   maxTimeoutMs,
 }: UpstreamServiceParts) => {
-  /** Stores the requested account setting and client secret. Returns the accounts that this removed. */
+  /** Stores the requested account setting and client secret. Returns the accounts that are removed as a result. */
   const saveAuth = async (
     tx: Transaction,
     upstreamId: string,
@@ -82,7 +82,7 @@ export const createUpstreamService = ({
     const hasOwnClient = clientIdOf(before) !== undefined || clientIdOf(after) !== undefined
     if (secret !== 'kept' && hasOwnClient)
       await clients.saveConfigured(tx, upstreamId, secret === 'none' ? undefined : secret)
-    // Accounts of another kind, or connected with another client, no longer work.
+    // Accounts of another kind, or connected with a different client, no longer work.
     const isSame = isOAuth(before) && isOAuth(after) && before.per === after.per && before.clientId === after.clientId
     return isOAuth(before) && !isSame ? takeAccountsOf(tx, upstreamId) : []
   }
@@ -107,7 +107,7 @@ export const createUpstreamService = ({
     throw new AppError('limit_exceeded', `A server can have at most ${MAX_UPSTREAMS_PER_SERVER} MCP servers attached.`)
   }
 
-  /** Adds globals and accounts to upstreams of one server. Reads its globals once. */
+  /** Adds globals and accounts to the upstreams of one server. Reads the server's globals only once. */
   const withGlobals = async (serverId: string, upstreams: readonly Upstream[]): Promise<UpstreamWithGlobals[]> => {
     const isSecretByKey = new Map((await servers.listGlobals(db, serverId)).map(({ key, isSecret }) => [key, isSecret]))
     const authorized = upstreams.flatMap(({ id, config }) => (isOAuth(config.auth) ? id : []))
@@ -165,7 +165,7 @@ export const createUpstreamService = ({
       return withOwnGlobals(upstream)
     },
 
-    /** Returns one more than the page size if there are more. */
+    /** Returns one item more than the page size if there is another page. */
     listUpstreams: async (actor: Actor, serverId: string, page: IdPage): Promise<UpstreamWithGlobals[]> => {
       await servers.getServerFor(db, actor, serverId, 'read')
       return withGlobals(serverId, await store.listUpstreams(db, serverId, page))
@@ -177,8 +177,8 @@ export const createUpstreamService = ({
     },
 
     /**
-     * Only the operator may run a different command. Throws `conflict` if the upstream changed since
-     * `ifUnchangedSince`.
+     * Updates an upstream. Only the operator may run a different command. Throws `conflict` if the upstream has changed
+     * since `ifUnchangedSince`.
      */
     updateUpstream: async (
       actor: Actor,
@@ -218,7 +218,7 @@ export const createUpstreamService = ({
       return withOwnGlobals(upstream)
     },
 
-    /** Changes the settings of one tool. Throws `conflict` as `updateUpstream` does. */
+    /** Changes the settings of one tool. Throws `conflict` under the same condition as `updateUpstream`. */
     updateToolAnswers: async (
       actor: Actor,
       id: string,
@@ -227,7 +227,7 @@ export const createUpstreamService = ({
     ): Promise<Upstream> =>
       changes.commit(async (tx, announce) => {
         const { upstream: before, server } = await getForChange(tx, actor, id, unchanged)
-        // An object cannot have this key.
+        // Settings are stored in an object, which cannot have this key.
         if (tool === '__proto__') throw refuse([{ path: 'tool', message: 'cannot have this name' }])
         const wanted = {
           ...before,
@@ -253,7 +253,7 @@ export const createUpstreamService = ({
       revocations.revokeInBackground(gone)
     },
 
-    /** Returns an upstream for an action with side effects. Requires permission to change it. */
+    /** Returns an upstream for an action with side effects, which requires permission to change the upstream. */
     getUpstreamForUse: async (actor: Actor, id: string): Promise<Upstream> => {
       const { upstream, server } = await getForChange(db, actor, id)
       if (server.presentation !== 'passthrough') return upstream

@@ -28,7 +28,7 @@ export const findUpstream = async (
   return mapFound(row, ({ server, ...own }) => ({ upstream: toUpstream(own), organizationId: server.organizationId }))
 }
 
-/** Finds an upstream without an access check, for connections. */
+/** Finds an upstream without checking access. For connections only. */
 export const findUpstreamOfAnybody = async (tx: Transaction, id: string): Promise<Upstream | undefined> => {
   const row = await tx.upstream.findFirst({ where: { id, server: { removedAt: null } } })
   return mapFound(row, toUpstream)
@@ -47,15 +47,18 @@ const NOT_PASSTHROUGH = { removedAt: null, presentation: { not: 'passthrough' } 
 /** Returns a server's upstreams, sorted by name. */
 export const listAllUpstreams = (tx: Transaction, serverId: string): Promise<Upstream[]> => listByName(tx, { serverId })
 
-/** Without an access check, for connections. Returns none for passthrough servers. */
+/** Lists upstreams without checking access, for connections only. Returns none for passthrough servers. */
 export const listUpstreamsOfAnybody = (tx: Transaction, serverId: string): Promise<Upstream[]> =>
   listByName(tx, { serverId, server: NOT_PASSTHROUGH })
 
-/** Without an access check, for connections. Returns none for servers that are not passthrough. */
+/**
+ * Lists upstreams without checking access, for connections only. Returns none for servers that are not passthrough
+ * servers.
+ */
 export const listUpstreamsPassedOnTo = (tx: Transaction, serverId: string): Promise<Upstream[]> =>
   listByName(tx, { serverId, server: { removedAt: null, presentation: 'passthrough' } })
 
-/** Returns enabled upstreams, except on passthrough servers. `isReviewed`: whether changes need approval. */
+/** Returns enabled upstreams, except those on passthrough servers. `isReviewed` is whether changes need approval. */
 export const listEnabledUpstreams = async (
   tx: Transaction,
   serverIds: readonly string[],
@@ -67,7 +70,7 @@ export const listEnabledUpstreams = async (
   return rows.map(({ server, ...own }) => ({ upstream: toUpstream(own), isReviewed: server.reviewUpstreamChanges }))
 }
 
-/** Returns undefined if the server has no upstream. */
+/** Returns the server's presentation; undefined if the server has no upstreams. */
 export const findPresentation = async (tx: Transaction, serverId: string): Promise<string | undefined> => {
   const row = await tx.upstream.findFirst({
     where: { serverId },
@@ -76,11 +79,11 @@ export const findPresentation = async (tx: Transaction, serverId: string): Promi
   return row?.server.presentation
 }
 
-/** Whether changes to the server's upstreams need approval; false for a server without upstreams. */
+/** Returns whether changes to the server's upstreams need approval; false for a server without upstreams. */
 export const isServerReviewed = async (tx: Transaction, serverId: string): Promise<boolean> =>
   (await tx.upstream.count({ where: { serverId, server: { reviewUpstreamChanges: true } } })) > 0
 
-/** Returns the servers with an enabled upstream that connects at once. */
+/** Returns the servers that have an enabled upstream with `isEager`. */
 export const listEagerServerIds = async (tx: Transaction): Promise<string[]> => {
   const rows = await tx.upstream.findMany({ where: { isEnabled: true, server: NOT_PASSTHROUGH } })
   return [...new Set(rows.map(toUpstream).flatMap(({ serverId, config }) => (config.isEager ? serverId : [])))]

@@ -17,7 +17,7 @@ type Cruise = {
   summary: { violations: Violation[]; ruleSetUsed: { forbidden: { name: string }[] } }
 }
 
-/** Cruises `folders` of the project at `root` by our rules, as `npm run check` does. */
+/** Runs dependency-cruiser with Patchbay's rules on `folders` of the project at `root`, as `npm run check` does. */
 const cruise = async (root: string, folders: readonly string[]): Promise<Cruise> => {
   const args = [CRUISER, '--config', join(ROOT, '.dependency-cruiser.mjs'), '--output-type', 'json', ...folders]
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: root, maxBuffer: 256 * 1_024 * 1_024 })

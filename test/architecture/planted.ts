@@ -32,13 +32,16 @@ const keeping = {
   'src/services.ts': "import { mcp } from './mcp/thing.ts'\nexport const services = mcp\n",
 }
 
-/** Folders of the same layer never import each other: each tries the command line, which tries a folder without a layer. */
+/**
+ * Returns a forbidden import. Folders of the same layer never import each other, so each folder imports the command
+ * line, which itself imports a folder without a layer.
+ */
 const breachOfLayer = (folder: string) => ({
   from: `src/${folder}/upward.ts`,
   target: folder === 'cli' ? 'planted' : 'cli',
 })
 
-/** The exports of the folder with this name. */
+/** Returns the name that the folder's module exports. */
 const exportOf = (folder: string): string => folder.replaceAll(/[-/]/g, '')
 
 const upTo = (folder: string): string => '../'.repeat(folder.split('/').length)

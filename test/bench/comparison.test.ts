@@ -6,7 +6,7 @@ const countTo = (last: number): number[] => Array.from({ length: last }, (_, ind
 const repeat = (value: number): number[] => Array.from({ length: 5 }, () => value)
 
 describe('the interval of a median', () => {
-  // The ranks of the 95 % confidence interval of a median, as statistical tables print them.
+  // Ranks of the 95 % confidence interval of a median, as printed in statistical tables.
   it.each([
     [1, 1, 1],
     [5, 1, 5],

@@ -65,7 +65,7 @@ describe('at the command line', () => {
       .object({ items: z.array(z.looseObject({ name: z.string() })) })
       .parse((await api.send('GET', '/tokens')).body)
     const listed = items.find(({ name }) => name === 'ci')
-    // It has been used in the meantime.
+    // The token has been used in the meantime.
     expect({ ...listed, lastUsedAt: null, updatedAt: view.updatedAt }).toEqual(view)
     expect(view).toMatchObject({ scopes: ['read', 'write', 'mcp'], lastUsedAt: null })
   })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { temporaryDirectory } from '../support/process.ts'
 
 const FIXTURES = join(import.meta.dirname, 'fixtures')
-/** Folder for application settings, below the user's home. */
+/** Folder for application settings within the user's home directory. */
 const APPLICATIONS = process.platform === 'darwin' ? 'Library/Application Support' : '.config'
 
 /** Creates a home with the configuration of ten tools and a project, in a folder that is deleted after the tests. */
@@ -17,7 +17,7 @@ export const makeHome = (): { home: string; project: string } => {
   return { home, project }
 }
 
-/** Creates an empty home, and files in the folder that the command runs in. */
+/** Creates an empty home directory, and writes files to the folder in which the command runs. */
 export const makeFiles = (files: Record<string, string>): { home: string; project: string } => {
   const project = temporaryDirectory()
   for (const [name, text] of Object.entries(files)) {

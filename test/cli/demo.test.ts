@@ -30,7 +30,7 @@ const runDemo = async (options: CommandOptions, run: typeof runSharedCommand = r
 
 it('the demo works without a running server, and reuses on its second run what the first created', async () => {
   const options = { directory: temporaryDirectory(), env: { PATCHBAY_BASE_URL: 'https://patchbay.example.com' } }
-  // A process of its own: what the demo starts must let it end.
+  // Run the demo in a separate process: whatever it starts must not keep the process from exiting.
   const demo = await runDemo(options, runCommand)
   expect(demo.tools).toContain(demo.call.name)
   expect(JSON.parse(demo.answer)).toMatchObject({ from: 'EUR', to: 'JPY', result: expect.any(Number) })

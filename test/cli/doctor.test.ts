@@ -13,7 +13,7 @@ const Diagnosis = z.object({
   settings: z.array(z.object({ name: z.string(), value: z.string(), from: z.string() })),
 })
 
-/** Runs doctor with --json, and checks its exit code against its findings. */
+/** Runs doctor with `--json` and checks that its exit code matches its findings. */
 const examine = async (options: CommandOptions) => {
   const { code, stdout, stderr } = await runSharedCommand(['doctor', '--json'], options)
   const { ok, findings, settings } = Diagnosis.parse(JSON.parse(stdout))
@@ -22,7 +22,7 @@ const examine = async (options: CommandOptions) => {
   return {
     text: stdout,
     settings: new Map(settings.map(({ name, value, from }) => [name, `${value} (${from})`])),
-    /** Findings that are not ok. */
+    /** Findings whose state is not `ok`. */
     unwell: findings.flatMap(({ check, state, detail }) => (state === 'ok' ? [] : [`${state} ${check}: ${detail}`])),
   }
 }

@@ -9,12 +9,12 @@ import { makeFiles } from './config-homes.ts'
 
 vi.setConfig({ testTimeout: 90_000 })
 
-/** Gives a program a terminal. The arguments are those of Linux. */
+/** The program that gives a command a terminal, used with its Linux arguments. */
 const TERMINAL = '/usr/bin/script'
 
 const quoted = (text: string): string => `'${text}'`
 
-/** Runs the command at a terminal and answers each question once it appears. */
+/** Runs the command in a terminal and answers each question once it appears. */
 const talk = async (
   args: readonly string[],
   { directory, env }: { directory: string; env: NodeJS.ProcessEnv },

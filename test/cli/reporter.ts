@@ -3,7 +3,7 @@ import { z } from 'zod'
 
 const FILE = join(import.meta.dirname, 'servers/reporter.process.ts')
 
-/** An entry of `mcpServers` that starts the reporter. */
+/** Returns an `mcpServers` entry that starts the reporter. */
 export const reporter = (args: readonly string[] = [], env: Record<string, string> = {}) => ({
   command: process.execPath,
   args: ['--disable-warning=ExperimentalWarning', FILE, ...args],
@@ -18,6 +18,6 @@ const Report = z.object({
   pid: z.number(),
 })
 
-/** Returns the report in a tool result of the reporter. */
+/** Parses the report in a tool result of the reporter. */
 export const reportIn = (result: unknown): z.infer<typeof Report> =>
   Report.parse(JSON.parse(Result.parse(result).content[0]?.text ?? ''))

@@ -42,7 +42,7 @@ const startServing = async (content: unknown, env: NodeJS.ProcessEnv = {}, name 
     .split('\n')
     .find(text => text.includes('"ready":true'))
   const ready = Ready.parse(JSON.parse(line ?? ''))
-  // Killing it would leave its folder behind.
+  // Killing the process would leave its folder behind.
   const close = async (): Promise<void> => {
     running.kill('SIGTERM')
     await running.ended
@@ -56,7 +56,7 @@ const serve = async (...args: Parameters<typeof startServing>) => {
   return served
 }
 
-/** Returns the names of the served tools, without the tools that continue long results. */
+/** Returns the names of the served tools, except the tools that continue long results. */
 const servedNames = async (client: Pick<Client | OlderClient, 'listTools'>): Promise<string[]> =>
   (await client.listTools()).tools.map(({ name }) => name).filter(name => !name.startsWith('proxy_'))
 
@@ -69,7 +69,7 @@ const connect = async (url: string, ...tools: string[]): Promise<Client> => {
   return client
 }
 
-/** Connects a client with a session, which counts notifications about the list of tools. */
+/** Connects a client that has a session and counts notifications that the list of tools has changed. */
 const connectSession = async (url: string, ...tools: string[]) => {
   const client = new OlderClient({ name: 'test', version: '1' })
   const changes: (() => void)[] = []
@@ -94,7 +94,7 @@ const connectSession = async (url: string, ...tools: string[]) => {
   }
 }
 
-/** Returns the status of a request with this host name, as a page under its own host name would send it. */
+/** Returns the status of a request with this Host header, as a page served from that host would send it. */
 const statusFor = (url: string, host: string): Promise<number | undefined> =>
   new Promise((resolve, reject) => {
     const headers = { host, 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
@@ -145,7 +145,7 @@ describe('a served configuration file', () => {
     const report = reportIn(await client.callTool({ name: 'it_report' }))
     expect(report.args).toEqual([
       'from outside',
-      // Unknown variables stay as written.
+      // Unknown variables are left as written.
       `\${NOT_THERE}`,
       'instead',
       `\${env:NOT_THERE}`,
@@ -153,11 +153,11 @@ describe('a served configuration file', () => {
       '$HOME',
     ])
     expect(report.REPORTED).toBe('from outside!')
-    // It received the secret. Its report is masked, like any secret of a server.
+    // The process received the secret. Its report is masked, like any result with a secret of the server.
     expect(report.REPORTED_TOKEN).not.toBe(null)
     expect(report.REPORTED_TOKEN).not.toContain('fixture-secret')
     expect(outer.stdout() + outer.stderr()).not.toContain('fixture-secret')
-    // Servers of tenants may not be on this machine.
+    // Unlike the upstreams of tenants, this one may be on the local machine.
     expect(reportIn(await client.callTool({ name: 'outer_one_report' })).args).toEqual(['a'])
   })
 
@@ -201,7 +201,7 @@ describe('a served configuration file', () => {
     await second.ended
     expect(foldersOf(second.pid)).toHaveLength(1)
 
-    // Neither folders of other users nor the targets of links are removed.
+    // Neither other users' folders nor the targets of symbolic links are removed.
     const victim = temporaryDirectory()
     mkdirSync(join(victim, 'processes'))
     writeFileSync(join(victim, 'processes', 'kept.json'), '{}')
@@ -216,7 +216,7 @@ describe('a served configuration file', () => {
     expect(third.ready.upstreams).toEqual(['it'])
     expect(foldersOf(second.pid)).toEqual([])
     expect(existsSync(join(victim, 'processes', 'kept.json'))).toBe(true)
-    // Only root can create what another user owns.
+    // Only root can give the folder to another user. Without root, it is removed.
     expect(existsSync(join(foreign, 'processes', 'kept.json'))).toBe(process.getuid?.() === 0)
   })
 
@@ -237,7 +237,7 @@ describe('a served configuration file', () => {
 
 describe('a configuration file that changes while it is served', () => {
   const served = during(() => startServing({ mcpServers: {} }))
-  /** Writes servers that no other test uses, and connects a client to them. */
+  /** Writes a configuration with servers that no other test uses, and connects a client to them. */
   const serveNext = async (mcpServers: Record<string, unknown>) => {
     served.write({ mcpServers })
     const names = Object.keys(mcpServers).map(name => `${name}_report`)

@@ -35,7 +35,7 @@ const commandOf = ({ args, env = {} }: Start) => ({
   stderr: 'pipe' as const,
 })
 
-/** Returns a client of the previous SDK line, which `connectOlder` connects and closes after the test. */
+/** Creates a client of the older SDK generation. `connectOlder` connects it and closes it after the test. */
 const olderClient = (options?: ConstructorParameters<typeof OlderClient>[1]) =>
   new OlderClient({ name: 'test', version: '1' }, options)
 const connectOlder = async (start: Start, client = olderClient()): Promise<OlderClient> => {
@@ -44,7 +44,7 @@ const connectOlder = async (start: Start, client = olderClient()): Promise<Older
   return client
 }
 
-/** Connects a client of the newest line and closes it after the test. */
+/** Connects a client of the newest SDK generation and closes it after the test. */
 const connectNewest = async (start: Start, mode: 'legacy' | 'auto'): Promise<Client> => {
   const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } })
   await client.connect(new StdioClientTransport(commandOf(start)))
@@ -53,7 +53,7 @@ const connectNewest = async (start: Start, mode: 'legacy' | 'auto'): Promise<Cli
   return client
 }
 
-/** Clients of both SDK lines, with and without sessions. */
+/** Clients of both SDK generations, with and without sessions. */
 const CLIENTS = [
   { name: 'the older line', connect: (start: Start) => connectOlder(start) },
   { name: 'the newest line, with a session', connect: (start: Start) => connectNewest(start, 'legacy') },
@@ -63,7 +63,7 @@ const CLIENTS = [
 const Text = z.object({ content: z.array(z.looseObject({ type: z.literal('text'), text: z.string() })).min(1) })
 const textOf = (result: unknown): string => Text.parse(result).content[0]?.text ?? ''
 
-/** Starts a process for line-by-line tests that no client would produce. */
+/** Starts the process for tests that write raw lines, including lines that no client would send. */
 const startRaw = (start: Start) => {
   const { command, args, env, cwd } = commandOf(start)
   const child = spawn(command, args, { env, cwd, stdio: ['pipe', 'pipe', 'pipe'] })
@@ -76,7 +76,7 @@ const startRaw = (start: Start) => {
     ...running,
     write: (text: string) => child.stdin.write(text),
     end: () => child.stdin.end(),
-    /** Parses every line received, and fails for one that is not JSON. */
+    /** Parses every received line. Throws if a line is not JSON. */
     messages: () =>
       running
         .stdout()
@@ -121,7 +121,7 @@ describe('a server of a running Patchbay over stdio', () => {
     client.setNotificationHandler(ToolListChangedNotificationSchema, () => void told++)
     await connectOlder({ args: ['--server', own.url] }, client)
     expect((await client.listTools()).tools).toHaveLength(1)
-    // Nothing says when the notification stream is open. Changes before that are not notified.
+    // Nothing signals that the notification stream is open, and earlier changes are not announced, so this retries.
     let names = 0
     await vi.waitFor(
       async () => {

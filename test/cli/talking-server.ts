@@ -10,8 +10,8 @@ const NONE = fromJsonSchema<Record<string, never>>({ type: 'object' })
 const text = (said: string) => ({ content: [{ type: 'text' as const, text: said }] })
 
 /**
- * Starts an SDK server over HTTP that sends requests, notifications and delayed responses: the older line with sessions
- * at `/old`, the newest without at `/new`.
+ * Starts an HTTP server that sends requests, notifications and delayed responses. It uses the older SDK generation,
+ * with sessions, at `/old` and the newest, without sessions, at `/new`.
  */
 export const startTalkingServer = async () => {
   const waiting = Promise.withResolvers<void>()

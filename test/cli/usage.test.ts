@@ -6,7 +6,7 @@ import { follow, PROGRAM, runCommand, runSharedCommand, temporaryDirectory } fro
 
 vi.setConfig({ testTimeout: 60_000 })
 
-/** Returns the command lines without `patchbay`, such as `user create`. */
+/** Returns all command lines without the leading `patchbay`, such as `user create`. */
 const namesOf = (command: Command, before: readonly string[] = []): string[][] =>
   command.commands.flatMap(child => {
     const name = [...before, child.name()]

@@ -9,7 +9,7 @@ const REQUEST = {
   headers: [['accept', 'application/json']],
 } satisfies Changes['request']
 
-/** Builds a successful call of a server, with changes. */
+/** Builds the record of a successful call, with the given changes. */
 export const buildExecution = (serverId: string, changes: Changes = {}): ExecutionRecord => {
   const { request }: Changes = { request: REQUEST, ...changes }
   return {

@@ -10,7 +10,7 @@ import { openRawSqlite } from '../../src/lib/db/sqlite.ts'
 import type { DatabaseTarget } from '../../src/lib/db/target.ts'
 import type { DatabaseKindForTests } from '../support/databases.ts'
 
-/** Collects the recorder's log lines, and waits for one. */
+/** Collects the recorder's log lines and lets a test wait for one. */
 const createLog = () => {
   const lines: { message: string; details: object }[] = []
   let waiting: { pattern: RegExp; resolve: () => void }[] = []
@@ -22,12 +22,12 @@ const createLog = () => {
   return {
     lines,
     logger: { info: add, warn: add, error: add },
-    /** Resolves at the next matching line. */
+    /** Resolves when the next matching line is logged. */
     next: (pattern: RegExp): Promise<void> => new Promise(resolve => waiting.push({ pattern, resolve })),
   }
 }
 
-/** Prevents all other writes to executions and gaps until it is released. */
+/** Blocks all other writes to executions and gaps until `release` is called. */
 export const lockDatabase = async (target: DatabaseTarget): Promise<{ release: () => Promise<void> }> => {
   if (target.kind === 'sqlite') {
     const connection = openRawSqlite(target, { busyTimeoutMs: 5_000 })
@@ -51,7 +51,7 @@ export const createServer = async (db: OpenDatabase): Promise<string> => {
   return server.id
 }
 
-/** Creates a database with one server, its history and a recorder; closes all after the test. */
+/** Creates a database with one server, its history and a recorder. Closes everything after the test. */
 export const createHistoryWorld = async (kind: DatabaseKindForTests, options: Partial<RecorderOptions> = {}) => {
   const database = await kind.create()
   const { target } = database
@@ -84,7 +84,7 @@ export const createHistoryWorld = async (kind: DatabaseKindForTests, options: Pa
     recorder,
     executions: createExecutionStore(db),
     countStored: () => db.execution.count(),
-    /** The threads started so far. The last one is in use. */
+    /** The worker threads started so far. The last one is in use. */
     workers,
   }
 }

@@ -14,15 +14,15 @@ const toUrl = (target: DatabaseTarget): string => (target.kind === 'sqlite' ? `f
 
 type Recording = {
   child: ChildProcess
-  /** All lines so far. */
+  /** The lines printed so far. */
   lines: string[]
-  /** Resolves after this many lines with the given prefix. */
+  /** Resolves after `times` lines that begin with `start`. */
   said: (start: string, times?: number) => Promise<void>
   /** Resolves once the process has ended and `lines` is complete. */
   ended: Promise<unknown>
 }
 
-/** Starts a process that records; `before` is prepended to its command line. */
+/** Starts a process that records calls. `before` is prepended to its command line. */
 const startRecording = (
   { target, serverId }: HistoryWorld,
   { perTick, maxQueued, before = [] }: { perTick: number; maxQueued: number; before?: string[] },
@@ -67,9 +67,9 @@ describe.each(databaseKinds)('a process that records on $kind', kind => {
   })
 })
 
-/** Limits the resources of a process (util-linux). */
+/** The util-linux command that limits the resources of a process. */
 const PRLIMIT = 'prlimit'
-/** Growth of files that the process is allowed; later writes fail. */
+/** Bytes by which a file may exceed the initial size of the database before writes fail. */
 const LIMIT_ABOVE_DATABASE = 256 * 1_024
 
 describe.runIf(process.platform === 'linux')('a process that records while its database may not grow', () => {

@@ -20,7 +20,7 @@ const recorder = createRecorder({
   maxQueued: Number(maxQueued),
   logger: { info: () => say('works'), warn: () => say('failed'), error: () => say('lost') },
 })
-// Waits for the thread, because its start-up would count as waiting time of records.
+// Waits for the thread, so that its start-up does not count as waiting time of the records.
 recorder.record(buildExecution(serverId))
 await recorder.flush()
 

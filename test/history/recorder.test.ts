@@ -17,7 +17,7 @@ const listIds = async ({ db }: HistoryWorld): Promise<string[]> =>
   (await db.execution.findMany({ select: { id: true }, orderBy: { id: 'asc' } })).map(({ id }) => id)
 
 const CANNOT_BE_WRITTEN = /Cannot write/
-/** Characters; some records alone exceed a standard page. */
+/** Body sizes in characters. Some records alone exceed a standard page. */
 const SIZES = [0, 30, 500, 7, 20_000, 100, 3_000, 60_000, 1, 90_000, 250]
 const IS_OVER_FULL = { maxQueued: 100 }
 
@@ -47,7 +47,7 @@ describe.each(databaseKinds)('the recorder on $kind', kind => {
     })
     for (const [index, record] of records.entries()) {
       world.recorder.record(record)
-      // Batches are sent while the next ones fill; written pages are reused.
+      // Batches are sent while the next ones fill, and written pages are reused.
       if (index % 10 === 9) await setImmediate()
       if (index % 400 === 399) await expect.poll(() => world.recorder.stats().queued).toBe(0)
     }
@@ -244,10 +244,11 @@ const cutConnections = async ({ target }: HistoryWorld): Promise<void> => {
   if (target.kind !== 'postgresql') throw new Error('no PostgreSQL')
   const client = new Client({ connectionString: target.url })
   await client.connect()
-  // It reconnects with the first write after a cut, which may still be due.
+  // The recorder reconnects at its first write after a cut, which may not have happened yet.
   await vi.waitFor(async () => {
     const { rows } = await client.query(
-      // With a timeout; otherwise it may still finish one more write.
+      // The timeout makes the query wait until the connection has ended. Otherwise the recorder might finish one more
+      // write.
       `SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
        WHERE datname = current_database() AND application_name = 'patchbay history'`,
     )

@@ -62,7 +62,7 @@ describe.each(databaseKinds)('the usage of servers on $kind', kind => {
         request: JSON.stringify(request),
       })),
     })
-    // The limit is shared by many servers: 500 calls remain for each.
+    // All requested servers share the limit, which leaves 500 calls for each.
     const absent = Array.from(
       { length: 300 },
       (_, index) => `0190a0a0-0000-7000-9000-${String(index).padStart(12, '0')}`,

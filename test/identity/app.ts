@@ -12,11 +12,11 @@ export { anyDatabase } from '../support/world.ts'
 export const PASSWORD = 'correct horse battery staple'
 export const NEW_PASSWORD = 'another horse another staple'
 export const EMAIL = 'ada@example.com'
-/** Lets a test use any network address through a proxy header. */
+/** Settings that let a test choose any network address through a proxy header. */
 export const BEHIND_PROXY = { PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128' }
 
 export type AccountsApp = TestApp & {
-  /** Starts a second application on the same database, like another process. */
+  /** Starts a second application on the same database, as another process would. */
   startAnother: (env?: Record<string, string>) => Promise<TestApp>
 }
 
@@ -32,11 +32,11 @@ const toAccountsApp = ({ app, database, close }: StartedApp): AccountsApp => {
   }
 }
 
-/** Returns the real application with an empty database, for this test. */
+/** Returns the real application with an empty database for this test. */
 export const startApp = async (kind: DatabaseKindForTests, env: Record<string, string> = {}): Promise<AccountsApp> =>
   toAccountsApp(await takeKeptApp({ kind, env }))
 
-/** Starts an application for this test alone, for what the next test would notice. */
+/** Starts an application for this test alone. Used by tests that would affect the next one. */
 export const startOwnApp = async (
   kind: DatabaseKindForTests,
   env: Record<string, string> = {},

@@ -11,7 +11,7 @@ const ask = (browser: Browser, email = NEW_EMAIL, password = PASSWORD) =>
 
 const follow = (app: MailApp, token: string) => createBrowser(app.origin).send('POST', '/email-changes', { token })
 
-/** Requests the change. Returns the link sent to the new email, and the message sent to the old one. */
+/** Requests the change. Returns the link sent to the new email address and the message sent to the old one. */
 const askAndRead = async (app: MailApp, browser: Browser, email = NEW_EMAIL) => {
   expect((await ask(browser, email)).status).toBe(202)
   const letter = await app.smtp.next()

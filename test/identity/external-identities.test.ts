@@ -12,7 +12,7 @@ import {
   visitProvider,
 } from './openid-provider.ts'
 
-/** Her email at the provider differs and is unverified, because linking must not depend on it. */
+/** Her email at the provider differs and is unverified, because linking must not depend on the email. */
 const ADA = { sub: 'ada-at-provider', email: 'ada@elsewhere.example', email_verified: false }
 
 const Identities = z.object({ items: z.array(z.looseObject({ id: z.string() })) })
@@ -20,7 +20,7 @@ const NewIdentity = z.object({ url: z.string() })
 
 type Browser = ReturnType<typeof createBrowser>
 
-/** Starts Patchbay with a provider and an account with a confirmed email that is signed in in `browser`. */
+/** Starts Patchbay with a provider and an account whose email is confirmed. `browser` is signed in to the account. */
 const startWorld = async (starting = startAppWithProvider(anyDatabase)) => {
   const app = await starting
   const { provider } = app
@@ -29,7 +29,7 @@ const startWorld = async (starting = startAppWithProvider(anyDatabase)) => {
   await app.services.db.user.updateMany({ data: { emailVerifiedAt: new Date() } })
 
   const begin = (by: Browser, body: object = { password: PASSWORD }) => by.send('POST', '/me/identities', body)
-  /** Returns a page browser with the session of an API browser. */
+  /** Returns a page browser that shares the session of an API browser. */
   const pagesOf = (by: Browser) => {
     const pages = createPageBrowser(app.origin)
     for (const [name, value] of by.cookies) pages.cookies.set(name, value)
@@ -41,7 +41,7 @@ const startWorld = async (starting = startAppWithProvider(anyDatabase)) => {
     return pagesOf(by).get(path)
   }
   const list = async (by: Browser) => Identities.parse((await by.send('GET', '/me/identities')).json()).items
-  /** Returns who is signed in after coming from the provider; undefined if nobody is. */
+  /** Signs in through the provider. Returns the email of the signed-in user, or undefined if nobody is signed in. */
   const comeAs = async (sub: string): Promise<string | undefined> => {
     const pages = createPageBrowser(app.origin)
     const { location = '' } = await pages.get('/sign-in/external')
@@ -61,7 +61,7 @@ describe.each(databasesOfRun)('an identity at the external provider on $kind', d
     const [identity] = await list(browser)
     expect(identity).toMatchObject({ issuer: provider.issuer, subject: ADA.sub })
     expect(await comeAs(ADA.sub)).toBe(EMAIL)
-    // Linking it again changes nothing.
+    // Linking the identity again changes nothing.
     expect((await link(browser)).status).toBe(303)
     expect(await list(browser)).toHaveLength(1)
     expect((await browser.send('DELETE', `/me/identities/${identity?.id}`)).status).toBe(204)
@@ -119,7 +119,7 @@ describe('linking an external identity', () => {
     await other.signUp('eve@example.com', PASSWORD)
     expect((await pagesOf(other).get(path)).status).toBe(400)
     expect((await createPageBrowser(origin).get(path)).status).toBe(400)
-    // Another user has signed in with the same browser meanwhile.
+    // Meanwhile, another user has signed in with the same browser.
     await browser.signIn('eve@example.com', PASSWORD)
     expect((await pagesOf(browser).get(path)).status).toBe(400)
     expect([await list(browser), await list(other)]).toEqual([[], []])
@@ -161,7 +161,7 @@ describe('the only way to sign in', () => {
     const refused = await browser.send('DELETE', `/me/identities/${first?.id}`)
     expect([refused.status, refused.text]).toEqual([409, expect.stringContaining('Set a password first')])
     expect(await list(browser)).toHaveLength(1)
-    // The account cannot have a second factor either, because removing one requires a password.
+    // The account has no password, so it cannot have a second factor either: removing one requires a password.
     expect((await browser.send('POST', '/me/second-factor', { password: PASSWORD })).status).toBe(409)
 
     const { url } = NewIdentity.parse((await browser.send('POST', '/me/identities', {})).json())

@@ -27,7 +27,7 @@ const startWorld = async (starting = startAppWithProvider(anyDatabase)): Promise
   return { ...world, browser: () => createPageBrowser(world.origin) }
 }
 
-/** Goes to the provider and returns as `sub`. `change` lets an attacker alter either URL. */
+/** Signs in at the provider as `sub` and returns. `change` can alter either URL, as an attacker might. */
 const travel = async (
   { provider }: World,
   browser: PageBrowser,
@@ -56,7 +56,7 @@ const changeQuery =
     return address.startsWith('/') ? `${url.pathname}${url.search}` : url.href
   }
 
-/** Returns the signed-in user's email; undefined if nobody is signed in. */
+/** Returns the email of the signed-in user, or undefined if nobody is signed in. */
 const whoIs = async (browser: PageBrowser): Promise<string | undefined> => {
   const { status, html } = await browser.get('/api/v1/me')
   return status === 200 ? JSON.parse(html).user.email : undefined
@@ -78,7 +78,7 @@ describe.each(databasesOfRun)('signing in with an external provider on $kind', d
     expect(await identitiesOf(world)).toMatchObject([
       { userId: user?.id, issuer: world.provider.issuer, subject: ADA.sub },
     ])
-    // The subject identifies the user: the email at the provider may change, even to that of another user here.
+    // The subject identifies the user. The email at the provider may change, even to that of another user here.
     world.provider.people.set(ADA.sub, { ...ADA, email: 'operator@example.com' })
     const second = world.browser()
     await travel(world, second, ADA.sub)
@@ -87,7 +87,7 @@ describe.each(databasesOfRun)('signing in with an external provider on $kind', d
     const actions = await auditOf(world)
     expect(actions).toEqual(expect.arrayContaining(['user.signed_up', 'user.identity_linked']))
     expect(actions.filter(action => action === 'user.signed_in')).toHaveLength(2)
-    // No password works, as none is set.
+    // No password works, because none is set.
     for (const password of ['', PASSWORD]) {
       expect((await createBrowser(world.origin).signIn(EMAIL, password)).status).toBe(401)
     }
@@ -263,7 +263,7 @@ describe('the round trip to the provider', () => {
       (await thief.get('/sign-in/external')).location ?? '',
       ADA.sub,
     )
-    // A browser without a pending sign-in, and one with its own.
+    // The victim's browser, first without a pending sign-in, then with one of its own.
     expect((await victim.get(path)).status).toBe(400)
     await victim.get('/sign-in/external')
     expect((await victim.get(path)).status).toBe(400)
@@ -393,7 +393,7 @@ describe('a provider', () => {
       response.writeHead(status, headers).end(body ?? JSON.stringify({ issuer: world.provider.issuer }))
     })
     expect(await begin(world)).toEqual(unavailable)
-    // Discovery is retried at the next sign-in.
+    // The next sign-in retries discovery.
     world.provider.faults.clear()
     expect((await begin(world)).status).toBe(303)
   })

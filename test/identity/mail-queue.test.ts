@@ -2,7 +2,7 @@ import { expect, it, vi } from 'vitest'
 import { createMailQueue } from '../../src/identity/mail/mail-queue.ts'
 import { createLogger } from '../../src/lib/process/logger.ts'
 
-/** Creates a mail queue, with the entries that it logs. */
+/** Creates a mail queue and collects the entries that it logs. */
 const newMailQueue = (limits?: Parameters<typeof createMailQueue>[1]) => {
   const logged: object[] = []
   const logger = createLogger('silent')

@@ -5,7 +5,7 @@ import { type AccountsApp, EMAIL, signUpInBrowser, startOwnApp } from './app.ts'
 
 export type MailApp = AccountsApp & { smtp: SmtpServer }
 
-/** Starts the real application with its own mail server. Both end with the test. */
+/** Starts the real application with its own mail server. Both stop after the test. */
 export const startMailApp = async (
   database: DatabaseKindForTests,
   env: Record<string, string> = {},
@@ -16,7 +16,7 @@ export const startMailApp = async (
   return { ...app, smtp }
 }
 
-/** Returns the path and token of the only link in an email. */
+/** Returns the only link in an email, and its token. */
 export const linkIn = (mail: ReceivedMail): { url: URL; token: string } => {
   const links = mail.text.match(/https?:\/\/\S+\?token=\S+/g) ?? []
   const [link] = links
@@ -25,7 +25,7 @@ export const linkIn = (mail: ReceivedMail): { url: URL; token: string } => {
   return { url, token: url.searchParams.get('token') ?? '' }
 }
 
-/** Signs up a user and returns their browser; `welcome` is the email they received. */
+/** Signs up a user and returns their browser. `welcome` is the email they received. */
 export const newPerson = async (app: MailApp, email = EMAIL) => ({
   browser: await signUpInBrowser(app, email),
   email,

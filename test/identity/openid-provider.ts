@@ -10,12 +10,12 @@ import { type AccountsApp, startApp, startOwnApp } from './app.ts'
 const CLIENT_ID = 'patchbay'
 export const CLIENT_SECRET = 'a secret that only the two know'
 
-/** A user at the provider; `claims` are additional claims about them. */
+/** A user at the provider, with the claims about them. */
 export type ProviderPerson = { sub: string; email?: unknown; email_verified?: unknown }
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
-/** In-memory storage for the duration of a test; the library warns about its own. */
+/** Creates in-memory storage for the duration of a test. The library's own in-memory storage logs a warning. */
 const createAdapters = () => {
   const kept = new Map<string, AdapterPayload>()
   return (kind: string): Adapter => {
@@ -67,7 +67,7 @@ const buildProvider = async (
   return provider
 }
 
-/** Signs visitors in as the user named in their cookie `person`. */
+/** Signs visitors in as the user named in their `person` cookie. */
 const handlerOf = (provider: Provider): Handler => {
   const callback = provider.callback()
   const signIn = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -84,12 +84,12 @@ const handlerOf = (provider: Provider): Handler => {
   }
 }
 
-/** Starts a real OpenID Connect provider on loopback, with the settings that Patchbay needs to use it. */
+/** Prepares a real OpenID Connect provider on loopback, and the settings with which Patchbay uses it. */
 export const prepareOpenIdProvider = async ({ hasClaimsInToken = false } = {}) => {
   const port = await freePort()
   const issuer = `http://localhost:${port}`
   const people = new Map<string, ProviderPerson>()
-  /** Replaces the provider at a path, e.g. with a handler that never responds. */
+  /** Handlers that replace the provider at a path, such as a handler that never responds. */
   const faults = new Map<string, Handler>()
   const asked: string[] = []
 
@@ -97,7 +97,7 @@ export const prepareOpenIdProvider = async ({ hasClaimsInToken = false } = {}) =
     issuer,
     people,
     faults,
-    /** The paths requested by Patchbay and by browsers. */
+    /** Paths requested by Patchbay and by browsers. */
     asked,
     settings: {
       PATCHBAY_OIDC_ISSUER: issuer,
@@ -105,7 +105,7 @@ export const prepareOpenIdProvider = async ({ hasClaimsInToken = false } = {}) =
       PATCHBAY_OIDC_CLIENT_SECRET: CLIENT_SECRET,
       PATCHBAY_OIDC_NAME: 'Example Login',
     },
-    /** Registers Patchbay by its origin and starts listening. Returns a function that stops it. */
+    /** Registers Patchbay at this origin and starts listening. Returns a function that stops the provider. */
     listen: async (patchbayOrigin: string): Promise<() => Promise<void>> => {
       const redirectUri = `${patchbayOrigin}/sign-in/external/callback`
       const handle = handlerOf(await buildProvider(issuer, people, { redirectUri, hasClaimsInToken }))
@@ -128,8 +128,8 @@ export const prepareOpenIdProvider = async ({ hasClaimsInToken = false } = {}) =
 export type OpenIdProvider = Awaited<ReturnType<typeof prepareOpenIdProvider>>
 
 /**
- * Acts as a fresh browser at the provider: follows redirects, signed in as `sub` (undefined refuses to sign in), until it
- * is sent back to Patchbay. Returns that URL, starting at its path.
+ * Acts as a new browser at the provider: follows redirects, signed in as `sub`, until it is sent back to Patchbay. If
+ * `sub` is undefined, it refuses to sign in. Returns the path and query of the final URL.
  */
 export const visitProvider = async (issuer: string, url: string, sub: string | undefined): Promise<string> => {
   const cookies = new Map<string, string>([['person', encodeURIComponent(sub ?? '')]])
@@ -149,7 +149,7 @@ export const visitProvider = async (issuer: string, url: string, sub: string | u
   throw new Error('the provider goes round in circles')
 }
 
-/** Tests that share an application share these. */
+/** Providers that are shared by the tests that share an application. */
 const providers = new Map<string, OpenIdProvider>()
 
 /** Starts the application with a provider. Tests share both, as with `startApp`. */

@@ -60,7 +60,7 @@ describe.each(databasesOfRun)('changing the password on $kind', database => {
     const elsewhere = createBrowser(app.origin)
     await elsewhere.signIn(EMAIL, PASSWORD)
     const [sid = ''] = decodeURIComponent(elsewhere.cookies.get('sid') ?? '').split('.')
-    // Simulates a request that began before the session ended and saves it afterwards.
+    // Simulates a request that began before the session ended and saves the session afterward.
     const session = await new Promise<Parameters<typeof sessionStore.set>[1]>((resolve, reject) => {
       sessionStore.get(sid, (error, found) => (found ? resolve(found) : reject(error ?? new Error('no session'))))
     })

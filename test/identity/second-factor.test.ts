@@ -19,7 +19,7 @@ import {
 import { linkIn, newPerson, startMailApp } from './mail.ts'
 import { codeOf, NewSecondFactor, RecoveryCodes, turnOn } from './second-factor.ts'
 
-/** Change with each test: an application caches which addresses are blocked. */
+/** Addresses that change with each test, because an application caches which addresses are blocked. */
 let home = ''
 let settingUp = ''
 let tests = 0
@@ -32,14 +32,14 @@ const ELSEWHERE = '198.51.100.2'
 const signIn = (origin: string, code?: string, address = home) =>
   createBrowser(origin, { address }).send('POST', '/session', { email: EMAIL, password: PASSWORD, code })
 
-/** Starts an app whose only account has a second factor, which was turned on in `browser`. */
+/** Starts an application whose only account has a second factor, which was turned on in `browser`. */
 const startWithSecondFactor = async (database: DatabaseKindForTests) => {
   const app = await startApp(database, BEHIND_PROXY)
   const browser = await signUpInBrowser(app, EMAIL, { address: settingUp })
   return { ...app, browser, ...(await turnOn(browser, PASSWORD)) }
 }
 
-/** Forgets the last used time step, so that the current code is valid again. */
+/** Clears the last used time step, so that the current code is valid again. */
 const forgetUse = ({ services }: Pick<AccountsApp, 'services'>) =>
   services.db.secondFactor.updateMany({ data: { lastStep: 1 } })
 
@@ -144,7 +144,7 @@ describe.each(databasesOfRun)('a second factor on $kind', database => {
     const statuses: number[] = []
     for (let count = 0; count < 5; count++) {
       statuses.push((await signIn(app.origin, '000000')).status)
-      // Repeating the page's first step does not allow further guesses either.
+      // Entering the password again does not allow further guesses either.
       await page.submit('/sign-in', { email: EMAIL, password: PASSWORD })
       statuses.push((await page.submit('/sign-in/code', { code: '000000' })).status)
     }
@@ -169,7 +169,7 @@ describe('a second-factor code', () => {
       await forgetUse(app)
       expect([steps, (await signIn(app.origin, codeOf(app.secret, steps))).status]).toEqual([steps, status])
     }
-    // A code used a step early invalidates the earlier ones.
+    // Using a code one step early invalidates the earlier codes.
     expect((await signIn(app.origin, codeOf(app.secret))).status).toBe(401)
   })
 

@@ -41,7 +41,7 @@ describe('the pages of the sign-in methods', () => {
     expect(begun.html).toContain(`<b>${secret}</b>`)
     expect(begun.html).toMatch(/<svg class="qr"[^>]*><path d="M[\dMhvHz -]+"/)
     expect(begun.html).toContain('href="otpauth://totp/')
-    // A mistyped code keeps the key on the page.
+    // After a mistyped code, the page still shows the key.
     const mistyped = await page.submit(`${FACTOR}/confirmation`, { code: '000000', secret })
     expect([mistyped.status, mistyped.html]).toEqual([403, expect.stringContaining(secret)])
     const codesIn = (html: string): string[] => html.match(/(?<![\w-])[a-z2-7]{4}(?:-[a-z2-7]{4}){3}(?![\w-])/g) ?? []

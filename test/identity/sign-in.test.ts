@@ -13,7 +13,7 @@ import {
   startOwnApp,
 } from './app.ts'
 
-/** Changes with each test: an application caches which addresses are blocked. */
+/** An address that changes with each test, because an application caches which addresses are blocked. */
 let home = ''
 let tests = 0
 beforeEach(() => {
@@ -22,7 +22,7 @@ beforeEach(() => {
 
 const from = (origin: string, address: string) => createBrowser(origin, { address })
 
-/** Starts an app with one account. */
+/** Starts an application with one account. */
 const startWithAccount = async (starting: Promise<AccountsApp>) => {
   const app = await starting
   await from(app.origin, '192.0.2.200').signUp(EMAIL, PASSWORD)
@@ -157,7 +157,7 @@ describe.each(databasesOfRun)('signing in on $kind', database => {
     const { origin, services } = await startWithAccount(startApp(database, BEHIND_PROXY))
     const { db } = services
     const passwordHash = hashSync(NEW_PASSWORD, { memoryCost: 8, timeCost: 1, parallelism: 1 })
-    // A hash that is slow to check and uses too little memory, so that it is replaced.
+    // A hash that is slow to verify and uses too little memory, so that it is replaced.
     const slow = hashSync(PASSWORD, { memoryCost: 1_024, timeCost: 400, parallelism: 1 })
     await db.user.updateMany({ data: { passwordHash: slow } })
     const browser = from(origin, home)
@@ -189,7 +189,7 @@ describe('signing in', () => {
   ])('to %s is blocked at the hundred-and-first failure', async (_what, counter, address, email) => {
     const { origin, services } = await startWithAccount(startOwnApp(anyDatabase, BEHIND_PROXY))
     expect(await failTimes(origin, 1)).toEqual([401])
-    // Counts the other ninety-eight attempts without hashing passwords.
+    // Records the other 98 attempts directly, without hashing passwords.
     const ninetyEight = { data: { points: { increment: 98 } }, where: { key: { startsWith: `${counter}:` } } }
     expect((await services.db.counter.updateMany(ninetyEight)).count).toBe(1)
     expect(await failTimes(origin, 1, address, email)).toEqual([401])

@@ -39,12 +39,12 @@ const asUser = isRoot ? { uid, gid } : {}
 const box = mkdtempSync(join(tmpdir(), 'patchbay-image-'))
 const at = (path: string) => join(box, resolve('/app', path))
 
-/** Runs npm and tar as in the image, where there is no npm that runs this test. */
+/** Runs a command as in the image, without the variables of the npm that runs this test. */
 const runAsInImage = (command: string, args: readonly string[], cwd: string): void => {
   execFileSync(command, args, { cwd, env: { ...cleanEnvironment(), npm_config_prefer_offline: 'true' }, stdio: 'pipe' })
 }
 
-/** Copies one file as COPY does. The stage `build` has left nothing but the package. */
+/** Copies one file as COPY does. The `build` stage leaves nothing but the package. */
 const copy = ({ from, sources: [source = ''], destination }: Copy): void => {
   const file = from === 'build' ? globSync(join(box, source))[0] : join(ROOT, source)
   if (file === undefined) throw new Error(`the stage build leaves no ${source}`)
@@ -54,7 +54,7 @@ const copy = ({ from, sources: [source = ''], destination }: Copy): void => {
 const layOut = (): void => {
   mkdirSync(at('.'), { recursive: true })
   mkdirSync(at('/package'))
-  // Everything is built before the tests run.
+  // The scripts can be skipped, because everything is built before the tests run.
   runAsInImage('npm', ['pack', '--ignore-scripts', '--pack-destination', at('/package')], ROOT)
   for (const { keyword, rest } of install.instructions) {
     if (keyword === 'COPY') copy(parseCopy(rest))
@@ -62,7 +62,7 @@ const layOut = (): void => {
   }
 }
 
-/** Provides Node where the user may run it, whoever owns the checkout. */
+/** Puts Node where the image's user may run it, whoever owns the checkout. */
 const provideNode = (): void => {
   mkdirSync(join(box, 'bin'))
   try {

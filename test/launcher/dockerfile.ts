@@ -1,7 +1,7 @@
 /** One stage of a Dockerfile: its instructions in order, with continued lines joined and quotes kept. */
 export type Stage = { name: string | undefined; instructions: { keyword: string; rest: string }[] }
 
-/** Parses the parts of the format that our own Dockerfile uses. */
+/** Parses the parts of the Dockerfile format that our Dockerfile uses. */
 export const parseDockerfile = (text: string): Stage[] => {
   const lines = text
     .replace(/^\s*#.*\n/gm, '')
@@ -21,7 +21,7 @@ export const parseDockerfile = (text: string): Stage[] => {
 export const allOf = ({ instructions }: Stage, keyword: string): string[] =>
   instructions.filter(instruction => instruction.keyword === keyword).map(({ rest }) => rest)
 
-/** Returns the only instruction with this keyword. Throws if there are several or none. */
+/** Returns the arguments of the only instruction with this keyword. Throws if there are several or none. */
 export const onlyOf = (stage: Stage, keyword: string): string => {
   const [rest, ...others] = allOf(stage, keyword)
   if (rest === undefined || others.length > 0) throw new Error(`the Dockerfile should hold one ${keyword} here`)
@@ -30,7 +30,7 @@ export const onlyOf = (stage: Stage, keyword: string): string => {
 
 export type Copy = { from: string | undefined; sources: string[]; destination: string }
 
-/** Parses `COPY [--from=stage] source… destination`. Without a stage, the sources are in the checkout. */
+/** Parses `COPY [--from=stage] source… destination`. Without `--from`, the sources are in the checkout. */
 export const parseCopy = (rest: string): Copy => {
   const words = rest.split(/\s+/)
   const from = words[0]?.startsWith('--from=') ? words.shift()?.slice('--from='.length) : undefined

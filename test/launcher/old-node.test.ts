@@ -7,7 +7,7 @@ import { answerJson, startFakeApi } from '../support/fake-api.ts'
 import { temporaryDirectory } from '../support/process.ts'
 import { createProject, saidBy, withoutRegistry } from './project.ts'
 
-/** Finds a Node on this machine that is too old for Patchbay. The launcher must cope with it. */
+/** Finds a Node on this machine that is too old for Patchbay, because the launcher must cope with one. */
 const findOldNode = (): { file: string; version: string } | undefined => {
   const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/bin', '/usr/local/bin']
   for (const file of new Set(folders.map(folder => join(folder, 'node')))) {
@@ -24,7 +24,7 @@ const FETCH_MS = 120_000
 
 const node = old?.file ?? ''
 
-/** Starts a checkout for the first time, with a Node that is too old. */
+/** Starts a checkout for the first time with a Node that is too old. */
 const downloadOnce = async () => {
   const project = await createProject()
   await project.write('.runtime/fetching-1/node_modules/half', '')
@@ -32,16 +32,16 @@ const downloadOnce = async () => {
 }
 let downloading: ReturnType<typeof downloadOnce> | undefined
 
-/** Downloads Node once for all tests of this file, because it takes longer than all of them. */
+/** Downloads Node once for all tests in this file, because the download takes longer than all of them together. */
 const downloaded = () => {
   downloading ??= downloadOnce()
   return downloading
 }
 
-/** The downloaded Node, in a checkout or the cache folder. */
+/** Name of the folder with the downloaded Node, in a checkout or in the cache folder. */
 const RUNTIME = 'node-24.21.0'
 
-/** Starts a registry whose packages contain no Node, but run the one that a test has downloaded. */
+/** Starts a registry whose packages contain no Node, but run the Node that a test has downloaded. */
 const startRegistry = async () => {
   const { project } = await downloaded()
   const packages = join(project.root, '.runtime', RUNTIME, 'node_modules')
@@ -66,7 +66,9 @@ const startRegistry = async () => {
   return registry
 }
 
-/** Creates what npm installs of a package: no sources, and a build. `cache` is where it may download Node to. */
+/**
+ * Creates a package as npm installs it: built, without sources. `cache` is the folder to which it may download Node.
+ */
 const createInstalled = async () => {
   const project = await createProject()
   await rename(join(project.root, 'src'), join(project.root, 'dist'))

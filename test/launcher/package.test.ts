@@ -18,8 +18,8 @@ import { cleanEnvironment } from './project.ts'
 const ROOT = join(import.meta.dirname, '../..')
 const INSTALL_MS = 120_000
 /**
- * Everything is already built only under `npm test`. Otherwise `npm pack` must skip its scripts, which could rebuild
- * while other tests run.
+ * Under `npm test`, everything is already built. Otherwise `npm pack` must skip its scripts, which could rebuild while
+ * other tests run.
  */
 const isUnderNpm = process.env.npm_lifecycle_event === 'test'
 const PEOPLE = Array.from({ length: 2_000 }, (_, id) => ({ id, name: `Person ${id}` }))
@@ -153,7 +153,7 @@ describe.skipIf(process.platform === 'win32')('the package, installed in an empt
 
   it('leaves no process behind when npx is stopped', async () => {
     server.kill('SIGTERM')
-    // The output closes when the last process that holds it has ended.
+    // The output closes once the last process that holds it open has ended.
     expect(await server.ended).toMatchObject({ stderr: expect.not.stringContaining('patchbay: ') })
   })
 })

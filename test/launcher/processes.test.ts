@@ -25,7 +25,7 @@ describe.each([
     const running = project.start(['serve'], { env })
     await running.said('"serve"')
     running.kill('SIGKILL')
-    // Standard output closes when its last holder has ended, which includes the command.
+    // Standard output closes once every process that holds it open has ended, including the command.
     await running.ended
   })
 })

@@ -83,7 +83,7 @@ const FILES = {
   'tsconfig.build.json': '{}',
 }
 
-/** The environment of a user at a terminal, without the variables of the npm that runs these tests. */
+/** Returns the environment of a user at a terminal, without the variables of the npm that runs these tests. */
 export const cleanEnvironment = (): NodeJS.ProcessEnv =>
   Object.fromEntries(
     Object.entries(process.env).filter(
@@ -91,7 +91,7 @@ export const cleanEnvironment = (): NodeJS.ProcessEnv =>
     ),
   )
 
-/** Environment in which npm reaches no registry. `cache` is an empty cache. */
+/** Returns an environment in which npm cannot reach a registry. `cache` is an empty cache folder. */
 export const withoutRegistry = (cache: string): NodeJS.ProcessEnv => ({
   npm_config_registry: 'http://127.0.0.1:9/',
   npm_config_fetch_retries: '0',
@@ -100,7 +100,7 @@ export const withoutRegistry = (cache: string): NodeJS.ProcessEnv => ({
 
 type RunOptions = { node?: string; env?: NodeJS.ProcessEnv; uid?: number }
 
-/** Controls a project in the folder `root`. */
+/** Returns functions that control a project in the folder `root`. */
 const projectIn = (root: string) => {
   const write = async (path: string, text: string): Promise<void> => {
     await mkdir(dirname(join(root, path)), { recursive: true })
@@ -124,7 +124,7 @@ const projectIn = (root: string) => {
     root,
     write,
     remove: (path: string) => rm(join(root, path), { recursive: true }),
-    /** Declares a dependency that only a registry has, in both package.json and the lock file. */
+    /** Adds a dependency that only a registry can provide to package.json and the lock file. */
     needFromRegistry: async (name: string, version: string) => {
       const locked = JSON.parse(lock)
       locked.packages[''].dependencies[name] = version
@@ -134,7 +134,7 @@ const projectIn = (root: string) => {
     },
     start,
     run: (args: readonly string[], options?: RunOptions): Promise<Ended> => start(args, options).ended,
-    /** Runs a shell line in the project, as npm does with its scripts. */
+    /** Runs a shell command in the project, as npm runs its scripts. */
     startShell: (line: string, env: NodeJS.ProcessEnv = {}): Running => startProgram('sh', ['-c', line], { env }),
   }
 }
@@ -159,7 +159,9 @@ atEndOfFile(() => {
   template = undefined
 })
 
-/** Creates a project that a start has prepared: a copy of the first one in each test file, because npm takes a while. */
+/**
+ * Creates a project that has been started before. Each test file prepares one and copies it, because npm takes a while.
+ */
 export const createPrepared = async () => {
   template ??= prepareTemplate()
   const project = projectIn(temporaryDirectory())
@@ -167,7 +169,7 @@ export const createPrepared = async () => {
   return project
 }
 
-/** Returns the lines that the launcher printed, without its name at the start. */
+/** Returns the lines that the launcher printed, without the `patchbay: ` prefix. */
 export const saidBy = ({ stderr }: Ended): string[] =>
   stderr
     .split('\n')

@@ -30,7 +30,7 @@ it.runIf(isUnderNpm)(
     )
     await running.said('Patchbay is ready')
     running.kill('SIGTERM')
-    // The output closes when the last process that holds it has ended, so this also waits for the server.
+    // The output closes once the last process that holds it open has ended, so this also waits for the server.
     const { stderr } = await running.ended
     expect(stderr.split('\n').filter(line => line.startsWith('patchbay: '))).toEqual([])
   },

@@ -16,7 +16,7 @@ const FAILED: Outcome = {
   failureMessages: ['Error: first\n  at it', 'Error: then'],
 }
 
-/** In Vitest's format: a file that could not be loaded has failed without a test. */
+/** Builds results in Vitest's format, in which a file that failed to load has no tests. */
 const results = (passed: number, files: { status: string; tests: Outcome[] }[]) => ({
   numTotalTests: passed + files.flatMap(({ tests }) => tests).length,
   numPassedTests: passed,

@@ -16,7 +16,7 @@ const discover = statelessRequest('server/discover')
 const ask = (target: TestApp, serverId: string, headers: Record<string, string | undefined> = {}) =>
   post(target, serverId, discover.body, { ...discover.headers, ...headers })
 
-/** The challenge that tells clients what to request (RFC 9728 §5.1). */
+/** The challenge parameters that tell clients what to request (RFC 9728 §5.1). */
 const metadata = `http://localhost:8080/.well-known/oauth-protected-resource/s/${closed.id}`
 const asked = `resource_metadata="${metadata}", scope="mcp:read mcp:call"`
 

@@ -160,7 +160,7 @@ describe('texts', () => {
   })
 })
 
-/** JSON with the relevant keys, so that some random values pass the first check. */
+/** JSON objects with the keys of JSON-RPC, so that some random values pass the first check. */
 const jsonRpcish = fc.record(
   {
     jsonrpc: fc.oneof(fc.constant('2.0'), fc.jsonValue()),
@@ -199,7 +199,7 @@ const BODIES = fc.oneof(
 const VERSION_HEADERS = fc.constantFrom(undefined, '2025-03-26', '2026-07-28', '2030-01-01', 'x')
 const METHOD_HEADERS = fc.constantFrom(undefined, 'tools/call', 'tools/list', 'x')
 
-/** Every response follows the protocol: a JSON-RPC message, a batch, or nothing if none is due. */
+/** Expects a response that follows the protocol: a JSON-RPC message, a batch, or nothing if no response is due. */
 const expectAnswer = ({ status, text, headers }: WireResponse): void => {
   expect(status).toBeLessThan(500)
   if (status === 202) expect(text).toBe('')

@@ -4,7 +4,7 @@ import type { StopSignal } from '../../src/lib/kernel/stop-signal.ts'
 import { makeServer, makeTool, startTestApp, type TestApp, text } from './support.ts'
 import { beginSession, nextMessage, openStream, POST_HEADERS, post, send, statelessRequest } from './wire.ts'
 
-/** Calls that run until they are aborted or released, by name. */
+/** Creates calls, identified by name, that run until they are aborted or released. */
 const createCalls = () => {
   const calls = new Map<string, { started: PromiseWithResolvers<void>; aborted: PromiseWithResolvers<void> }>()
   const release = Promise.withResolvers<void>()
@@ -183,7 +183,7 @@ describe('a call that is not cancelled', () => {
     app.servers.set(quick.id, quick)
     const { body, headers } = statelessRequest('tools/call', { name: 'quick' })
     await post(app, quick.id, body, headers)
-    // The connection is closed by now, so `agent: false` does not reuse one.
+    // Each request opens its own connection (`agent: false`), so the first connection is closed by now.
     await post(app, quick.id, body, headers)
     expect(seen?.aborted).toBe(false)
   })

@@ -6,7 +6,7 @@ import { runPatchbay, runUser } from '../support/world.ts'
 import { runScriptedUpstreams } from '../upstreams/scripted-upstream.ts'
 import { beginSession, post } from './wire.ts'
 
-// The first count starts a thread, which is slow on a busy machine.
+// The first token count starts a thread, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 60_000 })
 
 const Listed = z.object({ result: z.object({ tools: z.array(z.unknown()), nextCursor: z.string().optional() }) })
@@ -44,7 +44,7 @@ const makeTool = async (toolkitId: string, tool: object) =>
     })
   ).id
 
-/** A public server that offers these tools. */
+/** Creates a public server that offers these tools. */
 const makeServer = async (
   tools: readonly ({ name: string } & Record<string, unknown>)[],
   settings: object = { maxResponseTokens: 0 },
@@ -58,7 +58,7 @@ const makeServer = async (
   return server.id
 }
 
-/** The tools of tools/list as JSON, as a session-era client receives them. */
+/** Returns the tools of tools/list as JSON, as a session-era client receives them. */
 const listTools = async (serverId: string): Promise<string[]> => {
   const listening = { port: Number(new URL(app.origin).port) }
   const session = await beginSession(listening, serverId)

@@ -31,18 +31,18 @@ type Case = {
   method?: string
   body?: JsonValue
   headers?: Record<string, string | undefined>
-  /** The version of the session that is started first. */
+  /** The protocol version of the session that is started first. */
   session?: string
 }
 
-/** What two servers with the same protocol must agree on: everything except texts and names. */
+/** Reduces a response to what two servers with the same protocol must agree on: everything except texts and names. */
 const comparable = ({ status, headers, text }: WireResponse) => {
   const isJson = headers['content-type']?.startsWith('application/json') === true
   const body = isJson && text !== '' ? JSON.parse(text) : text
   return { status, hasSession: headers['mcp-session-id'] !== undefined, body: normalise(body) }
 }
 
-/** Error texts, cache times and server names may differ. */
+/** Members that may differ, such as error texts, cache times and server names. */
 const OWN = new Set(['message', 'data', 'ttlMs', 'cacheScope', '_meta', 'serverInfo', 'capabilities', '$schema'])
 const normalise = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(normalise)
@@ -60,7 +60,7 @@ const ask = async (target: Listening, { method = 'POST', body, headers, session 
   const defaults = method === 'POST' ? POST_HEADERS : { accept: 'text/event-stream' }
   const all: Record<string, string | undefined> = { ...defaults, ...begun, ...headers }
   const response = await send(target, { method, path: `/s/${server.id}`, headers: all, body })
-  // The header has a meaning only in responses to initialize, but the SDK sends it with all of them.
+  // The session header matters only in responses to initialize, but the SDK sends it with every response.
   const { hasSession, ...rest } = comparable(response)
   return session === undefined ? { ...rest, hasSession } : rest
 }

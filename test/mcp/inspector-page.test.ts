@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 const PASSWORD = 'correct horse battery staple'
 const HOSTILE = '<script>alert(1)</script><img src=x onerror=alert(2)>'
 
-/** Short as JSON, but megabytes when indented. */
+/** Short as JSON, but several megabytes when indented. */
 const DEEP = '['.repeat(2_000) + ']'.repeat(2_000)
 
 const MANY = {
@@ -228,7 +228,7 @@ describe('the inspector of a server', () => {
   it.each([true, false])('works in a real browser with scripts %s', async javaScriptEnabled => {
     const page = await open({ javaScriptEnabled })
     const alarms: string[] = []
-    // The console reports the status of a refused form, which is expected.
+    // The browser console reports the status of a rejected form, which is expected here.
     page.on('console', message => /status of 400/.test(message.text()) || alarms.push(message.text()))
     page.on('dialog', dialog => alarms.push(dialog.message()))
     await page.getByRole('link', { name: 'many_kinds' }).click()

@@ -11,7 +11,7 @@ let isRevoked: boolean
 let expiresAt: Date | undefined
 
 beforeEach(async () => {
-  // Fakes only the timers of heartbeats; the network needs real ones.
+  // Fakes only the heartbeat timers, because the network needs real timers.
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   isRevoked = false
   expiresAt = undefined
@@ -35,7 +35,7 @@ const expectEnds = async (streams: readonly WireStream[]): Promise<void> => {
   }
 }
 
-/** A stream of each kind, past its first event. */
+/** Opens a stream of each kind and reads its first event. */
 const openAll = async (headers: Record<string, string> = {}): Promise<WireStream[]> => {
   const session = await beginSession(app, server.id, '2025-11-25', headers)
   const { body, headers: own } = statelessRequest('subscriptions/listen', { notifications: { toolsListChanged: true } })

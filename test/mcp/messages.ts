@@ -5,7 +5,7 @@ export const INITIALIZE = (version = '2025-06-18', id: string | number = 1) => (
   params: { protocolVersion: version, capabilities: {}, clientInfo: { name: 'test', version: '1.0.0' } },
 })
 
-/** Sends a POST request to a server's URL like an MCP client. */
+/** Sends a POST request to a server's URL, as an MCP client does. */
 export const postTo = (
   url: string,
   token: string | undefined,
@@ -23,7 +23,7 @@ export const postTo = (
     body: JSON.stringify(body),
   })
 
-/** Returns the status that a server sends to a new client. */
+/** Returns the status with which a server responds to a new client. */
 export const knock = async (url: string, token?: string, headers?: Record<string, string>): Promise<number> => {
   const response = await postTo(url, token, INITIALIZE(), headers)
   await response.text()

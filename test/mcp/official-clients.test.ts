@@ -10,7 +10,7 @@ import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/typ
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { makeServer, makeTool, OWNER_TOKEN, startTestApp, type TestApp, text } from './support.ts'
 
-/** What clients of both generations can do, as far as the tests use it. */
+/** The features that the tests use and that clients of both SDK generations share. */
 type AnyClient = {
   listTools: () => Promise<{ tools: { name: string }[] }>
   callTool: (
@@ -68,7 +68,10 @@ const first =
     }
   }
 
-/** `isShown`: waits the second that a progress notification takes. One client of each transport and era is enough. */
+/**
+ * `isShown`: whether to run the progress test, which waits a second for the notification. One client for each transport
+ * and era is enough.
+ */
 const CLIENTS: { name: string; connect: Connect; era?: string; isShown?: boolean }[] = [
   { name: 'SDK 2, auto', connect: second({ versionNegotiation: { mode: 'auto' } }), era: '2026-07-28', isShown: true },
   {
@@ -92,7 +95,7 @@ const CLIENTS: { name: string; connect: Connect; era?: string; isShown?: boolean
   { name: 'SDK 1 over SSE', connect: first(url => new Sse1(new URL(`${url}/sse`), { requestInit })) },
 ]
 
-/** A tool that runs until it is aborted or released. */
+/** Creates a tool that runs until it is aborted or released. */
 const makeSlowTool = () => {
   const started = Promise.withResolvers<void>()
   const aborted = Promise.withResolvers<void>()
@@ -148,7 +151,7 @@ describe.each(CLIENTS)('the official client: $name', ({ connect, era, isShown })
 
   it('is notified when the tools change', async () => {
     await client.listTools()
-    // The stream for notifications opens after the handshake, and must be open before anything is sent.
+    // The notification stream opens after the handshake, and must be open before anything is sent.
     await expect.poll(() => app.registry.openStreams(server.id)).toBeGreaterThan(0)
     app.servers.set(server.id, { ...server, tools: [...server.tools, makeTool('young')] })
     await app.registry.refresh(server.id)

@@ -7,7 +7,7 @@ import { callStateless, nextMessage, openStream, POST_HEADERS, replyOf, stateles
 
 type Build = { serverId: string; answer: (server: CompiledServer | undefined) => void; fail: (error: Error) => void }
 
-/** A registry whose builds finish when the test decides. */
+/** Creates a registry whose builds finish when the test decides. */
 const createBuilds = (options: { idleMs?: number; maxMounted?: number; now?: () => number } = {}) => {
   const builds: Build[] = []
   const faults: string[] = []

@@ -57,7 +57,7 @@ describe('a session', () => {
     const session = await beginSession(await start({ signingKeys }), server.id, '2025-03-26')
     const other = await start({ signingKeys })
     const { 'mcp-protocol-version': _, ...withoutVersion } = session
-    // Only 2025-03-26 has batches, so the version was preserved.
+    // Only version 2025-03-26 supports batches, so the session has kept its version.
     const response = await post(other, server.id, [ping], withoutVersion)
     expect(response.json()).toEqual([{ jsonrpc: '2.0', id: 1, result: {} }])
   })

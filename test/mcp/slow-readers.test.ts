@@ -16,7 +16,7 @@ beforeEach(async () => {
 })
 afterEach(() => app.close())
 
-/** Both ends of a connection over which a tool is called. */
+/** Calls a tool and returns both ends of the connection. */
 const call = async (name: string): Promise<{ ours: Socket; theirs: Socket }> => {
   const accepted = new Promise<Socket>(resolve => app.app.server.once('connection', resolve))
   const theirs = connect(app.port, '127.0.0.1')
@@ -34,7 +34,7 @@ const call = async (name: string): Promise<{ ours: Socket; theirs: Socket }> => 
   return { ours: await accepted, theirs }
 }
 
-/** Before the first write the remaining size is unknown. */
+/** Resolves at the first bytes. Before the server's first write, the remaining size is unknown. */
 const firstBytes = (socket: Socket): Promise<void> => new Promise(resolve => socket.once('readable', () => resolve()))
 
 describe('a large response', () => {

@@ -54,7 +54,7 @@ const listen = (notifications: Record<string, boolean>, headers = owner, id: str
   return kept(openStream(app, { method: 'POST', path: `/s/${server.id}`, headers: all, body: request.body }))
 }
 
-/** Skips the first event, which names the address for messages. */
+/** Opens an SSE stream. Reads the address for messages from its first event. */
 const openSse = async (headers = owner): Promise<{ stream: WireStream; address: string }> => {
   const stream = await kept(openStream(app, { path: `/s/${server.id}/sse`, headers }))
   const first = await stream.next()
@@ -62,7 +62,7 @@ const openSse = async (headers = owner): Promise<{ stream: WireStream; address: 
   return { stream, address: first?.data ?? '' }
 }
 
-/** Changes the list; live when it resolves. */
+/** Changes the list of tools. The change is live when the promise resolves. */
 const change = async (name = 'young'): Promise<void> => {
   app.servers.set(server.id, { ...server, tools: [...server.tools, makeTool(name)] })
   await app.registry.refresh(server.id)
@@ -294,7 +294,7 @@ describe('stopping', () => {
   })
 })
 
-/** Reads everything up to the end. */
+/** Reads all messages up to the end of the stream. */
 const messagesOf = async (stream: WireStream) => {
   const messages = []
   for (let message = await nextMessage(stream); message !== undefined; message = await nextMessage(stream)) {
@@ -303,7 +303,7 @@ const messagesOf = async (stream: WireStream) => {
   return messages
 }
 
-/** Reads the next event that has data. */
+/** Reads the next event that contains data. */
 const nextEvent = async (stream: WireStream) => {
   for (;;) {
     const event = await stream.next()

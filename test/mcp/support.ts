@@ -23,7 +23,7 @@ const USERS: ReadonlyMap<string, string> = new Map([
   [FRIEND_TOKEN, 'friend'],
 ])
 
-/** The product's access check, for two fixed tokens. */
+/** Checks access as the product does, for two fixed tokens. */
 export const authorize: Authorize = (policy, authorization) => {
   const userId = USERS.get(authorization ?? '')
   const caller: Caller = userId === undefined ? undefined : { userId, tokenId: `token-of-${userId}` }
@@ -94,7 +94,7 @@ export type TestAppOptions = {
   port?: number
 }
 
-/** The routes on a real local server, for servers defined by the test. */
+/** Starts the MCP routes on a real local server, with the MCP servers that the test defines. */
 export const startTestApp = async (options: TestAppOptions = {}) => {
   const servers = new Map((options.servers ?? [makeServer()]).map(server => [server.id, server]))
   const faults: Fault[] = []

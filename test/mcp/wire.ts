@@ -3,7 +3,7 @@ import type { Server } from 'node:net'
 import type { JsonObject, JsonValue } from '../../src/lib/kernel/json.ts'
 import { INITIALIZE, postTo } from './messages.ts'
 
-/** A local server by its port. */
+/** A local server, identified by its port. */
 export type Listening = { port: number }
 
 export const portOf = (listener: Server): number => {
@@ -19,7 +19,7 @@ export type WireRequest = {
   path: string
   headers?: Record<string, string | undefined>
   body?: JsonValue | Buffer | undefined
-  /** Reuses connections; without it each request opens its own. */
+  /** Reuses connections. Without it, each request opens its own connection. */
   agent?: http.Agent
 }
 
@@ -46,8 +46,7 @@ const start = (
 }
 
 /**
- * Sends a request that fetch would not send: with any Host or Origin, or without Accept. A string body is sent
- * unchanged.
+ * Sends a request that fetch cannot send: with any Host or Origin, or without Accept. A string body is sent unchanged.
  */
 export const send = (app: Listening, request: WireRequest): Promise<WireResponse> =>
   new Promise((resolve, reject) => {
@@ -75,7 +74,7 @@ export const post = (
   headers: Record<string, string | undefined> = {},
 ): Promise<WireResponse> => send(app, { path: `/s/${serverId}`, body, headers: { ...POST_HEADERS, ...headers } })
 
-/** The part of a response that tests check. */
+/** The parts of a response that the tests check. */
 export type Reply = {
   id?: JsonValue
   result?: JsonObject
@@ -105,7 +104,7 @@ export const META = {
   'io.modelcontextprotocol/clientCapabilities': {},
 } as const satisfies JsonObject
 
-/** Builds a valid request of the stateless era; the headers follow from the body. */
+/** Builds a valid request of the stateless era, with headers derived from the body. */
 export const statelessRequest = (method: string, params: JsonObject = {}, id: string | number = 1) => {
   const name = params.name ?? params.uri
   return {
@@ -195,7 +194,7 @@ export type WireStream = {
   headers: IncomingHttpHeaders
   /** Returns the next event, or undefined at the end of the stream. */
   next: () => Promise<StreamEvent | undefined>
-  /** Whether the server ended it, or the connection broke. */
+  /** Whether the server ended the stream. False if the connection broke. */
   isClean: () => boolean
   close: () => void
 }

@@ -23,7 +23,7 @@ import { runOAuthWorld, startOAuthWorld } from './support/world.ts'
 const EVIL = 'https://evil.example/'
 
 let clientId: string
-// Hashing at full cost, because one attack is a flood of sign-ins.
+// Hashes passwords at full cost, because one of the attacks is a flood of sign-ins.
 const world = runOAuthWorld({ services: { hashingCost: undefined } })
 const fake = runFakeApi()
 beforeAll(async () => {
@@ -48,10 +48,10 @@ describe('another installation of Patchbay', () => {
       expect((await exchange(world.origin, code, pending, own)).body.error).toBe('invalid_grant')
       expect((await refresh(world.origin, clientId, tokens.refresh_token)).body.error).toBe('invalid_grant')
       expect((await refresh(world.origin, theirs.client_id, tokens.refresh_token)).body.error).toBe('invalid_client')
-      // The other installation issues no token for our server either.
+      // Nor does the other installation issue a token for our server.
       const foreign = makeRequest(theirs.client_id, world.serverUrl)
       expect(readCallback(await openConsent(other.visitor, other.origin, foreign)).get('error')).toBe('invalid_target')
-      // After all attempts here, the code is still valid there.
+      // Despite all attempts here, the code is still valid at the other installation.
       expect(tokensOf(await exchange(other.origin, code, pending)).scope).toBe('mcp:read mcp:call')
     } finally {
       await other.close()
@@ -97,7 +97,7 @@ describe('a browser prepared by an attacker', () => {
     const alice = createVisitor(world.origin)
     await alice.signIn(world.owner.email)
     expect((await alice.get(consent.url)).status).toBe(400)
-    // The same with the cookies from that consent page.
+    // The cookies from that consent page do not help either.
     for (const { name, value, path } of mallory.jar.all()) if (name !== 'sid') alice.jar.set(name, value, path)
     const shown = await alice.get(consent.url)
     expect(shown.url).not.toBe(consent.url)

@@ -8,14 +8,14 @@ import { runOAuthWorld } from './support/world.ts'
 
 const PASSWORD = 'correct horse battery staple'
 
-/** A page that frames another one. */
+/** Returns the markup of a frame that shows this URL. */
 const frameOf = (url: string): string => `<iframe src="${url.replaceAll('&', '&amp;')}"></iframe>`
 
 describe('an official client and a real browser', { timeout: 60_000 }, () => {
   let page: Page
   let framed = ''
   const world = runOAuthWorld()
-  /** The client's loopback listener, and a server for other pages. */
+  /** The client's loopback listener, which also serves other pages. */
   const loopback = runFakeApi(({ url }, response) => {
     const pages: Record<string, string> = {
       '/framing': `${frameOf('/open')}${frameOf(framed)}`,
@@ -33,7 +33,7 @@ describe('an official client and a real browser', { timeout: 60_000 }, () => {
   const [official] = SDK_CLIENTS
   if (official === undefined) throw new Error('there is no official client')
 
-  /** Starts a client that is rejected and sends its user to `authorize`. */
+  /** Starts a client, which is rejected and sends its user to `authorize`. */
   const begin = async (serverUrl: string) => {
     const memory = createMemory({ redirectUrl: `${loopback.origin}/callback` })
     const attempt = official.open(serverUrl, memory)
@@ -90,7 +90,7 @@ describe('an official client and a real browser', { timeout: 60_000 }, () => {
 
     const asked = page.waitForResponse(response => response.url().includes('/oauth/interaction/'))
     await page.goto(`${loopback.origin.replace('127.0.0.1', 'localhost')}/framing`)
-    // The consent page itself. The cookies alone would have allowed framing.
+    // This is the consent page itself, so the cookies alone would have allowed framing.
     expect((await asked).status()).toBe(200)
     const held = (start: string) =>
       page.frameLocator(`iframe[src^="${start}"]`).getByRole('button', { name: 'Connect' })
@@ -107,7 +107,7 @@ describe('an official client and a real browser', { timeout: 60_000 }, () => {
     await page.getByRole('button', { name: 'Sign in', exact: true }).click()
     await page.getByRole('button', { name: 'Connect' }).waitFor()
     const elsewhere = `${loopback.origin.replace('127.0.0.1', 'localhost')}/elsewhere`
-    // Passed as text, because it runs in the page, whose types this program does not know.
+    // Passed as a string, because it runs in the page and uses types that this program lacks.
     const blocked = await page.evaluate(`new Promise(resolve => {
       document.addEventListener('securitypolicyviolation', event => resolve(event.effectiveDirective))
       const form = document.createElement('form')

@@ -18,7 +18,7 @@ const SCENARIOS = ['authorization-server-metadata-endpoint', 'authorization-code
 
 const Made = z.object({ clientId: z.string(), clientSecret: z.string().optional() })
 
-/** Reads the result of each scenario from the summary. */
+/** Parses the result of each scenario from the summary. */
 const resultsIn = (output: string): Record<string, string> =>
   Object.fromEntries([...output.matchAll(/^([✓✗]) ([\w-]+): /gm)].map(([, mark = '', name = '']) => [name, mark]))
 
@@ -84,7 +84,7 @@ describe('the official conformance suite against the authorization server', () =
     expect(code, output).toBe(0)
   })
 
-  // If public clients are supported as well, the suite does not send the secret it was given.
+  // If public clients are supported as well, the suite does not send the secret that it received.
   it('fails a client with a secret for 2026-07-28, because the suite does not send the secret', async () => {
     const { code, output } = await run('2026-07-28', 'client_secret_basic')
     expect(resultsIn(output), output).toEqual({

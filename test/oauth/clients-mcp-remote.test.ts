@@ -25,7 +25,7 @@ beforeAll(async () => {
 })
 
 let home: string
-/** The port that its user configured, which it registers with. */
+/** The port that the user has configured and that the client registers with. */
 let port: string
 beforeEach(async () => {
   port = String(await freePort())
@@ -38,7 +38,7 @@ const start = (...more: string[]) => {
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [PROGRAM, url, port, '--allow-http', '--transport', 'http-only', ...more],
-    // Prevents it from finding a browser.
+    // Prevents the program from finding a browser.
     env: { HOME: home, MCP_REMOTE_CONFIG_DIR: home, PATH: '', BROWSER: '/bin/false' },
     stderr: 'pipe',
   })
@@ -55,7 +55,7 @@ const start = (...more: string[]) => {
   return { client, connected: client.connect(transport), sentTo, said: () => said }
 }
 
-/** Starts it for the first time, signs its user in, and calls a tool. */
+/** Starts the program for the first time, signs its user in, and calls a tool. */
 const connectFirst = async (...more: string[]): Promise<void> => {
   const { client, connected, sentTo, said } = start(...more)
   const authorize = await sentTo

@@ -23,7 +23,7 @@ const world = runOAuthWorld()
 const fake = runFakeApi()
 let url: string
 beforeAll(async () => {
-  // SDK 2 warns when it starts over, which a test checks.
+  // Silences a warning that SDK 2 logs when it starts over, as it does in one test.
   vi.spyOn(console, 'warn').mockReturnValue()
   const tools = [
     { name: 'get_user', method: 'GET', url: `${fake.origin}/users/{{id}}` },
@@ -32,7 +32,7 @@ beforeAll(async () => {
   url = (await makeServer(world.owner, tools, { server: { access: 'private' } })).url
 })
 
-/** Expects that a client without consent is rejected. */
+/** Expects the attempt of a client without consent to be rejected. */
 const expectUnauthorized = async (attempt: Attempt): Promise<void> => {
   const error: unknown = await attempt.connect().then(
     () => 'connected',
@@ -41,7 +41,7 @@ const expectUnauthorized = async (attempt: Attempt): Promise<void> => {
   expect(error instanceof Unauthorized1 || error instanceof Unauthorized2, String(error)).toBe(true)
 }
 
-/** Goes through the whole flow up to the tokens. `change` makes this client deviate from the SDK. */
+/** Completes the flow until the client has tokens. `change` can alter the authorization URL that the SDK built. */
 const agree = async (client: SdkClient, memory: Memory, change?: (authorize: URL) => void): Promise<void> => {
   const attempt = client.open(url, memory)
   const before = memory.sentTo.length
@@ -99,12 +99,12 @@ describe.each(SDK_CLIENTS)('the official client: $name', client => {
     const registered = memory.clientId()
     await agree(client, memory)
     await expectToWork(client, memory)
-    // Its registration remains: only the grant was revoked.
+    // The client's registration remains, because only the grant was revoked.
     expect(memory.clientId()).toBe(registered)
   })
 })
 
-// The client behaves alike over every transport here.
+// In these tests, the client behaves the same over every transport.
 const oneOfEachSdk = SDK_CLIENTS.filter(({ name }) => /2026-07-28|^SDK 1 over Streamable HTTP$/.test(name))
 
 describe.each(oneOfEachSdk)('the official client: $name', client => {
@@ -199,7 +199,7 @@ describe('the official clients', () => {
     )
     for (const { connection } of connected) await connection.listTools()
     await letTimePass(world, HOUR_MS + SECOND_MS)
-    // Verified tokens are cached for five seconds. Forgetting them sooner would end the open streams too.
+    // Verified tokens are cached for five seconds. Clearing the cache sooner would also end the open streams.
     for (const { before } of connected) {
       await expect.poll(() => knock(url, before.access), { timeout: 10_000, interval: 500 }).toBe(401)
     }

@@ -120,7 +120,7 @@ describe.each(databasesOfRun)('codes and tokens on $kind', kind => {
     expect(await knock(world.serverUrl, tokens.access_token)).toBe(200)
     await letTimePass(world, HOUR_MS + SECOND_MS)
     expect(await knock(world.serverUrl, other.access_token)).toBe(401)
-    // It is rotated on use, and the grant itself does not expire.
+    // The refresh token is rotated on use, and the grant itself does not expire.
     await letTimePass(world, 28 * DAY_MS)
     const late = tokensOf(await refresh(world.origin, clientId, other.refresh_token))
     await letTimePass(world, 29 * DAY_MS)
@@ -159,7 +159,7 @@ describe.each(databasesOfRun)('codes and tokens on $kind', kind => {
     expect(answer.status).toBe(200)
     expect(await knock(world.serverUrl, tokens.access_token)).toBe(401)
     expect((await refresh(world.origin, clientId, tokens.refresh_token)).body.error).toBe('invalid_grant')
-    // A revocation succeeds for an invalid token as well (RFC 7009 §2.2).
+    // Revoking an invalid token also succeeds (RFC 7009 §2.2).
     const again = await postForm(world.origin, '/oauth/revoke', { token: tokens[name], client_id: clientId })
     expect(again.status).toBe(200)
   })

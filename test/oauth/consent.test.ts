@@ -165,14 +165,14 @@ describe("a consent response that is not the user's own", () => {
     const own = fieldsOf(await openConsent(eve, world.origin, makeRequest(clientId, world.serverUrl)), '/oauth/')
     const without = await eve.post(action, { ...own.fields, answer: 'yes' })
     expect(without.status).toBe(400)
-    // Even with the cookies of the consent page that was answered.
+    // The response is rejected even with the cookies of the owner's consent page.
     for (const { name, value, path } of world.visitor.jar.all()) {
       if (name.startsWith('op_interaction')) eve.jar.set(name, value, path)
     }
     const answer = await eve.post(action, { ...own.fields, answer: 'yes' })
     expect(answer.status).toBe(403)
     expect(answer.headers.get('location')).toBeNull()
-    // The owner's own response is still accepted.
+    // The owner's own consent is still accepted.
     expect(readCallback(await world.visitor.post(action, { ...fields, answer: 'yes' })).get('code')).toBeTruthy()
   })
 

@@ -34,7 +34,7 @@ describe('a client identified by its metadata document', () => {
     const tokens = await connect(world.visitor, world.origin, request)
     expect(await knock(world.serverUrl, tokens.access_token)).toBe(200)
     expect(tokensOf(await refresh(world.origin, clientId, tokens.refresh_token)).scope).toBe('mcp:read mcp:call')
-    // Cached, although the document has no caching headers.
+    // The document is cached, although it has no caching headers.
     expect(host.asked.filter(path => path === '/good.json')).toHaveLength(1)
     const { db } = world.services
     expect(await db.oAuthClient.count({ where: { clientId } })).toBe(0)
@@ -44,7 +44,7 @@ describe('a client identified by its metadata document', () => {
     const clientId = host.put('/moody.json', url => ({ body: documentOf(url) }))
     const tokens = await connect(world.visitor, world.origin, makeRequest(clientId, world.serverUrl))
     const askAt = async (minutes: number, token: string) => {
-      // Only advances the clock. This expires what is cached for a minute.
+      // Only advances the clock, so that entries cached for a minute expire.
       vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + minutes * 60_000 })
       try {
         return await refresh(world.origin, clientId, token)
@@ -171,14 +171,14 @@ describe('a client identified by its metadata document', () => {
     const url = await world.makeServer()
     await connect(world.visitor, world.origin, makeRequest(clientId, url))
     expect(host.asked.slice(before)).toEqual(['/broad.json'])
-    // It also redirects to the user's own machine, where any program could claim to be it.
+    // The client also redirects to the user's own machine, where any program could claim to be the client.
     const again = await openConsent(world.visitor, world.origin, makeRequest(clientId, url))
     expect(again.text).toContain('Let Documented use Shipment desk?')
   })
 })
 
 describe('a document inside the private network', () => {
-  // In these apps tools may reach loopback. That setting does not apply to documents.
+  // In these apps, tools may reach loopback, but that setting does not apply to documents.
   it('is not fetched by its IP address', async () => {
     const world = await startOAuthWorld()
     onTestFinished(world.close)

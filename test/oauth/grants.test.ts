@@ -166,7 +166,7 @@ describe.each(databasesOfRun)('grants on $kind', kind => {
       expect(foreign.status).toBe(404)
       expect(foreign.body).toEqual(absent.body)
     }
-    // A builder cannot revoke others' grants through their own list of applications.
+    // Builders cannot revoke another user's grants through their own list of applications.
     expect((await ada.send('DELETE', `/me/applications/${bobs}`)).status).toBe(404)
     expect((await bob.send('DELETE', `/me/applications/${bobs}`)).status).toBe(204)
   })

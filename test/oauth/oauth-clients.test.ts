@@ -22,7 +22,7 @@ const NewView = View.extend({ clientSecret: z.string().optional() })
 
 const CALLBACK = 'https://app.example.com/callback'
 
-/** For a client that authenticates in the header. */
+/** Returns the form fields for a client that authenticates in the header. */
 const formOf = (code: string, { verifier, parameters }: Request) => ({
   grant_type: 'authorization_code',
   code,

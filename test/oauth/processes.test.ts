@@ -8,14 +8,14 @@ import { startOAuthWorld } from './support/world.ts'
 const ROUNDS = 3
 
 describe.each(databasesOfRun)('a client that refreshes at two processes at the same time, on $kind', kind => {
-  /** Two processes with the same base URL, and a connected client. */
+  /** Starts two processes with the same base URL, and registers a client. */
   const startPair = async (env: Record<string, string> = {}) => {
     const world = await startOAuthWorld({ kind, env })
     onTestFinished(world.close)
     const second = await world.another(env)
     onTestFinished(second.close)
     const { client_id } = await registerClient(world.origin)
-    // The real address of the second process.
+    // The address at which the second process listens.
     const there = `http://localhost:${second.settings.port}`
     return {
       world,

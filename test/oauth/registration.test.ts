@@ -160,7 +160,7 @@ describe('unused data', () => {
     await sweep()
     expect(await clientIds()).not.toContain(unused)
     expect(await clientIds()).toContain(used)
-    // The access token has expired, the refresh token has not.
+    // The access token has expired, but the refresh token has not.
     const kindsOf = async () =>
       (await db.oAuthArtifact.findMany({ where: { clientId: used } })).map(({ kind }) => kind).sort()
     expect(await kindsOf()).toEqual(['Grant', 'RefreshToken'])

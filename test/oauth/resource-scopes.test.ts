@@ -21,12 +21,12 @@ const ASKS: readonly Ask[] = [
   { method: 'resources/read', params: { uri: 'x:y' }, needs: 'read' },
   { method: 'prompts/get', params: { name: 'x' }, needs: 'read' },
   { method: 'tools/call', params: call('marked'), needs: 'either' },
-  // Using GET is not enough: the builder must mark the tool read-only.
+  // A GET tool is not read-only by itself: the builder must mark it.
   { method: 'tools/call', params: call('get'), needs: 'call' },
   { method: 'tools/call', params: call('denied'), needs: 'call' },
   { method: 'tools/call', params: call('post'), needs: 'call' },
   { method: 'tools/call', params: call('unknown'), needs: 'call' },
-  // This tool calls the tool that it is given.
+  // This tool calls the tool named in its arguments.
   { method: 'tools/call', params: call('proxy_explore', { tool: 'marked' }), needs: 'either' },
   { method: 'tools/call', params: call('proxy_explore', { tool: 'post' }), needs: 'call' },
   { method: 'tools/call', params: call('proxy_filter', { tool: 'unknown' }), needs: 'call' },
@@ -48,7 +48,7 @@ const isEnough = (scope: Scopes, { needs }: Ask): boolean => {
   const [mayRead, mayCall] = [held.includes('mcp:read'), held.includes('mcp:call')]
   return { nothing: true, read: mayRead, either: mayRead || mayCall, call: mayCall }[needs]
 }
-/** All required scopes, including those that the token already has. */
+/** Returns all required scopes, including those that the token already has. */
 const wantedScope = (scope: Scopes, { needs }: Ask): string => {
   const held = scope.split(' ')
   const more = { nothing: '', read: 'mcp:read', either: 'mcp:read', call: 'mcp:call' }[needs]

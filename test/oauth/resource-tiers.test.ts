@@ -12,14 +12,14 @@ const WHO = ['owner', 'allowed user', 'member', 'stranger', 'nobody'] as const
 type Tier = (typeof TIERS)[number]
 type Who = (typeof WHO)[number]
 
-/** Who has access at each tier, for every route and both kinds of token. */
+/** The users who have access at each tier, for every route and both kinds of token. */
 const LET_IN: Record<Tier, readonly Who[]> = {
   public: WHO,
   organization: ['owner', 'member'],
   private: ['owner', 'allowed user'],
 }
 
-/** Every route under /s/:uuid, with its status for users who have access. */
+/** Every route under /s/:uuid, with the status that users with access receive. */
 const ROUTES: [method: string, rest: string, status: number][] = [
   ['POST', '', 200],
   ['GET', '', 400],
@@ -36,7 +36,7 @@ const Found = z.object({ servers: z.array(z.object({ name: z.string(), base_url:
 
 const users = new Map<Who, ApiClient & { userId: string }>()
 const serverIds = new Map<Tier, string>()
-/** By user, kind and tier. */
+/** Tokens by user, kind and tier. */
 const tokens = new Map<string, string>()
 
 const patchbay = runPatchbay()

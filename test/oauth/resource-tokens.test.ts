@@ -16,7 +16,7 @@ import { createVisitor } from './support/visitor.ts'
 
 const Token = z.object({ token: z.string() })
 
-/** A JWT with this `header` that would give full access if JWTs were accepted. */
+/** Makes a JWT with this `header`. It would give full access if JWTs were accepted. */
 const makeJwt = (header: object, signature: string): string => {
   const claims = { sub: 'ada', scope: 'mcp:read mcp:call', exp: 9_999_999_999 }
   const parts = [header, claims].map(part => Buffer.from(JSON.stringify(part)).toString('base64url'))
@@ -29,9 +29,9 @@ const readToEnd = async (stream: WireStream): Promise<boolean> => {
 }
 
 describe.each(databasesOfRun)('a token of the authorization server on $kind', kind => {
-  /** Another process on the same database, which clients see as the same installation. */
+  /** The id of a private server that both processes serve. */
   let serverId: string
-  /** The URLs of the same server in each process, and of another server. */
+  /** The URLs of that server in each process, and of another server. */
   let url: string
   let secondUrl: string
   let otherUrl: string
@@ -51,7 +51,7 @@ describe.each(databasesOfRun)('a token of the authorization server on $kind', ki
   const mint = (wish: Partial<TokenWish> = {}) =>
     insertToken(first.services, { origin: first.origin, userId: ada.userId, serverId, ...wish })
 
-  /** Goes through all pages, as a client that registers itself. */
+  /** Obtains a token through all pages, as a client that registers itself. */
   const obtain = async () => {
     const visitor = createVisitor(first.origin)
     await visitor.signIn(ada.email)
@@ -106,9 +106,9 @@ describe.each(databasesOfRun)('a token of the authorization server on $kind', ki
     const { token, grantId } = await mint()
     const holder = { userId: ada.userId, serverId }
     expect(await tokens.verify(token)).toMatchObject(holder)
-    // Not a promise, because nothing had to be awaited.
+    // The result is not a promise, because nothing had to be awaited.
     expect(tokens.verify(token)).toMatchObject(holder)
-    // Deleted directly in the database, so that nothing is announced.
+    // Deletes the token directly in the database, so that nothing is announced.
     await db.oAuthArtifact.deleteMany({ where: { grantId } })
     now += 4_999
     expect(tokens.verify(token)).toMatchObject(holder)
@@ -190,7 +190,7 @@ describe.each(databasesOfRun)('a token of the authorization server on $kind', ki
     const { token } = await mint({ userId: bob.userId })
     expect(await knock(url, token)).toBe(200)
     await ada.expectOk('PATCH', `/servers/${serverId}`, { allowedUsers: [] })
-    // 403 without a challenge, because another token of the same user would not help.
+    // The response is 403 without a challenge, because another token of the same user would not help.
     const response = await postTo(url, token, INITIALIZE())
     expect([response.status, response.headers.get('www-authenticate')]).toEqual([403, null])
     await ada.expectOk('PATCH', `/servers/${serverId}`, { allowedUsers: [bob.email] })

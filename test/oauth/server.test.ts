@@ -29,7 +29,7 @@ describe.each(databasesOfRun)('the signing keys on $kind', ({ create }) => {
     const { db } = one.services
     expect(JSON.stringify(await db.signingKey.findMany())).not.toContain('"d"')
 
-    // Added as in a rotation: the newest signs, and both are published.
+    // Adds a key as a rotation does: the newest key signs, and both are published.
     const { sealing } = one.services
     const id = randomUUID()
     const { sealed } = await db.signingKey.findFirstOrThrow().then(row => {
@@ -112,7 +112,7 @@ describe.each(databasesOfRun)('unusual requests on $kind', kind => {
 describe('requests to the authorization server', () => {
   const world = runOAuthWorld()
 
-  // Counted in memory, whatever the database.
+  // Requests are counted in memory, whatever the database.
   it.each([
     ['address', (_count: number) => '198.51.100.77', '198.51.100.78'],
     ['IPv6 network', (count: number) => `2001:db8:0:77:${count.toString(16)}::1`, '2001:db8:0:78::1'],

@@ -67,14 +67,14 @@ describe('the tier of a passthrough server', () => {
     }
     expect(upstream.seen).toHaveLength(heard)
 
-    // Some upstreams read other spellings of the header as the same; they must not work either.
+    // Some upstreams treat other spellings of the header as the same, so these must not work either.
     for (const name of ['mcp_session_id', 'mcp-session_id']) {
       await fetch(server.url, { headers: { ...bearer(stranger), [name]: mine } })
       expect(upstream.seen.at(-1)?.headers).not.toHaveProperty(name)
     }
 
-    // Only the upstream knows who owns these sessions: some were started anonymously, some have several callers, some
-    // are unknown.
+    // Only the upstream knows who owns these sessions: one was started anonymously, one has several callers, and one is
+    // unknown.
     await Promise.all([begin('nobodys'), begin('alls', bearer(api))])
     await begin('alls', bearer(stranger))
     for (const session of ['nobodys', 'alls', 'new']) expect((await ask(session, bearer(stranger))).status).toBe(200)
@@ -87,19 +87,19 @@ describe('the tier of a passthrough server', () => {
     const server = await passTo(api, `http://127.0.0.1:${upstream.port}/mcp`)
     const ask = (headers: Record<string, string>) =>
       fetch(server.url, { headers: { ...headers, 'mcp-session-id': 'from-before' } })
-    // As after a restart, when the first user of a session is not necessarily its owner.
+    // This is the situation after a restart, when the first user of a session is not necessarily its owner.
     expect((await ask(bearer(stranger))).status).toBe(200)
     expect((await ask(bearer(api))).status).toBe(200)
   })
 
-  /** An HTTP+SSE client that knows its address for messages. */
+  /** Opens an HTTP+SSE stream. `path` is the address for the client's messages. */
   const openStream = async (url: string, headers: Record<string, string>) => {
     const reader = (await fetch(url, { headers })).body?.pipeThrough(new TextDecoderStream()).getReader()
     const told = (await reader?.read())?.value ?? ''
     return { path: /data: (\S+)/.exec(told)?.[1] ?? '', end: () => reader?.cancel() }
   }
 
-  /** Names the address for messages of each stream. */
+  /** Starts an HTTP+SSE upstream that gives each stream the next of these addresses for messages. */
   const startOlderUpstream = (addresses: string[]) =>
     startUpstream((response, { method }) => {
       if (method === 'POST') return void response.end('taken')
@@ -144,7 +144,7 @@ describe('the tier of a passthrough server', () => {
     expect(await send(mine.path.replace('=one', '=%6fne'), bearer(api))).toMatchObject({ status: 200 })
     expect(await send(theirs.path, bearer(stranger))).toMatchObject({ status: 200, body: 'taken' })
     await Promise.all([mine.end(), theirs.end(), third.end()])
-    // The reservation ends with the stream; from then on the upstream decides.
+    // The address is reserved only while its stream is open. After that, the upstream decides.
     await vi.waitFor(async () => expect((await send(mine.path)).status).toBe(200))
   })
 

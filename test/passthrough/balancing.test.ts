@@ -7,7 +7,7 @@ describe('several addresses of one upstream', () => {
   const patchbay = runPatchbay()
   const api = runUser(patchbay)
 
-  /** Responds with its own name; holds requests on demand. */
+  /** Starts an upstream that responds with its own name and holds requests on demand. */
   const startNamed = async (name: string, port = 0) => {
     const held: ServerResponse[] = []
     const seen: string[] = []
@@ -65,7 +65,7 @@ describe('several addresses of one upstream', () => {
     const { all, ask } = await startAll()
     const [a] = all
     await a?.stop()
-    // Its body goes to another address, because nothing of it had been sent.
+    // The request goes to another address, because none of its body had been sent.
     expect(await ask('', { 'mcp-session-id': 'session-of-a' })).toBe('b')
     expect(await ask()).toBe('b')
     const again = await startNamed('a again', a?.port)

@@ -10,7 +10,7 @@ const TOOL = { name: 'get', method: 'GET', url: 'https://api.example.com/' }
 
 describe.each(databasesOfRun)('the presentation passthrough on $kind', kind => {
   const patchbay = runPatchbay({ kind, env: { PATCHBAY_ALLOW_STDIO: 'true' } })
-  // The operator, because only they may add commands.
+  // This user is the operator, because only the operator may add commands.
   const api = runUser(patchbay)
 
   const makePlain = async (presentation = 'flat') =>
@@ -59,7 +59,7 @@ describe.each(databasesOfRun)('the presentation passthrough on $kind', kind => {
         body: { detail: expect.stringMatching(/passthrough server|passes its requests on/i) },
       })
     }
-    // Changing the presentation makes it an ordinary server again, which can use toolkits.
+    // Changing the presentation turns it back into an ordinary server, which can use toolkits.
     expect((await change(serverId, 'flat')).status).toBe(200)
     expect((await api.send('PUT', `/servers/${serverId}/toolkits/${toolkitId}`)).status).toBe(204)
   })
@@ -110,7 +110,7 @@ describe.each(databasesOfRun)('the presentation passthrough on $kind', kind => {
     await change(serverId, 'flat')
     expect(await ask()).toMatchObject({ status: 415, text: expect.stringContaining('jsonrpc') })
     await change(serverId, 'passthrough')
-    // When it was a server of tools, Patchbay may have connected to the upstream itself.
+    // While the server was not a passthrough server, Patchbay may have connected to the upstream itself.
     const passedOn = () => upstream.seen.filter(({ method, body }) => method === 'POST' && body === '{}').length
     const before = passedOn()
     expect((await ask()).status).toBe(200)

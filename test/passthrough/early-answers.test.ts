@@ -14,7 +14,7 @@ describe('a passthrough server that responds before the body is complete', () =>
   const patchbay = runPatchbay()
   const api = runUser(patchbay)
 
-  /** Sends a body, then another request over the same connection. Returns the status codes. */
+  /** Sends a request with a body, and another request over the same connection. Returns the status codes. */
   const sendBoth = (path: string, [framing, body]: readonly [string, string]) => {
     const socket = connect(Number(new URL(patchbay.origin).port), '127.0.0.1')
     onTestFinished(() => void socket.destroy())

@@ -92,7 +92,7 @@ describe('headers through a passthrough server', () => {
       'x-own',
     ])
     expect(answer.headers.get('x-own')).toBe('a, b')
-    // An upstream's page must not run anything on the dashboard's origin.
+    // A page from an upstream must not run anything on the dashboard's origin.
     expect(answer.headers.get('content-security-policy')).toBe("sandbox; default-src 'none'")
   })
 
@@ -147,7 +147,7 @@ describe('headers through a passthrough server', () => {
     const server = await passTo(api, `http://127.0.0.1:${upstream.port}/mcp`)
     const answer = await fetch(server.url)
     expect(JSON.stringify([...answer.headers])).not.toContain('obey')
-    // Makes proxies such as nginx stream without buffering.
+    // Makes proxies such as nginx stream the response instead of buffering it.
     expect(answer.headers.get('x-accel-buffering')).toBe('no')
   })
 

@@ -193,7 +193,7 @@ describe('a hostile upstream of a passthrough server', () => {
   })
 
   describe('over HTTP+SSE', () => {
-    /** Returns the endpoint event that the client receives when the upstream sent `said`. */
+    /** Returns the endpoint event that the client receives when the upstream sends `said`. */
     const endpointOf = async (said: string) => {
       const event = `event: endpoint\ndata: ${said}\n\n`
       const { port } = await listen(

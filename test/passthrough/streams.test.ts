@@ -7,7 +7,7 @@ import { historyOf, listen, passTo, startUpstream, until } from './support.ts'
 
 const STREAM = { 'content-type': 'text/event-stream' }
 
-/** An open request: the head of its response once it arrives, and the body received so far. */
+/** Opens a request. Provides the head of the response once it arrives, and the body received so far. */
 const open = async (
   url: string,
   { method = 'GET', headers = {} }: { method?: string; headers?: Record<string, string> } = {},
@@ -42,10 +42,10 @@ const gone = (emitter: IncomingMessage | ServerResponse): Promise<void> =>
   })
 
 const TCP_TABLE = '/proc/net/tcp'
-/** The kernel's timer on a silent connection (proc_pid_net(5), `tr`). */
+/** The `tr` value of the kernel's keep-alive timer, which runs while a connection is silent (proc_pid_net(5)). */
 const KEEP_ALIVE_TIMER = '02'
 
-/** Returns the kernel timer of the socket from `port` to `otherPort`, both on loopback. */
+/** Returns the active kernel timer of the socket from `port` to `otherPort`, both on loopback. */
 const timerOf = (port: number | undefined, otherPort: number | undefined): string | undefined => {
   const place = (number = 0): string => `0100007F:${number.toString(16).toUpperCase().padStart(4, '0')}`
   const rows = readFileSync(TCP_TABLE, 'utf8')
@@ -58,7 +58,7 @@ describe('a stream through a passthrough server', () => {
   const patchbay = runPatchbay()
   const api = runUser(patchbay)
 
-  /** An upstream whose responses the test writes. */
+  /** Starts an upstream whose responses the test writes. */
   const startHeld = async (server = {}) => {
     const held: ServerResponse[] = []
     const requests: IncomingMessage[] = []
@@ -93,7 +93,7 @@ describe('a stream through a passthrough server', () => {
     for (const event of ['data: 1\n\n', 'data: 2\n\n', 'data: 3\n\n']) {
       const before = got.text
       response.write(event)
-      // Nothing else follows that could flush it.
+      // No later data follows that could flush the event.
       await until(() => expect(got.text).toBe(before + event))
     }
     response.end()
@@ -134,7 +134,7 @@ describe('a stream through a passthrough server', () => {
     const { answered } = await open(server.url)
     const client = (await answered).answer.socket
     const upstream = (await nextOf(requests)).socket
-    // Data in flight and acknowledgements have timers of their own for a moment.
+    // For a moment, the timer for unacknowledged data or for an acknowledgment may run instead, so this retries.
     await until(() => expect(timerOf(client.remotePort, client.localPort)).toBe(KEEP_ALIVE_TIMER))
     await until(() => expect(timerOf(upstream.remotePort, port)).toBe(KEEP_ALIVE_TIMER))
   })
@@ -186,7 +186,7 @@ describe('a stream through a passthrough server', () => {
     onTestFinished(() => void outgoing.destroy())
     outgoing.on('error', () => {})
     outgoing.end()
-    // Nobody reads the response.
+    // The response is not read yet.
     const [answer]: IncomingMessage[] = await once(outgoing, 'response')
     let before = -1
     await vi.waitFor(
@@ -197,7 +197,7 @@ describe('a stream through a passthrough server', () => {
       },
       { interval: 300, timeout: 10_000 },
     )
-    // What the loopback buffers hold, not everything that could have been sent by now.
+    // Only what fits into the loopback buffers was sent, not everything that could have been.
     expect(sent).toBeLessThan(64 * 1_024 * 1_024)
     answer?.resume()
     await until(() => expect(sent).toBeGreaterThan(before))

@@ -13,7 +13,7 @@ import type { ApiClient } from '../support/api-client.ts'
 
 export type Seen = { method: string; url: string; headers: IncomingHttpHeaders; rawHeaders: string[]; body: string }
 
-/** Closes with the test, including its connections. */
+/** Starts a server on loopback. After the test, the server and its connections close. */
 export const listen = async (
   server: Server,
   port = 0,
@@ -40,7 +40,7 @@ const readBody = async (request: IncomingMessage): Promise<string> => {
   return Buffer.concat(parts).toString()
 }
 
-/** The upstream of most tests: records requests and returns them. */
+/** Starts the upstream of most tests, which records requests and returns them. */
 export const startUpstream = async (
   answer: (response: ServerResponse, seen: Seen, request: IncomingMessage) => void = (response, seen) => {
     response.setHeader('content-type', 'application/json')
@@ -58,7 +58,7 @@ export const startUpstream = async (
   return { seen, ...(await listen(createServer(listener))) }
 }
 
-/** Creates a passthrough server for these addresses. */
+/** Creates a passthrough server for this upstream URL. */
 export const passTo = async (
   api: ApiClient,
   url: string,
@@ -81,7 +81,7 @@ export const passTo = async (
 
 export type RawAnswer = { status: number; head: string; body: string }
 
-/** Sends raw bytes, and reads until the other end closes or has sent a complete response. */
+/** Sends raw bytes, and reads until the other end closes the connection or has sent a complete response. */
 export const sendRaw = (origin: string, text: string): Promise<RawAnswer> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(origin)
@@ -125,11 +125,11 @@ const Executions = z.object({
   ),
 })
 
-/** Retries until it succeeds, because the machine may be busy. */
+/** Retries the check until it succeeds, because the machine may be busy. */
 export const until = <T>(check: () => T | Promise<T>): Promise<T> =>
   vi.waitFor(check, { timeout: 15_000, interval: 10 })
 
-/** Returns the history of a server, newest first, once there is some. */
+/** Returns the history of a server, newest first, once it has entries. */
 export const historyOf = (api: ApiClient, serverId: string) =>
   until(async () => {
     const { items } = Executions.parse((await api.expectOk('GET', `/servers/${serverId}/executions`)).body)

@@ -9,7 +9,7 @@ describe('a WebSocket through a passthrough server', () => {
   const patchbay = runPatchbay()
   const api = runUser(patchbay)
 
-  /** Echoes what it receives. */
+  /** Starts a WebSocket server that echoes what it receives. */
   const startEcho = async () => {
     const http = createServer()
     const seen: IncomingMessage[] = []

@@ -8,7 +8,7 @@ import type { Patchbay } from '../support/process.ts'
 
 export type CallAnswer = { status: number; headers: Headers; text: string }
 
-/** Calls a tool like a stateless client, over connections that are kept open. */
+/** Calls a tool as a stateless client does, over connections that are kept open. */
 export const callTool = async (
   url: string,
   name: string,
@@ -25,13 +25,13 @@ export const callTool = async (
 }
 
 export type HeldApi = Pick<FakeApi, 'origin' | 'seen'> & {
-  /** Resolves once this many requests are waiting for their response. */
+  /** Resolves once this many requests are waiting for a response. */
   waiting: (count: number) => Promise<void>
-  /** Responds to the waiting requests, and from then on to every request at once. */
+  /** Responds to all waiting requests, and from then on to every request immediately. */
   release: () => void
 }
 
-/** An external API that does not respond until the test says so. */
+/** Starts an API that does not respond until the test releases it. */
 export const startHeldApi = async (): Promise<HeldApi> => {
   const held: (() => void)[] = []
   let onWaiting = (): void => undefined
@@ -61,7 +61,7 @@ export const startHeldApi = async (): Promise<HeldApi> => {
   }
 }
 
-/** A public server with one tool, `get_thing`, which calls this API. */
+/** Creates a public server with one tool, `get_thing`, which calls this API. */
 export const serveApi = async (patchbay: Patchbay, api: Pick<FakeApi, 'origin'>) => {
   const builder = await signUp(patchbay.origin)
   const made = await makeServer(builder, [{ name: 'get_thing', method: 'GET', url: `${api.origin}/thing` }])
@@ -70,7 +70,7 @@ export const serveApi = async (patchbay: Patchbay, api: Pick<FakeApi, 'origin'>)
 
 export type RawConnection = { socket: Socket; received: () => string; closed: Promise<void> }
 
-/** A connection on which the test writes raw bytes. Resolves once it is open. */
+/** Opens a connection on which the test writes raw bytes. */
 export const openRaw = (port: number): Promise<RawConnection> =>
   new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1')

@@ -18,7 +18,7 @@ const ENOUGH_CALLS = 20
 /** An acknowledged change: a GET of `path` returns `status` and `body`. */
 type Acknowledged = { path: string; status: number; body: object }
 
-/** Writes until the process has ended. Records only acknowledged changes. */
+/** Keeps making changes until the process ends. Records only acknowledged changes. */
 const writeOn = async (api: ApiClient, writer: number, acknowledged: Map<string, Acknowledged>): Promise<void> => {
   const note = (path: string, status: number, body: object): void => {
     acknowledged.set(path, { path, status, body })

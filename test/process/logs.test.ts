@@ -90,7 +90,7 @@ it('the log contains no password, token, cookie, CSRF token or secret at any lev
   const announcement = `/sign-up, with the setup token "${setupToken}".`
   expect(stdout).toContain(announcement)
   const log = stdout.replace(announcement, '')
-  // The log is not empty: the API writes a line per response.
+  // Makes sure that the log has content: the API writes one line per response.
   expect(log.split('\n').length).toBeGreaterThan(30)
   const canaries = [PASSWORD, SECRET, STRAY, setupToken, csrfToken, token, METRICS_TOKEN, ...cookies]
   const forms = canaries.flatMap(text => [text, encodeURIComponent(text), Buffer.from(text).toString('base64')])

@@ -40,7 +40,7 @@ const onlyRefusalOf = async (...given: Parameters<typeof refusalOf>): Promise<st
   return line
 }
 
-/** Creates a folder in which Patchbay has run before. */
+/** Creates a folder in which Patchbay has already run. */
 const usedDirectory = async (env: NodeJS.ProcessEnv = {}): Promise<string> => {
   const directory = temporaryDirectory()
   const made = await runSharedCommand(
@@ -104,7 +104,7 @@ describe.concurrent('a start on an unavailable address', () => {
   })
 
   it('names a host that belongs to another machine', async () => {
-    // Reserved for documentation (RFC 5737), so no machine has this address.
+    // This address is reserved for documentation (RFC 5737), so no machine has it.
     const env = { PATCHBAY_HOST: '203.0.113.1', PATCHBAY_PORT: String(await freePort()) }
     expect(await refusalOf({ env })).toEqual([expect.stringMatching(/^203\.0\.113\.1 .*PATCHBAY_HOST/)])
   })
@@ -227,7 +227,7 @@ describe.concurrent('a start with an unusable database', () => {
     await usedDirectory({ DATABASE_URL: database.url, PATCHBAY_MASTER_KEY: mine })
     const server = startCommand(['serve'], { env: { DATABASE_URL: database.url, PATCHBAY_MASTER_KEY: strange } })
     await vi.waitFor(() => expect(server.stderr()).toContain(idOf(mine)), { timeout: 30_000 })
-    // An open pool would keep the process alive for 10 s.
+    // An open connection pool would keep the process alive for 10 s.
     expect(await Promise.race([server.ended, delay(9_000, 'still running', { ref: false })])).toMatchObject({ code: 1 })
   })
 })

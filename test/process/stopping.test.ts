@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 60_000 })
 
 const CALLS = 100
 
-/** Reads the history from a database that no process has open any more. */
+/** Reads the outcomes of calls from a database that no process has open anymore. */
 const outcomesIn = ({ databaseFile }: Patchbay): string[] => {
   const db = new Sqlite(databaseFile, { readonly: true })
   try {
@@ -31,7 +31,7 @@ const untilRefused = async (port: number): Promise<void> => {
   })
 }
 
-/** Calls the tool with the id 7 in a session whose response is streamed, and over HTTP+SSE. */
+/** Calls the tool with the id 7, both in a session whose response is streamed and over HTTP+SSE. */
 const startStreamedCalls = async (patchbay: Patchbay, serverId: string, session: Record<string, string>) => {
   const params = { name: 'get_thing', arguments: {}, _meta: { progressToken: 'p' } }
   const call = { jsonrpc: '2.0', id: 7, method: 'tools/call', params }
@@ -81,7 +81,7 @@ describe('Patchbay after a stop signal', () => {
     await probe.closed
     expect(probe.received()).toMatch(/^HTTP\/1\.1 503 /)
     for (const stream of idle) await expectCleanEnd(stream)
-    // Node would wait 10 s for its first header.
+    // Node would wait 10 s for the first header of this connection.
     expect(await Promise.race([spare.closed, delay(9_000, 'still open', { ref: false })])).toBeUndefined()
 
     api.release()

@@ -114,7 +114,7 @@ describe.runIf(hasDisk)('a full disk', () => {
     }
     const filler = join(DISK, 'filler')
     fill(filler)
-    // The write-ahead log reuses its space, so the first writes may still fit.
+    // The write-ahead log reuses its space, so the first writes may still succeed.
     const refusal = await vi.waitUntil(
       async () => {
         const answer = await write(builder)

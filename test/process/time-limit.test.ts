@@ -11,7 +11,7 @@ it('work that was starved of CPU is retried, and work that computes forever is n
     if (!isRetry) sleep(60_000)
   })
   expect(isDone).toBe(true)
-  // A busy machine can starve a retry too.
+  // On a busy machine, the retry can be starved too.
   expect(tries.slice(0, 2)).toEqual([false, true])
   let count = 0
   const isEndlessDone = isDoneWithin(200, () => {

@@ -35,7 +35,7 @@ it('a call whose plan cannot be built fails and is recorded like any failed call
   const row = await db.instance.findUniqueOrThrow({ where: { id: instanceIds.tool ?? '' }, include: { tool: true } })
   const definition = { name: 'tool', method: 'GET', url: 'http://a.example/', headers: [], parameters: {} }
   const { id, toolkitId, createdAt, updatedAt } = row.tool
-  // As stored by another version of the program: it compiled when the server was mounted, but does not now.
+  // A definition stored by another version of the program: it compiled when the server was mounted, but no longer does.
   const broken = { ...definition, url: '{{', id, toolkitId, originId: undefined, createdAt, updatedAt }
   const heard: unknown[] = []
   const tool = compileTool(

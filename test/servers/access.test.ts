@@ -16,7 +16,7 @@ const Token = z.object({ id: z.string(), token: z.string() })
 const makeToken = async (api: ApiClient, scopes: string[] = ['mcp']) =>
   Token.parse((await api.expectOk('POST', '/tokens', { name: 'token', scopes })).body)
 
-/** Tests the access check alone, for cases that are hard to send to a server. */
+/** Tests the access check alone, for cases that are hard to produce with a request. */
 const policyOf = (tier: AccessPolicy['tier']): AccessPolicy => ({
   serverId: 'server',
   tier,
@@ -53,7 +53,7 @@ describe('the access check of a server', () => {
   ])('handles a token %s', (_, limits, isAllowedIn, isKnownIn) => {
     const principal = { ...OWNER, ...limits }
     expect(check(principal, 'private')).toMatchObject({ ok: isAllowedIn })
-    // A public server allows everybody. The token only identifies the caller.
+    // A public server admits everybody. The token only identifies the caller.
     const caller = isKnownIn ? { userId: 'owner', tokenId: 'token', grantId: 'grant' } : undefined
     expect(check(principal, 'public')).toEqual({ ok: true, value: caller })
   })

@@ -6,7 +6,7 @@ import { databasesOfRun } from '../support/databases.ts'
 import { runFakeApi, runPatchbay, runUser } from '../support/world.ts'
 import { callText, connect, toolNames } from './mcp.ts'
 
-/** Time limit for tests of bulk operations on a busy machine. */
+/** Time limit for bulk operations on a busy machine. */
 const BIG_MS = 60_000
 
 describe.each(databasesOfRun)('the wiring of a server on $kind', kind => {
@@ -276,7 +276,7 @@ describe.each(databasesOfRun)('the wiring of a server on $kind', kind => {
       const headers = { authorization: `Bearer ${ada.token}` }
       return (await fetch(`${patchbay.origin}/servers/${serverId}/${path}`, { headers })).text()
     }
-    /** Rows of the instances, without the findings about their cost below. */
+    /** Counts the rows of instances, without the findings about their cost below them. */
     const shown = (html: string) => html.split('id="catalogue"')[0]?.match(/<th scope="row"/g)?.length
     expect(shown(await page('tools'))).toBe(50)
     expect(await page('tools?page=40')).toContain('1,951 to 2,000 of 2,000')

@@ -30,7 +30,7 @@ const reportOf = (findings: number): CatalogueReport => ({
 describe('the catalogue on a page', () => {
   it('counts all findings, shows the 100 most severe, and the number of the others', () => {
     const { count, findings, more } = toCatalogueView(reportOf(120), 'grouped', name => `/${name}`)
-    // One of the findings is about the whole list, which is large.
+    // One of the findings concerns the whole list, which is large.
     expect(count).toBe('1 error, 120 warnings')
     expect(findings).toHaveLength(100)
     expect(findings[0]).toMatchObject({ tool: 'tool_3', href: '/tool_3', level: 'error' })

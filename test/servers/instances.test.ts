@@ -5,7 +5,7 @@ import { databasesOfRun } from '../support/databases.ts'
 import { runFakeApi, runPatchbay } from '../support/world.ts'
 import { callText, connect, toolNames } from './mcp.ts'
 
-/** Time limit for tests of bulk operations on a busy machine. */
+/** Time limit for bulk operations on a busy machine. */
 const BIG_MS = 60_000
 const Loose = z.looseObject({})
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, index) => index)
@@ -240,7 +240,7 @@ describe.each(databasesOfRun)('servers on $kind', kind => {
     expect(secret.status).toBe(201)
     expect(secret.body).toEqual({ id: expect.any(String), key: 'token', secret: true, ...times })
     expect(await put('plain', { value: '' })).toMatchObject({ status: 200, body: { value: '' } })
-    // Without the field a secret stays a secret.
+    // Without the field `secret`, a secret stays a secret.
     const kept = await put('token', { value: 'sk-canary-2' })
     expect(kept.body).toEqual({ id: expect.any(String), key: 'token', secret: true, ...times })
     const list = await ada.send('GET', `/servers/${server.id}/globals`)

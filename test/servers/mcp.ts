@@ -20,10 +20,7 @@ export const connect = async (url: string, token?: string, options: ClientOption
   return client
 }
 
-/**
- * Connects a client that lists the tools again after each notification, and adds the lists to
- * `changes`.
- */
+/** Connects a client that lists the tools after each notification and adds each list to `changes`. */
 export const connectListening = async (url: string, mode: 'legacy' | 'auto' = 'legacy') => {
   const changes: Tool[][] = []
   const client = await connect(url, undefined, {
@@ -33,7 +30,7 @@ export const connectListening = async (url: string, mode: 'legacy' | 'auto' = 'l
   return { client, changes, lastNames: () => changes.at(-1)?.map(({ name }) => name) }
 }
 
-/** Lists the tools of all pages. */
+/** Returns the names of the tools on all pages. */
 export const toolNames = async (client: Client): Promise<string[]> => {
   const names: string[] = []
   let cursor: string | undefined
@@ -45,7 +42,7 @@ export const toolNames = async (client: Client): Promise<string[]> => {
   return names
 }
 
-/** Returns the text of a result's first block, and whether it is an error. */
+/** Calls a tool. Returns the text of the result's first block, and whether the result is an error. */
 export const callText = async (
   client: Client,
   name: string,
@@ -56,7 +53,7 @@ export const callText = async (
   return { text: block?.type === 'text' ? block.text : '', isError: isError === true }
 }
 
-/** Returns all texts of a result. `meta` is what its `_meta` says about a cut result. */
+/** Calls a tool. Returns all texts of the result. `meta` is the part of `_meta` that describes a cut result. */
 export const callTexts = async (
   client: Client,
   name: string,

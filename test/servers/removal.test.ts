@@ -9,7 +9,7 @@ describe.each(databasesOfRun)('removing a server on $kind', kind => {
   const patchbay = runPatchbay({ kind })
   const fake = runFakeApi()
 
-  /** Longer than one batch of the history. */
+  /** Adds more entries to the history than fit in one batch. */
   const addHistory = (serverId: string, count = 1_100) =>
     patchbay.services.db.execution.createMany({
       data: Array.from({ length: count }, () => ({
@@ -32,7 +32,7 @@ describe.each(databasesOfRun)('removing a server on $kind', kind => {
     return made
   }
 
-  /** How the API and MCP respond to requests for the server. */
+  /** Returns the statuses with which the API and MCP respond to requests for the server. */
   const statusesOf = async (owner: ApiClient, { serverId, instanceIds, url }: Awaited<ReturnType<typeof makeFull>>) => {
     const execution = await patchbay.services.db.execution.findFirst({ where: { serverId } })
     const get = async (path: string) => (await owner.send('GET', path)).status
@@ -82,7 +82,7 @@ describe.each(databasesOfRun)('removing a server on $kind', kind => {
     const { db, upkeep } = patchbay.services
     const owner = await signUp(patchbay.origin)
     const server = await makeFull(owner)
-    // The state that a process leaves if it ends between the two steps.
+    // Recreates the state that a process leaves if it ends between the two steps.
     await db.server.update({ where: { id: server.serverId }, data: { removedAt: new Date() } })
 
     expect(await statusesOf(owner, server)).toEqual(everything(404))

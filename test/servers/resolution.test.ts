@@ -8,7 +8,7 @@ const TYPES = ['string', 'integer', 'number', 'boolean', 'json', 'url'] as const
 type ParameterType = (typeof TYPES)[number]
 type Binding = { source: string; value?: unknown }
 
-/** The result of each value by type and source. `wrong` is part of the expected error. */
+/** Values by type and source, each with its expected result. `wrong` is part of the expected error. */
 const CASTS: readonly {
   type: ParameterType
   source: 'exposed' | 'instance' | 'server'
@@ -76,7 +76,7 @@ describe('the parameters of a call', () => {
     toolkitId = (await ada.create('/toolkits', { title: 'Toolkit' })).id
   })
 
-  /** Adds a tool and returns a function that calls it with the official client. */
+  /** Adds a tool and returns functions that call it with the official client. */
   const work = async (definition: object, bindings: Record<string, Binding> = {}) => {
     const name = `tool_${++made}`
     const tool = { name, method: 'POST', url: `${fake.origin}/`, ...definition }
@@ -84,7 +84,7 @@ describe('the parameters of a call', () => {
     await ada.expectOk('POST', `/servers/${serverId}/instances`, { toolId: id, name, bindings })
     client = await connect(`${patchbay.origin}/s/${serverId}`)
     const call = async (args: Record<string, unknown> = {}) => callText(client, name, args)
-    /** Returns the JSON that the API received. */
+    /** Calls the tool and returns the JSON that the API received. */
     const send = async (args: Record<string, unknown> = {}): Promise<unknown> => {
       const { text, isError } = await call(args)
       if (isError) throw new Error(text)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** A response of the management API. `body` is undefined if it is empty. */
+/** A response of the management API. `body` is undefined if the response has none. */
 export type ApiResponse = { status: number; headers: Headers; body: unknown }
 
 export const WithId = z.looseObject({ id: z.string() })
@@ -39,7 +39,7 @@ export type ApiClient = ReturnType<typeof createApiClient>
 const PASSWORD = 'correct horse battery staple'
 let accounts = 0
 
-/** Creates an account, and returns a client with a token that has all scopes. */
+/** Creates an account and returns a client whose token has all scopes. */
 export const signUp = async (
   origin: string,
   email = `builder${++accounts}@example.com`,
@@ -74,7 +74,7 @@ export const makeServer = async (
   options: { server?: Record<string, unknown>; bindings?: Record<string, Record<string, unknown>> } = {},
 ) => {
   const toolkit = await api.create('/toolkits', { title: 'Toolkit' })
-  // A budget would add the tools that continue from a cut result.
+  // Sets no budget, because a budget would add the tools that continue from a cut result.
   const plain = { name: 'Server', access: 'public', maxResponseTokens: 0 }
   const server = await api.create('/servers', { ...plain, ...options.server })
   await api.expectOk('PUT', `/servers/${server.id}/toolkits/${toolkit.id}`)

@@ -12,7 +12,7 @@ import { writeMigratedSqlite } from './sqlite.ts'
 export type TestApp = {
   /** `http://localhost:PORT`. */
   origin: string
-  /** Folder of its files, except for a database passed in. */
+  /** The folder of the app's files, except for a database that was passed in. */
   directory: string
   settings: Settings
   services: Services
@@ -23,13 +23,13 @@ export type TestApp = {
 export type TestAppOptions = {
   /** Default: a new SQLite file. */
   databaseUrl?: string
-  /** More settings, as environment variables. */
+  /** Additional settings, as environment variables. */
   env?: Record<string, string>
-  /** Options without a setting. */
+  /** Options for which there is no setting. */
   services?: ServiceOptions
 }
 
-/** Makes sign-ups fast: passwords in tests need no protection. */
+/** Parameters for fast password hashing: passwords in tests need no protection. */
 const LIGHT_HASHING = { memoryKib: 8, passes: 1 }
 
 /** Starts the application on a free port, with its own database. Its tools may call loopback addresses. */

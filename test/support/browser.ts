@@ -6,7 +6,7 @@ const Session = z.object({ csrfToken: z.string() })
 
 /**
  * Returns a client of the management API that works like a page in a browser: it keeps its cookies and sends its CSRF
- * token. `address` is its apparent address, for an app that trusts loopback as a proxy.
+ * token. `address` is the client address seen by an app that trusts loopback as a proxy.
  */
 export const createBrowser = (origin: string, { address }: { address?: string } = {}) => {
   const cookies = new Map<string, string>()

@@ -1,8 +1,8 @@
 const isRest = process.env.TEST_REST === '1'
 
 /**
- * Returns the cases of this run: the first in `npm test`, the rest with TEST_REST=1, as in the last stage of `.ci/run`. For
- * tests that repeat the same checks on many cases, of which a few show what a change broke.
+ * Returns the cases of this run: a first selection in `npm test`, and the rest with TEST_REST=1, as in the last stage
+ * of `.ci/run`. For tests that repeat the same checks on many cases, where a few cases reveal what a change broke.
  */
 export const casesOfRun = <Case>(cases: readonly Case[], isFirst: (one: Case, index: number) => boolean): Case[] =>
   cases.filter((one, index) => isFirst(one, index) !== isRest)

@@ -1,13 +1,13 @@
 import packed from '@sparticuz/chromium'
 import { type Browser, chromium } from 'playwright-core'
 
-/** Switches of the package that turn off what is tested, or that end the browser with its page. */
+/** Switches that the package sets, but that turn off what is tested or end the browser with its page. */
 const UNWANTED: ReadonlySet<string> = new Set([
   '--disable-web-security',
   '--allow-running-insecure-content',
   '--single-process',
   '--no-zygote',
-  // SwiftShader emulates a graphics card; Chromium's own drawing takes half the work.
+  // SwiftShader emulates a graphics card. Chromium's own rendering takes half the work.
   '--ignore-gpu-blocklist',
   '--in-process-gpu',
   '--use-gl=angle',

@@ -1,18 +1,18 @@
-// Runs the commands it is sent one after another, with the program loaded only once.
+// Runs commands one after another as it receives them. Loads the program only once.
 import { buildProgram } from '../../src/cli/program.ts'
 import { runProgram } from '../../src/cli/run.ts'
 
 export type CommandRequest = { id: number; args: string[]; directory: string; env: Record<string, string> }
 export type CommandResult = { id: number; code: number; stdout: string; stderr: string }
 
-// As the program itself does.
+// The program itself sets the same mask.
 process.umask(0o077)
 
 const captured = { stdout: '', stderr: '' }
 const isFunction = (value: unknown): value is () => void => typeof value === 'function'
 for (const name of ['stdout', 'stderr'] as const) {
   const stream = process[name]
-  // Each command adds a listener, and no command outlives the next here.
+  // Each command adds a listener, and this process outlives every command.
   stream.setMaxListeners(0)
   stream.write = (chunk: string | Uint8Array, ...rest: unknown[]) => {
     captured[name] += typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString()

@@ -1,4 +1,4 @@
-/** Returns the result of the work, and the number of event loop turns during it. */
+/** Does the work. Returns its result and the number of event loop turns that it took. */
 export const countTurns = async <Made>(work: () => Promise<Made> | Made): Promise<{ made: Made; turns: number }> => {
   let turns = 0
   let isOver = false

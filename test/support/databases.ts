@@ -9,14 +9,14 @@ import type { DatabaseKind, DatabaseTarget } from '../../src/lib/db/target.ts'
 import './postgres.ts'
 import { writeMigratedSqlite } from './sqlite.ts'
 
-/** A test's own database. `url` is its DATABASE_URL. Call `drop` after all connections are closed. */
+/** A database for one test. `url` is its DATABASE_URL. Call `drop` after all connections are closed. */
 export type TestDatabase = { target: DatabaseTarget; url: string; drop: () => Promise<void> }
 
 export type DatabaseKindForTests = {
   kind: DatabaseKind
   /** Migrated. */
   create: () => Promise<TestDatabase>
-  /** Without tables; on SQLite the file does not exist either. */
+  /** Creates a database without tables. On SQLite, the file does not exist either. */
   createEmpty: () => Promise<TestDatabase>
 }
 

@@ -1,12 +1,12 @@
 import { afterAll, vi } from 'vitest'
 import { endFile } from './end-of-file.ts'
 
-// Vitest's setupFiles: this file runs anew before each test file.
+// Vitest's setupFiles: this file runs again before each test file.
 afterAll(endFile)
 
 const WAIT_TIMEOUT_MS = 20_000
 
-// Vitest has a setting for the timeout of `expect.poll`, but `vi.waitFor` gives up after a second.
+// Vitest has a setting for the timeout of `expect.poll`, but none for `vi.waitFor`, which gives up after a second.
 const { waitFor } = vi
 vi.waitFor = (callback, options = {}) => {
   const given = typeof options === 'number' ? { timeout: options } : options

@@ -5,7 +5,7 @@ export const atEndOfFile = (end: () => unknown): void => {
   ends.add(end)
 }
 
-/** Runs after the hooks of the file itself. */
+/** Runs after the hooks of the test file itself. */
 export const endFile = async (): Promise<void> => {
   for (const end of ends) await end()
 }

@@ -13,7 +13,7 @@ export const answerJson = (response: ServerResponse, body: unknown, status = 200
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 }
 
-/** Starts an HTTP API on loopback that stands for someone else's, and records its requests. */
+/** Starts an HTTP API on loopback that stands in for a third-party API, and records its requests. */
 export const startFakeApi = async (answer: Answerer) => {
   const seen: SeenRequest[] = []
   const server = createServer(async (incoming, response) => {
@@ -36,6 +36,6 @@ export const startFakeApi = async (answer: Answerer) => {
 }
 export type FakeApi = Awaited<ReturnType<typeof startFakeApi>>
 
-/** Returns the request as the response. */
+/** Responds with the request that it received. */
 export const echo: Answerer = ({ method, url, headers, body }, response) =>
   answerJson(response, { method, url, headers, body })

@@ -2,8 +2,8 @@ import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 
 /**
- * Below the range from which systems choose ports (from 32768 on Linux, from 49152 elsewhere): a port from there could
- * be given to another server before it is used.
+ * The first port to use. It is below the range from which systems choose ports (from 32768 on Linux, from 49152
+ * elsewhere): a port in that range could be given to another server before it is used.
  */
 const FIRST = 20_000
 const COUNT = 12_000
@@ -21,7 +21,7 @@ const canListen = (port: number): Promise<boolean> =>
     probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)))
   })
 
-/** Returns a loopback port on which nothing listens at the moment. */
+/** Returns a loopback port on which nothing is listening at the moment. */
 export const freePort = async (): Promise<number> => {
   for (let tries = 0; tries < COUNT; tries++) {
     const port = FIRST + (next++ % COUNT)

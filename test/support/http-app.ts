@@ -39,8 +39,8 @@ export type HttpAppOptions = {
 }
 
 /**
- * Builds the HTTP layer alone, with the test's own routes. A token names the user and the scopes, such as
- * `Bearer user:read,write`. `logs` are the parsed log lines.
+ * Builds the HTTP layer alone, with the test's own routes. A token names the user and the scopes, such as `Bearer
+ * user:read,write`. `logs` contains the parsed log lines.
  */
 export const buildHttpApp = async (options: HttpAppOptions = {}): Promise<{ app: HttpServer; logs: unknown[] }> => {
   const { routes, baseUrl = BASE_URL, allowedOrigins = [], listensOnLoopback = true, trustProxy = [] } = options

@@ -13,19 +13,19 @@ const withLimits = (name: 'inspect-result' | 'shape-result', limits: Limits) => 
   return createJobPool({ jobs: { ...JOBS, [name]: job }, ...(maxThreads !== undefined && { maxThreads }) })
 }
 
-/** Inspects results in a worker pool with limits of its own. */
+/** Opens a result inspector with a worker pool and limits of its own. */
 export const openResultInspector = (limits: Limits = {}) => {
   const workers = withLimits('inspect-result', limits)
   return { ...createResultInspector(workers.job('inspect-result')), close: workers.close }
 }
 
-/** Checks values against schemas in a worker pool of its own. */
+/** Opens schema checks with a worker pool of their own. */
 export const openSchemaChecks = () => {
   const workers = createJobPool()
   return { ...createSchemaChecks(workers.job('check-schema')), close: workers.close }
 }
 
-/** Shapes results in a worker pool with limits of its own. */
+/** Opens a result shaper with a worker pool and limits of its own. */
 export const openResultShaper = (limits: Limits = {}) => {
   const workers = withLimits('shape-result', limits)
   return { ...createResultShaper(workers.job('shape-result')), close: workers.close }

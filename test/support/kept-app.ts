@@ -16,7 +16,7 @@ export type StartedApp = {
 
 export type StartOptions = Omit<TestAppOptions, 'databaseUrl'> & {
   kind: DatabaseKindForTests
-  /** Whether it sends its mail to `smtp`, and not to its outbox. */
+  /** Whether the application sends its mail to `smtp` instead of its outbox. */
   hasMail?: boolean
 }
 
@@ -40,7 +40,7 @@ export const startOwnApp = async ({ kind, hasMail, env, services }: StartOptions
   }
 }
 
-/** Names the tables that the application itself has not written to when it started. */
+/** Lists the tables that are still empty after the application has started. */
 const listEmptyTables = async ({ db }: Services): Promise<string[]> => {
   const rows =
     db.kind === 'sqlite'
@@ -55,7 +55,7 @@ const listEmptyTables = async ({ db }: Services): Promise<string[]> => {
   return tables
 }
 
-/** Deletes the rows of these tables, and makes the application forget what it knew of them. */
+/** Deletes the rows of these tables, and makes the application drop what it has cached from them. */
 const emptyTables = async ({ db, bus }: Services, { target }: TestDatabase, tables: string[]): Promise<void> => {
   const deletions = tables.map(name => `DELETE FROM "${name}";`).join(' ')
   if (target.kind === 'sqlite') {
@@ -64,19 +64,20 @@ const emptyTables = async ({ db, bus }: Services, { target }: TestDatabase, tabl
     connection.exec(`BEGIN; ${deletions} COMMIT;`)
     connection.close()
   } else {
-    // A replica checks no foreign keys.
+    // In the replica role, PostgreSQL does not check foreign keys.
     await db.$executeRawUnsafe(`DO $$ BEGIN SET LOCAL session_replication_role = replica; ${deletions} END $$`)
   }
   await bus.publish({ type: 'resync' })
 }
 
-/** Applications not in use, keyed by database and settings. */
+/** Idle applications, keyed by database and settings. */
 const idle = new Map<string, StartedApp[]>()
 
-// Each application listens for the exit of its process.
+// Each application adds a listener for the exit of this process.
 process.setMaxListeners(50)
 
-// Vitest ends a worker with this signal after its last file, and soon kills it. The server's databases end with the server.
+// Vitest sends this signal to a worker after its last file, and kills the worker soon after. The PostgreSQL databases
+// end with their server.
 process.once('SIGTERM', () => {
   for (const { app, database } of [...idle.values()].flat()) {
     rmSync(app.directory, { recursive: true, force: true })
@@ -86,8 +87,8 @@ process.once('SIGTERM', () => {
 })
 
 /**
- * Returns an application with an empty database, preferably one that an earlier test with the same settings has closed:
- * starting one takes longer than most tests. A test that leaves more behind than rows must start its own.
+ * Returns an application with an empty database. Prefers one that an earlier test with the same settings has closed,
+ * because starting one takes longer than most tests. A test that leaves more than rows behind must start its own.
  */
 export const takeKeptApp = async (options: Omit<StartOptions, 'services'>): Promise<StartedApp> => {
   const key = JSON.stringify([options.kind.kind, options.hasMail ?? false, options.env ?? {}])

@@ -3,14 +3,14 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { compileCache } from './compile-cache.ts'
 
-/** In the environment of every process that a test run starts, to find those that outlive it. */
+/** The variable that marks every process that a test run starts, to find processes that outlive the run. */
 const VARIABLE = 'TEST_RUN_MARK'
 
 /** Processes may take a moment to exit. */
 const EXIT_TIMEOUT_MS = 10_000
 const POLL_INTERVAL_MS = 100
 
-/** Returns the variables that a process started with its own environment needs: the mark and the compile cache. */
+/** Returns the variables for a process that is started with its own environment: the mark and the compile cache. */
 export const runMark = (): Record<string, string> => {
   const mark = process.env[VARIABLE]
   return { ...compileCache(), ...(mark !== undefined && { [VARIABLE]: mark }) }
@@ -24,7 +24,7 @@ const readText = (path: string): string => {
   }
 }
 
-/** Lists the processes of the run with their commands, except Vitest's own, which it ends itself. */
+/** Lists the processes of the run with their commands, except Vitest's own processes, which Vitest ends itself. */
 const listMarked = (mark: string): { pid: number; command: string }[] =>
   (existsSync('/proc') ? readdirSync('/proc') : [])
     .map(Number)
@@ -33,7 +33,7 @@ const listMarked = (mark: string): { pid: number; command: string }[] =>
     .map(pid => ({ pid, command: readText(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim() }))
     .filter(({ command }) => command !== '' && !command.includes('vitest'))
 
-/** Vitest's globalSetup: fails the run if a process that a test started is still there after the last test file. */
+/** Vitest's globalSetup: fails the run if a process that a test started is still running after the last test file. */
 export default function setUp(): () => Promise<void> {
   const mark = randomUUID()
   process.env[VARIABLE] = mark

@@ -23,7 +23,7 @@ atEndOfFile(async () => {
 /** Logged by htmx for aborted requests. Failed ones also log `htmx:sendError` or `htmx:responseError`. */
 const ABORTED = /^htmx:(sendAbort|afterRequest), /
 
-/** Records the browser's errors: violations of the security policy, script errors, failed loads. */
+/** Records the browser's errors: violations of the security policy, script errors, and failed loads. */
 export const watchComplaints = (page: Page) => {
   let complaints: string[] = []
   page.on('console', message => {
@@ -46,18 +46,18 @@ export const watchComplaints = (page: Page) => {
 }
 
 type Options = BrowserContextOptions & {
-  /** The user to sign in, created by `signUp` of the API client. */
+  /** The email of the user to sign in, created by `signUp` of the API client. */
   email?: string
 }
 
-/** Returns the cookies of a new session of this user. */
+/** Signs this user in and returns the cookies of the new session. */
 export const cookiesOf = async (origin: string, email: string) => {
   const session = createBrowser(origin)
   await session.signIn(email, PASSWORD)
   return [...session.cookies].map(([name, value]) => ({ name, value, url: origin }))
 }
 
-/** Opens a page in a context of its own, which is closed after the test. */
+/** Opens a page in its own context, which is closed after the test. */
 export const openPage = async (origin: string, { email, ...options }: Options = {}) => {
   const context = await openContext({ baseURL: origin, ...options })
   onTestFinished(() => context.close())

@@ -19,12 +19,12 @@ export const inputsOf = (html: string): Map<string, string> =>
     ]),
   )
 
-/** Hidden fields that are sent along with the test's own fields. */
+/** Names of hidden fields that are sent along with the test's own fields. */
 const KEPT: ReadonlySet<string> = new Set(['_csrf', '_user', '_secret', 'return_to', 'typed'])
 
 /**
- * Returns a browser without scripts: it keeps its cookies, follows no redirects, and sends forms with the hidden fields
- * of the last page. `address` is its apparent address, for an app that trusts loopback as a proxy.
+ * Returns a browser without scripts. It keeps its cookies, follows no redirects, and sends forms with the hidden fields
+ * of the last page. `address` is the client address seen by an app that trusts loopback as a proxy.
  */
 export const createPageBrowser = (origin: string, { address }: { address?: string } = {}) => {
   const cookies = new Map<string, string>()
@@ -53,7 +53,7 @@ export const createPageBrowser = (origin: string, { address }: { address?: strin
   return {
     cookies,
     get: (path: string) => send('GET', path),
-    /** Sends a form of the last page. `headers` replaces the Origin header. */
+    /** Submits a form of the last page. `headers` replaces the Origin header. */
     submit: (
       path: string,
       fields: Record<string, string>,

@@ -10,12 +10,12 @@ declare module 'vitest' {
   }
 }
 
-/** One server for the whole run. `template` is the name of a migrated database on it, for copying. */
+/** One server for the whole run. `template` is the name of a migrated database on it that tests copy. */
 export type PostgresForTests = { adminUrl: string; template: string }
 
 const TEMPLATE = 'patchbay_template'
 
-/** Vitest's globalSetup: starts the server before the first test file and returns the function that stops it. */
+/** Vitest's globalSetup: starts the server before the first test file and returns a function that stops it. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const server = await startEmbeddedPostgres()
   try {

@@ -8,10 +8,10 @@ import { compileCache } from './compile-cache.ts'
 import { atEndOfFile } from './end-of-file.ts'
 import { freePort } from './free-port.ts'
 
-/** The built program, which `npm test` keeps up to date: it starts in a third of the time that the sources take. */
+/** The built program, which `npm test` keeps up to date. It starts in a third of the time that the sources need. */
 export const PROGRAM = join(import.meta.dirname, '../../dist/cli/main.js')
 const RUNNER = join(import.meta.dirname, 'command-runner.process.ts')
-/** Node 22 warns about type stripping on standard error, where tests expect only the output of Patchbay. */
+/** Node 22 prints a warning about type stripping on standard error, where tests expect only Patchbay's output. */
 const NODE_FLAGS = ['--disable-warning=ExperimentalWarning']
 
 /** The output and exit code of a command. */
@@ -37,7 +37,7 @@ const endAll = (): void => {
 }
 process.once('exit', endAll)
 
-// No process outlives the test file that started it.
+// Ends all processes, so that none outlives the test file that started it.
 atEndOfFile(async () => {
   const ends = [...running].map(child => new Promise(resolve => child.once('close', resolve)))
   endAll()
@@ -53,7 +53,7 @@ export const temporaryDirectory = (): string => {
   return directory
 }
 
-/** Collects the piped output of a child. */
+/** Collects the piped output of a child process. */
 export const follow = (child: ChildProcess): Running => {
   const said = { stdout: '', stderr: '' }
   child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
@@ -84,7 +84,7 @@ export const follow = (child: ChildProcess): Running => {
   }
 }
 
-/** Returns the environment of a user's terminal: without settings of Patchbay, and without npm's own variables. */
+/** Returns the environment of a user's terminal, without Patchbay's settings and npm's own variables. */
 const cleanEnvironment = (): NodeJS.ProcessEnv => ({
   ...Object.fromEntries(
     Object.entries(process.env).filter(
@@ -94,7 +94,7 @@ const cleanEnvironment = (): NodeJS.ProcessEnv => ({
   ...compileCache(),
 })
 
-/** Changes the SQLite database in a folder in which Patchbay has run. */
+/** Runs SQL on the SQLite database in a folder in which Patchbay has run. */
 export const changeDatabase = (directory: string, sql: string): void => {
   const db = new Sqlite(join(directory, 'data/patchbay.db'))
   db.exec(sql)
@@ -102,12 +102,12 @@ export const changeDatabase = (directory: string, sql: string): void => {
 }
 
 export type CommandOptions = {
-  /** The working directory, with `data/` and `.env`. Default: a new folder. */
+  /** The working directory, which contains `data/` and `.env`. Default: a new folder. */
   directory?: string
   env?: NodeJS.ProcessEnv
 }
 
-/** Starts the command line. */
+/** Starts the program with these command-line arguments. */
 export const startCommand = (
   args: readonly string[],
   { directory = temporaryDirectory(), env = {} }: CommandOptions = {},
@@ -122,7 +122,7 @@ export const startCommand = (
   return follow(child)
 }
 
-/** Runs a command to its end in its own process. */
+/** Runs a command in its own process until the process ends. */
 export const runCommand = (args: readonly string[], options?: CommandOptions): Promise<Ended> =>
   startCommand(args, options).ended
 
@@ -154,7 +154,7 @@ let runner: ReturnType<typeof startRunner> | undefined
 
 /**
  * Runs a command in a process that all test files of a worker share, because loading the program takes longer than most
- * commands. It ends with the worker. Tests of how a process starts and exits use `runCommand`.
+ * commands. The process ends with the worker. Tests of how a process starts and exits use `runCommand`.
  */
 export const runSharedCommand = async (
   args: readonly string[],
@@ -169,12 +169,12 @@ export const runSharedCommand = async (
 
 export type Patchbay = Running & {
   directory: string
-  /** Options for a command that works on the same installation. */
+  /** Options for running a command on the same installation. */
   settings: { directory: string; env: NodeJS.ProcessEnv }
   port: number
   origin: string
   databaseFile: string
-  /** Stops it as a supervisor would. */
+  /** Stops the server as a supervisor would. */
   stop: () => Promise<Ended>
 }
 

@@ -1,4 +1,4 @@
-/** Returns `METHOD /path` of every route in the tree that Fastify prints without common prefixes. */
+/** Parses the tree that Fastify prints without common prefixes. Returns `METHOD /path` for every route. */
 export const readRoutes = (tree: string): string[] => {
   const parts: string[] = []
   return tree.split('\n').flatMap(line => {

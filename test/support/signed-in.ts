@@ -1,6 +1,6 @@
 import { createPageBrowser } from './page-browser.ts'
 
-/** The password of every account that `signUp` of the API client creates. */
+/** The password of every account created by `signUp` of the API client. */
 const PASSWORD = 'correct horse battery staple'
 
 /** Returns a browser without scripts in which this user is signed in. `baseUrl` is the public address of the app. */
@@ -13,7 +13,7 @@ export const signInToPages = async (origin: string, email: string, baseUrl = ori
 }
 export type SignedInBrowser = Awaited<ReturnType<typeof signInToPages>>
 
-/** Returns the text of a page without markup. Entities are kept. */
+/** Returns the text of a page without its markup. Entities are not decoded. */
 export const textOf = (html: string): string =>
   html
     .replace(/<(?:script|style)\b.*?<\/(?:script|style)>/gs, '')

@@ -1,6 +1,6 @@
 /**
- * A pattern that stays slow even though matching is linear: its automaton rarely revisits a state set, so matching each
- * character takes time proportional to the number of states.
+ * A pattern that is slow even though matching takes linear time: its automaton rarely revisits a set of states, so
+ * matching each character takes time proportional to the number of states.
  */
 export const SLOW_PATTERN = '(?:[ab]?[ab]?){499}a(?:a|b){400}c?$'
 

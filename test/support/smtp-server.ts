@@ -1,11 +1,11 @@
 import { createServer, type Socket } from 'node:net'
 
-/** A message as the mail server received it. */
+/** A message as received by the mail server. */
 export type ReceivedMail = { from: string; to: string[]; headers: string; text: string }
 
 const QUOTED_PRINTABLE = /=(?:\r\n|([0-9A-F]{2}))/g
 
-/** Decodes the text of a message with one part (RFC 2045 section 6). */
+/** Decodes the text of a single-part message (RFC 2045 section 6). */
 export const parseMail = (raw: string): { headers: string; text: string } => {
   const end = raw.indexOf('\r\n\r\n')
   const headers = raw.slice(0, end)
@@ -24,11 +24,11 @@ export type SmtpServer = {
   /** For SMTP_URL. */
   url: string
   received: readonly ReceivedMail[]
-  /** Resolves with the next message that no earlier `next` returned. */
+  /** Resolves with the next message that no earlier call of `next` returned. */
   next: () => Promise<ReceivedMail>
   /** Rejects all further messages with this reply, such as `550 no such mailbox`; undefined accepts them again. */
   refuse: (reply: string | undefined) => void
-  /** Returns to the state of a new server. */
+  /** Resets the server to its initial state. */
   reset: () => void
   close: () => Promise<void>
 }

@@ -17,7 +17,7 @@ const migrateOne = async (): Promise<Buffer> => {
 
 let migrated: Promise<Buffer> | undefined
 
-/** Creates a migrated database by copying one that this process migrated, which takes a tenth of the time. */
+/** Creates a migrated database by copying one that this process has migrated, which takes a tenth of the time. */
 export const writeMigratedSqlite = async (file: string): Promise<void> => {
   migrated ??= migrateOne()
   writeFileSync(file, await migrated, { mode: 0o600 })

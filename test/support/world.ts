@@ -9,14 +9,14 @@ import { type StartOptions, startOwnApp, takeKeptApp } from './kept-app.ts'
 
 const [sqlite] = databaseKinds
 if (sqlite === undefined) throw new Error('there is no database to test on')
-/** For tests that do not depend on the database. */
+/** The database for tests that do not depend on its kind. */
 export const anyDatabase: DatabaseKindForTests = sqlite
 
 type Closable = { close?: () => unknown }
 
 /**
- * Starts something before the tests of a block, and closes it after them. Returns an object that stands for it during
- * these tests.
+ * Starts something before the tests of a block, and closes it after them. Returns an object that stands in for it
+ * during these tests.
  */
 export const during = <Running extends object & Closable>(start: () => Promise<Running> | Running): Running => {
   let running: Running | undefined
@@ -50,13 +50,16 @@ const Me = z.object({ organizations: z.array(z.object({ id: z.string(), name: z.
 export const organizationsOf = async (api: ApiClient) => Me.parse((await api.expectOk('GET', '/me')).body).organizations
 
 export type WorldOptions = Partial<StartOptions> & {
-  /** Whether its tests leave more behind than rows, such as counts in memory. Implied by `services`. */
+  /** Whether the tests leave more than rows behind, such as counts in memory. Implied by `services`. */
   isOwn?: boolean
 }
 
 let silent = 0
 
-/** Returns the real application with an empty database, and perhaps in use before. The caller closes it. */
+/**
+ * Returns the real application with an empty database. An earlier test may have used the application. The caller closes
+ * it.
+ */
 export const startWorld = async ({ kind = anyDatabase, isOwn = false, ...options }: WorldOptions) => {
   const start = isOwn || options.services !== undefined ? startOwnApp : takeKeptApp
   const { app, database, smtp, close } = await start({ kind, ...options })
@@ -80,7 +83,7 @@ export const startWorld = async ({ kind = anyDatabase, isOwn = false, ...options
       startTestApp({ databaseUrl: database.url, env: { PATCHBAY_BASE_URL: app.origin, ...environment } }),
     /** Signs up a user with their own organization. */
     person,
-    /** Signs up a user who belongs to an organization besides their own. */
+    /** Signs up a user who belongs to this organization in addition to their own. */
     member: async (organizationId: string, role: Role): Promise<Person> => {
       const one = await person()
       await db.membership.create({ data: { organizationId, userId: one.userId, role } })
@@ -92,7 +95,7 @@ export const startWorld = async ({ kind = anyDatabase, isOwn = false, ...options
       const memberships = { create: { organizationId, role } }
       return (await db.user.create({ data: { email, passwordHash: '', memberships } })).id
     },
-    /** Returns the token of the newest invitation link sent to an email. */
+    /** Returns the token of the newest invitation link sent to an email address. */
     linkTo: (email: string): string => {
       const tokens = smtp.received.flatMap(({ to, text }) =>
         to.includes(email) ? (/\/invitation\?token=([\w-]{43})/.exec(text)?.[1] ?? []) : [],

@@ -36,7 +36,7 @@ const REFUSED: readonly (readonly [ParameterType, JsonValue, got: string])[] = [
   ['string', ['x'], 'an array'],
   ['string', { x: 1 }, 'an object'],
   ['string', 2 ** 53, 'an integer beyond ±9007199254740991, which would lose digits (send it as a string)'],
-  // JSON.parse returns this for 1e400.
+  // The value that JSON.parse returns for 1e400.
   ['string', Number.POSITIVE_INFINITY, 'a number that is too large'],
   ['integer', Number.POSITIVE_INFINITY, 'a number that is too large'],
   ['number', Number.NEGATIVE_INFINITY, 'a number that is too large'],

@@ -33,7 +33,7 @@ export const rendered = (
   return result.value
 }
 
-/** Returns `parameter message` of a failed rendering, or undefined. */
+/** Returns `parameter message` for a failed rendering, or undefined. */
 export const refusal = (
   parts: Partial<RequestTemplate>,
   values: Readonly<Record<string, JsonValue>> = {},

@@ -6,14 +6,14 @@ import { runsOf } from '../support/cases-of-run.ts'
 import { compiled, template, valuesOf } from './compiling.ts'
 import { nastyJson, nastyText, throughJson } from './nasty.ts'
 
-/** Template text with placeholders, and its meaning for given values. */
+/** Template text with placeholders, and a function that returns its meaning for given values. */
 type Written = { source: string; meaning: (values: ReadonlyMap<string, string>) => string }
 
 const STATIC = fc.constantFrom('', 'a', 'b-', '.', 'v1.', '_', '~', 'x y', 'ü', '%41', '%2e', '!$()*')
 
 const decoded = (text: string): string => decodeURIComponent(text)
 
-/** Builds `text{{p0}}text…`, numbering parameters from `from` on. The meaning is the decoded text. */
+/** Builds `text{{p0}}text…`, numbering the parameters from `from` on. The meaning is the decoded text. */
 const writtenWith = (texts: readonly string[], from: number): Written => ({
   source: texts.map((text, index) => (index === 0 ? text : `{{p${from + index - 1}}}${text}`)).join(''),
   meaning: values =>
@@ -24,7 +24,7 @@ const writtenWith = (texts: readonly string[], from: number): Written => ({
       .join(''),
 })
 
-/** Builds several pieces with numbered placeholders. */
+/** Builds several pieces and numbers their placeholders consecutively. */
 const pieces = (texts: readonly (readonly string[])[]): readonly Written[] => {
   let next = 0
   return texts.map(parts => {
@@ -149,13 +149,13 @@ describe('any value as the base of the URL', () => {
   })
 })
 
-/** A JSON template as a tree: its source, and its meaning for given values. */
+/** A node of a JSON template: its source, and a function that returns its meaning for given values. */
 type JsonNode = { source: string; meaning: (values: ReadonlyMap<string, unknown>) => unknown; goes?: string }
 
 const GONE = Symbol('gone')
 const BLANK = fc.constantFrom('', ' ', '\n\t')
 
-/** JSON text whose braces are not placeholders. */
+/** Escapes double braces in JSON text, so that they are not placeholders. */
 const escaped = (json: string): string => json.replaceAll('{{', '\\{{')
 
 const literal: fc.Arbitrary<JsonNode> = fc
@@ -272,7 +272,7 @@ describe('any value of one parameter of a whole request', () => {
   }
   const harmless = { path: 'a', query: 'a', header: 'a', whole: 'a', text: 'a' }
 
-  /** The positions of a request by parameter name, each with the text around it. */
+  /** Splits a request into the value at each parameter's position and everything around these values. */
   const read = ({ method, url, headers, body }: RenderedRequest) => {
     const { origin, pathname, searchParams, hash } = new URL(url)
     const [, path, ...segments] = pathname.split('/')

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { JsonValue } from '../../src/lib/kernel/json.ts'
 
-/** Fragments that would break out of a URL, header, JSON, form or template without encoding. */
+/** Fragments that, without encoding, would break out of a URL, header, JSON, form or template. */
 const FRAGMENTS = [
   '/',
   '//',
@@ -66,17 +66,17 @@ const FRAGMENTS = [
   'a',
 ] as const
 
-/** Any text, combined with these fragments. Includes lone surrogates. */
+/** Random text, combined with these fragments. Includes lone surrogates. */
 export const nastyText = fc.oneof(
   fc.array(fc.constantFrom(...FRAGMENTS), { maxLength: 5 }).map(parts => parts.join('')),
   fc.string({ unit: 'binary', maxLength: 12 }),
   fc.string({ unit: 'grapheme', maxLength: 12 }),
 )
 
-/** Returns a value after a round trip through JSON: no -0, own keys only. */
+/** Returns a value after a round trip through JSON, which removes -0 and inherited keys. */
 export const throughJson = (value: unknown): JsonValue => JSON.parse(JSON.stringify(value))
 
-/** Any JSON with such strings as values and keys. */
+/** Any JSON that has such strings as values and keys. */
 export const nastyJson: fc.Arbitrary<JsonValue> = fc
   .oneof(
     fc.jsonValue({ maxDepth: 3, stringUnit: 'binary' }),

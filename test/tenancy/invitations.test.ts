@@ -180,7 +180,7 @@ describe('inviting', () => {
     const invite = (id: string) =>
       owner.send('POST', `/organizations/${id}/invitations`, { email: newAddress(), role: 'viewer' })
     expect((await invite(owner.organizationId)).status).toBe(201)
-    // Counts the other ninety-nine without sending emails.
+    // Records the other 99 invitations directly, without sending emails.
     const key = `invitation-sender:${hash('sha256', owner.userId)}`
     expect((await world.db.counter.updateMany({ where: { key }, data: { points: 100 } })).count).toBe(1)
     expect((await invite(another.id)).status).toBe(429)

@@ -118,7 +118,7 @@ describe.each(databasesOfRun)('members of an organization on $kind', kind => {
     })
     expect(stream.status).toBe(200)
     expect((await owner.send('DELETE', membersOf(owner, viewer.userId))).status).toBe(204)
-    // Ends only when the server closes it.
+    // The response ends only when the server closes the stream.
     expect(await stream.text()).toContain('event: endpoint')
   })
 

@@ -198,7 +198,7 @@ describe.each(databasesOfRun)('the pages of organizations on $kind', kind => {
     const byBob = textOf((await browser.get(`${path}?actorId=${bob.userId}`)).html)
     expect(byBob).toContain('Organization renamed')
     expect(byBob).not.toContain('Toolkit created')
-    // The end day is included completely.
+    // The end date is inclusive.
     const today = new Date().toISOString().slice(0, 10)
     expect(textOf((await browser.get(`${path}?from=${today}&to=${today}`)).html)).toContain('Toolkit created')
     expect(textOf((await browser.get(`${path}?to=2020-01-01`)).html)).toContain('No entries match.')

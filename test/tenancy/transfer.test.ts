@@ -49,7 +49,7 @@ describe.each(databasesOfRun)('a transfer on $kind', kind => {
     const call = await one.expectOk('POST', `/instances/${instance.id}/call`, { arguments: { path: 'there' } })
     expect(call.body).not.toMatchObject({ isError: true })
     expect(api.seen.at(-1)?.body).toContain('sk-secret')
-    // The copy is a snapshot: later changes of the private toolkit do not affect it.
+    // The copy is a snapshot: later changes to the private toolkit do not affect it.
     await one.expectOk('PATCH', `/tools/${tool.id}`, { url: 'http://localhost:9/elsewhere/{{path}}' })
     expect((await there.expectOk('GET', `/servers/${server.id}/toolkits`)).body).toMatchObject({
       items: [{ id: toolkit.id, snapshot: { update: null } }],
@@ -140,7 +140,8 @@ describe.each(databasesOfRun)('a transfer on $kind', kind => {
     const refused = await one.send('POST', path, { organizationId: to })
     expect(refused).toMatchObject({ status: 409, body: { detail: expect.stringContaining('"The user"') } })
     await one.expectOk('DELETE', `/servers/${user.id}/toolkits/${toolkit.id}`)
-    // A snapshot of a toolkit that now belongs to the organization is updated like any other.
+    // The transfer moves the toolkit into this server's organization, but the server's snapshot is still updated like
+    // any other.
     const holder = await there.create('/servers', { name: 'The holder', organizationId: to })
     await there.expectOk('PUT', `/servers/${holder.id}/toolkits/${toolkit.id}`)
     await there.create(`/servers/${holder.id}/instances`, { toolId: tool.id, name: 'one' })

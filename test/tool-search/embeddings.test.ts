@@ -22,7 +22,10 @@ const start = async (answer: Answerer) => {
   return { endpoint, logged, embeddings }
 }
 
-/** The vector of tool 7 points to 7, and so does the vector of a query for it. */
+/**
+ * Responds with vectors whose angle depends on the number in the text, so tool 7 and a query for 7 have the same
+ * vector.
+ */
 const answerByNumber: Answerer = ({ body }, response) => {
   const { input } = Asked.parse(JSON.parse(body))
   const data = input.map((text, index) => {

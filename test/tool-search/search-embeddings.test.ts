@@ -14,14 +14,14 @@ const Asked = z.object({ model: z.string(), input: z.array(z.string()), encoding
 const Found = z.looseObject({ structuredContent: z.object({ tools: z.array(z.looseObject({ name: z.string() })) }) })
 const Text = z.looseObject({ content: z.tuple([z.looseObject({ text: z.string() })]).rest(z.looseObject({})) })
 
-/** The vocabulary of this test's model: each line is one meaning. */
+/** The vocabulary of this test's model. Each pattern is one meaning. */
 const MEANINGS = [/forecast|umbrella|parasol/i, /invoice|ledger|dunning/i, /kettle|teapot/i]
 const vectorOf = (text: string): number[] => [...MEANINGS.map(meaning => (meaning.test(text) ? 1 : 0)), 0.01]
 const listVectors = (texts: readonly string[]) =>
   texts.map((text, index) => ({ object: 'embedding', index, embedding: vectorOf(text) }))
 
 type Answering = (texts: string[], response: ServerResponse) => void
-/** In reverse order, because only the index assigns a vector to its input. */
+/** Returns the vectors in reverse order, because only the index assigns a vector to its input. */
 const answerWell: Answering = (texts, response) => answerJson(response, { data: listVectors(texts).reverse() })
 const isForTools = (texts: readonly string[]) => texts.some(text => text.includes('\n'))
 
@@ -66,7 +66,7 @@ describe('a server whose tools are found by search, where an embeddings endpoint
         PATCHBAY_EMBEDDINGS_URL: `${endpoint.origin}/v1/embeddings`,
         PATCHBAY_EMBEDDINGS_MODEL: 'of-this-test',
         PATCHBAY_EMBEDDINGS_KEY: 'hush-hush',
-        // Tools may not call loopback addresses, but the operator's endpoint may have one.
+        // Tools may not call loopback addresses, but the operator's endpoint may be at one.
         PATCHBAY_ALLOW_PRIVATE_NETWORKS: '',
       },
       services: { embeddingLimits: { pauseMs: 0 } },
@@ -87,7 +87,7 @@ describe('a server whose tools are found by search, where an embeddings endpoint
     const client = await connect(url)
     await untilFound(client, 'umbrella', 'forecast')
     expect((await client.namesFor('dunning'))[0]).toBe('createInvoice')
-    // Both rankings contribute: the word finds one tool, the meaning the other.
+    // Both rankings contribute: one tool is found by its words, the other by its meaning.
     expect((await client.namesFor('teapot tomorrow')).slice(0, 2).sort()).toEqual(['forecast', 'kettle'])
     const text = listSeen().find(seen => seen.startsWith('forecast'))
     expect(text).toBe('forecast\nTells of tomorrow\ncity')

@@ -3,7 +3,7 @@ import { runPatchbay, runUser } from '../support/world.ts'
 
 const TOOL = { name: 'tool', method: 'POST', url: 'https://api.example.com/items' }
 
-/** Returns a schema that has this many bytes as JSON. */
+/** Returns a schema whose JSON has this many bytes. */
 const schemaOf = (bytes: number) => {
   const schema = { type: 'object', description: '' }
   return { ...schema, description: 'x'.repeat(bytes - JSON.stringify(schema).length) }

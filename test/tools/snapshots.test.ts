@@ -35,7 +35,7 @@ describe.each(databasesOfRun)('a public toolkit of another organization on $kind
 
   const tool = (name: string, path = name) => ({ name, method: 'GET', url: `${fake.origin}/${path}/{{town}}` })
 
-  /** Creates a toolkit of Ada's with two tools. Bob's server uses it and has one instance, of the first tool. */
+  /** Creates a toolkit of Ada's with two tools. Bob's server uses it and has an instance of the first tool. */
   const share = async () => {
     const toolkit = await ada.create('/toolkits', { title: 'Weather', visibility: 'public' })
     const forecast = await ada.create(`/toolkits/${toolkit.id}/tools`, tool('forecast'))
@@ -124,7 +124,7 @@ describe.each(databasesOfRun)('a public toolkit of another organization on $kind
     })
     await bob.expectOk('PUT', use)
     expect((await used())?.snapshot?.update).toBeNull()
-    // The instance keeps its own name and its tool.
+    // The instance keeps its name and its tool.
     expect((await callText(await connect(url), 'forecast', { town: 'Turin' })).text).toContain('"/forecast/Turin"')
   })
 
@@ -253,7 +253,7 @@ describe.each(databasesOfRun)('a public toolkit of another organization on $kind
     expect(await toolNames(client)).toEqual(['forecast'])
     expect((await callText(client, 'forecast', { town: 'Turin' })).text).toContain('/forecast/Turin')
     expect(await used()).toMatchObject({ id: toolkit.id, snapshot: { update: null } })
-    // The server that holds the snapshot can still be changed, and can drop it.
+    // The server that holds the snapshot can still be changed, and can remove the snapshot.
     expect(
       (await bob.send('PATCH', `/instances/${instance.id}`, { toolId: forecast.id, name: 'renamed' })).status,
     ).toBe(200)

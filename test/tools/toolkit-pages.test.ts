@@ -117,7 +117,7 @@ describe('the pages of toolkits', () => {
     const path = `/toolkits/${id}/edit`
     const version = inputsOf((await ada.browser.get(path)).html).get('version') ?? ''
     await bob.browser.get(path)
-    // Changes of tools do not conflict with an edit of the title.
+    // Changing tools does not conflict with editing the title.
     await ada.create(`/toolkits/${id}/tools`, { ...GET_TOOL, name: 'meanwhile' })
     const first = { title: 'Carrier API', description: 'Of ada', visibility: 'private', version }
     expect(await ada.browser.submit(path, first)).toMatchObject({ status: 303, location: `/toolkits/${id}?done=saved` })

@@ -6,7 +6,7 @@ import { runPatchbay } from '../support/world.ts'
 
 const Page = z.object({ items: z.array(z.looseObject({ id: z.string() })), nextCursor: z.string().nullable() })
 
-/** Reads all items of a list in pages of `limit`. Also returns the number of pages. */
+/** Reads all items of a list in pages of `limit`, and counts the pages. */
 const readPages = async (api: ApiClient, path: string, limit: number) => {
   const items: WithId[] = []
   let pages = 0

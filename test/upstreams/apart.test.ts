@@ -14,7 +14,7 @@ const talks = during(() => makeServer({ talks: commandOf('talks-old') }))
 const ANSWER = { action: 'accept' as const, content: { name: 'Ada' } }
 type Asked = { message: string; signal: AbortSignal }
 
-/** A client that can be asked; `asked` contains the messages. */
+/** Returns the options of a client that answers elicitations. `asked` contains the received requests. */
 const answering = (answer: (asked: Asked) => Promise<typeof ANSWER> = async () => ANSWER) => {
   const asked: Asked[] = []
   const take = (one: Asked) => {

@@ -15,7 +15,7 @@ import { commandOf, everythingCommand, gone } from './support.ts'
 const { patchbay, connect, makeServer } = runAttached()
 const makeTalks = async (line: 'talks-old' | 'talks-new', fields: object = {}): Promise<string> =>
   (await makeServer({ talks: { ...commandOf(line), ...fields } })).serverId
-/** One server for each SDK generation, for tests that do not change its upstream. */
+/** One server for each SDK generation, for tests that do not change the server's upstream. */
 const servers = during(async () => ({
   'talks-old': await makeTalks('talks-old'),
   'talks-new': await makeTalks('talks-new'),
@@ -25,7 +25,7 @@ const ANSWER = { action: 'accept' as const, content: { name: 'Ada' } }
 const SAMPLE = { role: 'assistant' as const, model: 'm', content: { type: 'text' as const, text: 'hello' } }
 const ROOTS = [{ uri: 'file:///work', name: 'work' }]
 
-/** A client that can be asked everything; `asked` contains the params of the requests. */
+/** Returns the options of a client that answers every kind of request. `asked` contains the params of the requests. */
 const answering = (name = 'Ada') => {
   const asked: unknown[] = []
   const answer = { ...ANSWER, content: { name } }
@@ -170,7 +170,7 @@ describe('a session whose client can be asked', () => {
       capabilities: { elicitation: {} },
       prepare2: asked => {
         asked.setRequestHandler('elicitation/create', async () => {
-          // A call that starts later times out meanwhile.
+          // Meanwhile, a call that starts later times out.
           expect(await impatient.callTool('talks_wait')).toMatchObject({ isError: true })
           return ANSWER
         })
@@ -253,14 +253,14 @@ describe('the request state that a stateless client returns', () => {
   const Result = z.looseObject({
     result: z.looseObject({ inputRequests: z.record(z.string(), z.unknown()), requestState: z.string() }),
   })
-  /** Sends one raw request. */
+  /** Sends one raw tool call. */
   const call = async (serverId: string, more: JsonObject = {}, name = 'talks_ask') => {
     const params = { name, arguments: {}, ...more, _meta: META }
     const response = await postStateless(`${patchbay.origin}/s/${serverId}`, undefined, 'tools/call', params)
     const answer: unknown = await response.json()
     return answer
   }
-  /** Starts a request that asks for input. Returns its state and the responses to its questions. */
+  /** Starts a call that asks for input. Returns its state and the responses to its questions. */
   const begin = async (serverId: string) => {
     const { inputRequests, requestState } = Result.parse(await call(serverId)).result
     return { requestState, inputResponses: Object.fromEntries(Object.keys(inputRequests).map(key => [key, ANSWER])) }

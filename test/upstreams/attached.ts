@@ -3,13 +3,13 @@ import { type AnyClient, type ClientExtras, type ClientKind, connectClient } fro
 
 type Attached = { serverId: string; url: string; ids: Readonly<Record<string, string>> }
 
-/** Runs Patchbay, with an operator who attaches MCP servers to public servers, for the tests of a block. */
+/** Runs Patchbay for the tests of a block, with an operator who attaches MCP servers to public servers. */
 export const runAttached = ({ env, ...options }: WorldOptions = {}) => {
   const patchbay = runPatchbay({ ...options, env: { PATCHBAY_ALLOW_STDIO: 'true', ...env } })
   const operator = runUser(patchbay, 'operator@example.com')
   const attach = async (serverId: string, upstream: object): Promise<string> =>
     (await operator.create(`/servers/${serverId}/upstreams`, upstream)).id
-  /** Fetches the catalogue and returns what the API says of it. */
+  /** Fetches the catalogue and returns the response of the API. */
   const refresh = async (id: string): Promise<unknown> =>
     (await operator.expectOk('POST', `/upstreams/${id}/refresh`)).body
   return {
@@ -17,7 +17,7 @@ export const runAttached = ({ env, ...options }: WorldOptions = {}) => {
     operator,
     attach,
     refresh,
-    /** Makes a server and attaches the upstreams, by name, with their catalogues fetched. */
+    /** Creates a server, attaches the upstreams under their names, and fetches their catalogues. */
     makeServer: async (upstreams: Readonly<Record<string, object>> = {}, fields: object = {}): Promise<Attached> => {
       const server = { name: 'Attached', maxResponseTokens: 0, access: 'public', ...fields }
       const { id: serverId } = await operator.create('/servers', server)

@@ -17,12 +17,12 @@ import { z } from 'zod'
 export const CLIENT_KINDS = ['sdk 1', 'sdk 1 over sse', 'sdk 2', 'sdk 2 stateless'] as const
 export type ClientKind = (typeof CLIENT_KINDS)[number]
 
-/** Both eras of servers, each with every kind of client. */
+/** Every kind of client with a server of each era. */
 export const PAIRS = CLIENT_KINDS.flatMap(kind => (['talks-old', 'talks-new'] as const).map(line => ({ kind, line })))
 
 /**
- * Each kind of client once and each era of servers twice, for features that take the same path through Patchbay as one
- * that is tested with all pairs.
+ * Each kind of client once and each era of servers twice. For features that share their path through Patchbay with a
+ * feature that is tested with all pairs.
  */
 export const SOME_PAIRS = [
   { kind: 'sdk 1', line: 'talks-old' },
@@ -35,19 +35,19 @@ type LogLevel = 'debug' | 'info' | 'warning' | 'error'
 type CallOptions = { signal?: AbortSignal; onprogress?: (progress: object) => void }
 type Answer = Record<string, unknown>
 
-/** The common interface of the clients of both SDK generations and eras, as far as the tests use it. */
+/** The common interface of clients of both SDK generations and eras, as far as the tests use it. */
 export type AnyClient = {
   callTool: (name: string, args?: Record<string, unknown>, options?: CallOptions) => Promise<Answer>
   request: (method: string, params?: Record<string, unknown>) => Promise<Answer>
-  /** For the session, or in the stateless era for all later requests. */
+  /** Sets the level for the session or, in the stateless era, for all later requests. */
   setLevel: (level: LogLevel) => Promise<void>
-  /** Returns a function that ends it. */
+  /** Returns a function that ends the subscription. */
   subscribe: (uri: string) => Promise<() => Promise<void>>
   capabilities: () => Record<string, unknown>
   logs: { level: string; logger?: unknown; data?: unknown }[]
-  /** URIs of resources that were announced as updated. */
+  /** URIs of the resources that were announced as updated. */
   updated: string[]
-  /** Ends its session, if it has one. */
+  /** Ends the client's session, if it has one. */
   end: () => Promise<void>
   close: () => Promise<void>
 }
@@ -55,7 +55,7 @@ export type AnyClient = {
 export type ClientExtras = {
   token?: string | undefined
   capabilities?: NonNullable<ClientOptions['capabilities']>
-  /** Sets its handlers before it connects. */
+  /** Sets the client's handlers before it connects. */
   prepare1?: (client: Client1) => void
   prepare2?: (client: Client2) => void
 }
@@ -130,7 +130,7 @@ const connectSecond = async (url: string, isStateless: boolean, extras: ClientEx
   }
 }
 
-/** Connects an official client of one SDK generation and era until the test ends. */
+/** Connects an official client of one SDK generation and era. Closes it after the test. */
 export const connectClient = async (kind: ClientKind, url: string, extras: ClientExtras = {}): Promise<AnyClient> => {
   const client = kind.startsWith('sdk 1')
     ? await connectFirst(url, kind === 'sdk 1 over sse', extras)
@@ -141,7 +141,7 @@ export const connectClient = async (kind: ClientKind, url: string, extras: Clien
 
 const Content = z.object({ content: z.array(z.object({ text: z.string() })) })
 
-/** Parses the JSON in a tool's text result. */
+/** Parses the JSON in the text of a tool result. */
 export const jsonOf = <T>(answer: Answer): T => JSON.parse(Content.parse(answer).content[0]?.text ?? 'null')
 
 /** Returns the first text of a result. */

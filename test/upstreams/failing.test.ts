@@ -5,7 +5,7 @@ import { callTool, commandOf, faultOf, openUpstream, remote, stateOf } from './s
 
 const NOWHERE = remote('http', 'http://api.test:1/mcp')
 
-/** A minimal upstream of the session era that can be told to fail, or not to respond to calls. */
+/** Starts a minimal session-era upstream that can be told to fail, or not to respond to calls. */
 const startFlaky = async (): Promise<Api & { isDown: boolean; isStuck: boolean; opened: number }> => {
   const flaky = { isDown: false, isStuck: false, opened: 0 }
   const api = await startApi((request, response) => {

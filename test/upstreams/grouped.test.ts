@@ -43,10 +43,10 @@ describe('a grouped server', () => {
   const { patchbay } = world
   const api = runFakeApi()
 
-  /** Makes a grouped server; returns its id. */
+  /** Creates a grouped server and returns its id. */
   const makeGrouped = async (upstreams: Readonly<Record<string, object>> = {}): Promise<string> =>
     (await world.makeServer(upstreams, { presentation: 'grouped' })).serverId
-  /** Grouped servers for tests that leave them as they were. */
+  /** Grouped servers for tests that do not change them. */
   const large = during(async () => ({
     serverId: await makeGrouped({ alpha: commandOf('large', 'alpha'), beta: commandOf('large', 'beta') }),
   }))
@@ -407,7 +407,7 @@ describe('a grouped server', () => {
   })
 })
 
-/** Starts only while the file is there. */
+/** Returns a command that starts only while the file exists. */
 const whileThere = (file: string, { command, args }: ReturnType<typeof commandOf>) => ({
   transport: 'stdio',
   command: '/bin/sh',
@@ -421,7 +421,7 @@ describe('an upstream that fails', () => {
   const missingOf = (answer: unknown): unknown =>
     z.looseObject({ _meta: z.record(z.string(), z.unknown()).optional() }).parse(answer)._meta?.['patchbay/missing']
 
-  /** A server with an upstream that works and one that does not while there is no file. */
+  /** Creates a server with an upstream that works and one that works only while a file exists. */
   const makeFailing = async (presentation: string) => {
     const folder = mkdtempSync(join(tmpdir(), 'patchbay-late-'))
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))

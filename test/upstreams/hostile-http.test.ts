@@ -7,7 +7,7 @@ import { signInToPages, textOf as textOfPage } from '../support/signed-in.ts'
 import { textOf } from './clients.ts'
 import { commandOf, runServer } from './support.ts'
 
-/** URLs that do not work, by path of the hostile server, and the error of each over either transport. */
+/** Paths of the hostile server that do not work as an upstream, with the error of each over either transport. */
 const BAD = [
   ['hangs', 'The MCP server did not respond within'],
   ['html', 'The URL responds with something other than MCP'],
@@ -61,7 +61,7 @@ beforeAll(async () => {
   await attach('slow', { transport: 'http', url: urlOf('serve'), timeoutMs: 300 })
   for (const transport of TRANSPORTS) {
     for (const [path] of BAD) {
-      // A flood must be stopped by its size, not by the timeout.
+      // The size limit must stop a flood, not the timeout.
       const timeoutMs = path === 'hangs' ? 500 : 10_000
       await attach(`${path}_${transport}`, { transport, url: urlOf(path), timeoutMs })
     }

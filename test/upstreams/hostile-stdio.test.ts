@@ -11,11 +11,11 @@ import { textOf } from './clients.ts'
 import { commandOf, gone } from './support.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'patchbay-hostile-'))
-/** How the process of `turncoat` behaves from its next start. */
+/** The file that sets how the process of `turncoat` behaves from its next start. */
 const behaviour = join(folder, 'behaviour')
 const behaveAs = (how: string): void => writeFileSync(behaviour, how)
 
-/** Upstreams that never start, and the error of each. */
+/** Upstreams that never start, with the error of each. */
 const BAD = [
   ['lost', { ...commandOf('hostile'), command: '/nowhere/server' }, 'The command /nowhere/server was not found'],
   ['exits', commandOf('hostile', 'exits'), 'The process exited with code 3'],
@@ -34,7 +34,7 @@ let url = ''
 let serverId = ''
 let client: Client
 const ids = new Map<string, string>()
-/** Failing fetches of the catalogues of the upstreams in BAD. */
+/** Pending requests to fetch the catalogues of the upstreams in BAD, all of which fail. */
 const failing = new Map<string, ReturnType<typeof refresh>>()
 const idOf = (name: string): string => ids.get(name) ?? ''
 const call = (name: string, args: Record<string, unknown> = {}) => client.callTool({ name, arguments: args })
@@ -59,7 +59,7 @@ beforeAll(async () => {
     ids.set(name, (await operator.create(`/servers/${serverId}/upstreams`, { name, ...body })).id)
   }
   await attach('good', commandOf('sdk-old'))
-  // Reading its output takes a while on a busy machine.
+  // Reading the output of `turncoat` takes a while on a busy machine.
   await attach('turncoat', { ...commandOf('hostile', `@${behaviour}`), timeoutMs: 25_000 })
   await attach('slow', { ...commandOf('hostile'), timeoutMs: 500 })
   for (const [name, command] of BAD) await attach(name, command)

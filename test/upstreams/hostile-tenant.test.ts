@@ -4,21 +4,21 @@ import { runPatchbay, runUser } from '../support/world.ts'
 import { connectClient } from './clients.ts'
 import { runScriptedUpstreams } from './scripted-upstream.ts'
 
-/** Overflows the stack of every recursive parser. */
+/** A nesting depth that overflows the stack of every recursive parser. */
 const LEVELS = 100_000
 const DEEP = `${'['.repeat(LEVELS)}${']'.repeat(LEVELS)}`
 const notice = (method: string, params: string): string => `{"jsonrpc":"2.0","method":"${method}","params":${params}}`
 
-/** Compiling it would block everybody else for seconds. */
+/** Returns a schema that would block everybody else for seconds while it is compiled. */
 const dearSchema = (patterns: number): object => ({
   type: 'object',
   patternProperties: Object.fromEntries(Array.from({ length: patterns }, (_, at) => [`^p${at}$`, { type: 'string' }])),
 })
 
 const SHORT = 'fixture-secret'
-/** Begins with the other secret. */
+/** A secret that begins with the other secret. */
 const LONG = `${SHORT}-of-the-account`
-/** Places the secret across the end of the allowed characters, so that a cut would leave only its beginning. */
+/** Places the secret across the length limit, so that a cut would leave only its beginning. */
 const atTheCut = (chars: number): string => `${'x'.repeat(chars - 20)} ${LONG}`
 
 const patchbay = runPatchbay()
@@ -32,7 +32,7 @@ const upstreams = runScriptedUpstreams({
   },
   templates: {
     capabilities: { resources: {} },
-    // Matching each against a URI like this is slow.
+    // Matching each of these templates against a URI that resembles it is slow.
     templates: Array.from({ length: 4_000 }, (_, at) => ({
       uriTemplate: `x{a}${'z'.repeat(100)}${at}{b}`,
       name: `t${at}`,

@@ -20,7 +20,7 @@ describe('an upstream process that is killed under load', () => {
     const kill = async (): Promise<void> => {
       const pid = Number(textOf(await call('frail_pid')))
       if (!Number.isSafeInteger(pid)) return kill()
-      // At least one call is in progress.
+      // Makes sure that at least one call is in progress.
       const hanging = call('frail_hang')
       await call('other_echo', { text: 'meanwhile' })
       pids.add(pid)

@@ -55,7 +55,7 @@ describe('hundreds of clients that connect, subscribe and are cut off', () => {
         sent.on('close', resolve)
         sent.end(body && JSON.stringify(body))
       })
-    /** Without keep-alive, so that no connection is reused. */
+    /** `send` opens a connection for each request, so that none is reused. */
     const port = Number(new URL(patchbay.origin).port)
     const path = `/s/${serverId}`
     const call = (headers: Record<string, string>, body: JsonObject) =>
@@ -91,7 +91,7 @@ describe('hundreds of clients that connect, subscribe and are cut off', () => {
     await vi.waitFor(() => {
       const after = countResources()
       for (const kind of ['ProcessWrap', 'PipeWrap', 'TCPSocketWrap', 'Timeout']) {
-        // One or two idle connections are kept for reuse. Hundreds would be a leak.
+        // One or two idle connections are kept for reuse. Hundreds of them would be a leak.
         expect([kind, (after[kind] ?? 0) - (before[kind] ?? 0) < 20]).toEqual([kind, true])
       }
     }, 5_000)

@@ -7,7 +7,7 @@ import { runAttached } from './attached.ts'
 import { textOf } from './clients.ts'
 import { commandOf, runServer } from './support.ts'
 
-/** URLs of the upstreams that are down, each in its own way. */
+/** Paths of the upstreams that are down, each in its own way. */
 const DOWN_PATHS = ['hangs', 'html', 'fails', 'loops', 'cuts']
 const UPSTREAMS = 50
 const DOWN = 20

@@ -7,9 +7,9 @@ type Reply = { status?: number; headers?: Record<string, string>; body: unknown 
 export type Behaviour = {
   /** Lifetime of issued tokens, in seconds. */
   expiresIn: number | undefined
-  /** Whether issued tokens are accepted. */
+  /** Whether issued tokens are rejected. */
   refusesTokens: boolean
-  /** Overrides the metadata of the protected server and of the authorization server. */
+  /** Overrides of the metadata of the protected server and of the authorization server. */
   resource: (origin: string) => Record<string, unknown> | Reply
   server: (origin: string) => Record<string, unknown> | Reply
   /** The protected server's challenge. */
@@ -21,9 +21,9 @@ export type Behaviour = {
   renewal: Reply | undefined
   /** Whether a GET returns a stream that stays open even if its token is revoked. */
   streams: boolean
-  /** Delays renewals until it resolves. */
+  /** Delays renewals until the promise resolves. */
   beforeRenewal: () => Promise<void>
-  /** Delays the response to a revocation until it resolves. */
+  /** Delays the response to a revocation until the promise resolves. */
   afterRevocation: () => Promise<void>
   scopeNeeded: string | undefined
 }
@@ -63,7 +63,10 @@ const resultOf = ({ method, params }: ReturnType<typeof rpc>, authorization: str
   return { content, isError: params?.name === 'fail' }
 }
 
-/** An MCP server that requires a token, with the authorization server that issues it, in one scriptable process. */
+/**
+ * Starts an MCP server that requires a token, together with the authorization server that issues it. Tests can script
+ * both.
+ */
 export const startOAuthFake = async () => {
   let behaviour = usual()
   const codes = new Set<string>()
@@ -94,7 +97,7 @@ export const startOAuthFake = async () => {
     if (form.get('grant_type') === 'refresh_token') {
       await behaviour.beforeRenewal()
       if (behaviour.renewal !== undefined) return behaviour.renewal
-      // Can be used only once.
+      // A refresh token can be used only once.
       if (!refresh.delete(form.get('refresh_token') ?? '')) return { status: 400, body: { error: 'invalid_grant' } }
       return { body: issue() }
     }
@@ -177,7 +180,7 @@ export const startOAuthFake = async () => {
     revoked,
     /** Every token issued so far. */
     given,
-    /** Changes its deviations from now on. */
+    /** Sets the deviations from now on. */
     behave: (changes: Partial<Behaviour> = {}): void => {
       behaviour = { ...usual(), ...changes }
     },

@@ -265,7 +265,7 @@ describe('a client secret that the builder configured', () => {
     expect(refused.text).toContain('but the client secret was used with')
     expect(refused.text).toContain(other.origin)
     await owner.expectOk('PATCH', `/upstreams/${upstreamId}`, { auth: { ...auth, clientSecret: 'for both' } })
-    // An authorization started with the previous secret fails.
+    // An authorization that was started with the previous secret fails.
     const stale = fake.exchanges.length
     expect((await owner.visitor.get(fake.agree(early))).status).toBe(409)
     expect(fake.exchanges.length).toBe(stale)

@@ -38,7 +38,7 @@ beforeAll(async () => {
 const attachOwn = (server: object = { access: 'public' }, more: object = {}) =>
   attach(worlds.owner, worlds.back.url, { type: 'oauth', per: 'caller' }, { server, ...more })
 
-/** Returns the callers that the owner of the other server sees. */
+/** Returns the callers as the owner of the other server sees them. */
 const callersThere = async (): Promise<unknown[]> => {
   const { back } = worlds
   const { body } = await back.owner.expectOk('GET', `/servers/${back.serverId}/executions?limit=200`)
@@ -81,7 +81,7 @@ describe('an upstream with an account per caller', () => {
     const all = await callersThere()
     const since = all.slice(0, all.length - before)
     expect(since).toEqual([bobThere.userId, annThere.userId])
-    // Cached results are dropped with their account.
+    // Cached results are deleted together with their account.
     const { body } = await ann.expectOk('GET', '/me/upstream-accounts')
     const Accounts = z.object({ items: z.array(z.object({ id: z.string(), upstream: z.object({ id: z.string() }) })) })
     const own = Accounts.parse(body).items.find(({ upstream }) => upstream.id === upstreamId)

@@ -45,7 +45,7 @@ const ENDS: readonly {
 ]
 
 describe('an account at an upstream', () => {
-  /** The tokens revoked since. */
+  /** Returns the tokens revoked after the first `count` revocations. */
   const toldSince = (count: number) => fake.revoked.slice(count).map(form => form.get('token'))
   const kept = (upstreamId: string) => patchbay.services.db.upstreamAccount.count({ where: { upstreamId } })
 

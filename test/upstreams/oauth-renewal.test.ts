@@ -5,7 +5,7 @@ import { during, runPatchbay } from '../support/world.ts'
 import { startOAuthFake } from './oauth-fake.ts'
 import { attach, callServer, leavingLink, listTools, makePerson, startConnecting } from './oauth-support.ts'
 
-/** `expires_in` in seconds, short enough to force a renewal right away. */
+/** `expires_in` in seconds, short enough to force an immediate renewal. */
 const AT_ONCE = 0.002
 
 const fake = during(() => startOAuthFake())
@@ -19,7 +19,7 @@ const connect = async ({ visitor }: Person, upstreamId: string): Promise<void> =
 }
 
 describe.each(databasesOfRun)("an account's token, on $kind", kind => {
-  /** For behavior that does not depend on the database. */
+  /** Runs a test on one database only, for behavior that does not depend on the database. */
   const itOnce = it.runIf(kind.kind === 'sqlite')
   const patchbay = runPatchbay({ kind })
   const other = during(() => patchbay.another())
@@ -67,7 +67,7 @@ describe.each(databasesOfRun)("an account's token, on $kind", kind => {
     const refused = await callServer(url, owner.token, 'back_whoami')
     expect(refused).toMatchObject({ isError: true, text: expect.stringContaining('must reconnect it') })
     expect(fake.renewals() - before).toBe(1)
-    // The connection is retried in the background, so its state may take a while.
+    // The connection is retried in the background, so its state may take a while to change.
     await expect
       .poll(() => stateOf(upstreamId))
       .toMatchObject({ state: { kind: 'failed', why: expect.stringContaining('must reconnect it') } })
@@ -106,7 +106,8 @@ describe.each(databasesOfRun)("an account's token, on $kind", kind => {
     expect(refused).toMatchObject({ isError: true, text: expect.stringContaining('did not renew the token') })
     expect(await stateOf(upstreamId)).toMatchObject({ auth: { connection: { brokenSince: null } } })
     fake.behave()
-    // A renewal in progress in either process may still fail, together with the calls that wait for it.
+    // In either process, a renewal that is already in progress may still fail, together with the calls that wait for
+    // it.
     const callAgain = async () => (await callServer(url, owner.token, 'back_whoami')).isError
     await expect.poll(callAgain, { timeout: 10_000 }).not.toBe(true)
   })
@@ -124,7 +125,7 @@ describe.each(databasesOfRun)("an account's token, on $kind", kind => {
         return answered.promise
       },
     })
-    // The token is still valid for a second when its renewal is due.
+    // When its renewal is due, the token is still valid for a second.
     while ((await Promise.race([asked.promise, call()])) !== 'asked');
     await owner.expectOk('DELETE', `/me/upstream-accounts/${await accountIdOf(upstreamId)}`)
     answered.resolve()

@@ -70,7 +70,7 @@ describe('an upstream with one account for all callers', () => {
     expect(saved.text).toContain('Change or disconnect')
     expect((await callServer(url, owner.token, 'back_get_shipment', { id: '4' })).isError).not.toBe(true)
 
-    // One account per caller: the shared one is deleted.
+    // Switching to one account per caller deletes the shared account.
     const next = fieldsOf(await owner.visitor.get(path), path, 'version')
     const changed = await owner.visitor.post(action, {
       ...form,

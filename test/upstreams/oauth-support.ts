@@ -11,7 +11,7 @@ import { answerJson, type FakeApi, startFakeApi } from '../support/fake-api.ts'
 type Person = ApiClient & { email: string; userId: string }
 type Somebody = Person & { visitor: Visitor }
 
-/** A user with an account, a token and a signed-in browser. */
+/** Creates a user with an account, a token and a signed-in browser. */
 export const makePerson = async (origin: string, email: string): Promise<Somebody> => {
   const person = await signUp(origin, email)
   const visitor = createVisitor(origin)
@@ -26,7 +26,7 @@ const Result = z.looseObject({
 })
 const Answer = z.looseObject({ result: z.unknown().optional(), error: z.unknown().optional() })
 
-/** Sends one request of the stateless era. */
+/** Sends one stateless-era request. */
 const askServer = async (url: string, token: string | undefined, method: string, params: JsonObject = {}) =>
   Answer.parse(await (await postStateless(url, token, method, params)).json())
 
@@ -48,7 +48,7 @@ export const listTools = async (url: string, token: string | undefined): Promise
 const decode = (html: string): string =>
   html.replaceAll('&amp;', '&').replaceAll('&#39;', "'").replaceAll('&quot;', '"')
 
-/** The URL of the button that leads to the authorization server. */
+/** Returns the URL of the button that leads to the authorization server. */
 export const leavingLink = (page: Page): string => {
   const [, href] = /rel="noreferrer" href="([^"]*)"/.exec(page.text) ?? []
   if (href === undefined) throw new Error(`no way on: ${page.status} ${page.text.slice(0, 3_000)}`)
@@ -56,7 +56,7 @@ export const leavingLink = (page: Page): string => {
 }
 
 /**
- * Starts connecting on the upstream's page. Returns the page that names the destination, or the reason for a failure.
+ * Starts connecting from the upstream's page. Returns the page that names the destination or the reason for a failure.
  */
 export const startConnecting = async (visitor: Visitor, upstreamId: string): Promise<Page> => {
   const path = `/connect/${upstreamId}`
@@ -131,7 +131,7 @@ export const startOAuthWorlds = async (options: Parameters<typeof startTestApp>[
     back,
     front,
     owner,
-    /** Completes the whole flow with the browsers of a user here and a user there. */
+    /** Completes the whole flow with two browsers: that of a user here, and that of a user of the other Patchbay. */
     connect: async (visitor: Visitor, upstreamId: string, there: Visitor = back.owner.visitor): Promise<Page> => {
       const location = await back.agree(there, leavingLink(await startConnecting(visitor, upstreamId)))
       return visitor.get(location)

@@ -16,7 +16,7 @@ let url = ''
 let flags: string[] = []
 const operator = runUser(patchbay, 'operator@example.com')
 beforeAll(async () => {
-  // The server's own tool with the same name as one of the upstream's.
+  // The server's own tool, which has the same name as one of the upstream's tools.
   const own = [{ name: 'odd_sound', method: 'GET', url: 'http://127.0.0.1:1/' }]
   ;({ serverId, url } = await makeServer(operator, own))
   const odd = await operator.create(`/servers/${serverId}/upstreams`, {

@@ -6,7 +6,7 @@ import { runFakeApi, runPatchbay } from '../support/world.ts'
 
 const patchbay = runPatchbay()
 
-/** Number of requested lists. */
+/** The number of lists requested so far. */
 let lists = 0
 /** Responses held back. */
 let held: (() => void)[] | undefined
@@ -49,7 +49,7 @@ it('a refresh reads a new list, even while another is in progress', async () => 
   await vi.waitFor(() => expect(reading).toHaveLength(1))
   held = undefined
   const others = [expectNew(), expectNew()]
-  // Both requests have arrived by the time of this response.
+  // By the time of this response, both refresh requests have arrived.
   await api.expectOk('GET', `/servers/${serverId}`)
   for (const tell of reading) tell()
   await Promise.all([first, ...others])

@@ -23,7 +23,7 @@ const buildNewer = (): McpServer => {
 const isRequest = (request: IncomingMessage): request is IncomingMessage & { method: string; url: string } =>
   request.method !== undefined && request.url !== undefined
 
-/** The newest SDK over HTTP, in the stateless era only. */
+/** Starts a server of the newest SDK over HTTP, in the stateless era only. */
 const startNewer = async () => {
   const seen: IncomingMessage[] = []
   const handler = createMcpHandler(buildNewer, { legacy: 'reject' })
@@ -35,7 +35,7 @@ const startNewer = async () => {
   return Object.assign(api, { seen, tellChanged: () => handler.notify.toolsChanged() })
 }
 
-/** The SDK's older generation over HTTP, with sessions that `forget` drops. */
+/** Starts a server of the older SDK generation over HTTP. `forget` drops its sessions. */
 const startOlder = async () => {
   const sessions = new Map<string, StreamableHTTPServerTransport>()
   const opened: string[] = []
@@ -70,7 +70,7 @@ const startOlder = async () => {
   return Object.assign(api, { opened, ended, forget: () => sessions.clear() })
 }
 
-/** Responds to JSON-RPC requests by method; unknown methods get an error. */
+/** Starts an API that responds to JSON-RPC requests by method. Unknown methods get an error. */
 type Answer = (response: ServerResponse, id: unknown) => void
 const startByHand = (answers: Readonly<Record<string, Answer>>): Promise<Api> =>
   startApi((request, response) => {
@@ -145,7 +145,7 @@ describe('an upstream over HTTP', () => {
     // Retries until the notification arrives, because the API receives the listen request before the stream is open.
     await expect.poll(tell).toBeGreaterThan(0)
     for (const socket of api.open) socket.destroy()
-    // Changes during an interruption are announced after it.
+    // Changes made during an interruption are announced afterward.
     const before = told.length
     await expect.poll(listens).toBe(2)
     await expect.poll(() => told.length).toBeGreaterThan(before)
@@ -282,7 +282,7 @@ describe('an upstream over SSE', () => {
   })
 })
 
-/** Forwards everything to a port over sockets that can be cut. */
+/** Starts a proxy that forwards everything to a port, over sockets that a test can cut. */
 const startProxy = (port: number): Promise<Api> =>
   listen(
     createServer(socket => {

@@ -37,7 +37,7 @@ describe.each(databasesOfRun)('reviewed changes of upstreams, on $kind', kind =>
   const operator = runUser(patchbay, 'operator@example.com')
 
   let made = 0
-  /** Creates a server with one upstream that has these tools, and a function that replaces them. */
+  /** Creates a server with one upstream that has these tools. Also returns a function that replaces the tools. */
   const makeServer = async (tools: readonly object[], settings: object = {}) => {
     const file = join(FOLDER, `${kind.kind}-${made++}.json`)
     const write = (now: readonly object[]): void => writeFileSync(file, JSON.stringify(now))

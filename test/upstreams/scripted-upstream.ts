@@ -3,7 +3,7 @@ import { runFakeApi } from '../support/world.ts'
 
 export type Asked = { id?: unknown; method: string; params?: Record<string, unknown> }
 
-/** Overrides of an upstream's behaviour. Everything else follows the protocol. */
+/** Overrides of an upstream's behavior. Everything else follows the protocol. */
 export type Script = {
   serverInfo?: object
   capabilities?: object
@@ -12,11 +12,11 @@ export type Script = {
   /** The error that every tool call returns. */
   refusal?: string
   instructions?: string
-  /** The error of initialize. */
+  /** The error with which initialize fails. */
   unopened?: string
-  /** The JSON of the result of all other requests. */
+  /** Returns the result of all other requests, as JSON. */
   result?: (asked: Asked) => string
-  /** Notifications, as JSON, sent before the response to a request. */
+  /** Returns the notifications, as JSON, to send before the response to a request. */
   notices?: (asked: Asked) => readonly string[]
 }
 
@@ -38,7 +38,7 @@ const resultOf = (script: Script, asked: Asked, timesAsked: number): string => {
   return script.result?.(asked) ?? '{"content":[{"type":"text","text":"done"}]}'
 }
 
-/** Scripted MCP servers over Streamable HTTP, each at its own path. */
+/** Runs scripted MCP servers over Streamable HTTP, each at its own path. */
 export const runScriptedUpstreams = (scripts: Readonly<Record<string, Script>>) => {
   const asked = new Map<string, number>()
   const count = (path: string, method: string): number => {
@@ -73,7 +73,7 @@ export const runScriptedUpstreams = (scripts: Readonly<Record<string, Script>>) 
   })
   return {
     urlOf: (path: string): string => `${api.origin}/${path}`,
-    /** Returns how many requests of a method it received. */
+    /** Returns how many requests of a method the upstream received. */
     timesAsked: (path: string, method: string): number => asked.get(`${path} ${method}`) ?? 0,
   }
 }

@@ -8,7 +8,7 @@ const COMMAND = { transport: 'stdio', command: 'npx', args: ['-y', 'a-server', '
 const REMOTE = { transport: 'http', url: 'https://mcp.example.com/mcp' }
 const Refused = z.object({ errors: z.array(z.object({ path: z.string(), message: z.string() })) })
 
-/** Creates the operator with a server, and a builder of the same organization. */
+/** Creates the operator with a server, and a builder in the same organization. */
 const makePeople = async (patchbay: ReturnType<typeof runPatchbay>) => {
   const { db } = patchbay.services
   const operator = await signUp(patchbay.origin, 'operator@example.com')

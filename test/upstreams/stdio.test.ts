@@ -19,7 +19,7 @@ const hostile = (behaviour = 'serve') => commandOf('hostile', behaviour)
 const pidOf = async (upstream: ReturnType<typeof openUpstream>): Promise<number> =>
   Number(await callTool(upstream, 'pid'))
 
-// After all tests in this file, none of their processes is left.
+// After all tests in this file, none of their processes is still running.
 afterAll(() => {
   expect(existsSync(LEDGER) ? readdirSync(LEDGER) : []).toEqual([])
 })
@@ -161,7 +161,7 @@ describe('a process', () => {
     const release = upstream.hold()
     const stop = new AbortController()
     const hanging = faultOf(callTool(upstream, 'hang', {}, stop.signal))
-    // Another process with the same timeout, which ends meanwhile because it is idle.
+    // In the meantime, another process with the same timeout becomes idle and ends.
     const other = openUpstream(hostile(), { limits: { idleMs: 20 } })
     await other.get()
     await stateOf(other, ({ kind }) => kind === 'idle')

@@ -32,7 +32,7 @@ describe.each(PAIRS)('when a resource of an upstream ($line) changes, a client (
     await vi.waitFor(() => expect(both.updated.toSorted()).toEqual(['talks://one', 'talks://two']))
     await vi.waitFor(() => expect(one.updated).toEqual(['talks://one']))
     await stop()
-    // When an update of the second call arrives, all of the first have.
+    // Once an update from the second call arrives, all updates from the first call have arrived.
     for (let times = 0; times < 2; times++) {
       const before = both.updated.length
       await none.callTool('talks_touch')

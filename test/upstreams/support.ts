@@ -22,7 +22,7 @@ import { freePort } from '../support/free-port.ts'
 import { runMark } from '../support/leftovers.ts'
 
 const FOLDER = mkdtempSync(join(tmpdir(), 'patchbay-upstreams-'))
-/** Processes started by this file's tests, or by their children. Their HOME identifies them. */
+/** Lists processes started by this file's tests or by their children. Their HOME identifies them. */
 const listLeft = (): string[] =>
   (existsSync('/proc') ? readdirSync('/proc') : []).filter(pid => {
     try {
@@ -48,7 +48,7 @@ const NPM_SERVERS = {
 
 const NODE_ARGS = ['--disable-warning=ExperimentalWarning']
 
-/** Returns a command that runs one of the servers of this folder. */
+/** Returns a command that runs one of the servers in the folder `servers`. */
 export const commandOf = (server: string, ...args: string[]): StdioConfig => ({
   transport: 'stdio',
   command: process.execPath,
@@ -65,7 +65,7 @@ const commandOfFile = (file: string, args: readonly string[]): StdioConfig => ({
 
 export const everythingCommand = (...args: string[]): StdioConfig => commandOfFile(EVERYTHING, args)
 
-/** Returns a command that runs another published server. */
+/** Returns a command that runs a server published on npm. */
 export const npmCommand = (name: 'server-filesystem' | 'server-memory', ...args: string[]): StdioConfig =>
   commandOfFile(NPM_SERVERS[name], args)
 
@@ -76,8 +76,8 @@ export const remote = (transport: 'http' | 'sse', url: string, headers: Record<s
 })
 
 /**
- * Starts a server that listens on the port of its environment, or on one that it prints. Once it listens, returns the port
- * and a function that ends it.
+ * Starts a server that listens on the port given in its environment, or on one that it prints. Once it listens, returns
+ * the port and a function that stops it.
  */
 export const runServer = async ({
   command,
@@ -109,7 +109,7 @@ export const runServer = async ({
   }
 }
 
-/** Starts the everything server over HTTP. Once it listens, returns its port and a function that ends it. */
+/** Starts the everything server over HTTP. Once it listens, returns its port and a function that stops it. */
 export const runEverything = async (
   mode: 'streamableHttp' | 'sse',
 ): Promise<{ port: number; stop: () => Promise<void> }> => {
@@ -118,7 +118,7 @@ export const runEverything = async (
   return running
 }
 
-/** Like `runEverything`, until the test ends. Returns its port. */
+/** Does the same as `runEverything`, but stops the server after the test. Returns its port. */
 export const startEverything = async (mode: 'streamableHttp' | 'sse'): Promise<number> =>
   (await runEverything(mode)).port
 
@@ -147,7 +147,7 @@ type Opening = {
   setup?: ClientSetup
 }
 
-/** Opens a connection that may reach loopback; `api.test` and `other.test` resolve to it. */
+/** Opens a connection that may reach loopback, to which `api.test` and `other.test` resolve. */
 export const openUpstream = (
   config: StdioConfig | RemoteConfig,
   {
@@ -220,7 +220,7 @@ const textOf = ({ content }: Awaited<ReturnType<UpstreamClient['callTool']>>): s
   return first?.type === 'text' ? first.text : ''
 }
 
-/** Resolves with the first matching state, the current one included. */
+/** Resolves with the first state that matches, including the current one. */
 export const stateOf = (
   upstream: UpstreamConnection,
   isWanted: (state: UpstreamState) => boolean,

@@ -10,12 +10,12 @@ const PASSWORD = 'correct horse battery staple'
 const FOLDER = mkdtempSync(join(tmpdir(), 'patchbay-upstream-pages-'))
 afterAll(() => rmSync(FOLDER, { recursive: true, force: true }))
 
-/** A server over stdio that reads its tools from a file. */
+/** A stdio server that reads its tools from a file. */
 const FROM_FILE = join(import.meta.dirname, 'servers', 'from-file.process.ts')
 const HOSTILE = '<script>alert(1)</script>'
 const REMOTE = { transport: 'http', url: 'https://mcp.example.com/mcp' }
 const COMMAND = { transport: 'stdio', command: 'npx', args: ['-y', 'a-server'] }
-/** Checkboxes that are ticked in a new form. */
+/** Checkboxes that are selected in a new form. */
 const TICKED = { tools: 'on', resources: 'on', prompts: 'on', enabled: 'on' }
 
 describe('the pages of attached MCP servers', () => {

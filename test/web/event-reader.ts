@@ -2,7 +2,10 @@ import { z } from 'zod'
 
 export type LiveEvent = { event: string; data: unknown }
 
-/** Reads server-sent events like EventSource. `next` resolves with the next event of that name, received or not. */
+/**
+ * Reads server-sent events as EventSource does. `next` resolves with the next event of that name, whether or not it has
+ * already been received.
+ */
 export const readEvents = async (url: string, headers: Record<string, string>) => {
   const controller = new AbortController()
   const response = await fetch(url, {
@@ -63,7 +66,7 @@ export const readEvents = async (url: string, headers: Record<string, string>) =
   }
 }
 
-/** Matches a `calls` event that contains a call of this tool. */
+/** Returns a schema that matches a `calls` event containing a call of this tool. */
 export const callsOf = (tool: string) =>
   z.object({
     first: z.string(),

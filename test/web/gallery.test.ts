@@ -54,7 +54,7 @@ describe('the gallery', () => {
     expect((await browser.get(done.location ?? '')).html).toContain(`href="/servers/${server.id}/sources"`)
     const uses = Uses.parse((await bob.expectOk('GET', `/servers/${server.id}/toolkits`)).body).items
     expect(uses).toEqual([expect.objectContaining({ id: toolkitId, snapshot: expect.anything() })])
-    // Adding it again changes nothing.
+    // Adding the toolkit again changes nothing.
     expect((await browser.submit(`${path}/use`, { serverId: server.id })).status).toBe(303)
   })
 

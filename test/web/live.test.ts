@@ -19,7 +19,7 @@ const PASSWORD = 'correct horse battery staple'
 const MAX_PER_SIGN_IN = 8
 const MAX_PER_USER = 32
 
-/** Writes a call like another process, without notifying this one. */
+/** Inserts a call as another process would, without notifying this process. */
 const insertCall = async (db: Database, serverId: string, changes: Partial<ExecutionRecord>): Promise<string> => {
   const { id, tool, startedAt, durationMs, outcome, status = null } = buildExecution(serverId, changes)
   const bytes = { requestBytes: 0, responseBytes: 0 }

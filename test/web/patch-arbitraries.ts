@@ -59,12 +59,12 @@ const toPatch = (groups: fc.Arbitrary<readonly PatchGroup[]>): fc.Arbitrary<Patc
     return { ...patch, globals: [...patch.globals, ...more] }
   })
 
-/** Small enough to be drawn with every tool and parameter. */
+/** Patches small enough to be drawn with every tool and parameter. */
 export const smallPatch = toPatch(
   fc.array(groupOf(fc.array(toolOf(fc.array(parameter, { maxLength: 6 })), { maxLength: 4 })), { maxLength: 4 }),
 )
 
-/** A toolkit of up to 600 copies of a few tools, which a stack merges. */
+/** A toolkit of up to 600 copies of a few tools, which the diagram merges into a stack. */
 const largeGroup = fc
   .tuple(
     groupOf(fc.array(toolOf(fc.array(parameter, { maxLength: 70 })), { minLength: 1, maxLength: 8 })),
@@ -78,5 +78,5 @@ const largeGroup = fc
     }
   })
 
-/** Up to several thousand tools from at most twelve sources. */
+/** Patches of up to several thousand tools from at most twelve sources. */
 export const largePatch = toPatch(fc.array(largeGroup, { minLength: 1, maxLength: 12 }))

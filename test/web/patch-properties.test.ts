@@ -38,7 +38,7 @@ const GHOST_TEXTS = new Set([
   'the clients you allow',
 ])
 
-/** Removes the ellipsis of a cut text, and collapses white space as the list does. */
+/** Removes the ellipsis of a truncated text, and collapses white space as the list does. */
 const uncut = (text: string): string => text.replace(/…”?$/, '').replace(/\s+/g, ' ').trim()
 
 const keyOf = (x: number, y: number): string => `${x} ${y}`
@@ -60,7 +60,10 @@ const isSmall = ({ groups }: Patch): boolean => {
   return tools.length <= 12 && tools.flatMap(({ parameters }) => parameters).length <= 60
 }
 
-/** Twelve tools with all sixty sockets on one side, from the largest number of sources. */
+/**
+ * Maximum height of a diagram without stacks: twelve tools with all sixty sockets on one side, from the largest number
+ * of sources.
+ */
 const MAX_OPEN_HEIGHT = 3_000
 
 const TOOLS_LEFT = 440
@@ -74,7 +77,7 @@ describe('the diagram of any patch', () => {
       boxes.forEach((box, index) => {
         for (const other of boxes.slice(index + 1)) expect(overlap(box, other)).toBe(false)
       })
-      // The edges of a stack lie behind its own box, and touch no other.
+      // The edges of a stack lie behind its own box, and touch no other box.
       for (const edge of stackEdgesOf(shapes)) expect(boxes.filter(box => overlap(edge, box))).toHaveLength(1)
     })
   })

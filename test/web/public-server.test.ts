@@ -22,7 +22,7 @@ describe('a server’s address in a browser', () => {
     }
     return makeServer(owner, [tool], { server: { name, description: `About ${HOSTILE}`, access } })
   }
-  /** Requests a URL like a browser's address bar, with the user's session. */
+  /** Requests a URL as a browser's address bar does, with the user's session. */
   const look = async (
     path: string,
     cookies: ReadonlyMap<string, string> = new Map(),
@@ -139,7 +139,7 @@ describe('a server’s address in a browser', () => {
         expect(asked.headers.get('content-security-policy')).toBeNull()
       }
     }
-    // Without an Accept header, which fetch always sends.
+    // Sends no Accept header, which fetch always adds.
     const bare = await new Promise<number | undefined>((resolve, reject) => {
       const sent = request(`${patchbay.origin}/s/${serverId}`, answer => resolve(answer.resume().statusCode))
       sent.on('error', reject).end()

@@ -4,7 +4,7 @@ import type { Shape } from '../../src/web/diagram/shapes.ts'
 
 export type Box = { left: number; top: number; right: number; bottom: number }
 export type Segment = { from: readonly [number, number]; to: readonly [number, number] }
-/** One path of a cable, from its start to one end. */
+/** One path of a cable, from its start to one of its ends. */
 export type Branch = { source: string; cable: number; segments: readonly Segment[] }
 export type Socket = { x: number; y: number; source: string }
 
@@ -23,7 +23,7 @@ const toBox = ({ attributes: { x, y, width, height } }: Shape): Box => ({
 export const boxesOf = (shapes: readonly Shape[]): readonly Box[] =>
   shapes.flatMap(({ children = [] }) => children.filter(isOfClass('box')).map(toBox))
 
-/** The edges behind a stack are top-level shapes; other boxes are inside a link or group. */
+/** Returns the edges behind stacks. They are top-level shapes, whereas other boxes are inside a link or group. */
 export const stackEdgesOf = (shapes: readonly Shape[]): readonly Box[] => shapes.filter(isOfClass('box')).map(toBox)
 
 export const tagsOf = (shapes: readonly Shape[]): readonly Box[] => flatten(shapes).filter(isOfClass('tag')).map(toBox)
@@ -31,7 +31,7 @@ export const tagsOf = (shapes: readonly Shape[]): readonly Box[] => flatten(shap
 export const textsOf = (shapes: readonly Shape[]): readonly string[] =>
   flatten(shapes).flatMap(({ tag, text }) => (tag === 'text' && text !== undefined ? text : []))
 
-/** Parses a path of M, H, V and Q; a rounded corner becomes the two sides that meet in it. */
+/** Parses a path of M, H, V and Q commands. A rounded corner becomes the two sides that meet in it. */
 const segmentsOf = (path: string): readonly Segment[] => {
   const segments: Segment[] = []
   let at: readonly [number, number] = [0, 0]
@@ -75,14 +75,14 @@ export const jacksOf = (shapes: readonly Shape[]): readonly Socket[] =>
       return { x, y, source: String(attributes['data-source']) }
     })
 
-/** Sockets without a value, such as those whose global does not exist. */
+/** Returns the sockets without a value, such as those whose global does not exist. */
 export const brokenSocketsOf = (shapes: readonly Shape[]): readonly Socket[] =>
   flatten(shapes)
     .filter(isOfClass('hole'))
     .filter(({ attributes }) => attributes['data-state'] === 'missing')
     .map(({ attributes }) => ({ x: Number(attributes.cx), y: Number(attributes.cy), source: 'missing' }))
 
-/** Boxes that only share an edge do not overlap. */
+/** Returns whether two boxes overlap. Boxes that only share an edge do not. */
 export const overlap = (a: Box, b: Box): boolean =>
   a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom
 
@@ -93,7 +93,7 @@ export const boxAround = ({ from, to }: Segment): Box => ({
   bottom: Math.max(from[1], to[1]),
 })
 
-/** A line that ends at the edge of a box does not cross it. */
+/** Returns whether a line crosses a box. A line that ends at the edge of the box does not. */
 export const crosses = (segment: Segment, { left, top, right, bottom }: Box): boolean => {
   const line = boxAround(segment)
   return line.left < right - 1 && line.right > left + 1 && line.top < bottom - 1 && line.bottom > top + 1

@@ -7,6 +7,6 @@ const eta = new Eta({ views: join(import.meta.dirname, '../../views'), cache: tr
 /** Renders `views/parts/NAME`, escaped as on a page. */
 export const renderPart = (name: string, data: object): string => eta.render(`/parts/${name}`, data)
 
-/** Returns the text of the list below the diagram, in one line. */
+/** Returns the text of the list below the diagram, on one line. */
 export const wiringText = (html: string): string =>
   unescapeHtml(html.slice(html.indexOf('<div class="wiring">')).replace(/<[^>]+>/g, ' ')).replace(/\s+/g, ' ')

@@ -13,7 +13,7 @@ const form = (fields: Record<string, string> = {}) => ({
   toolkitTitle: 'Mine',
   ...fields,
 })
-/** Returns one of the two previews, without markup. */
+/** Returns one of the two previews, without its markup. */
 const side = (html: string, title: 'Before' | 'After'): string | undefined =>
   new RegExp(`<pre class="side-text"[^>]*aria-label="${title}">(.*?)</pre>`, 's')
     .exec(html)?.[1]

@@ -13,7 +13,7 @@ const calledTool = (name: string, meta: string, calls: number, parameters: reado
   parameters,
 })
 
-/** Collects the globals that parameters read. A key is a secret if any parameter reads it as one. */
+/** Collects the globals that parameters read. A global is a secret if any parameter reads it as a secret. */
 const globalsOf = (groups: readonly PatchGroup[], values: Readonly<Record<string, string>> = {}): PatchGlobal[] => {
   const read = groups
     .flatMap(({ tools }) => tools.flatMap(({ parameters }) => parameters))
@@ -92,7 +92,7 @@ const WEATHER_UPSTREAM: PatchGroup = {
   ],
 }
 
-/** Four tools from a toolkit and one from an upstream. */
+/** Five tools: four from a toolkit and one from an upstream. */
 export const FIVE_TOOLS = patchOf('Shipment desk', [WEATHER_UPSTREAM, CARRIER_TOOLKIT])
 
 export const NO_TOOL = patchOf('Nothing yet', [], {

@@ -12,7 +12,7 @@ import { runsOf } from '../support/cases-of-run.ts'
 const Pieces = z.array(z.object({ text: z.string(), type: z.string().optional() }))
 const Module = z.object({ splitTemplate: z.custom<(text: string) => unknown>(value => typeof value === 'function') })
 
-/** Texts with many characters that are special in templates. */
+/** Template texts with many special characters. */
 const templateText = fc
   .array(
     fc.oneof(

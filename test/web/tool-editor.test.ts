@@ -13,7 +13,7 @@ describe('the tool editor without scripts', () => {
   const patchbay = runPatchbay()
   const fake = runFakeApi()
 
-  /** Signs up a user, and adds them to an organization if one is given. */
+  /** Signs up a user and adds them to an organization if one is given. */
   const makeUser = async (role?: Role, organizationId?: string) => {
     const { browser, email, userId } = await openEditor(patchbay.origin)
     const { db } = patchbay.services

@@ -16,7 +16,7 @@ import { beginSession, endSession } from '../../lib/http/sessions.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 
 const tags = ['account']
-/** Body limit: anyone may send these requests, and credentials are short. */
+/** Maximum body size. Anyone may send these requests, and credentials are short. */
 const MAX_CREDENTIALS_BYTES = 16 * 1_024
 
 export const accountRoutes: FastifyPluginAsyncZod<{ accounts: AccountService }> = async (app, { accounts }) => {

@@ -11,7 +11,7 @@ import { type Page, pageOf } from '../../lib/http/paging.ts'
 import { uuidParams } from '../../lib/http/schemas.ts'
 import { assertMay, organizationIdsOf } from '../../lib/kernel/actor.ts'
 
-/** JSON response of the audit log, unless `format=ndjson` requests a file. */
+/** The audit log as JSON, unless `format=ndjson` requests a file. */
 const AuditPage = pageOf(AuditEntryView)
 
 async function* viewsOf(log: AuditLog, scope: AuditScope, query: AuditQuery) {
@@ -34,7 +34,7 @@ const tags = ['audit']
 const querystring = AuditQuery
 const response = { 200: AuditPage }
 
-/** The audit log of the installation, of an organization, and the user's own entries. */
+/** Routes for the audit log of the installation, of an organization, and for the user's own entries. */
 export const auditRoutes: FastifyPluginAsyncZod<{ audit: AuditLog }> = async (app, { audit }) => {
   app.get(
     '/audit',

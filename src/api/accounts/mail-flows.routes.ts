@@ -11,10 +11,10 @@ import {
 import { noContent, resourceRoutes, viewAsIs } from '../../lib/http/resource-routes.ts'
 import { sessionIdOf } from '../../lib/http/sessions.ts'
 
-/** Body limit: anyone may send these requests, and an address, a password and a token are short. */
+/** Maximum body size. Anyone may send these requests, and an email address, a password and a token are short. */
 const bodyLimit = 16 * 1_024
 
-/** Operations that use a link from an email, and the request for a link by a user who cannot sign in. */
+/** Routes that use a link from an email, and that request such a link for a user who cannot sign in. */
 export const mailFlowRoutes: FastifyPluginAsyncZod<{ accounts: AccountService }> = async (app, { accounts }) => {
   const messages = mailMessages(accounts.isMailDelivered)
   const routes = resourceRoutes(app, { access: 'anyone', tags: ['account'], bodyLimit })

@@ -27,7 +27,7 @@ const toResourceMetadata = ({ id, name, access }: Server, baseUrl: string): z.in
   bearer_methods_supported: ['header'],
 })
 
-/** Cache lifetime: covers the requests of one sign-in, and changes still show soon. */
+/** Cache lifetime: long enough for the requests of one sign-in, short enough for changes to show soon. */
 const MAX_AGE_SECONDS = 60
 
 /** Allows pages of any origin, because these documents are public. */

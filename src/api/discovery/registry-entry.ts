@@ -3,10 +3,10 @@ import { serverUrl } from '../../lib/kernel/server-url.ts'
 import type { Server } from '../../servers/server.ts'
 
 const SCHEMA = 'https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json'
-/** Longest title and description that the schema allows, in characters. */
+/** Maximum length of titles and descriptions in the schema, in characters. */
 const MAX_CHARACTERS = 100
 
-/** A server as the official MCP registry describes one (`server.json`, 2025-12-11). */
+/** A server in the format of the official MCP registry (`server.json`, 2025-12-11). */
 export const RegistryEntry = z.object({
   $schema: z.literal(SCHEMA),
   name: z.string(),
@@ -16,7 +16,7 @@ export const RegistryEntry = z.object({
   remotes: z.array(z.object({ type: z.enum(['streamable-http', 'sse']), url: z.url() })),
 })
 
-/** Collapses whitespace and cuts the text if it is too long. */
+/** Collapses whitespace and truncates the text if it is too long. */
 const shorten = (text: string): string => {
   const characters = [...text.replace(/\s+/g, ' ').trim()]
   return characters.length <= MAX_CHARACTERS
@@ -27,7 +27,10 @@ const shorten = (text: string): string => {
         .trimEnd()}…`
 }
 
-/** Returns `com.example.mcp` for `https://mcp.example.com`. Characters that names cannot contain become hyphens. */
+/**
+ * Returns `com.example.mcp` for `https://mcp.example.com`. Replaces characters that are not allowed in names with
+ * hyphens.
+ */
 const namespaceOf = (baseUrl: string): string =>
   new URL(baseUrl).hostname
     .replace(/[^a-z0-9.-]/g, '-')
@@ -35,7 +38,10 @@ const namespaceOf = (baseUrl: string): string =>
     .reverse()
     .join('.')
 
-/** Names the entry after the id, which never changes; the version increases with each change. */
+/**
+ * Converts a server to its registry entry. The name contains the id, which never changes, and the version increases
+ * with each change.
+ */
 export const toRegistryEntry = (server: Server, baseUrl: string): z.infer<typeof RegistryEntry> => {
   const url = serverUrl(baseUrl, server.id)
   const description = server.description?.trim() || `${server.name}, an MCP server`

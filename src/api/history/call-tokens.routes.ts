@@ -6,7 +6,7 @@ import { serverParams } from '../../lib/http/schemas.ts'
 import type { CallTokens, CallTokensOf } from '../../results/ledger/call-tokens.ts'
 
 const DAY_RULE = 'must be a date such as 2026-11-22'
-/** Token counts do not go back further. */
+/** Earliest day with token counts. */
 const FIRST_DAY = '2020-01-01'
 const day = z.iso.date(DAY_RULE).refine(text => text >= FIRST_DAY, DAY_RULE)
 

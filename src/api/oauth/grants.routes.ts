@@ -40,7 +40,7 @@ const grantView = {
   toView: (grant: Grant) => ({ ...grant, user: { id: grant.userId, email: grant.userEmail } }),
 }
 
-/** Clients connected to a server, and applications that act on behalf of the user. */
+/** Routes for the clients connected to a server, and for the applications that act on behalf of the user. */
 export const grantRoutes: FastifyPluginAsyncZod<{ grants: GrantService; baseUrl: string }> = async (
   app,
   { grants, baseUrl },

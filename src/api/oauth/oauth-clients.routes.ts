@@ -14,7 +14,7 @@ const params = uuidParams
 const clientView = viewAsIs(OAuthClientView)
 const READ_ONLY = ['id', 'organizationId', 'clientId', 'tokenEndpointAuthMethod'] as const
 
-/** OAuth clients registered manually by an organization, for programs that cannot register themselves. */
+/** Routes for OAuth clients that an organization registers manually, for programs that cannot register themselves. */
 export const oauthClientRoutes: FastifyPluginAsyncZod<{ oauthClients: OAuthClientService }> = async (
   app,
   { oauthClients },

@@ -7,10 +7,10 @@ import type { CallLedger } from '../../results/ledger/call-ledger.ts'
 import { listLedgerMetrics } from '../../results/ledger/ledger-metrics.ts'
 import type { CatalogueReports } from '../servers/catalogue-reports.ts'
 
-/** Maximum number of servers reported; each has three time series. */
+/** Maximum number of servers reported. Each has three time series. */
 const MAX_SERVERS = 300
 
-/** Metrics of token counts that users have already requested. Does not count anything itself. */
+/** Returns metrics of the token counts that users have already requested. Does not count anything itself. */
 const listCatalogueMetrics = ({ listKnown }: Pick<CatalogueReports, 'listKnown'>): Metric[] => [
   {
     kind: 'gauge',
@@ -25,13 +25,13 @@ const listCatalogueMetrics = ({ listKnown }: Pick<CatalogueReports, 'listKnown'>
 ]
 
 type Parts = {
-  /** Bearer token expected from the scraper. */
+  /** The bearer token that the scraper must send. */
   token: string
   callLedger: CallLedger
   catalogueReports: CatalogueReports
 }
 
-/** `/metrics` for Prometheus, with the counters of this process. */
+/** Serves `/metrics` for Prometheus, with the counters of this process. */
 export const metricsRoutes: FastifyPluginAsync<Parts> = async (app, { token, callLedger, catalogueReports }) => {
   const { contentType, render } = createMetricsText([
     ...listLedgerMetrics(callLedger),
@@ -41,7 +41,7 @@ export const metricsRoutes: FastifyPluginAsync<Parts> = async (app, { token, cal
     reply.header('cache-control', 'no-store')
     assertBearer(request, reply, { name: 'PATCHBAY_METRICS_TOKEN', isRight: given => isSameSecret(given, token) })
   })
-  // Open to anyone, because the hook above checks the metrics token.
+  // Needs no sign-in, because the hook above checks the metrics token.
   app.get('/metrics', { config: { access: 'anyone' } }, async (_request, reply) =>
     reply.type(contentType).send(await render()),
   )

@@ -10,7 +10,7 @@ import { REMOVE } from '../../tenancy/deletion/deletion-plan.ts'
 
 type Parts = { accountDeletion: AccountDeletion; accounts: Pick<AccountService, 'hasPassword' | 'proveSelf'> }
 
-/** Body limits; a password is hashed to be compared. */
+/** Limits for the request body. The password is hashed to check it, so its length is bounded. */
 const MAX_PROOF_CHARACTERS = 1_024
 const MAX_DECISIONS = 1_000
 

@@ -15,20 +15,20 @@ import {
 } from '../../tools/lint/catalogue-report.ts'
 import { joinList } from '../../tools/lint/read-catalogue.ts'
 
-/** Patchbay's own tools for cut results, which builders cannot change. */
+/** Returns whether a tool is one of Patchbay's own for reading truncated results, which builders cannot change. */
 const isOurs = ({ name }: CompiledTool): boolean => name.startsWith(RESERVED_TOOL_PREFIX)
 
 /** Returns the JSON of each tool as in tools/list of the session era. */
 const renderList = ({ tools }: CompiledServer): Promise<string[]> =>
   mapInTurns(tools, tool => renderTool(tool, 'session'))
 
-/** Returns the list that `auto` selects, and why. */
+/** Returns the presentation that `auto` selects, and why. */
 const toAuto = ({ shownAs }: PresentedServers): CatalogueReport['auto'] => ({
   presentation: shownAs?.presentation ?? 'flat',
   why: shownAs === undefined ? '' : explainShownAs(shownAs),
 })
 
-/** Counts and lints the lists as clients get them. */
+/** Counts the tokens of the lists and lints them, as clients receive them. */
 export const buildReport = async (
   servers: PresentedServers,
   readCatalogue: Job<CatalogueJob, CatalogueFigures>,

@@ -19,8 +19,8 @@ const MAX_CACHED = 60_000
 const sizeOf = ({ tools }: CatalogueReport): number => tools.reduce((sum, { findings }) => sum + 1 + findings.length, 1)
 
 /**
- * Reports of servers' catalogues, built on first request and cached until the server changes. Expects that access was
- * checked.
+ * Creates the reports on servers' catalogues. A report is built on first request and cached until its server changes.
+ * The caller must have checked access.
  */
 export const createCatalogueReports = ({ execution, readCatalogue, bus }: ReportParts) => {
   const cache = new LRUCache<string, CatalogueReport>({ maxSize: MAX_CACHED, sizeCalculation: sizeOf })

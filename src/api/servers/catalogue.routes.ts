@@ -42,7 +42,7 @@ const ServerTokensView = z.object({
   tools: z.array(z.object({ name: z.string(), tokens: z.int() })).describe('each tool as in the flat list'),
 })
 
-/** Token costs and findings of a server's tools, in the presentation set on the server. */
+/** Routes for the token costs and findings of a server's tools, in the presentation set on the server. */
 type ServerReport = { report: CatalogueReport; presentation: Presentation }
 
 const toServerLintView = ({ report, presentation }: ServerReport) => ({

@@ -34,7 +34,10 @@ const toParameterViews = ({ parameters }: CompiledDefinition) =>
     ]),
   )
 
-/** Omits the parameters of a tool that an older version saved and this version cannot compile. */
+/**
+ * Returns a tool as the API shows it. A tool that was saved by an older version and that this version cannot compile
+ * has no parameters.
+ */
 const toToolView = (tool: Tool) => {
   const compiled = checkDefinition(tool)
   return { ...tool, parameters: compiled.ok ? toParameterViews(compiled.value) : {} }

@@ -5,8 +5,8 @@ import { clientDocumentUrl, DOCUMENT_PATH, describePatchbay } from '../../upstre
 const MAX_AGE_SECONDS = 60 * 60
 
 /**
- * Serves Patchbay's client metadata document as an OAuth client. Without https it is not served, because authorization
- * servers fetch it only over https.
+ * Serves Patchbay's client metadata document for its role as an OAuth client. Without https the document is not served,
+ * because authorization servers fetch it only over https.
  */
 export const clientDocumentRoutes: FastifyPluginAsync<{ baseUrl: string }> = async (app, { baseUrl }) => {
   app.get(DOCUMENT_PATH, { config: { access: 'anyone' } }, async (_request, reply) => {

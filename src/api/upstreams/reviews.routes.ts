@@ -21,7 +21,7 @@ const UpstreamChangesView = pageOf(PendingToolView).extend({
   total: z.int(),
 })
 
-/** To approve more tools at once, clients send the version. */
+/** Maximum number of tools to approve by name. To approve more at once, clients send the version. */
 const MAX_APPROVED_BY_NAME = 500
 
 const ApproveChanges = z.union(
@@ -43,7 +43,7 @@ const ApprovedView = z.object({ approved: z.int().describe('number of tools') })
 
 const params = uuidParams
 
-/** Maximum characters of a name in a cursor. The hash distinguishes names with the same prefix. */
+/** Maximum number of characters of a name in a cursor. The hash distinguishes names that start the same. */
 const CURSOR_CHARS = 100
 const CURSOR = z.tuple([z.string(), z.string()])
 type Position = z.infer<typeof CURSOR>
@@ -58,7 +58,7 @@ const compare = (a: Position, b: Position): number => {
 const toApproval = (body: z.infer<typeof ApproveChanges>): Approval =>
   'version' in body ? body : { tools: body.tools.map(({ name, hash }) => ({ nameHash: hashOfName(name), hash })) }
 
-/** Pending changes of an upstream whose server requires their review, and their approval. */
+/** Routes for the pending changes of an upstream whose server requires reviews, and for their approval. */
 export const upstreamReviewRoutes: FastifyPluginAsyncZod<{ upstreamReviews: UpstreamReviews }> = async (
   app,
   { upstreamReviews },

@@ -25,7 +25,7 @@ const AccountView = z.object({
 
 type Parts = { upstreamAccounts: UpstreamAccounts; baseUrl: string }
 
-/** Accounts at upstreams: the user's own, and the shared account of an upstream. */
+/** Routes for accounts at upstreams: the user's own accounts, and the shared account of an upstream. */
 export const upstreamAccountRoutes: FastifyPluginAsyncZod<Parts> = async (app, { upstreamAccounts, baseUrl }) => {
   const ofAccount = resourceRoutes(app, { access: 'user', tags: ['account'] })
   const ofUpstreams = resourceRoutes(app, { access: 'user', tags: ['upstreams'] })
@@ -34,7 +34,7 @@ export const upstreamAccountRoutes: FastifyPluginAsyncZod<Parts> = async (app, {
     const mayUse = await upstreamAccounts.mayUse(actor, account)
     return {
       ...account,
-      // Users who lost access must not learn the current names.
+      // Users who have lost access must not see the current names.
       upstream: { id: account.upstreamId, name: mayUse ? account.upstream.name : null },
       server: { id: account.upstream.server.id, name: mayUse ? account.upstream.server.name : null },
       connectUrl: mayUse ? `${baseUrl}${connectPath(account.upstreamId)}` : null,

@@ -15,7 +15,7 @@ type Parts = {
   upstreams: UpstreamService
   upstreamCatalogues: Pick<UpstreamCatalogues, 'refresh'>
   upstreamOffers: Pick<UpstreamOffers, 'listSkipped'>
-  /** State of the upstream's connection in this process. */
+  /** Returns the state of the upstream's connection in this process. */
   upstreamStateOf: (upstream: Upstream) => UpstreamState
 }
 

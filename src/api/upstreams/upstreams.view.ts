@@ -23,7 +23,7 @@ const toAuthView = ({ upstream, clientSecretSetAt, account }: UpstreamWithGlobal
   return { ...auth, clientSecretSetAt, connection: account && { ...account, brokenSince: account.brokenAt } }
 }
 
-/** Lists globals by their keys, so that the view contains no secrets. */
+/** Returns an upstream as the API shows it. Globals appear by their keys only, so the view contains no secrets. */
 export const toUpstreamView = (found: UpstreamWithGlobals, state: UpstreamState, skipped: readonly SkippedItem[]) => {
   const { upstream, missingGlobals, warnings } = found
   const { config } = upstream

@@ -18,7 +18,7 @@ import { type ConfigFile, readConfigFile } from './read-config-file.ts'
 
 /** Editors write a file in several steps, and some replace it. */
 const SETTLE_MS = 50
-/** Interval for changes that folder events miss: a link to a file elsewhere, and network file systems. */
+/** Polling interval, for changes that folder events miss: a link to a file elsewhere, or a network file system. */
 const POLL_INTERVAL_MS = 1_000
 
 /**
@@ -34,7 +34,7 @@ const watchForChanges = (path: string, onChange: () => void): (() => void) => {
   const folder = watch(dirname(path), { persistent: false }, (_event, name) => {
     if (name === null || name === basename(path)) notice()
   })
-  // If the folder is deleted, polling continues.
+  // If the folder is deleted, only polling continues.
   folder.on('error', () => folder.close())
   watchFile(path, { interval: POLL_INTERVAL_MS, persistent: false }, notice)
   return () => {
@@ -47,7 +47,10 @@ const watchForChanges = (path: string, onChange: () => void): (() => void) => {
 const OWNER = 'config-file@patchbay.internal'
 const HOST = '127.0.0.1'
 
-/** Derives a server id from the file's path, so that clients keep its address: a version 8 UUID (RFC 9562 §5.8). */
+/**
+ * Derives a server id from the file's path, so that the server's URL stays the same for clients. The id is a version 8
+ * UUID (RFC 9562 §5.8).
+ */
 const serverIdOf = (path: string): string => {
   const bytes = createHash('sha256').update(path).digest().subarray(0, 16)
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6)
@@ -55,7 +58,7 @@ const serverIdOf = (path: string): string => {
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
 
-/** Settings of a temporary installation that serves one file on loopback, without sign-in. */
+/** Returns the settings of a temporary installation that serves one file on loopback, without sign-in. */
 const settingsIn = (folder: string): Settings => {
   const { port } = loadSettingsWith({})
   return loadSettingsWith({
@@ -81,15 +84,15 @@ const makeOwner = async ({ accounts }: Services): Promise<Actor> => {
 }
 
 /**
- * Reads the file. The error completes "The file …". A file without servers is an error, since it may just be in the
- * middle of being saved.
+ * Reads the file. The error completes "The file …". A file without servers is an error, because an editor may be in the
+ * middle of saving it.
  */
 const readServed = async (path: string): Promise<Result<ConfigFile, string>> => {
   const file = await readConfigFile(path, thisMachine())
   return file.ok && !file.value.hasServers ? failure('contains no servers') : file
 }
 
-/** Logs the outcome of a reload; of the skipped servers only the new ones. */
+/** Logs the outcome of a reload. Of the skipped servers, logs only the new ones. */
 const report = (logger: Logger, path: string, before: SyncOutcome, now: SyncOutcome): void => {
   const { added, changed, removed, skipped } = now
   const isDifferent = added.length + changed.length + removed.length > 0
@@ -101,8 +104,8 @@ const report = (logger: Logger, path: string, before: SyncOutcome, now: SyncOutc
 }
 
 /**
- * Opens a temporary installation for one configuration file: one public server with all the MCP servers in the file.
- * Closing its services also deletes its folder. Throws if the file cannot be read.
+ * Opens a temporary installation for one configuration file, with one public server that has all the MCP servers in the
+ * file. Closing the services also deletes the installation's folder. Throws if the file cannot be read.
  */
 export const openConfigInstallation = async (given: string, logger: Logger) => {
   const path = resolve(given)
@@ -149,7 +152,7 @@ export const openConfigInstallation = async (given: string, logger: Logger) => {
       services: { ...services, close },
       serverId: server.id,
       first,
-      /** Remarks about the file as a whole. */
+      /** Notes about the file as a whole. */
       notes: file.value.notes,
       /** Starts watching the file for changes, until the services are closed. */
       follow: (): void => {

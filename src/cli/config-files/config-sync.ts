@@ -32,7 +32,7 @@ export type SyncOutcome = {
   added: string[]
   changed: string[]
   removed: string[]
-  /** Servers that were rejected, or left unchanged because their new version was. */
+  /** Servers that were rejected, and servers that keep their previous version because the new one was rejected. */
   skipped: { name: string; why: string }[]
   notes: { name: string; note: string }[]
 }
@@ -40,7 +40,7 @@ export type SyncOutcome = {
 const valueFor = ({ from }: GlobalDraft): string =>
   from.kind === 'file' ? from.value : (findValue(from.variable) ?? '')
 
-/** Resets the optional fields in a change, so that nothing of the previous version remains. */
+/** Values that reset the optional fields in a change, so that nothing of the previous version remains. */
 const CLEARED = {
   description: null,
   command: null,
@@ -62,8 +62,8 @@ export type ConfigSyncParts = {
 }
 
 /**
- * Returns a function that syncs the upstreams of one server with a configuration file. Unchanged upstreams are not
- * touched.
+ * Returns a function that syncs the upstreams of one server with a configuration file. The function leaves unchanged
+ * upstreams alone.
  */
 export const createConfigSync = ({ services, actor, serverId }: ConfigSyncParts) => {
   const { upstreams, globals } = services
@@ -113,7 +113,7 @@ export const createConfigSync = ({ services, actor, serverId }: ConfigSyncParts)
     }
   }
 
-  /** An upstream that is rejected keeps its previous version and does not affect the others. */
+  /** If an upstream is rejected, it keeps its previous version and the others are still synced. */
   return async ({ servers, unusable }: ConfigFile): Promise<SyncOutcome> => {
     const filled = servers.map(server => ({ ...server, place: mapPlace(server.place, fillVariables) }))
     const drafts = draftUpstreams(filled)
@@ -130,7 +130,7 @@ export const createConfigSync = ({ services, actor, serverId }: ConfigSyncParts)
         skipped.push({ name: draft.found.name, why: failureLines(error).join(' ') })
       }
     }
-    // Upstreams that kept their previous version still refer to their globals.
+    // Upstreams that kept their previous version still refer to the globals of that version.
     if (skipped.length === 0) await removeGlobals(drafts.globals)
     outcome.names = [...held.keys()]
     return outcome

@@ -1,4 +1,4 @@
-/** A value that a configuration file refers to instead of containing it. */
+/** A reference to a value that a configuration file does not contain itself. */
 export type ConfigVariable = {
   kind: 'variable'
   /** The name of an environment variable, the id of a VS Code input, or the path of a file that holds the value. */
@@ -6,7 +6,7 @@ export type ConfigVariable = {
   source: 'environment' | 'input' | 'file'
   /** The default value. */
   fallback?: string | undefined
-  /** The tool's description of the value, shown when asking for it. */
+  /** The tool's description of the value, shown when the user is asked for it. */
   about?: string | undefined
   /** Whether the tool hides the value while it is typed. Undefined if the tool does not specify it. */
   isSecret?: boolean | undefined
@@ -16,7 +16,7 @@ export type ConfigVariable = {
 
 export type ConfigPart = { kind: 'text'; text: string } | ConfigVariable
 
-/** A text of a configuration file, split at its variables. */
+/** A string from a configuration file, split at its variables. */
 export type ConfigText = readonly ConfigPart[]
 
 /**
@@ -34,9 +34,9 @@ export type ConfigInput = Pick<ConfigVariable, 'fallback' | 'about' | 'isSecret'
 
 export type TextReader = {
   syntax: VariableSyntax
-  /** Values that the tool itself fills in, such as `userHome`, by name. */
+  /** Values that the tool itself fills in, by name, such as `userHome`. */
   known: ReadonlyMap<string, string>
-  /** Values that the tool asks its user for, by id. */
+  /** Values that the tool asks its user for, by input id. */
   inputs: ReadonlyMap<string, ConfigInput>
   /** Called for a reference that only the tool could fill in. */
   onUnknown: (written: string) => void
@@ -46,7 +46,7 @@ const NAME = '[A-Za-z_][A-Za-z0-9_]*'
 const IN_BRACES = new RegExp(`^(?:env:)?(${NAME})(?::-?(.*))?$`, 's')
 const INPUT = /^input:(.+)$/s
 const FILE = /^file:(.+)$/s
-/** Matches `${…}`, `{env:…}` or `{file:…}`, and `$NAME`, in this order of groups. */
+/** Matches `${…}`, then `{env:…}` or `{file:…}`, then `$NAME`, with one group for each. */
 const MARKS = new RegExp(String.raw`\$\{([^{}]*)\}|\{((?:env|file):[^{}]+)\}|\$(${NAME})`, 'g')
 
 export const environmentVariable = (name: string, written: string, fallback?: string): ConfigVariable => ({
@@ -65,7 +65,7 @@ const readBraces = (inner: string, written: string, { known, inputs, onUnknown }
     return { kind: 'variable', name: input, source: 'input', ...inputs.get(input), written }
   }
   const path = FILE.exec(inner)?.[1]
-  // A value in a file of its own is most likely a secret.
+  // A value that has its own file is most likely a secret.
   if (path !== undefined) return { kind: 'variable', name: path, source: 'file', written, isSecret: true }
   const [, name, fallback] = IN_BRACES.exec(inner) ?? []
   // Editors' own variables, such as `workspaceFolder`, match the pattern as well.
@@ -74,7 +74,7 @@ const readBraces = (inner: string, written: string, { known, inputs, onUnknown }
   return { kind: 'text', text: written }
 }
 
-/** Names that editors fill in. Their values are unknown for a file outside of any project. */
+/** Names of variables that editors fill in. Their values are unknown for a file outside any project. */
 const TOOLS_OWN: ReadonlySet<string> = new Set([
   'workspaceFolder',
   'workspaceFolderBasename',
@@ -87,7 +87,7 @@ const TOOLS_OWN: ReadonlySet<string> = new Set([
   'extensionPath',
 ])
 
-/** Splits a text of a configuration at its variables. Everything else stays as it is. */
+/** Splits a string from a configuration file at its variables. Everything else stays as it is. */
 export const readConfigText = (text: string, reader: TextReader): ConfigText => {
   const parts: ConfigPart[] = []
   let at = 0
@@ -105,6 +105,6 @@ export const readConfigText = (text: string, reader: TextReader): ConfigText => 
   return parts
 }
 
-/** Returns the text, or undefined if it contains a variable. */
+/** Returns the text as a string, or undefined if it contains a variable. */
 export const plainText = (text: ConfigText): string | undefined =>
   text.every(part => part.kind === 'text') ? text.map(part => part.text).join('') : undefined

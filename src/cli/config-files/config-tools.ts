@@ -9,7 +9,7 @@ export type Machine = {
   appData: string
   /** The folder for settings on Linux (`XDG_CONFIG_HOME`). */
   configHome: string
-  /** Codex CLI's own folder, if it is not the default one. */
+  /** Codex CLI's own folder, if it differs from the default. */
   codexHome: string | undefined
   /** The project folder whose configuration files are read. */
   project: string
@@ -19,11 +19,11 @@ export type ConfigTool = {
   id: string
   title: string
   variables: VariableSyntax
-  /** Unit of the field `timeout`, in milliseconds. */
+  /** Unit of the `timeout` field, in milliseconds. */
   timeoutUnitMs: number
-  /** Transport of a URL without a type. */
+  /** Transport for a URL without a type. */
   untypedUrl: 'http' | 'sse'
-  /** Lists its possible files, the user's before the project's. They need not exist. */
+  /** Lists the tool's possible files, the user's before the project's. The files need not exist. */
   listFiles: (machine: Machine) => readonly string[]
 }
 
@@ -116,10 +116,10 @@ export const CONFIG_TOOLS: readonly ConfigTool[] = [
 
 const endingOf = (path: string): string => path.split(/[\\/]/).slice(-2).join('/')
 
-/** Stands for a file of an unknown tool: the most common format. */
+/** Used for the file of an unknown tool. It has the most common format. */
 const ANY_TOOL: ConfigTool = tool('file', 'file', () => [])
 
-/** Returns the tool that a file belongs to: by its whole path, else by its last two path segments. */
+/** Returns the tool that a file belongs to. Compares whole paths first, then the last two path segments. */
 export const toolOfFile = (path: string, machine: Machine): ConfigTool =>
   CONFIG_TOOLS.find(({ listFiles }) => listFiles(machine).some(file => file === path)) ??
   CONFIG_TOOLS.find(({ listFiles }) => listFiles(machine).some(file => endingOf(file) === endingOf(path))) ??

@@ -10,10 +10,10 @@ import { namesSecret } from './secret-looks.ts'
 const MAX_NAME_CHARS = 64
 const MAX_KEY_CHARS = 64
 
-/** Returns whether upstreams may not have this name, because it would clash with Patchbay's own tools. */
+/** Returns whether a name is reserved for Patchbay's own tools, so that upstreams must not have it. */
 const isReserved = (name: string): boolean => name === 'proxy' || name.startsWith(RESERVED_TOOL_PREFIX)
 
-/** Returns the name if an upstream may have it, else the most similar valid name. */
+/** Returns the name if it is valid for an upstream, or the most similar valid name. */
 const validName = (name: string): string => {
   if (TOOL_NAME.test(name) && !isReserved(name)) return name
   const plain = name
@@ -35,7 +35,7 @@ const freeName = (name: string, isTaken: (name: string) => boolean): string => {
   }
 }
 
-/** Turns any name into a valid key for a global. */
+/** Converts any name to a valid key for a global. */
 const validKey = (name: string): string => {
   const plain = name.replaceAll(/[^A-Za-z0-9_.-]+/g, '_').slice(0, MAX_KEY_CHARS)
   return /^[A-Za-z_]/.test(plain) ? plain : `_${plain}`.slice(0, MAX_KEY_CHARS)
@@ -50,22 +50,22 @@ export type GlobalDraft = {
 
 /** An upstream as the management API creates it. Secrets and variables are written as `{{global}}`. */
 export type UpstreamDraft<Found extends FoundServer = FoundServer> = {
-  /** The server that it was drafted from. */
+  /** The server from which the upstream was drafted. */
   found: Found
   input: UpstreamInput
-  /** Keys of the globals that it refers to. */
+  /** Keys of the globals that the upstream refers to. */
   globals: readonly string[]
   notes: readonly string[]
 }
 
-/** Returns whether a variable is a secret: as declared by its tool, or judged by its name if the tool does not say. */
+/** Returns whether a variable is a secret: as its tool declares or, if the tool does not say, judging by its name. */
 export const isSecretVariable = ({ isSecret, name }: ConfigVariable): boolean => isSecret ?? namesSecret(name)
 
-/** Literal braces in the text must not become placeholders. */
+/** Escapes literal braces, so that they do not become placeholders. */
 const escapeBraces = (text: string): string => text.replaceAll('{{', '\\{{')
 
 /**
- * Assigns keys to globals: the same value gets the same key, and a different value with the same name gets another one.
+ * Assigns keys to globals. The same value gets the same key, and a different value with the same name gets another key.
  */
 const createKeys = (taken: ReadonlySet<string>) => {
   const globals = new Map<string, GlobalDraft>()
@@ -85,8 +85,8 @@ const createKeys = (taken: ReadonlySet<string>) => {
     for (const key of [wanted.key, longer, ...numbered]) {
       const known = globals.get(key)
       if (known !== undefined && !isSame(known.from, wanted.from)) continue
-      // A variable is identified by its name. A value from the file may differ from the global that already has this
-      // key.
+      // A variable is identified by its name, so it can share an existing global. A value from the file may differ from
+      // the existing global with this key, so it needs another key.
       if (wanted.from.kind === 'file' && taken.has(key)) continue
       globals.set(key, { ...wanted, key, isSecret: wanted.isSecret || known?.isSecret === true })
       return key
@@ -105,7 +105,10 @@ const draftPart = (part: HiddenText[number], name: string, keys: Keys, used: Set
   return `{{${key}}}`
 }
 
-/** Names that every server uses get the server's name as a prefix. */
+/**
+ * Drafts a global for a value from the file. Names that many servers use, such as `token`, get the server's name as a
+ * prefix.
+ */
 const ofFile = (part: SecretPart, name: string): GlobalDraft => ({
   key: validKey(
     /^(?:authorization|argument|token|key|api[-_]?key)$/i.test(part.name) ? `${name}_${part.name}` : part.name,
@@ -139,8 +142,8 @@ const draftOne = <Found extends FoundServer>(
 }
 
 /**
- * Drafts upstreams and globals for the servers found, each with a unique, valid name. `takenKeys` are the keys of the
- * globals that the target server already has.
+ * Drafts upstreams and globals for the given servers. Each upstream gets a unique, valid name. `takenKeys` are the keys
+ * of the target server's existing globals.
  */
 export const draftUpstreams = <Found extends FoundServer>(
   servers: readonly Found[],

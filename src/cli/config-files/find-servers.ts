@@ -11,7 +11,10 @@ export type FileContext = {
   home: string
   /** The project that the file belongs to. Undefined for a file in the user's home. */
   project: string | undefined
-  /** Claude Code's file has a section per folder. The servers for this folder are read besides the global ones. */
+  /**
+   * The folder whose section is read in Claude Code's file, in addition to the global servers. That file has a section
+   * per folder.
+   */
   directory: string
 }
 
@@ -21,14 +24,14 @@ const objectAt = (root: JsonObject, ...path: string[]): JsonObject | undefined =
   return isJsonObject(at) ? at : undefined
 }
 
-/** OpenCode's section `mcp`, which Gemini CLI uses for other settings. */
+/** Returns the servers in OpenCode's section `mcp`, which Gemini CLI uses for other settings. */
 const opencodeServers = (root: JsonObject): JsonObject | undefined => {
   const section = objectAt(root, 'mcp')
   const entries = Object.entries(section ?? {}).filter(([, value]) => isJsonObject(value) && 'type' in value)
   return entries.length === 0 ? undefined : Object.fromEntries(entries)
 }
 
-/** Lists the tables of servers in a file, for all supported tools. */
+/** Lists the sections of a file that contain servers, for all supported tools. */
 const listSections = (root: JsonObject, directory: string): JsonObject[] =>
   [
     objectAt(root, 'mcpServers'),
@@ -72,8 +75,8 @@ const namesIn = (list: JsonValue | undefined): ReadonlySet<string> =>
   new Set(Array.isArray(list) ? list.filter(item => typeof item === 'string') : [])
 
 /**
- * Reads which servers are switched on or off outside of their entries: Gemini CLI's lists, and Claude Code's list per
- * project.
+ * Reads the lists that enable or disable servers outside their entries: Gemini CLI's lists, and Claude Code's list for
+ * each project. Returns whether a server is enabled.
  */
 const readSwitches = (root: JsonObject, directory: string) => {
   const section = objectAt(root, 'mcp')

@@ -12,7 +12,7 @@ export type Place<Text> =
     }
   | { transport: 'http' | 'sse'; url: Text; headers: Readonly<Record<string, Text>> }
 
-/** A place with every text split at its variables. */
+/** A place in which every string is split at its variables. */
 export type FoundPlace = Place<ConfigText>
 
 export const mapTexts = <From, To>(
@@ -20,7 +20,7 @@ export const mapTexts = <From, To>(
   convert: (text: From, name: string) => To,
 ): Record<string, To> => Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, convert(text, name)]))
 
-/** Converts every text of a place. */
+/** Converts every string in a place. */
 export const mapPlace = <From, To>(place: Place<From>, convert: (text: From) => To): Place<To> => {
   if (place.transport !== 'stdio') {
     return { ...place, url: convert(place.url), headers: mapTexts(place.headers, convert) }
@@ -35,9 +35,9 @@ export const mapPlace = <From, To>(place: Place<From>, convert: (text: From) => 
   }
 }
 
-/** A server as it is in a configuration file. */
+/** A server as defined in a configuration file. */
 export type FoundServer = {
-  /** The name in the file. */
+  /** The server's name in the file. */
   name: string
   isEnabled: boolean
   place: FoundPlace
@@ -45,9 +45,9 @@ export type FoundServer = {
   allow: string[] | undefined
   deny: string[] | undefined
   timeoutMs: number | undefined
-  /** Which kinds of features to pass on. All if left out. */
+  /** The kinds of features to pass on. If undefined, all are passed on. */
   features?: UpstreamFeatures | undefined
-  /** What is not imported or imported differently, a sentence each. */
+  /** Notes on what is not imported or is imported differently, one sentence each. */
   notes: readonly string[]
 }
 
@@ -55,10 +55,10 @@ export type FoundServer = {
 export type Unusable = { name: string; why: string }
 
 export type FoundServers = {
-  /** Whether it has a section for servers at all, even an empty one. */
+  /** Whether the file has any section for servers, even an empty one. */
   hasServers: boolean
   servers: readonly FoundServer[]
   unusable: readonly Unusable[]
-  /** Remarks about the file as a whole. */
+  /** Notes about the file as a whole. */
   notes: readonly string[]
 }

@@ -2,7 +2,7 @@ import { type ConfigPart, type ConfigText, plainText } from './config-text.ts'
 import { type FoundPlace, mapTexts, type Place } from './found-server.ts'
 import { isPlaceholder, looksSecret, namesSecret } from './secret-looks.ts'
 
-/** A secret written in the file. `name` is its name there. */
+/** A secret written in the file. `name` is its name in the file. */
 export type SecretPart = { kind: 'secret'; name: string; value: string }
 export type HiddenText = readonly (ConfigPart | SecretPart)[]
 
@@ -13,7 +13,7 @@ const SCHEME = /^(Bearer|Basic|Token|ApiKey) +(?=\S)/i
 
 const SCHEME_ALONE = /^(?:Bearer|Basic|Token|ApiKey) +$/i
 
-/** A placeholder is treated as a variable, so that its value is asked for. */
+/** Returns a variable for a placeholder, so that the user is asked for its value. */
 const askedFor = (name: string, written: string): ConfigPart => ({
   kind: 'variable',
   name,
@@ -22,13 +22,13 @@ const askedFor = (name: string, written: string): ConfigPart => ({
   isSecret: true,
 })
 
-/** A variable in the place of a secret is secret, whatever its name. */
+/** Marks variables that stand in place of a secret as secret, whatever their names. */
 const asSecrets = (text: ConfigText): ConfigText =>
   text.map(part => (part.kind === 'variable' ? { ...part, isSecret: part.isSecret ?? true } : part))
 
 const startsWithScheme = ([first]: ConfigText): boolean => first?.kind === 'text' && SCHEME_ALONE.test(first.text)
 
-/** Separates the secrets in a text that has a name: an environment variable or a header. */
+/** Separates the secrets in the value of an environment variable or a header, using its name. */
 const hideNamed = (text: ConfigText, name: string): HiddenText => {
   const plain = plainText(text)
   if (plain === undefined) return namesSecret(name) || startsWithScheme(text) ? asSecrets(text) : text
@@ -72,7 +72,10 @@ const decode = (text: string): string => {
   }
 }
 
-/** Separates the secret parameters in a URL. Their values are decoded; filling them in encodes them again. */
+/**
+ * Separates the secret parameters in a URL. Decodes their values, because they are encoded again when they are filled
+ * in.
+ */
 const hideInUrl = (text: ConfigText): HiddenText => {
   const plain = plainText(text)
   if (plain === undefined) {
@@ -98,7 +101,7 @@ const hideInUrl = (text: ConfigText): HiddenText => {
 
 const CREDENTIALS = /^(https?:\/\/)([^/?#@]*)@/i
 
-/** Moves credentials in a URL to a header, because upstream URLs may not contain them. */
+/** Moves the credentials in a URL to a header, because upstream URLs may not contain credentials. */
 const takeCredentials = (url: ConfigText): { url: ConfigText; header: HiddenText | undefined } => {
   const plain = plainText(url)
   const [whole = '', scheme = '', userInfo] = CREDENTIALS.exec(plain ?? '') ?? []
@@ -110,7 +113,7 @@ const takeCredentials = (url: ConfigText): { url: ConfigText; header: HiddenText
   }
 }
 
-/** Separates likely secrets from the rest, by their names and by their form. */
+/** Separates likely secrets from the rest, judging by their names and formats. */
 export const hideSecrets = (place: FoundPlace): Place<HiddenText> => {
   if (place.transport === 'stdio') {
     const { args, env } = place

@@ -9,12 +9,12 @@ export type ConfigSyntax = 'json' | 'toml'
 /** Why a file is not a configuration, and where. Lines and columns count from 1. */
 export type ConfigFault = { message: string; line?: number; column?: number }
 
-/** The content of a file. `repeated` lists keys that occur twice in an object; the last one is used. */
+/** The content of a file. `repeated` lists keys that occur twice in the same object. The last occurrence is used. */
 export type ParsedConfig = { root: JsonObject; repeated: readonly string[] }
 
-/** Largest file read, in bytes. Some tools keep their whole history in the file. */
+/** Maximum size of a file, in bytes. Some tools keep their whole history in it. */
 export const MAX_CONFIG_FILE_BYTES = 32 * 1_024 * 1_024
-/** Deepest nesting of arrays and objects. Tools need six levels. */
+/** Maximum nesting of arrays and objects. Tools need six levels. */
 const MAX_DEPTH = 200
 
 const placeOf = (text: string, offset: number): { line: number; column: number } => {
@@ -23,13 +23,13 @@ const placeOf = (text: string, offset: number): { line: number; column: number }
   return { line: before.split('\n').length, column: offset - lineStart + 1 }
 }
 
-/** Turns jsonc-parser's error names into words: `CommaExpected` becomes "comma expected". */
+/** Converts jsonc-parser's error codes to words: `CommaExpected` becomes "comma expected". */
 const inWords = ({ error }: ParseError): string =>
   printParseErrorCode(error)
     .replaceAll(/(?<=[a-z])[A-Z]/g, letter => ` ${letter.toLowerCase()}`)
     .toLowerCase()
 
-/** Returns the deepest nesting outside of strings and comments. Works without recursion, unlike the parser. */
+/** Returns the maximum nesting depth outside strings and comments. Unlike the parser, works without recursion. */
 const depthOf = (text: string): number => {
   const scanner = createScanner(text, true)
   let depth = 0
@@ -73,7 +73,7 @@ const parseJsonText = (text: string): Result<ParsedConfig, ConfigFault> => {
 
 const parseTomlText = (text: string): Result<ParsedConfig, ConfigFault> => {
   try {
-    // The detour through JSON turns dates into strings.
+    // Converting to JSON and back turns dates into strings.
     const root: unknown = JSON.parse(JSON.stringify(parseToml(text)))
     return isJsonObject(root) ? success({ root, repeated: [] }) : failure({ message: 'it is not a table' })
   } catch (error) {

@@ -45,7 +45,7 @@ const explain = ({ message, line, column }: ConfigFault): string => {
 }
 
 /**
- * Returns the project that a file lies in: the folder above `.vscode`, `.cursor` and the like, or the file's own
+ * Returns the project that a file belongs to: the parent of `.vscode`, `.cursor` and similar folders, or the file's own
  * folder.
  */
 const projectOf = (path: string, { home }: Machine): string | undefined => {

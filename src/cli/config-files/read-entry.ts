@@ -12,7 +12,7 @@ const texts = z.array(scalar, 'is not a list of texts')
 const pairs = z.record(z.string(), z.union([scalar, z.null()], 'is not a text'), 'is not an object of texts')
 const seconds = z.number('is not a number').positive('is not greater than 0')
 
-/** The fields of all tools for a server. Other fields are ignored. */
+/** The fields that any tool uses for a server. Other fields are ignored. */
 const Entry = z.looseObject({
   type: z.string().optional(),
   transport: z.string().optional(),
@@ -59,7 +59,7 @@ const NOT_TAKEN: ReadonlyMap<string, string> = new Map([
   ['sandbox', 'It does not run in a sandbox.'],
 ])
 
-/** Longest timeout of one operation under the default settings. */
+/** Maximum timeout of one operation under the default settings. */
 const MAX_TIMEOUT_MS = 300_000
 const MAX_DESCRIPTION_CHARS = 10_000
 
@@ -70,7 +70,7 @@ type Read = (text: string) => ConfigText
 const readPairs = (given: Readonly<Record<string, string | null>> | null | undefined, read: Read) =>
   Object.entries(given ?? {}).flatMap(([name, value]) => (value === null ? [] : [[name, read(value)] as const]))
 
-/** Returns the command and its arguments, written as a text, a list, or an object with both. */
+/** Returns the command and its arguments, which may be written as a string, a list, or an object with both. */
 const commandOf = ({ command, args }: Entry): readonly string[] => {
   if (command === undefined) return []
   if (typeof command === 'string') return [command, ...(args ?? [])]
@@ -132,7 +132,7 @@ const placeOf = (entry: Entry, read: Read, tool: ConfigTool): Result<FoundPlace,
   return failure('has neither a command nor a URL')
 }
 
-/** Merges lists of names. `*` stands for all, which is no selection. */
+/** Merges lists of names. Returns undefined if nothing is selected, or if `*` selects all. */
 const choiceOf = (...lists: (readonly string[] | undefined)[]): string[] | undefined => {
   const names = lists.flatMap(list => list ?? [])
   return names.length === 0 || names.includes('*') ? undefined : names
@@ -154,7 +154,7 @@ const explain = (error: z.ZodError): string =>
     )
     .join(', and ')
 
-/** Reads one server of a file. The error says why it cannot be imported and completes "It …". */
+/** Reads one server from a file. The error says why the server cannot be imported and completes "It …". */
 export const readEntry = (
   name: string,
   given: JsonValue,

@@ -3,7 +3,10 @@ const WORDS_OF_SECRETS: ReadonlySet<string> = new Set(
     ' ',
   ),
 )
-/** Last words of names that describe a secret's location, size or the like rather than the secret itself. */
+/**
+ * Last words of names that refer to a property of a secret, such as its location or size, rather than to the secret
+ * itself.
+ */
 const WORDS_OF_OTHERS: ReadonlySet<string> = new Set(
   'file path dir directory id name url uri host port type mode method count limit ttl timeout expiry scheme header prefix region version enabled'.split(
     ' ',
@@ -36,13 +39,13 @@ const KNOWN_SECRETS = [
   /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#:@]*:[^\s/?#@]+@/i,
 ]
 
-/** Long, and with a mix of letters and digits that names do not have. */
+/** Returns whether a text is long and has a mix of letters and digits that is unusual in names. */
 const isRandom = (text: string): boolean =>
   /^[A-Za-z0-9_-]{32,}$/.test(text) &&
   /\d/.test(text) &&
   (/^[0-9a-f]+$/i.test(text) || (/[a-z]/.test(text) && /[A-Z]/.test(text)))
 
-/** Returns whether a text is likely a secret by its form, whatever its name. */
+/** Returns whether a text is likely a secret, judging by its format and not by its name. */
 export const looksSecret = (text: string): boolean => KNOWN_SECRETS.some(known => known.test(text)) || isRandom(text)
 
 /** Returns whether a text is a placeholder for a value: `<your token>`, `YOUR_API_KEY`. */

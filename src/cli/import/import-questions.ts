@@ -8,7 +8,7 @@ export type Feature = (typeof FEATURES)[number]
 
 const cancelled = (): AppError => new AppError('invalid_request', 'Import cancelled. Nothing was imported.')
 
-/** Returns the answer given at the terminal. Ctrl-C and Escape throw, which ends the command. */
+/** Returns the answer given in the terminal. Throws on Ctrl-C or Escape, which ends the command. */
 const answered = <T>(answer: T | typeof CANCEL_SYMBOL): T => {
   if (isCancel(answer)) throw cancelled()
   return answer
@@ -61,7 +61,7 @@ export const askForEnvironment = async (names: readonly string[]): Promise<boole
     await confirm({ message: printable(`Use the values of ${names.join(', ')} from this terminal's environment?`) }),
   )
 
-/** Returns undefined if the value will be set later, on the server's page. */
+/** Asks for a value. Returns undefined if it will be set later, on the server's page. */
 export const askForValue = async (
   { name, about, fallback }: ConfigVariable,
   isSecret: boolean,
@@ -75,7 +75,7 @@ export const askForValue = async (
   return answer === undefined || answer === '' ? undefined : answer
 }
 
-/** `origin` is shown because the values, secrets included, are sent there. */
+/** Asks for confirmation. Shows `origin`, because the values, including secrets, are sent there. */
 export const confirmImport = async (count: number, server: string, origin: string): Promise<void> => {
   const message = printable(`Attach ${count} MCP servers to "${server}" at ${origin}, including their values?`)
   if (!answered(await confirm({ message }))) throw cancelled()

@@ -2,10 +2,10 @@ import type { UpstreamDraft } from '../config-files/draft-upstreams.ts'
 import type { ImportOutcome } from './import-run.ts'
 import type { Candidate, Sources } from './import-sources.ts'
 
-/** The files read, and drafts of the servers in them. */
+/** The files read, and drafts of upstreams for the servers in them. */
 export type Found = { sources: Sources; drafts: readonly UpstreamDraft<Candidate>[] }
 
-/** Describes where a server is, without its secrets. */
+/** Describes a server's command or URL, without its secrets. */
 export const describePlace = ({ input }: UpstreamDraft): string =>
   input.transport === 'stdio' ? [input.command ?? '', ...(input.args ?? [])].join(' ') : (input.url ?? '')
 

@@ -10,7 +10,7 @@ export type ImportOutcome = {
   missingGlobals: string[]
 }
 
-/** The existing upstream names and global keys of the server to import into. */
+/** The server to import into, with its existing upstream names and global keys. */
 export type TargetServer = { id: string; names: ReadonlySet<string>; keys: ReadonlySet<string> }
 
 export const readTarget = async (api: ManagementApi, id: string): Promise<TargetServer> => {
@@ -22,13 +22,13 @@ export const readTarget = async (api: ManagementApi, id: string): Promise<Target
 type Wanted = {
   upstreams: readonly UpstreamDraft[]
   globals: readonly GlobalDraft[]
-  /** By key. A key without an entry has no value yet. */
+  /** Values by key. A key without an entry has no value yet. */
   values: ReadonlyMap<string, string>
 }
 
 const Created = z.object({ id: z.string(), warnings: z.array(z.string()).optional() })
 
-/** Creates the upstreams one after the other. A rejected one does not stop the others. */
+/** Creates the upstreams one after the other. If one is rejected, continues with the others. */
 export const importUpstreams = async (
   api: ManagementApi,
   target: TargetServer,
@@ -38,7 +38,7 @@ export const importUpstreams = async (
   const keys = new Set(target.keys)
   const missing = new Set<string>()
 
-  /** Returns an error message if a global is rejected. */
+  /** Creates globals. Returns an error message if one is rejected. */
   const putGlobals = async (wanted: readonly string[]): Promise<string | undefined> => {
     for (const key of wanted.filter(each => !keys.has(each))) {
       const value = values.get(key)
@@ -57,7 +57,7 @@ export const importUpstreams = async (
 
   const importOne = async ({ input, globals: wanted, notes }: UpstreamDraft): Promise<string | undefined> => {
     if (target.names.has(input.name)) return `The server already has an upstream "${input.name}".`
-    // Enabled only once its globals exist; until then its command would start in vain.
+    // An upstream is enabled only once its globals exist. Starting its command before that would fail.
     const enableLater = input.enabled === true && wanted.length > 0
     const body = z.record(z.string(), z.json()).parse({ ...input, enabled: input.enabled === true && !enableLater })
     const { why, body: created, status } = await api.send('POST', `/servers/${target.id}/upstreams`, body)

@@ -10,7 +10,7 @@ export type Candidate = FoundServer & { tool: string; path: string }
 
 export type Sources = {
   files: readonly ConfigFile[]
-  /** Files that cannot be read although they exist or were given by path; a sentence each. */
+  /** Files that exist or were given by path but cannot be read, with one sentence each. */
   faults: readonly { path: string; why: string }[]
 }
 
@@ -52,7 +52,7 @@ export const readSources = async (sources: readonly string[], machine: Machine):
   return { files, faults }
 }
 
-/** Lists the servers of all files, without those that are the same in several files. */
+/** Lists the servers in all files. Includes a server that occurs in several files only once. */
 export const listCandidates = (files: readonly ConfigFile[]): Candidate[] => {
   const candidates: Candidate[] = []
   for (const { tool, path, servers } of files) {

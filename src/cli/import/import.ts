@@ -42,7 +42,7 @@ const toFeatures = (text: string): Feature[] => {
   return parsed.data
 }
 
-/** Returns whether somebody can be asked. */
+/** Returns whether there is a user who can be asked. */
 const isInteractive = ({ yes, only, json }: Options): boolean =>
   yes !== true && only === undefined && json !== true && process.stdin.isTTY === true && process.stdout.isTTY === true
 
@@ -56,7 +56,7 @@ const chooseByName = (candidates: readonly Candidate[], only: readonly string[])
   return candidates.filter(candidate => isChosen(candidate, only))
 }
 
-/** Prints errors, which make the command fail. */
+/** Prints errors and makes the command fail if there are any. */
 const printErrors = (lines: readonly string[]): void => {
   if (lines.length === 0) return
   process.exitCode = 1
@@ -75,7 +75,7 @@ const choose = async ({ drafts }: Found, options: Options): Promise<readonly Can
   return candidates.filter((_, at) => picked.has(at))
 }
 
-/** Returns the server with only the given features passed on. */
+/** Returns the server, set to pass on only the given features. */
 const withFeatures = (server: FoundServer, features: readonly Feature[] = FEATURES): FoundServer => {
   if (features.length === FEATURES.length) return server
   const isOn = (feature: Feature): boolean => features.includes(feature)

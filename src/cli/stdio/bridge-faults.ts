@@ -5,7 +5,7 @@ import { OutboundError } from '../../lib/outbound/outbound-request.ts'
 /** The error that a client receives for a request without a response. */
 export type BridgeFault = { code: number; message: string; data?: unknown }
 
-/** In the range that JSON-RPC reserves for servers. */
+/** An error code in the range that JSON-RPC reserves for servers. */
 const NO_RESPONSE = -32_000
 const MAX_DEPTH = 64
 
@@ -25,7 +25,7 @@ const explainStatus = (status: number, url: string, hasToken: boolean): string =
   return `${url} responded with status ${status}.`
 }
 
-/** Explains why a request has no response. An error from the server itself is passed on. */
+/** Explains why a request has no response. If the server itself sent an error, passes it on. */
 export const explainBridgeFault = (
   error: unknown,
   { url, hasToken }: { url: string; hasToken: boolean },

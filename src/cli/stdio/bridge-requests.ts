@@ -26,7 +26,7 @@ export type BridgeRequestsOptions = {
 
 const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion'
 const INVALID_REQUEST = -32_600
-/** This request has no response until it ends. */
+/** A request of this method gets no response until it ends. */
 const LISTEN = 'subscriptions/listen'
 
 const toId = (id?: JsonValue): Id | undefined => (typeof id === 'string' || typeof id === 'number' ? id : undefined)
@@ -68,8 +68,8 @@ export const createBridgeRequests = ({ transport, write, explain, log }: BridgeR
   }
 
   /**
-   * Returns headers that repeat parameters of a tool call, as the stateless protocol requires. The tool list declares
-   * them.
+   * Returns the headers that repeat parameters of a tool call, as the stateless protocol requires. The tool list
+   * declares which parameters these are.
    */
   const headersOf = (message: JsonObject): Record<string, string> => {
     const { name, arguments: args } = paramsOf(message)
@@ -100,7 +100,10 @@ export const createBridgeRequests = ({ transport, write, explain, log }: BridgeR
     }
   }
 
-  /** Over HTTP, the stateless protocol cancels a request by closing its stream; over stdio, by a notification. */
+  /**
+   * Aborts the stateless request that a message cancels, and returns whether it did. The stateless protocol cancels a
+   * request by closing its stream over HTTP, and with a notification over stdio.
+   */
   const isCancelled = (message: JsonObject): boolean => {
     if (message.method !== 'notifications/cancelled') return false
     const requestId = toId(paramsOf(message).requestId)

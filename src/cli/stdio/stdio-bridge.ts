@@ -19,19 +19,19 @@ export type StdioBridgeOptions = {
   log: (line: string) => void
   maxMessageBytes: number
   maxJsonDepth: number
-  /** When it settles, the bridge ends, even if the input has not ended. */
+  /** The bridge ends when this promise settles, even if the input has not ended. */
   stop: Promise<unknown>
 }
 
 const CONNECT_TIMEOUT_MS = 10_000
-/** Slightly longer than the longest time allowed for a call. */
+/** Slightly longer than the maximum duration of a call. */
 const RESPONSE_TIMEOUT_MS = 65 * 60_000
-/** Longest silence on a stream. The server sends something regularly. */
+/** Maximum silence on a stream. The server sends something regularly. */
 const STREAM_IDLE_MS = 30 * 60_000
 const BODY_IDLE_MS = 60_000
 const MAX_SOCKETS = 256
 const MAX_RESPONSE_BYTES = 64 * 1_024 * 1_024
-/** Time left for pending calls after the input has ended. */
+/** Time allowed for pending calls after the input has ended. */
 const DRAIN_MS = 1_000
 /** Time allowed for ending the session. */
 const SESSION_END_MS = 1_000
@@ -89,7 +89,7 @@ export const runStdioBridge = async (options: StdioBridgeOptions): Promise<void>
     log,
   })
   transport.onmessage = message => requests.receive(message)
-  // Requests report their own failures; this handler receives those of the streams between them.
+  // Requests report their own failures. This handler only receives failures of the streams.
   transport.onerror = () => {}
   await transport.start()
 

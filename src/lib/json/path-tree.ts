@@ -95,7 +95,7 @@ export const treesOfMember = (trees: PathTrees, name: string): PathTrees => {
   return found
 }
 
-/** Returns the part of a tree that applies to an array's items just as it does to the array. */
+/** Returns the part of an array's tree that also applies to each of its items. */
 const throughArray = (tree: PathTree): PathTree | undefined => {
   if (tree.isDeep) return tree
   const names = [...tree.members].filter(([name]) => tree.indexOf(name) === undefined)
@@ -113,7 +113,7 @@ export const treesOfEachItem = (trees: PathTrees): PathTrees => {
   return found
 }
 
-/** Returns, by index, the trees that apply to single items of an array. */
+/** Returns the trees that apply to individual items of an array, by index. */
 export const treesOfSingleItems = (trees: PathTrees, length: number): ReadonlyMap<number, PathTrees> => {
   const byIndex = new Map<number, PathTrees>()
   const add = (index: number, tree: PathTree): void => {
@@ -130,7 +130,7 @@ export const treesOfSingleItems = (trees: PathTrees, length: number): ReadonlyMa
   return byIndex
 }
 
-/** Returns the names of the members that the trees select; undefined if they select all. */
+/** Returns the names of the members that the trees can select, or undefined if that can be any member. */
 export const wantedNames = (trees: PathTrees): Iterable<string> | undefined => {
   if (trees.some(tree => tree.every !== undefined || tree.isDeep)) return undefined
   const [only] = trees

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../kernel/json.ts
 import { failure, type Result, success } from '../kernel/result.ts'
 import { findExactNumber } from './exact-numbers.ts'
 
-/** One step of a path: into a member, an item, every item of an array, every member or item, or down any depth. */
+/** One step of a path: into a member, an item, every item of an array, every member or item, or to any depth. */
 export type PathStep =
   | { kind: 'member'; name: string }
   | { kind: 'item'; index: number }
@@ -11,19 +11,19 @@ export type PathStep =
   | { kind: 'deep' }
 export type Path = readonly PathStep[]
 
-/** An error in the text of a path. Columns count from 1. */
+/** An error in a path string. Columns start at 1. */
 export type PathFault = { column: number; message: string }
 
 const MAX_PATH_CHARACTERS = 1_000
 const MAX_STEPS = 500
-/** `$` stands for the whole value only by itself or before a dot or bracket; `$ref` is a name. */
+/** `$` means the whole value only on its own or before a dot or bracket. `$ref` is a name. */
 const ROOT = /^(?:\$(?=$|[.[]))?(?:\.(?=$|\[))?/
 const TOKEN =
   /(?:\.|^)(\*\*?)|\.?\[\s*(?:\*?|(-?\d{1,9})|("(?:[^"\\]|\\.)*")|'((?:[^'\\]|\\.)*)')\s*\]|(?:\.|^)([^.[\]*]+)/y
 
 const withoutBackslashes = (quoted: string): string => quoted.replace(/\\(.)/g, '$1')
 
-/** Reads the escapes of JSON. Any other character after a backslash stands for itself. */
+/** Decodes a double-quoted name as a JSON string. If it is not valid JSON, only removes the backslashes. */
 const unquote = (quoted: string): string => {
   try {
     return String(JSON.parse(quoted))
@@ -41,7 +41,7 @@ const toStep = ([token, stars, index, double, single, name]: RegExpExecArray): P
   return token.includes('*') ? { kind: 'any' } : { kind: 'items' }
 }
 
-/** Parses `users[].name`, `$.users[0]["a.b"].*` or `**.id`. An empty text, `$` and `.` stand for the whole value. */
+/** Parses `users[].name`, `$.users[0]["a.b"].*` or `**.id`. An empty string, `$` and `.` mean the whole value. */
 export const parsePath = (text: string): Result<Path, PathFault> => {
   const body = text.trim()
   const lead = text.length - text.trimStart().length
@@ -66,14 +66,14 @@ export const parsePath = (text: string): Result<Path, PathFault> => {
   return steps.at(-1)?.kind === 'deep' ? fail(body.length, 'a name must follow **') : success(steps)
 }
 
-/** Returns a sentence about a text that is not a path. */
+/** Returns a sentence that explains why a string is not a path. */
 export const describePathFault = (text: string, { column, message }: PathFault): string =>
   `"${text.slice(0, 80)}" is not a path: column ${column}: ${message}.`
 
-/** Far more than one request needs. Each path is looked up in the whole result. */
+/** Far more than one request needs. Each path is evaluated against the whole result. */
 const MAX_PATHS = 200
 
-/** Parses several paths. The error is a sentence about the first invalid one. */
+/** Parses several paths. The error is a sentence about the first problem. */
 export const parsePaths = (texts: readonly string[]): Result<readonly Path[], string> => {
   if (texts.length > MAX_PATHS) return failure(`${texts.length} fields are too many: at most ${MAX_PATHS}.`)
   const paths: Path[] = []
@@ -85,12 +85,12 @@ export const parsePaths = (texts: readonly string[]): Result<readonly Path[], st
   return success(paths)
 }
 
-/** Names that need no quotes. */
+/** Matches names that need no quotes. */
 const PLAIN_NAME = /^(?!\$$)[^.[\]*\s"'](?:[^.[\]*"']*[^.[\]*\s"'])?$/
 
 const quote = (name: string): string => `"${name.replace(/["\\]/g, '\\$&')}"`
 
-/** Writes a path so that `parsePath` reads it back. */
+/** Renders a path in the syntax that `parsePath` reads. */
 export const renderPath = (path: Path): string => {
   const text = path.map(step => {
     if (step.kind === 'items') return '[]'
@@ -102,14 +102,14 @@ export const renderPath = (path: Path): string => {
   return text.join('').replace(/^\./, '') || '$'
 }
 
-/** Whether a value is an object with members, and not a number that is represented by an object. */
+/** Whether a value is an object with members, rather than an object that represents a number. */
 export const hasMembers = (value: JsonValue | undefined): value is JsonObject =>
   isJsonObject(value) && findExactNumber(value) === undefined
 
-/** Returns the array index that a member's name stands for: people also write `users.0.name`. */
+/** Returns the array index that a member name represents, because people also write `users.0.name`. */
 export const indexOfName = (name: string): number | undefined => (/^\d{1,9}$/.test(name) ? Number(name) : undefined)
 
-/** Returns all arrays and objects at and below a value. */
+/** Returns all arrays and objects in a value, including the value itself. */
 const listContainers = (value: JsonValue): JsonValue[] => {
   const found: JsonValue[] = []
   const add = (each: JsonValue): void => {
@@ -122,8 +122,8 @@ const listContainers = (value: JsonValue): JsonValue[] => {
 }
 
 /**
- * Returns the values that one step leads to. A name applied to an array means that member of each item, unless it is a
- * number: `users.name` is `users[].name`, through any number of nested arrays.
+ * Returns the values that one step leads to. A name applied to an array selects that member of each item, unless the
+ * name is a number: `users.name` means `users[].name`, even through nested arrays.
  */
 export const follow = (value: JsonValue, step: PathStep): readonly JsonValue[] => {
   if (step.kind === 'deep') return listContainers(value)
@@ -139,12 +139,12 @@ export const follow = (value: JsonValue, step: PathStep): readonly JsonValue[] =
   return [value[step.name] ?? null]
 }
 
-/** Returns the values that a path leads to, each once. */
+/** Returns the values that a path leads to, without duplicates. */
 export const valuesAt = (root: JsonValue, path: Path): readonly JsonValue[] =>
   path.reduce<readonly JsonValue[]>(
     (values, step) => {
       const next = values.flatMap(value => follow(value, step))
-      // Only a `**` leads to the same container more than once.
+      // Only a `**` can reach the same container more than once.
       return step.kind === 'deep' ? [...new Set(next)] : next
     },
     [root],

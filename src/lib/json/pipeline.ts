@@ -6,7 +6,7 @@ import { type ExploreParams, explore } from './explore.ts'
 import { type FilterParams, filter } from './filter.ts'
 import type { PageInfo, PipelineStep, ResultDocument, StepOutput } from './result-document.ts'
 
-/** The parameters of the steps, in the order in which they run. Each step gets the output of the previous one. */
+/** The parameters of each step, in the order in which the steps run. Each step gets the output of the previous step. */
 export type PipelineSteps = {
   filter?: FilterParams
   search?: SearchParams
@@ -18,18 +18,18 @@ export type PipelineOutcome = {
   notes: readonly string[]
   page: PageInfo | undefined
   errors: readonly { step: string; message: string }[]
-  /** How many steps ran, including failed ones. */
+  /** Number of steps that ran, including failed ones. */
   stepsRun: number
 }
 
-/** Cached outcomes per document: a model often requests the next page, or searches the same part again. */
+/** Maximum cached outcomes per document. A model often requests the next page or searches the same part again. */
 const MAX_CACHED = 8
 
 type Outcome = Result<StepOutput, string>
 
 /**
- * Runs the requested steps in order. If a step fails, its error is reported, and the next step gets the last output.
- * Outcomes are cached as long as their document exists, so that indexes built for them are reused.
+ * Runs the requested steps in order. If a step fails, its error is reported, and the next step gets the last successful
+ * output. Outcomes are cached for as long as their document exists, so that indexes built for them are reused.
  */
 export const createPipeline = () => {
   const search = createSearch()

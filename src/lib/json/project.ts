@@ -11,7 +11,7 @@ import {
 } from './path-tree.ts'
 
 const setMember = (object: JsonObject, name: string, value: JsonValue): void => {
-  // An assignment to this name would set the prototype.
+  // A plain assignment to this name would set the prototype.
   if (name !== '__proto__') object[name] = value
   else Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true })
 }
@@ -70,15 +70,16 @@ const exclude = (value: JsonValue, trees: PathTrees): JsonValue => {
 }
 
 /**
- * Keeps only what the paths lead to: these members of objects and these items of arrays, in order. Leaves out objects
- * and arrays that have none, and returns undefined if nothing is left. Shares whole parts with the value.
+ * Keeps only the object members and array items that the paths lead to, with the items in order. Leaves out objects and
+ * arrays in which nothing is selected, and returns undefined if nothing is left. Reuses fully selected parts of the
+ * value.
  */
 export const includePaths = (value: JsonValue, paths: readonly Path[]): JsonValue | undefined =>
   include(value, buildPathTree(paths).active)
 
 /**
- * Removes what the paths lead to. Returns undefined if that is the whole value. Shares unchanged
- * parts with the value. With `digitsAreNames`, a number is an index only in brackets.
+ * Removes what the paths lead to, and returns undefined if that is the whole value. Reuses unchanged parts of the
+ * value. With `digitsAreNames`, a number is an index only in brackets.
  */
 export const excludePaths = (
   value: JsonValue,

@@ -3,8 +3,8 @@ import { renderTable } from './parse-table.ts'
 import type { ResultDocument } from './result-document.ts'
 
 /**
- * Renders a document for a model: JSON without whitespace, and JSON lines and tables in their own
- * format if the value still fits it.
+ * Renders a document for a model: NDJSON and CSV in their own format if the value still fits it, and other JSON without
+ * whitespace.
  */
 export const renderDocument = (document: ResultDocument): string => {
   switch (document.kind) {

@@ -4,7 +4,7 @@ import { formatAmount } from './format-counts.ts'
 import { MAX_SAMPLES, type ValueShape } from './value-shape.ts'
 
 const MAX_SHOWN_CHARACTERS = 60
-/** Maximum members of one object, each on its own line. */
+/** Maximum members shown per object, one per line. */
 const MAX_MEMBERS_SHOWN = 60
 /** If there are at most this many distinct values and some repeat, all are listed. */
 const MAX_CHOICES = 8
@@ -14,7 +14,7 @@ const cut = (text: string): string => shorten(text, MAX_SHOWN_CHARACTERS)
 
 const quote = (text: string): string => JSON.stringify(cut(text))
 
-/** Lists all values if there are few, otherwise some. */
+/** Renders all values if there are few, and otherwise only samples. */
 const renderSamples = (
   values: ReadonlySet<string>,
   count: number,
@@ -34,7 +34,7 @@ const renderNumbers = (
   samples: number,
 ): string => {
   const kind = hasFractions ? 'number' : 'integer'
-  // Numbers that a double cannot represent have no range.
+  // No range is shown for numbers that a double cannot represent.
   const isRanged = Number.isFinite(least) && least < most
   if (isRanged) return `${kind}, ${least} to ${most}`
   return `${kind}${renderSamples(values, count, samples, cut)}`
@@ -58,7 +58,7 @@ const renderObjects = ({ count, members, table }: ValueShape['objects'], samples
   return count > table.count ? `object or ${named}` : named
 }
 
-/** Describes the values of one place in a few words. */
+/** Describes the values at one place in a few words. */
 const renderKinds = (shape: ValueShape, samples: number): string => {
   const { nulls, booleans, numbers, texts, lists, objects, count } = shape
   const kinds: string[] = []

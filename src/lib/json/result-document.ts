@@ -6,9 +6,9 @@ import type { Result } from '../kernel/result.ts'
  * parts, such as an index, in a WeakMap by document, because the same result and steps give the same document again.
  */
 export type PipelineStep<Params> = {
-  /** Names the step in errors and notes. */
+  /** Name of the step in errors and notes. */
   name: string
-  /** Whether these parameters request the step. If not, it is skipped. */
+  /** Whether the parameters request this step. If not, the step is skipped. */
   isRequested: (params: Params) => boolean
   /**
    * Returns a new document for the next step, and notes for the model. The error is a sentence that says what is wrong
@@ -18,8 +18,8 @@ export type PipelineStep<Params> = {
 }
 
 /**
- * A parsed result: JSON as one value (the lines of NDJSON and the rows of CSV are items of an
- * array), other text unchanged, and only the type and size of binary content.
+ * A parsed result: JSON as one value (NDJSON lines and CSV rows become the items of an array), other text unchanged,
+ * and only the type and size of binary content.
  */
 export type ResultDocument =
   | { kind: 'json'; value: JsonValue; format: 'json' | 'ndjson' | 'csv' }
@@ -28,7 +28,7 @@ export type ResultDocument =
 export type JsonDocument = Extract<ResultDocument, { kind: 'json' }>
 export type TextDocument = Extract<ResultDocument, { kind: 'text' }>
 
-/** The output of a step, which is the input of the next one. */
+/** The output of a step, which becomes the input of the next step. */
 export type StepOutput = {
   document: ResultDocument
   /** Sentences for the model, for example about a path that matches nothing. */
@@ -39,6 +39,6 @@ export type StepOutput = {
 export type PageInfo = {
   note: string
   describe: (shown: number) => string
-  /** Returns how many items of the page, or complete lines, a beginning of the document contains. */
+  /** Returns how many of the page's items, or how many complete lines, are in the given beginning of the document. */
   countIn: (beginning: ResultDocument) => number
 }

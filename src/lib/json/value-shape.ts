@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../kernel/json.ts'
 import { findExactNumber } from './exact-numbers.ts'
 
-/** What the values of one place have in common: kinds, counts and sizes. */
+/** A summary of the values at one place: their kinds, counts and sizes. */
 export type ValueShape = {
   count: number
   nulls: number
@@ -12,19 +12,19 @@ export type ValueShape = {
   objects: {
     count: number
     members: Map<string, ValueShape>
-    /** Objects used as maps: `each` describes the values under all keys. */
+    /** Objects used as maps. `each` describes the values of all keys. */
     table: { count: number; fewest: number; most: number; keys: Set<string>; each: ValueShape | undefined } | undefined
   }
 }
 
-/** An object with more members counts as a map if the first ones have the same kind. */
+/** An object with more members than this counts as a map if its first members are of the same kind. */
 const TABLE_MEMBERS = 40
 const TABLE_MEMBERS_COMPARED = 8
-/** Maximum distinct member names of one place. Further ones are not described. */
+/** Maximum distinct member names at one place. Further names are not described. */
 const MAX_MEMBERS = 500
-/** Maximum sample values of one place. */
+/** Maximum sample values at one place. */
 export const MAX_SAMPLES = 20
-/** One more than is shown, to tell whether there are others. */
+/** One more than is shown, to detect whether there are others. */
 const MAX_STORED = MAX_SAMPLES + 1
 const MAX_SAMPLE_CHARACTERS = 200
 
@@ -74,7 +74,7 @@ const addList = (lists: ValueShape['lists'], value: readonly JsonValue[], levels
   if (value.length > lists.longest) lists.longest = value.length
   if (levels <= 0 || value.length === 0) return
   lists.item ??= createShape()
-  // A list does not count as a level, because the request is about its items.
+  // A list does not count as a level, because the caller asks about its items.
   for (const item of value) addValue(lists.item, item, levels)
 }
 
@@ -117,7 +117,7 @@ const addObject = (objects: ValueShape['objects'], value: JsonObject, levels: nu
   }
 }
 
-/** Adds a value and what is below it, down to `levels` levels of objects. */
+/** Adds a value and everything below it to a shape, down to `levels` levels of objects. */
 export const addValue = (shape: ValueShape, value: JsonValue, levels: number): void => {
   shape.count++
   if (typeof value === 'string') addText(shape.texts, value)

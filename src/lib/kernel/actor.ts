@@ -11,15 +11,15 @@ export type Actor = {
   email: string
   isOperator: boolean
   scopes: ReadonlySet<Scope>
-  /** When the request's token expires; undefined for a session. */
+  /** Expiry time of the request's token; undefined for a session. */
   expiresAt?: Date
-  /** Roles by organization id. For the actor, nothing in other organizations exists. */
+  /** Roles by organization id. The actor cannot see anything in other organizations. */
   memberships: ReadonlyMap<string, Role>
   /** The network address of the client; undefined on the command line. */
   address?: string
 }
 
-/** Returns the ids of the actor's organizations, for the `where` of queries. */
+/** Returns the ids of the actor's organizations, for use in the `where` of queries. */
 export const organizationIdsOf = (actor: Actor): string[] => [...actor.memberships.keys()]
 
 /** Returns whether the actor's role in the organization includes the permission. */
@@ -33,7 +33,7 @@ export const buildableIdsOf = (actor: Actor): string[] => organizationIdsOf(acto
 
 /**
  * Throws unless the actor's role in the organization includes the permission: `not_found` if the actor is not a member,
- * as if the organization did not exist, otherwise `forbidden`.
+ * as if the organization did not exist, and `forbidden` otherwise.
  */
 export const assertMay = (actor: Actor, organizationId: string, permission: Permission): void => {
   const role = actor.memberships.get(organizationId)

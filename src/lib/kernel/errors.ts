@@ -23,7 +23,7 @@ export type FieldError = { path: string; message: string }
 export type AppErrorOptions = ErrorOptions & {
   errors?: readonly FieldError[] | undefined
   retryAfterSeconds?: number | undefined
-  /** Details, such as a file path, for the terminal and the log only. */
+  /** Details for the terminal and the log only, such as a file path. */
   operatorNote?: string | undefined
 }
 
@@ -49,6 +49,6 @@ export class AppError extends Error {
   }
 }
 
-/** Returns the error for a URL without a route or object. */
+/** Returns the error for a URL that matches no route or object. */
 export const unknownAddress = (options?: ErrorOptions): AppError =>
   new AppError('not_found', 'There is nothing at this address.', options)

@@ -10,7 +10,7 @@ export const formatNumber = (count: number): string => NUMBER.format(count)
 export const formatCount = (count: number, one: string, many = `${one}s`): string =>
   `${formatNumber(count)} ${count === 1 ? one : many}`
 
-/** Truncates text over the limit. The ellipsis counts towards the limit. */
+/** Truncates text that exceeds the limit. The ellipsis counts toward the limit. */
 export const shorten = (text: string, maxCharacters: number): string =>
   text.length <= maxCharacters ? text : `${text.slice(0, maxCharacters - 1).toWellFormed()}…`
 

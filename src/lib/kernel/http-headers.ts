@@ -12,6 +12,6 @@ const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   'http2-settings',
 ])
 
-/** Returns whether a header belongs to the connection, a proxy or a browser, so that tools may not set it. */
+/** Returns whether a header is reserved for the connection, a proxy or a browser, so that tools may not set it. */
 export const isReservedHeader = (lowerCaseName: string): boolean =>
   CONNECTION_HEADERS.has(lowerCaseName) || lowerCaseName.startsWith('proxy-') || lowerCaseName.startsWith('sec-')

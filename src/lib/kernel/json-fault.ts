@@ -1,6 +1,6 @@
 import { type ParseErrorCode, printParseErrorCode, visit } from 'jsonc-parser'
 
-/** A syntax error and its place. Lines and columns count from 1; columns are in characters. */
+/** A syntax error and its position. Lines and columns start at 1. Columns are counted in characters. */
 export type JsonFault = { line: number; column: number; message: string }
 
 /** Far deeper than any JSON that we accept. The parser is recursive, so it needs a limit. */
@@ -33,7 +33,7 @@ const faultAt = (text: string, offset: number, message: string): JsonFault => {
 const describe = (text: string, code: ParseErrorCode, offset: number): JsonFault => {
   const next = text.charAt(offset)
   const before = text.slice(0, offset).trimEnd()
-  // Points to the comma, since that is what to delete.
+  // Points to the comma, because it is the character to delete.
   if ((next === '}' || next === ']' || next === ',') && before.endsWith(',')) {
     return faultAt(text, before.length - 1, `delete this comma: ${next} follows`)
   }
@@ -45,7 +45,7 @@ const describe = (text: string, code: ParseErrorCode, offset: number): JsonFault
   return faultAt(text, hasLeadingZero ? offset - 1 : offset, hasLeadingZero ? 'invalid number' : 'a comma is missing')
 }
 
-/** Finds the first syntax error. Returns undefined if the text is JSON. */
+/** Finds the first syntax error. Returns undefined if the text is valid JSON. */
 export const findJsonFault = (text: string): JsonFault | undefined => {
   try {
     JSON.parse(text)
@@ -78,6 +78,6 @@ const findFirstFault = (text: string): JsonFault | undefined => {
   return fault
 }
 
-/** Returns, for example, `line 3, column 12: delete this comma: } follows`. */
+/** Formats a fault, for example `line 3, column 12: delete this comma: } follows`. */
 export const describeJsonFault = ({ line, column, message }: JsonFault): string =>
   `line ${line}, column ${column}: ${message}`

@@ -6,7 +6,7 @@ export type JsonObject = { [key: string]: JsonValue }
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Returns the value as JSON has it, without undefined members. */
+/** Returns the value as JSON represents it, without undefined members. */
 export const toJsonObject = (value: object): JsonObject => JSON.parse(JSON.stringify(value))
 
 /** Parses JSON without limits. Returns undefined if the text is not JSON. */
@@ -18,19 +18,19 @@ export const parseIfJson = (text: string): JsonValue | undefined => {
   }
 }
 
-/** Why a text is not accepted as JSON. */
+/** The reason why JSON was refused. */
 export type JsonRefusal = { reason: 'syntax' | 'depth' | 'members' | 'forbidden_key'; message: string }
 
 /**
- * Maximum number of members in all arrays and objects together. Each member takes far more memory than its JSON text,
- * which can be as short as two bytes.
+ * Maximum total number of array items and object members. Each of them takes far more memory than its JSON text, which
+ * can be as short as two bytes.
  */
 const MAX_JSON_MEMBERS = 100_000
 
-/** Depth of a JSON text, and numbers of opening brackets, colons and commas outside strings. */
+/** The nesting depth of JSON text, and the numbers of opening brackets, colons and commas outside strings. */
 export type JsonMeasure = { deepest: number; containers: number; colons: number; commas: number }
 
-/** Measures a JSON text in linear time, without recursion. Stops above `maxMembers` brackets and commas. */
+/** Measures JSON text in linear time, without recursion. Stops after more than `maxMembers` brackets and commas. */
 export const measureJson = (text: string, maxMembers = Number.POSITIVE_INFINITY): JsonMeasure => {
   let depth = 0
   let deepest = 0
@@ -54,7 +54,7 @@ export const measureJson = (text: string, maxMembers = Number.POSITIVE_INFINITY)
   return { deepest, containers, colons, commas }
 }
 
-/** Checks depth and members. Skips short texts, which cannot exceed the limits. */
+/** Checks the depth and the number of members. Skips text that is too short to exceed the limits. */
 const shapeRefusal = (text: string, maxDepth: number): JsonRefusal | undefined => {
   if (text.length <= Math.min(maxDepth, MAX_JSON_MEMBERS)) return undefined
   const { deepest, containers, commas } = measureJson(text, MAX_JSON_MEMBERS)
@@ -63,13 +63,13 @@ const shapeRefusal = (text: string, maxDepth: number): JsonRefusal | undefined =
   return { reason: 'members', message: `JSON has more than ${MAX_JSON_MEMBERS} members in total` }
 }
 
-/** Cheap first check: without a match, the text cannot have a key `__proto__`. */
+/** Cheap first check: if this does not match, the text cannot contain a key `__proto__`. */
 const MAY_HOLD_PROTO = /__proto__|\\u/
 const hasProtoKey = (value: JsonValue): boolean => isJsonObject(value) && Object.hasOwn(value, '__proto__')
 
 /**
- * Returns whether `matches` holds for the value or for any value in it. Not recursive, so that deep values cannot
- * overflow the stack.
+ * Returns whether `matches` is true for the value or for any value inside it. Avoids recursion, so that deeply nested
+ * values cannot overflow the stack.
  */
 export const someValue = (root: JsonValue, matches: (value: JsonValue) => boolean): boolean => {
   const stack = [root]
@@ -81,8 +81,8 @@ export const someValue = (root: JsonValue, matches: (value: JsonValue) => boolea
 }
 
 /**
- * Parses untrusted JSON: at most `maxDepth` levels, at most MAX_JSON_MEMBERS members, and no key `__proto__`, which
- * JSON.parse makes an own property and a later copy could turn into a prototype.
+ * Parses untrusted JSON. Allows at most `maxDepth` levels and MAX_JSON_MEMBERS members, and no key `__proto__`, because
+ * JSON.parse makes it an own property that a later copy could turn into a prototype.
  */
 export const parseJson = (text: string, maxDepth: number): Result<JsonValue, JsonRefusal> => {
   const refusal = shapeRefusal(text, maxDepth)

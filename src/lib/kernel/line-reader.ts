@@ -2,12 +2,12 @@ export type LineReaderOptions = {
   /** Maximum length of a line, without its terminator. */
   maxBytes: number
   onLine: (line: string) => void
-  /** Called once per line that is too long; the rest of the line is dropped. */
+  /** Called once for each line that is too long. The rest of the line is dropped. */
   onTooLong: (beginning: string) => void
 }
 
 const LINE_FEED = 0x0a
-/** Size of the beginning that is reported for a line that is too long; enough to recognize the line. */
+/** How much of a line that is too long is reported: enough to recognize the line. */
 const BEGINNING_BYTES = 8 * 1_024
 
 /** Splits bytes into lines. Buffers at most one line. */

@@ -5,7 +5,7 @@ type DefinedFields<T> = T extends unknown
     }
   : never
 
-/** Removes undefined fields, for updates in which missing fields keep their value. */
+/** Removes undefined fields, for updates that leave missing fields unchanged. */
 export function definedFields<T extends object>(fields: T): DefinedFields<T>
 export function definedFields(fields: object): object {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
@@ -13,18 +13,18 @@ export function definedFields(fields: object): object {
 
 type WithoutNulls<T> = { [Name in keyof T]: null extends T[Name] ? Exclude<T[Name], null> | undefined : T[Name] }
 
-/** Returns a database row with undefined instead of null. */
+/** Returns a database row with undefined in place of null. */
 export function withoutNulls<T extends object>(row: T): WithoutNulls<T>
 export function withoutNulls(row: object): object {
   return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, value ?? undefined]))
 }
 
-/** Returns the value. Throws the error from `fault` if it is undefined. */
+/** Returns the value, or throws the error from `fault` if the value is undefined. */
 export const orThrow = <T>(found: T | undefined, fault: () => Error): T => {
   if (found === undefined) throw fault()
   return found
 }
 
-/** Converts a row. Returns undefined if the query found none. */
+/** Converts a row, or returns undefined if the query found none. */
 export const mapFound = <Row, T>(row: Row | null, convert: (row: Row) => T): T | undefined =>
   row === null ? undefined : convert(row)

@@ -7,7 +7,7 @@ const KEY = 'x-mcp-header'
 /** RFC 9110 §5.6.2. */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const TYPES: ReadonlySet<JsonValue | undefined> = new Set(['string', 'integer', 'boolean', 'number'])
-/** Shared by all tools without such parameters. */
+/** Shared by all tools that declare no parameter headers. */
 const NONE: readonly ParamHeader[] = []
 
 const collect = (schema: JsonObject, path: readonly string[], found: ParamHeader[]): void => {
@@ -22,21 +22,24 @@ const collect = (schema: JsonObject, path: readonly string[], found: ParamHeader
   }
 }
 
-/** Returns the headers that a tool's input schema declares, at any depth of `properties`. */
+/** Returns the parameter headers that a tool's input schema declares, at any depth of `properties`. */
 export const paramHeadersOf = (inputSchema: JsonObject): readonly ParamHeader[] => {
   const found: ParamHeader[] = []
   collect(inputSchema, [], found)
   return found.length === 0 ? NONE : found
 }
 
-/** Returns the argument at a path; undefined if there is none. */
+/** Returns the argument at a path, or undefined if there is none. */
 export const argumentAt = (root: JsonValue | undefined, path: readonly string[]): JsonValue | undefined => {
   let value = root
   for (const key of path) value = isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
   return value
 }
 
-/** Visible ASCII without spaces at either end, and distinguishable from encoded values (2026-07-28, "x-mcp-header"). */
+/**
+ * Matches visible ASCII that has no leading or trailing spaces and cannot be mistaken for an encoded value (2026-07-28,
+ * "x-mcp-header").
+ */
 const PLAIN = /^(?!=\?)[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
 
 /** Returns the parameter headers for a call with these arguments. */

@@ -19,5 +19,5 @@ export type Permission = keyof typeof PERMISSIONS
 export const mayRole = (role: Role, permission: Permission): boolean =>
   PERMISSIONS[permission].some(allowed => allowed === role)
 
-/** Returns the permission for granting, changing or removing a role. Only owners may do so for owners. */
+/** Returns the permission required to grant, change or remove a role. Only owners may do so for the owner role. */
 export const permissionOver = (role: Role): Permission => (role === 'owner' ? 'own' : 'manage')

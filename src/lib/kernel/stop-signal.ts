@@ -9,7 +9,7 @@ export type StopSignal = {
 }
 
 export type Stop = StopSignal & {
-  /** Calls the listeners, once. */
+  /** Calls the listeners. Later calls do nothing. */
   abort: () => void
 }
 

@@ -1,6 +1,6 @@
 import { formatNumber } from './format.ts'
 
-/** Returns the rule for a whole number, as the end of a sentence that begins with the number's name. */
+/** Returns the rule for a whole number, worded to follow the number's name in a sentence. */
 export const wholeNumberRule = (unit: string, least: number, most: number): string =>
   `must be a whole number ${unit && `of ${unit} `}from ${formatNumber(least)} to ${formatNumber(most)}`
 

@@ -1,13 +1,13 @@
-/** An email in plain text. */
+/** A plain-text email. */
 export type Mail = { to: string; subject: string; text: string }
 
 /**
  * Sends emails. `send` resolves once the mail server or the outbox has accepted the email, and throws `unavailable` if
- * that fails.
+ * it is not accepted.
  */
 export type Mailer = {
   send: (mail: Mail) => Promise<void>
-  /** Whether emails are delivered, or only written to the outbox folder. */
+  /** Whether emails are delivered, rather than only written to the outbox folder. */
   isDelivering: boolean
   close: () => void
 }

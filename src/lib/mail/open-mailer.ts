@@ -12,10 +12,10 @@ import type { Mail, Mailer } from './mailer.ts'
 const SMTP_TIMEOUT_MS = 10_000
 
 export type MailerOptions = {
-  /** undefined: emails are written to `outboxDirectory`, one file each. */
+  /** If undefined, each email is written to its own file in `outboxDirectory`. */
   smtpUrl: string | undefined
   outboxDirectory: string
-  /** Value of the From header: `Patchbay <patchbay@example.com>`. */
+  /** Value of the From header, such as `Patchbay <patchbay@example.com>`. */
   from: string
   logger: Logger
 }
@@ -23,8 +23,8 @@ export type MailerOptions = {
 const CONTROL_CHARACTERS = /\p{Cc}/u
 
 /**
- * Converts an email for nodemailer: to exactly one mailbox, marked as automatic (RFC 3834 §5). Throws if a header would
- * contain a control character.
+ * Converts an email for nodemailer, addressed to exactly one mailbox and marked as automatic (RFC 3834 §5). Throws if a
+ * header would contain a control character.
  */
 const toMessage = ({ to, subject, text }: Mail) => {
   if (CONTROL_CHARACTERS.test(to) || CONTROL_CHARACTERS.test(subject)) {

@@ -23,16 +23,16 @@ const parseNetwork = (text: string): Network | undefined => {
   const [address = '', prefix, ...rest] = text.split('/')
   if (isIP(address) === 0 || rest.length > 0) return undefined
   const base = ipaddr.parse(address)
-  // Policies treat mapped addresses as IPv4, so a mapped network would match nothing.
+  // Policies treat IPv4-mapped addresses as IPv4, so a network of mapped addresses would match nothing.
   if (base instanceof ipaddr.IPv6 && base.isIPv4MappedAddress()) return undefined
   if (prefix === undefined) return [base, bitsOf(base)]
   return /^\d{1,3}$/.test(prefix) && Number(prefix) <= bitsOf(base) ? [base, Number(prefix)] : undefined
 }
 
-/** Whether a text is a network such as 10.0.0.0/8 or fd00::/8, or a single address. */
+/** Whether a string is a network such as 10.0.0.0/8 or fd00::/8, or a single address. */
 export const isCidr = (text: string): boolean => parseNetwork(text) !== undefined
 
-/** Parses networks that `isCidr` accepts. Throws otherwise. */
+/** Parses networks. Throws if `isCidr` does not accept one of them. */
 export const parseNetworks = (texts: readonly string[]): readonly Network[] =>
   texts.map(text => {
     const network = parseNetwork(text)
@@ -44,8 +44,8 @@ export const contains = ([base, prefixLength]: Network, address: Address): boole
   base.kind() === address.kind() && address.match(base, prefixLength)
 
 /**
- * Addresses where clouds provide credentials: AWS, ECS, EKS, Azure, GCP, Alibaba, Oracle,
- * OpenStack. Only an entry for exactly this address allows it; an entry for a network does not.
+ * Addresses from which clouds serve credentials: AWS, ECS, EKS, Azure, GCP, Alibaba, Oracle, OpenStack. Each is allowed
+ * only by an entry for exactly that address, not by an entry for a network.
  */
 const METADATA: readonly string[] = [
   '169.254.169.254',
@@ -71,10 +71,10 @@ const RANGES: Readonly<Record<string, string>> = {
   multicast: 'a multicast address',
 }
 
-/** The only range of global unicast addresses; the rest of IPv6 is special or reserved (RFC 4291 §2.4). */
+/** The only range of global unicast addresses. The rest of IPv6 is special-purpose or reserved (RFC 4291 §2.4). */
 const GLOBAL_IPV6: Network = [ipaddr.parse('2000::'), 3]
 
-/** Returns what kind of special address it is, or undefined if it is public. */
+/** Returns the kind of a special address, or undefined if the address is public. */
 const specialUseOf = (address: Address): string | undefined => {
   const range = address.range()
   if (range !== 'unicast') return RANGES[range] ?? 'a reserved address'
@@ -94,7 +94,7 @@ const hiddenIpv4 = ({ parts }: ipaddr.IPv6): ipaddr.IPv4 | undefined => {
   // Except for :: and ::1.
   if (startsWithZeros && p4 === 0 && p5 === 0) return p6 === 0 && p7 <= 1 ? undefined : ipv4(p6, p7)
   if (startsWithZeros && p4 === 0xffff && p5 === 0) return ipv4(p6, p7)
-  // Other prefix lengths hide the address elsewhere; their whole range is refused.
+  // Other prefix lengths embed the address elsewhere. Their whole range is refused.
   if (p0 === 0x64 && p1 === 0xff9b && p2 <= 1 && p3 === 0 && p4 === 0 && p5 === 0) return ipv4(p6, p7)
   if (p0 === 0x2002) return ipv4(p1, p2)
   if (p0 === 0x2001 && p1 === 0) return ipv4(p6 ^ 0xffff, p7 ^ 0xffff)
@@ -102,10 +102,10 @@ const hiddenIpv4 = ({ parts }: ipaddr.IPv6): ipaddr.IPv4 | undefined => {
 }
 
 /**
- * Creates a policy that allows public addresses and those in `allow`, which holds networks and
- * single addresses from the operator's settings. Check the address that a socket connects to, never
- * a name. Throws if an entry of `allow` is invalid (see `isCidr`). Sources: IANA special-purpose
- * registries (RFC 6890), and the clouds' manuals for metadata addresses.
+ * Creates a policy that allows public addresses and those in `allow`, which holds networks and single addresses from
+ * the operator's settings. Apply it to the address that a socket connects to, never to a name. Throws if an entry of
+ * `allow` is invalid (see `isCidr`). Sources: IANA special-purpose registries (RFC 6890), and the cloud providers'
+ * manuals for metadata addresses.
  */
 export const createAddressPolicy = ({ allow }: { allow: readonly string[] }): AddressPolicy => {
   const networks = parseNetworks(allow)

@@ -1,10 +1,10 @@
 import { type Problem, tooLargeProblem } from './faults.ts'
 
-/** Maximum bytes buffered for the reader. Above it, nothing is read from the socket. */
+/** Maximum bytes buffered for the reader. When it is reached, reading from the socket pauses. */
 const MAX_WAITING_BYTES = 256 * 1_024
 
 const EVENT_ENDS = ['\n\n', '\r\n\r\n', '\r\r'] as const
-/** Maximum bytes of an event's end that can be in one chunk while the rest is in the next. */
+/** Maximum bytes of an event terminator that can be at the end of one chunk while the rest is in the next chunk. */
 const MAX_SPLIT_BYTES = 3
 
 /** Returns where the last event of a chunk ends, or undefined if none does (HTML standard §9.2.6). */
@@ -17,7 +17,7 @@ const endOfLastEvent = (chunk: Buffer): number | undefined => {
   return last === -1 ? undefined : last
 }
 
-/** Counts the bytes of the current event. A stream may be endless, but an event may not. */
+/** Counts the bytes of the current event. A stream may be endless, but a single event may not. */
 const createEventCounter = () => {
   let bytes = 0
   let tail: Buffer = Buffer.alloc(0)
@@ -41,7 +41,7 @@ const createByteCounter = () => {
 
 export type BodyStreamOptions = {
   host: string
-  /** Whether the body is a stream of server-sent events. Then the limit applies to each event. */
+  /** Whether the body is a stream of server-sent events. If so, the size limit applies to each event. */
   isEvents: boolean
   maxBytes: number
   /** Longest silence. */
@@ -62,7 +62,7 @@ export const createBodyStream = (options: BodyStreamOptions) => {
   const idle = setTimeout(options.onIdle, options.idleMs)
   idle.unref()
 
-  /** Returns false if the stream had already ended. */
+  /** Marks the stream as ended. Returns false if it had already ended. */
   const finish = (): boolean => {
     if (isOver) return false
     isOver = true
@@ -86,7 +86,7 @@ export const createBodyStream = (options: BodyStreamOptions) => {
   )
   return {
     stream,
-    /** Returns a problem if a limit is exceeded; the caller then fails the stream. */
+    /** Adds a chunk. Returns a problem if the size limit is exceeded. The caller must then fail the stream. */
     add: (chunk: Buffer): Problem | undefined => {
       if (isOver || target === undefined) return undefined
       if (count(chunk) > maxBytes) return tooLargeProblem(host, maxBytes)

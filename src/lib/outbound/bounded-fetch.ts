@@ -6,7 +6,7 @@ import type { HttpClient } from './outbound-request.ts'
 
 /** Statuses of responses without a body (Fetch standard, "null body status"). */
 const NO_BODY: ReadonlySet<number> = new Set([204, 205, 304])
-/** Maximum sockets per origin for trusted addresses, which get few requests at once. */
+/** Maximum sockets per origin for trusted addresses, which receive few concurrent requests. */
 const MAX_SOCKETS = 16
 
 /** Limits of one request and its complete response. */
@@ -22,7 +22,7 @@ export type BoundedRequest = {
 
 export type BoundedFetch = (url: string | URL, request?: BoundedRequest) => Promise<Response>
 
-/** Builds a `Response`, without the body if the status has none. */
+/** Builds a `Response`, without a body if the status does not allow one. */
 export const toResponse = (
   { status, statusText, headers }: Readonly<ResponseHead>,
   body: ConstructorParameters<typeof Response>[0],
@@ -54,8 +54,8 @@ export const createBoundedFetch =
   }
 
 /**
- * Creates a `fetch` for addresses that the operator configured, and those found at these addresses.
- * Allows every address, including private ones, but follows no redirects.
+ * Creates a `fetch` for addresses that the operator configured, and for addresses discovered through them. Allows every
+ * address, including private ones, but does not follow redirects.
  */
 export const createTrustedFetch = (bounds: FetchBounds): { fetch: BoundedFetch; close: () => Promise<void> } => {
   const client = createHttpClient({

@@ -13,16 +13,16 @@ const badEncoding = (host: string, what: string): Problem => ({
 })
 
 /**
- * Responses of known length from this size on are assembled as they arrive, because copying 10 MB
- * at once blocks the event loop.
+ * Responses with a known length of at least this size are assembled as they arrive, because copying 10 MB at once
+ * blocks the event loop.
  */
 const ASSEMBLED_BYTES = 1_024 * 1_024
 
 /** Collects the chunks of a body. */
 const createCollector = () => {
   /**
-   * The body, in memory that threads can read in place. Its length is that of Content-Length, which
-   * the HTTP parser enforces.
+   * The body, in memory that threads can read without copying. Its length is that of Content-Length, which the HTTP
+   * parser enforces.
    */
   let assembled: Buffer | undefined
   let only: Buffer | undefined
@@ -32,7 +32,7 @@ const createCollector = () => {
     assemble: (length: number): void => {
       assembled = Buffer.from(new SharedArrayBuffer(length))
     },
-    /** Returns the number of bytes so far. */
+    /** Adds a chunk, and returns the number of bytes so far. */
     add: (chunk: Buffer): number => {
       if (assembled !== undefined) assembled.set(chunk, bytes)
       else if (only === undefined) only = chunk
@@ -50,7 +50,7 @@ export type BufferOptions = Omit<StreamOptions, 'mayRetry' | 'abortError'> & {
   maxResponseBytes: number
 }
 
-/** Sends one request and returns the complete response, decoded. Limits are checked as early as possible. */
+/** Sends one request and returns the complete, decoded response. Limits are checked as early as possible. */
 export const fetchBuffered = (
   prepared: PreparedRequest,
   { maxResponseBytes: maxBytes, ...options }: BufferOptions,
@@ -84,7 +84,7 @@ export const fetchBuffered = (
       {
         ...options,
         mayRetry: true,
-        // A request with a shorter timeout needs no idle timeout, which is a timer that outlives the response.
+        // A request with a shorter timeout needs no idle timeout, whose timer would outlive the response.
         bodyIdleMs: timeoutMs > bodyIdleMs ? bodyIdleMs : 0,
         abortError: () => toError(abortProblem),
       },

@@ -17,22 +17,22 @@ import { armStop } from './stream-response.ts'
 import type { Target } from './target.ts'
 
 export type HttpClientOptions = DispatcherOptions & {
-  /** 0 returns every redirect as a response. */
+  /** If 0, every redirect is returned as a response. */
   maxRedirects: number
   /** Origins that are served inside this process. */
   inProcess?: ReadonlyMap<string, InProcessOrigin>
-  /** Longest silence within the body of a response. */
+  /** Maximum idle time within a response body. */
   bodyIdleMs?: number
-  /** Milliseconds of a monotonic clock. */
+  /** Time of a monotonic clock, in milliseconds. */
   now?: () => number
 }
 
-/** A response that falls silent for this long counts as stuck, regardless of the request's timeout. */
+/** A response that sends no data for this long counts as stuck, regardless of the request's timeout. */
 const BODY_IDLE_MS = 30_000
 
 type InProcessOptions = Pick<OutboundRequest, 'timeoutMs' | 'maxResponseBytes' | 'signal'> & { toError: ToError }
 
-/** Sends one request to an origin inside this process, within the same limits as any other. */
+/** Sends one request to an origin inside this process, with the same limits as any other request. */
 const fetchInProcess = (
   origin: InProcessOrigin,
   { target, method, configured, body }: PreparedRequest,
@@ -56,8 +56,8 @@ const fetchInProcess = (
   })
 
 /**
- * Creates a client that returns complete responses. Checks the URL of each request and redirect and
- * the address that it leads to, and ends each request within its timeout and size limit.
+ * Creates a client that returns complete responses. Checks the URL of each request and redirect, and the address that
+ * it leads to. Ends each request within its timeout and size limit.
  */
 export const createHttpClient = (options: HttpClientOptions): HttpClient => {
   const { maxRedirects, inProcess, bodyIdleMs = BODY_IDLE_MS, now = () => performance.now() } = options

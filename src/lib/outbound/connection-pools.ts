@@ -2,21 +2,21 @@ import { type buildConnector, Client, errors } from 'undici'
 import { MAX_RESPONSE_HEADER_BYTES } from '../kernel/limits.ts'
 
 /**
- * Maximum number of origins with open connections. Above it, the idle connections of the origin
- * unused for longest are closed.
+ * Maximum number of origins with open connections. When it is reached, the idle connections of the least recently used
+ * origin are closed.
  */
 const MAX_ORIGINS = 256
-/** Idle timeout of connections. Shorter than that of common servers (5 s). */
+/** Idle timeout of connections, shorter than that of common servers (5 s). */
 const KEEP_ALIVE_MS = 4_000
 /** Longest idle timeout that a server's Keep-Alive header can set. */
 const MAX_KEEP_ALIVE_MS = 60_000
 
-/** One socket to an origin, opened on first use, for one request at a time. */
+/** One socket to an origin, opened on first use. It carries one request at a time. */
 export type Connection = {
   readonly client: Client
   isOpen: boolean
   isIdle: boolean
-  /** Complete responses on the open socket. Above 0, the server may have closed it unnoticed. */
+  /** Number of complete responses on the open socket. Above 0, the server may have closed the socket unnoticed. */
   responses: number
 }
 
@@ -33,8 +33,8 @@ export type ConnectionPoolsOptions = {
 }
 
 /**
- * Creates the pool of one origin. It prefers the most recently used connection and starts pending
- * requests in order. The pool of undici costs more CPU (ADR 15).
+ * Creates the pool of one origin. It prefers the most recently used connection and starts pending requests in order.
+ * undici's own pool uses more CPU (ADR 15).
  */
 const createConnectionPool = (
   origin: string,
@@ -55,7 +55,7 @@ const createConnectionPool = (
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: MAX_KEEP_ALIVE_MS,
       maxHeaderSize: MAX_RESPONSE_HEADER_BYTES,
-      // Callers have their own timeouts.
+      // Callers set their own timeouts.
       headersTimeout: 0,
       bodyTimeout: 0,
     })
@@ -76,7 +76,7 @@ const createConnectionPool = (
     const [next] = pending
     if (next === undefined) return
     pending.delete(next)
-    // In a microtask, because undici is still cleaning up after the previous response.
+    // Deferred to a microtask, because undici is still cleaning up after the previous response.
     queueMicrotask(() => next.start(connection))
   }
 
@@ -90,7 +90,7 @@ const createConnectionPool = (
   }
 
   return {
-    /** Starts a request, at once if a connection is available. */
+    /** Starts a request, immediately if a connection is available. */
     acquire: (request: PendingRequest): void => {
       const reused = idle.pop()
       if (reused !== undefined) reused.isIdle = false
@@ -98,11 +98,11 @@ const createConnectionPool = (
       if (connection === undefined) pending.add(request)
       else request.start(connection)
     },
-    /** Removes a request that no longer waits. */
+    /** Removes a pending request that no longer needs a connection. */
     forget: (request: PendingRequest): void => {
       pending.delete(request)
     },
-    /** Returns a connection that can be used again. */
+    /** Puts a reusable connection back into the pool. */
     release: (connection: Connection): void => {
       if (!connection.isOpen || isClosed) discard(connection)
       else if (pending.size > 0) startNext(connection)
@@ -111,7 +111,7 @@ const createConnectionPool = (
         idle.push(connection)
       }
     },
-    /** Returns a connection that cannot be used again. */
+    /** Removes a connection that cannot be reused. */
     discard,
     isIdle: (): boolean => idle.length === connections.size && pending.size === 0,
     /** Closes all connections and fails all requests. */
@@ -129,7 +129,7 @@ const createConnectionPool = (
 
 export type ConnectionPool = ReturnType<typeof createConnectionPool>
 
-/** Creates one connection pool per origin. A pool without connections is removed. */
+/** Creates the connection pools, one per origin. A pool without connections is removed. */
 export const createConnectionPools = (options: ConnectionPoolsOptions) => {
   const pools = new Map<string, { pool: ConnectionPool; usedAt: number }>()
   let uses = 0
@@ -137,7 +137,7 @@ export const createConnectionPools = (options: ConnectionPoolsOptions) => {
 
   const makeRoom = (): void => {
     if (pools.size < MAX_ORIGINS) return
-    // Pools in use stay: their number is bounded by the number of requests.
+    // Pools in use are kept. Their number is limited by the number of requests.
     const unused = [...pools].filter(([, { pool }]) => pool.isIdle())
     const [oldest] = unused.sort(([, one], [, other]) => one.usedAt - other.usedAt)
     if (oldest === undefined) return

@@ -9,20 +9,20 @@ export class BlockedError extends Error {
 
 const HOW_TO_ALLOW = 'the operator can allow it with PATCHBAY_ALLOW_PRIVATE_NETWORKS'
 
-/** Omits the address, which would tell a tenant how a private network is numbered. */
+/** Omits the address, which would reveal to a tenant how a private network is numbered. */
 const refuseName = (hostname: string, reason: string) =>
   new BlockedError(`${hostname} resolves to an address that is not public; ${HOW_TO_ALLOW}`, { cause: reason })
 
 /**
- * Resolves with `lookup`, and refuses a name if any of its addresses is refused. The socket connects to the checked list,
- * so no second lookup can return something else (DNS rebinding).
+ * Resolves names with `lookup`, and refuses a name if any of its addresses is not allowed. The socket connects to an
+ * address from the checked list, so no second lookup can return a different one (DNS rebinding).
  */
 const guardLookup =
   (policy: AddressPolicy, lookup: LookupFunction): LookupFunction =>
   (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, addresses) => {
       if (error !== null) return callback(error, [])
-      // With `all`, a resolver returns a list; nothing else can be checked.
+      // With `all`, a resolver returns a list. Anything else cannot be checked, so it counts as empty.
       const list = Array.isArray(addresses) ? addresses : []
       const first = list[0]
       if (first === undefined) {
@@ -40,9 +40,9 @@ const guardLookup =
 export type ConnectorOptions = { policy: AddressPolicy; lookup: LookupFunction; connectTimeoutMs: number }
 
 /**
- * Creates a connector that opens sockets to allowed addresses only. Checks a literal address before connecting, because
- * it needs no lookup, a name when it is resolved, and finally the address that the socket is connected to. HTTP/1.1
- * only. Certificates are always verified. Proxies in the environment are ignored.
+ * Creates a connector that opens sockets only to allowed addresses. Checks literal addresses before connecting, because
+ * they need no lookup, names when they are resolved, and finally the address that the socket is connected to. HTTP/1.1
+ * only. Certificates are always verified. Proxy settings in the environment are ignored.
  */
 export const createConnector = ({ policy, lookup, connectTimeoutMs }: ConnectorOptions): buildConnector.connector => {
   const connect = buildConnector({
@@ -54,7 +54,7 @@ export const createConnector = ({ policy, lookup, connectTimeoutMs }: ConnectorO
   })
 
   const refusePeer = ({ remoteAddress }: Socket): Error | undefined => {
-    // The socket has been reset already.
+    // The socket has already been reset.
     if (remoteAddress === undefined) return Object.assign(new Error('closed at once'), { code: 'ECONNRESET' })
     const verdict = policy(remoteAddress)
     if (verdict.ok) return undefined

@@ -28,12 +28,12 @@ const DECODERS: ReadonlyMap<string, (raw: Buffer) => Decoder> = new Map([
   ['zstd', () => zstd],
 ])
 
-/** Value of Accept-Encoding unless the tool sets it. Every server that compresses supports one of these. */
+/** Value of Accept-Encoding unless the tool sets one. Every server that compresses supports one of these encodings. */
 export const ACCEPTED_ENCODINGS = 'gzip, br'
 
 /**
- * Parses Content-Encoding. Returns undefined if the body is not encoded. Refuses stacked encodings: no reasonable API
- * uses them, and each layer multiplies the size that a small response can decode to.
+ * Parses Content-Encoding. Returns undefined if the body is not encoded. Refuses stacked encodings, because no
+ * reasonable API uses them and each layer multiplies the size to which a small response can expand.
  */
 export const parseContentEncoding = (header: string | string[] | undefined): Result<string | undefined, string> => {
   if (header === undefined) return success(undefined)
@@ -67,7 +67,7 @@ const decodeSmall = (decoder: Decoder, raw: Buffer, maxBytes: number): Buffer | 
   }
 }
 
-/** Decodes a body, given its encoding from `parseContentEncoding`. Stops as soon as the output exceeds `maxBytes`. */
+/** Decodes a body with the encoding from `parseContentEncoding`. Stops as soon as the output exceeds `maxBytes`. */
 export const decodeBody = async (
   encoding: string,
   raw: Buffer,

@@ -15,18 +15,18 @@ import {
 } from './faults.ts'
 import { createOwnOriginCheck } from './target.ts'
 
-/** Methods that may be sent twice (RFC 9110 §9.2.2). */
+/** Idempotent methods, which may be sent twice (RFC 9110 §9.2.2). */
 const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'TRACE'])
 /** Maximum number of interim responses (1xx). */
 const MAX_INTERIM_RESPONSES = 32
-/** The reason of an abort for undici. It is never shown. */
+/** The abort reason passed to undici. It is never shown. */
 const IS_OVER = new Error('the request is over')
 
 export type DispatcherOptions = {
-  /** Decides which addresses are allowed. Dispatchers share no connections, because their policies may differ. */
+  /** Decides which addresses are allowed. Dispatchers do not share connections, because their policies may differ. */
   policy: AddressPolicy
   connectTimeoutMs: number
-  /** Per origin; further requests wait in order. Unlimited if undefined. */
+  /** Maximum sockets per origin; undefined for no limit. Further requests wait in order. */
   maxSockets?: number | undefined
   /** Origins of Patchbay itself. Requests to them are refused, because Patchbay must not call itself. */
   ownOrigins?: readonly string[] | undefined
@@ -42,27 +42,27 @@ export type DispatchRequest = {
   method: string
   /** Path and query. */
   path: string
-  /** A list contains names and values alternately. */
+  /** An array contains alternating names and values. */
   headers: string[] | Record<string, string | string[]>
   body: Dispatcher.DispatchOptions['body']
   /** Whether to send it once more if a reused connection turns out to be closed before any byte of the response. */
   mayRetry: boolean
-  /** Longest silence within the body of the response; 0 for no limit. */
+  /** Maximum idle time within the response body; 0 for no limit. */
   bodyIdleMs: number
   /** Protocol to switch to, or null. */
   upgrade: string | null
 }
 
 export type ResponseHeaders = Record<string, string | string[]>
-/** Names are in lower case, values in Latin-1. */
+/** Names are in lower case. Values are decoded as Latin-1. */
 export type ResponseHead = { status: number; statusText: string; headers: Readonly<ResponseHeaders> }
 
-/** Receives a response. Nothing is called before `start`, and nothing after `onEnd`, `onUpgrade`, `onFault` or `abort`. */
+/** Receives a response. No function is called before `start`, or after `onEnd`, `onUpgrade`, `onFault` or `abort`. */
 export type ResponseHandler = {
   onHead: (head: ResponseHead) => void
   onData: (chunk: Buffer) => void
   onEnd: () => void
-  /** The server has switched protocols. From here on, the socket belongs to the handler. */
+  /** Called when the server has switched protocols. From then on, the handler owns the socket. */
   onUpgrade?: (head: ResponseHead, socket: Socket) => void
   /** The response is missing or incomplete. `isUnsent`: nothing was sent, so another server may be tried. */
   onFault: (problem: Problem, isUnsent: boolean) => void
@@ -83,7 +83,7 @@ export const createDispatcher = ({
   const pools = createConnectionPools({ connector, maxSockets })
   const isOwn = createOwnOriginCheck(ownOrigins)
 
-  /** Prepares a request. The returned functions start and abort it. */
+  /** Prepares a request. The returned functions start, pause, resume and abort it. */
   const dispatch = (request: DispatchRequest, handler: ResponseHandler) => {
     const { origin, host, method } = request
     let phase: Phase = 'queued'
@@ -122,8 +122,7 @@ export const createDispatcher = ({
       isLostConnection(error) &&
       (phase === 'connecting' || IDEMPOTENT.has(method))
     const onError = (error: unknown): void => {
-      // The end of a body is not processed while reading is paused. If the connection closes then,
-      // the body is complete.
+      // If no bytes are missing, the body is complete. Its end was not processed because reading was paused.
       if (missingBytes === 0) {
         end()
         return
@@ -220,7 +219,7 @@ export const createDispatcher = ({
       /** Stops reading from the socket. */
       pause: (): void => controller?.pause(),
       resume: (): void => controller?.resume(),
-      /** Ends the request silently. The server sees its connection close. */
+      /** Ends the request without notifying the handler. The server sees its connection close. */
       abort,
     }
   }

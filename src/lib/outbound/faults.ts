@@ -2,13 +2,13 @@ import { MAX_RESPONSE_HEADER_BYTES } from '../kernel/limits.ts'
 import { BlockedError } from './connector.ts'
 import { OutboundError, type OutboundFault } from './outbound-request.ts'
 
-/** Progress of a request. A `queued` one waits for one of the origin's connections. */
+/** Progress of a request. A `queued` request waits for a connection to the origin. */
 export type Phase = 'queued' | 'connecting' | 'sent' | 'receiving'
 
 /** A failed request, described for the caller: what happened, and what to do. */
 export type Problem = { fault: OutboundFault; text: string; cause?: unknown }
 
-/** The state of a request when something went wrong. */
+/** The state of a request when it failed. */
 export type Standing = { host: string; phase: Phase; isTls: boolean; bodyIdleMs: number }
 
 const CERTIFICATES: Readonly<Record<string, string>> = {
@@ -40,7 +40,7 @@ const connectTimeoutProblem = ({ host }: Standing): Problem => ({
   text: `${host} did not accept a connection in time; check the host and the port, and that it can be reached from here`,
 })
 
-/** Whether the server sent broken HTTP, an unexpected response, or an unexpected upgrade. */
+/** Whether the server sent malformed HTTP, an unexpected response or an unexpected upgrade. */
 const isNoHttp = (error: unknown): boolean =>
   error instanceof Error &&
   (error.name === 'HTTPParserError' || error.message === 'bad response' || error.message === 'bad upgrade')
@@ -48,7 +48,7 @@ const isNoHttp = (error: unknown): boolean =>
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 
-/** Whether the connection was closed, by the server or the network. */
+/** Whether the server or the network closed the connection. */
 export const isLostConnection = (error: unknown): boolean => {
   if (isNoHttp(error)) return false
   const code = codeOf(error)
@@ -82,7 +82,7 @@ const unresolvedProblem = ({ host }: Standing): Problem => ({
 const interruptedProblem = (standing: Standing): Problem =>
   standing.phase === 'receiving' ? lostProblem(standing) : noHttpProblem(standing)
 
-/** Problems by the error codes of the resolver, the system, undici and its parser. */
+/** Problems by error code of the resolver, the system, undici and its parser. */
 const PROBLEMS: Readonly<Record<string, (standing: Standing) => Problem>> = {
   ENOTFOUND: unresolvedProblem,
   ENODATA: unresolvedProblem,
@@ -116,7 +116,7 @@ const unreachableProblem = (code: string, host: string): Problem => {
   return { fault: 'unreachable', text: `${host} cannot be reached${detail}; check the host, and the network it is in` }
 }
 
-/** Explains an error of undici, the resolver, TLS or the system. */
+/** Explains an error from undici, the resolver, TLS or the system. */
 export const problemOf = (error: unknown, standing: Standing): Problem => {
   if (error instanceof BlockedError) return { fault: 'blocked', text: error.message }
   if (isLostConnection(error)) return lostProblem(standing)
@@ -135,7 +135,7 @@ const WAITED_FOR: Readonly<Record<Phase, (host: string) => string>> = {
   receiving: host => `${host} did not finish its response in time`,
 }
 
-/** The timeout of the whole request; its phase tells where the time went. */
+/** Returns the problem for a timeout of the whole request. The phase tells where the time was spent. */
 export const timeoutProblem = (host: string, phase: Phase): Problem => ({
   fault: 'timeout',
   text: `${WAITED_FOR[phase](host)}; raise the tool's timeoutMs (PATCHBAY_MAX_TOOL_TIMEOUT_MS at most) or make the API faster`,
@@ -150,10 +150,10 @@ export const blocked = (text: string): Problem => ({ fault: 'blocked', text })
 export const abortProblem: Problem = { fault: 'aborted', text: 'the call was cancelled' }
 export const stoppingProblem: Problem = { fault: 'aborted', text: 'the call was cut off because Patchbay is stopping' }
 
-/** Turns a problem into an error. Every message ends with how long the request took. */
+/** Turns a problem into an error. Every message ends with the time that the request took. */
 export type ToError = (problem: Problem) => OutboundError
 
-/** Creates an error. `afterMs` is the time since the request began. */
+/** Creates the error for a problem. `afterMs` is the time since the request began. */
 export const toOutboundError = ({ fault, text, cause }: Problem, afterMs: number): OutboundError => {
   const rounded = Math.round(afterMs)
   return new OutboundError(fault, `${text} (after ${rounded} ms)`, rounded, cause === undefined ? {} : { cause })

@@ -7,7 +7,7 @@ export type OutboundRequest = {
   url: string
   headers: readonly (readonly [name: string, value: string])[]
   body?: string | undefined
-  /** For the whole request, including redirects. */
+  /** Time limit for the whole request, including redirects. */
   timeoutMs: number
   /** After decompression. */
   maxResponseBytes: number
@@ -23,7 +23,7 @@ export type OutboundResponse = {
   headers: Readonly<Record<string, string | string[]>>
   /** Decompressed. */
   body: Buffer
-  /** The URL of the response, after redirects. */
+  /** The final URL, after redirects. */
   url: string
 }
 
@@ -32,19 +32,19 @@ export const isSuccess = ({ status }: OutboundResponse): boolean => status >= 20
 export type OutboundFault =
   | 'dns' // the name does not resolve
   | 'refused' // the connection was refused
-  | 'reset' // closed or reset before the response was complete
+  | 'reset' // the connection was closed or reset before the response was complete
   | 'connect_timeout'
-  | 'timeout' // of the whole request
-  | 'too_large' // body or headers over the limit
-  | 'blocked' // by the address guard, `mayReach`, or a rule about redirects
+  | 'timeout' // the whole request took too long
+  | 'too_large' // the body or the headers exceed the limit
+  | 'blocked' // refused by the address guard, `mayReach` or a rule about redirects
   | 'too_many_redirects'
   | 'tls' // certificate or handshake
-  | 'protocol' // not HTTP, or broken HTTP
+  | 'protocol' // not HTTP, or malformed HTTP
   | 'encoding' // unknown, stacked or corrupt Content-Encoding
   | 'aborted' // `signal`
-  | 'unreachable' // no route, and other errors of the network
+  | 'unreachable' // no route, or another network error
 
-/** A request without a complete response. `message` may be shown; `cause` may not. */
+/** A request that did not get a complete response. `message` may be shown; `cause` may not. */
 export class OutboundError extends Error {
   override readonly name = 'OutboundError'
   readonly fault: OutboundFault
@@ -57,11 +57,11 @@ export class OutboundError extends Error {
   }
 }
 
-/** Responds for an origin, such as that of the sample API, inside this process and without the network. */
+/** Handles requests to an origin, such as that of the sample API, inside this process and without the network. */
 export type InProcessOrigin = (request: OutboundRequest) => Promise<OutboundResponse>
 
 export type HttpClient = {
-  /** Throws OutboundError if there is no complete response. A response may have any status. */
+  /** Throws OutboundError if there is no complete response. Returns responses with any status. */
   send: (request: OutboundRequest) => Promise<OutboundResponse>
   close: () => Promise<void>
 }

@@ -8,9 +8,9 @@ import type { Target } from './target.ts'
 export type PreparedRequest = {
   target: Target
   method: string
-  /** The headers of the original request that are still sent. */
+  /** The headers of the original request that are still sent after redirects. */
   configured: OutboundRequest['headers']
-  /** Names and values alternately: the configured headers and our own. */
+  /** Alternating names and values of the configured headers and our own. */
   headers: string[]
   body: string | undefined
 }
@@ -34,7 +34,7 @@ const buildHeaders = (configured: OutboundRequest['headers']): Result<string[], 
   return success(headers)
 }
 
-/** Prepares a request. The error says which part of it is not allowed. */
+/** Prepares a request. The error says which part of the request is not allowed. */
 export const prepareRequest = (
   { method, headers: configured, body }: Pick<OutboundRequest, 'method' | 'headers' | 'body'>,
   target: Target,

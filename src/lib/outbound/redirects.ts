@@ -7,7 +7,7 @@ import { createTargetCheck, parseRedirectTarget, type Target } from './target.ts
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
-/** Whether a redirect changes the method to GET; 301 and 302 do so for POST, as in browsers. */
+/** Whether a redirect changes the method to GET. 301 and 302 do so only for POST, as in browsers. */
 const becomesGet = (status: number, method: string): boolean =>
   (status === 303 && method !== 'HEAD') || ((status === 301 || status === 302) && method === 'POST')
 
@@ -17,14 +17,14 @@ export type RedirectOptions<Response> = {
   toError: ToError
   /** Discards the response of a redirect. */
   discard?: (response: Response) => void
-  /** Whether a configured header, by its lower-case name, may be sent to another origin. By default none may. */
+  /** Whether a configured header, given by its lower-case name, may be sent to another origin. By default, none may. */
   keepsAcrossOrigins?: (lowerCaseName: string) => boolean
 }
 
 /**
- * Builds the request after a redirect (RFC 9110 §15.4). Another origin receives no body, and only
- * the headers that `keepsAcrossOrigins` allows, because any other may hold a secret. A redirect
- * from https to http is refused. The error says which rule was broken.
+ * Builds the request that follows a redirect (RFC 9110 §15.4). Another origin receives no body, and only the headers
+ * that `keepsAcrossOrigins` allows, because all others may hold secrets. Redirects from https to http are refused. The
+ * error says which rule was broken.
  */
 const redirectRequest = (
   { target: from, method, configured, body }: PreparedRequest,
@@ -53,8 +53,8 @@ const tooManyRedirects = (host: string, maxRedirects: number): Problem => ({
 })
 
 /**
- * Creates a function that sends a request and follows redirects. Each redirect passes the same checks as the first
- * request. Returns the last response. If `maxRedirects` is 0, follows no redirect.
+ * Creates a function that sends a request, follows redirects and returns the last response. Each redirect passes the
+ * same checks as the first request. If `maxRedirects` is 0, redirects are not followed.
  */
 export const createRedirector = (maxRedirects: number) => {
   const checkTarget = createTargetCheck()

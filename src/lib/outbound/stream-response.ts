@@ -5,7 +5,10 @@ import type { PreparedRequest } from './prepared-request.ts'
 
 const ONCE = { once: true }
 
-/** Calls `stop` after the timeout or when the signal aborts. The returned functions end the timeout alone, or both. */
+/**
+ * Calls `stop` after the timeout or when the signal aborts. `endTimeout` cancels only the timeout, `disarm` cancels
+ * both.
+ */
 export const armStop = (
   timeoutMs: number,
   signal: OutboundRequest['signal'],
@@ -29,22 +32,22 @@ export type StreamOptions = {
   dispatch: OutboundDispatcher['dispatch']
   /** Whether to send the request again if a reused connection turns out to be closed. */
   mayRetry: boolean
-  /** Longest silence within the body; 0 for no limit. */
+  /** Maximum idle time within the body; 0 for no limit. */
   bodyIdleMs: number
-  /** Time until the response is complete, unless the receiver ends the timeout before. */
+  /** Time limit for the complete response, unless the receiver ends the timeout earlier. */
   timeoutMs: number
   signal: OutboundRequest['signal']
   toError: ToError
-  /** Returns the error for when the signal aborts. */
+  /** Returns the error to report when the signal aborts. */
   abortError: () => unknown
 }
 
-/** Receives a response while it arrives. The first problem that it returns ends the request and fails it. */
+/** Receives a response as it arrives. The first problem that a function returns ends the request with an error. */
 export type ResponseReceiver = {
   start: (head: ResponseHead) => Problem | undefined
   add: (chunk: Buffer) => Problem | undefined
   end: () => void
-  /** The response is missing or incomplete. */
+  /** Called when the response is missing or incomplete. */
   fail: (error: unknown) => void
 }
 

@@ -8,13 +8,13 @@ import { createRedirector } from './redirects.ts'
 import { type StreamOptions, streamResponse } from './stream-response.ts'
 
 type StreamLimits = {
-  /** Time until the response begins. */
+  /** Time limit until the response begins. */
   headersTimeoutMs: number
-  /** Longest silence in a body, except for server-sent events. */
+  /** Maximum idle time within a body, except for server-sent events. */
   bodyIdleMs: number
-  /** Longest silence in a stream of server-sent events. */
+  /** Maximum idle time within a stream of server-sent events. */
   streamIdleMs: number
-  /** Maximum size of a body; in a stream of server-sent events, of each event. */
+  /** Maximum size of a body, or of each event in a stream of server-sent events. */
   maxResponseBytes: number
 }
 
@@ -26,7 +26,7 @@ export type StreamingFetchOptions = DispatcherOptions &
 export type StreamingFetch = {
   /**
    * Like the global `fetch`, but sends only text bodies. Throws OutboundError, even while the body is being read. If
-   * `init.signal` aborts, throws its reason.
+   * `init.signal` aborts, throws the signal's reason.
    */
   fetch: (url: string | URL, init?: RequestInit) => Promise<Response>
   /** Closes all connections, and fails all requests and streams. */
@@ -44,7 +44,7 @@ const isEventStream = ({ headers }: ResponseHead): boolean =>
     .toLowerCase()
     .startsWith('text/event-stream')
 
-/** Returns why a response cannot be accepted, judging by its head. */
+/** Returns the problem with a response that cannot be accepted, judging by its status and headers. */
 const refusalOf = (host: string, { status, headers }: ResponseHead, maxBytes: number): Problem | undefined => {
   if (status > MAX_STATUS)
     return { fault: 'protocol', text: `${host} responded with ${status}, which is not an HTTP status` }
@@ -89,7 +89,7 @@ const fetchStream = (
       return undefined
     }
     const options = { dispatch, signal, toError, abortError, timeoutMs: limits.headersTimeoutMs }
-    // The idle timeout of the body is known only when the response begins.
+    // The idle timeout of the body is not known until the response begins.
     const call = streamResponse(
       prepared,
       { ...options, mayRetry: false, bodyIdleMs: 0 },
@@ -105,7 +105,7 @@ const fetchStream = (
     )
   })
 
-/** The only headers that may go to another origin. They describe the wanted format and hold no secret. */
+/** The only headers that may be sent to another origin. They describe the requested format and hold no secrets. */
 const keepsAcrossOrigins = (name: string): boolean => name === 'accept' || name === 'accept-encoding'
 
 const toRequest = (url: string | URL, { body, method = 'GET', headers: given }: RequestInit) => {
@@ -117,9 +117,9 @@ const toRequest = (url: string | URL, { body, method = 'GET', headers: given }: 
 }
 
 /**
- * Creates a `fetch` for libraries whose responses stream for as long as they last. Checks every
- * request and redirect like `createHttpClient`. Sends each request once, without retries. Another
- * origin receives no body and no headers that may hold a secret.
+ * Creates a `fetch` for libraries that read long-lived streaming responses. Checks every request and redirect as
+ * `createHttpClient` does. Sends each request once, without retries. Another origin receives no body, and no headers
+ * that may hold secrets.
  */
 export const createStreamingFetch = (options: StreamingFetchOptions): StreamingFetch => {
   const { dispatch, close } = createDispatcher(options)

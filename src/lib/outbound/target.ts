@@ -8,7 +8,7 @@ export type Target = {
   origin: string
   /** The host, with the port if it is not the scheme's default. */
   host: string
-  /** Path and query; starts with a slash. */
+  /** Path and query, starting with a slash. */
   path: string
 }
 
@@ -26,22 +26,22 @@ const parseTarget = (url: string): Result<Target, string> => {
   if (parsed.hostname === '') return failure('the URL has no host')
   const { origin, host } = parsed
   parsed.hash = ''
-  // `pathname` and `search` do not distinguish an empty query from none.
+  // `pathname` and `search` do not distinguish an empty query from a missing one.
   return success({ url: parsed.href, origin, host, path: parsed.href.slice(origin.length) })
 }
 
 export type TargetCheck = (url: string) => Result<Target, string>
 
-/** A path and query that the URL standard does not change: nothing to encode, no fragment. */
+/** Matches a path and query that the URL standard leaves unchanged: nothing to encode, and no fragment. */
 const PLAIN_PATH = /^\/[\w\-.~!$&()*+,;=:@%/?]*$/
 const DOT_SEGMENT = /\/(?:\.|%2e)/i
 
-/** Maximum number of cached origins. When it is reached, the cache is cleared. */
+/** Maximum number of cached origins. The cache is cleared when it is full. */
 const MAX_KNOWN_ORIGINS = 1_024
 
 /**
  * Creates the check that every URL must pass, including redirects: http or https, no user info, and nothing that two
- * parsers could read differently. URLs of a known origin are split without parsing.
+ * parsers could read differently. URLs with a known origin are split without being parsed.
  */
 export const createTargetCheck = (): TargetCheck => {
   const hosts = new Map<string, string>()
@@ -64,21 +64,21 @@ export const createTargetCheck = (): TargetCheck => {
   }
 }
 
-/** Resolves a Location header (RFC 9110 §10.2.2) and checks the URL. */
+/** Resolves a Location header (RFC 9110 §10.2.2) and checks the resulting URL. */
 export const parseRedirectTarget = (
   from: Target,
   location: string | string[],
   check: TargetCheck,
 ): Result<Target, string> => {
   if (typeof location !== 'string') return failure('it has several Location headers')
-  // Headers are decoded as Latin-1. Browsers read non-ASCII characters as UTF-8.
+  // Headers are decoded as Latin-1, but browsers read non-ASCII characters as UTF-8.
   const text = Buffer.from(location, 'latin1').toString('utf8')
   if (!UNAMBIGUOUS.test(text)) return failure(AMBIGUITY)
   const url = URL.parse(text, from.url)
   return url === null ? failure('the URL is not valid') : check(url.href)
 }
 
-/** A name with a dot at its end is the same name (RFC 1034 §3.1). */
+/** Removes the trailing dot of a host name, which does not change its meaning (RFC 1034 §3.1). */
 const withoutRootDot = (origin: string): string => origin.replace(/\.(?=$|:\d+$)/, '')
 
 /** Returns a function that tells whether an origin is one of Patchbay's own, in any spelling. */

@@ -2,7 +2,7 @@ import type { Settings } from './settings.ts'
 
 const LOCAL_NAME = /^(localhost$|127\.|\[::1\]$)/
 
-/** Returns a warning about the base URL with what to do, or undefined if it is fine. */
+/** Returns a warning about the base URL and what to do about it, or undefined if the URL is fine. */
 export const adviseOnBaseUrl = ({
   baseUrl,
   listensOnLoopback,

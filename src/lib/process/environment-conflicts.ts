@@ -6,7 +6,7 @@ const keyConflictsOf = ({ NODE_ENV, DATABASE_URL, PATCHBAY_MASTER_KEY }: Given):
     ? ['PATCHBAY_MASTER_KEY is required with PostgreSQL in production: every replica needs the same one']
     : []
 
-/** Settings that work only together: `head` turns the feature on, and then `required` must be set too. */
+/** Settings that work only together. `head` turns the feature on and requires `required` to be set as well. */
 type Group = { head: string; required: string; why: string; rest: readonly string[] }
 
 const GROUPS: readonly Group[] = [
@@ -32,7 +32,7 @@ const groupConflictsOf = (given: Given, { head, required, why, rest }: Group): s
   return given[required] === undefined ? [`${required} is required with ${head}: ${why}`] : []
 }
 
-/** Returns errors that involve several settings. Single invalid settings are reported separately. */
+/** Returns errors that involve several settings. Errors in single settings are reported separately. */
 export const conflictsOf = (given: Given): string[] => [
   ...keyConflictsOf(given),
   ...GROUPS.flatMap(group => groupConflictsOf(given, group)),

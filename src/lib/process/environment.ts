@@ -45,10 +45,13 @@ const masterKeys = list.refine(
 
 const oneOf = <const Name extends string>(names: readonly Name[]) => z.enum(names, `must be one of ${names.join(', ')}`)
 
-/** Names and addresses that only this machine can reach. */
+/** Matches names and addresses that only this machine can reach. */
 export const LOOPBACK = /^(127(\.\d{1,3}){3}|::1|localhost)$/i
 
-/** OpenID Connect Discovery 1.0 §4.1: no query, no fragment. Plain http only on loopback. */
+/**
+ * Whether a URL can be an issuer (OpenID Connect Discovery 1.0 §4.1): no query and no fragment. Plain http is allowed
+ * only on loopback.
+ */
 const isIssuer = (text: string): boolean => {
   const url = URL.parse(text)
   if (url === null || url.username || url.password || url.search || url.hash) return false
@@ -56,7 +59,7 @@ const isIssuer = (text: string): boolean => {
   return url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.test(withoutBrackets(url.hostname)))
 }
 
-/** An http(s) address without a fragment, and without credentials, which logs would show. */
+/** Whether a string is an http(s) URL without a fragment, and without credentials, which logs would show. */
 const isEndpoint = (text: string): boolean => {
   const url = URL.parse(text)
   return url !== null && /^https?:$/.test(url.protocol) && !(url.username || url.password || url.hash)

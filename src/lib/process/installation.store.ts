@@ -15,15 +15,15 @@ const opens = (sealing: Pick<Sealing, 'open'>, keyId: string, text: string): boo
   }
 }
 
-/** Returns the canary of every master key this database was ever started with, by key id. */
+/** Returns the canaries of all master keys that this database has been started with, by key id. */
 const readCanaries = async (tx: Transaction): Promise<ReadonlyMap<string, string>> => {
   const rows = await tx.installation.findMany({ where: { name: { startsWith: CANARY_PREFIX } } })
   return new Map(rows.map(({ name, value }) => [name.slice(CANARY_PREFIX.length), value]))
 }
 
 /**
- * Checks that the master keys fit the database. `keyIdsInUse` are the ids of the keys with which
- * data is sealed. Throws MasterKeyError if a key is missing or cannot open its canary.
+ * Checks that the master keys match the database. `keyIdsInUse` are the ids of the keys with which data is sealed.
+ * Throws MasterKeyError if a key is missing or cannot open its canary.
  */
 export const checkMasterKeys = async (
   tx: Transaction,
@@ -68,14 +68,14 @@ const assertNoneSealed = (canaries: ReadonlyMap<string, string>, directory: stri
   )
 }
 
-/** Throws MasterKeyError if this database was sealed with a key, since a new key could not open it. */
+/** Throws MasterKeyError if this database was sealed with a key, because a new key could not open its data. */
 export const assertUnsealed = async (tx: Transaction, directory: string): Promise<void> =>
   assertNoneSealed(await readCanaries(tx), directory)
 
-/** Returns the master keys of a new installation. Creates them unless another process has just done so. */
+/** Returns the master keys of a new installation, creating them unless another process has just done so. */
 export const takeFirstMasterKeys = async (tx: Transaction, directory: string): Promise<MasterKeys> => {
   const canaries = await readCanaries(tx)
-  // Read the file after the canaries: a process creates the file before it stores a canary.
+  // Read the file after the canaries, because a process creates the file before it stores a canary.
   const keys = findMasterKeys(undefined, directory)
   if (keys !== undefined) return keys
   assertNoneSealed(canaries, directory)

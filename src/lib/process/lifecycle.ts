@@ -2,7 +2,7 @@ import type { Chore } from './upkeep.ts'
 
 type Close = () => void | Promise<void>
 
-/** Collects recurring chores, and what to close when the process ends or fails to start. */
+/** Collects recurring chores, and the resources to close when the process ends or fails to start. */
 export const createLifecycle = () => {
   const open: Close[] = []
   const chores: Chore[] = []
@@ -10,7 +10,7 @@ export const createLifecycle = () => {
     onClose: (close: Close): void => void open.push(close),
     addChores: (...added: readonly Chore[]): void => void chores.push(...added),
     chores,
-    /** Closes everything in reverse order of opening. Throws the first error once all have been tried. */
+    /** Closes everything in reverse order of opening. Throws the first error after closing everything else. */
     close: async (): Promise<void> => {
       const errors: unknown[] = []
       for (let close = open.pop(); close !== undefined; close = open.pop()) {

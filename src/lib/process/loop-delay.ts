@@ -2,14 +2,14 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 
 /** Sampling interval: ten times a second has no measurable cost. */
 const RESOLUTION_MS = 100
-/** How long each measurement window is. */
+/** Length of each measurement window. */
 const WINDOW_MS = 60_000
 const NANOSECONDS = 1_000_000
 
-/** How late the event loop was during the last one or two minutes, in milliseconds. */
+/** Delay of the event loop during the last one to two minutes, in milliseconds. */
 export type LoopDelay = { p99Ms: number; maxMs: number; since: Date }
 
-/** Measures the event loop's delay until `close`. */
+/** Measures the event loop delay until `close` is called. */
 export const watchLoopDelay = () => {
   const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   histogram.enable()
@@ -29,7 +29,7 @@ export const watchLoopDelay = () => {
   }, WINDOW_MS)
   timer.unref()
   return {
-    /** Returns the worst of the current window and the one before it. */
+    /** Returns the worst values of the current window and the previous one. */
     read: (): LoopDelay => {
       const current = measure()
       if (before === undefined) return current

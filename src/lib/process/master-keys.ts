@@ -5,7 +5,7 @@ import { generateMasterKey } from './sealing.ts'
 
 const KEY_FILE = 'master.key'
 
-/** Whether the text is base64 of 32 bytes. */
+/** Whether the string is 32 bytes in Base64. */
 export const isMasterKey = (text: string): boolean => /^[A-Za-z0-9+/]{43}=$/.test(text)
 
 /** The master key cannot be read or created; the message says what to do. */
@@ -28,7 +28,7 @@ const readText = (path: string): string | undefined => {
   }
 }
 
-/** Returns undefined if the file does not exist. */
+/** Reads the keys in a file. Returns undefined if the file does not exist. */
 const readKeys = (path: string): MasterKeys | undefined => {
   const text = readText(path)
   if (text === undefined) return undefined
@@ -39,7 +39,7 @@ const readKeys = (path: string): MasterKeys | undefined => {
   return [first, ...rest]
 }
 
-/** Creates the file atomically and never replaces one, so that concurrent first starts use the same key. */
+/** Creates the file atomically and never replaces an existing one, so that concurrent first starts use the same key. */
 const writeNewKey = (directory: string, path: string): void => {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const draft = `${path}.${randomBytes(6).toString('hex')}`
@@ -55,7 +55,7 @@ const writeNewKey = (directory: string, path: string): void => {
 
 export const masterKeyFile = (directory: string): string => join(directory, KEY_FILE)
 
-/** Base64 of 32 bytes each; the first seals, all open. */
+/** Keys of 32 bytes each, in Base64. The first key seals, and all of them can open. */
 export type MasterKeys = readonly [string, ...string[]]
 
 /** Returns the configured master keys, or those in `master.key` in the data directory if it exists. */
@@ -67,7 +67,7 @@ export const findMasterKeys = (
   return first === undefined ? readKeys(masterKeyFile(directory)) : [first, ...rest]
 }
 
-/** Creates `master.key` unless it exists, and returns its keys. */
+/** Creates `master.key` unless it exists, and returns the keys in it. */
 export const makeMasterKeys = (directory: string): MasterKeys => {
   const path = masterKeyFile(directory)
   try {

@@ -5,10 +5,10 @@ export type Sample = { labels: Readonly<Record<string, string>>; value: number }
 
 /** A metric that is read only when it is scraped, so it costs nothing in between. Named by Prometheus conventions. */
 export type Metric = {
-  /** A counter only increases from the start of the process. */
+  /** A counter only increases while the process runs. */
   kind: 'counter' | 'gauge'
   name: string
-  /** Includes the unit if the name does not. */
+  /** States the unit if the name does not. */
   help: string
   labelNames: readonly string[]
   read: () => Iterable<Sample>

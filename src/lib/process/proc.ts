@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 
-/** Reads what Linux reports about processes in /proc (proc(5)). On other systems the results are empty. */
+/** Reads process information from /proc on Linux (proc(5)). On other systems, the results are empty. */
 
 const readText = (path: string): string | undefined => {
   try {
@@ -18,15 +18,15 @@ const statFieldsOf = (pid: number): string[] | undefined => {
 }
 
 /**
- * Returns when the process started, in clock ticks since boot. Together with the pid, this
- * identifies a process uniquely.
+ * Returns the start time of a process, in clock ticks since boot. Together with the pid, it uniquely identifies the
+ * process.
  */
 export const findStartTime = (pid: number): string | undefined => {
   const fields = statFieldsOf(pid)
   return fields?.[0] === 'Z' ? undefined : fields?.[19]
 }
 
-/** Returns the boot id and the pid namespace: the scope in which a pid is unique. */
+/** Returns the boot id and the pid namespace, which form the scope in which a pid is unique. */
 export const findPidScope = (): string | undefined => {
   const boot = readText('/proc/sys/kernel/random/boot_id')?.trim()
   try {
@@ -59,7 +59,7 @@ const VM_RSS = /^VmRSS:\s+(\d+) kB$/m
 
 const readOrNothing = (path: string): Promise<string> => readFile(path, 'utf8').catch(() => '')
 
-/** Returns the memory of a process and its descendants in bytes; 0 if unknown. */
+/** Returns the memory used by a process and its descendants, in bytes; 0 if unknown. */
 export const measureMemory = async (pid: number): Promise<number> => {
   const [status, children] = await Promise.all([
     readOrNothing(`/proc/${pid}/status`),

@@ -5,7 +5,7 @@ const TAG_BYTES = 16
 const CIPHER = 'aes-256-gcm'
 const ENVELOPE_VERSION = 1
 
-/** Context that a sealed text is bound to; it cannot be opened with another one. */
+/** The context that a sealed text is bound to. The text cannot be opened with any other context. */
 export type SealContext = { purpose: string; ownerId: string; name: string }
 export type Sealed = { keyId: string; text: string }
 
@@ -15,22 +15,22 @@ export class SealError extends Error {
 }
 
 export type Sealing = {
-  /** Ids of the available keys; the first seals. */
+  /** Ids of the available keys. The first key seals. */
   keyIds: readonly string[]
   seal: (plain: string, context: SealContext) => Sealed
   open: (sealed: Sealed, context: SealContext) => string
-  /** Derives a key for another purpose from each master key (RFC 5869), in the same order. */
+  /** Derives a key for another purpose from each master key (RFC 5869), in the order of the master keys. */
   derive: (purpose: string) => readonly { id: string; key: Buffer }[]
 }
 
-/** A key's id: the first 8 hex digits of its SHA-256. */
+/** Returns a key's id, the first 8 hex digits of its SHA-256 hash. */
 export const keyIdOf = (key: Buffer): string => createHash('sha256').update(key).digest('hex').slice(0, 8)
 
 export const generateMasterKey = (): string => randomBytes(32).toString('base64')
 
 /**
- * AES-256-GCM (NIST SP 800-38D) with a random nonce; the envelope is Base64(nonce ‖ ciphertext ‖ tag).
- * `masterKeys`: base64 of 32 bytes each; the first seals, all open.
+ * Seals with AES-256-GCM (NIST SP 800-38D) and a random nonce. The envelope is Base64(nonce ‖ ciphertext ‖ tag).
+ * `masterKeys` are 32 bytes each, in Base64. The first key seals, and all of them can open.
  */
 export const createSealing = (masterKeys: readonly [string, ...string[]]): Sealing => {
   const keys = masterKeys.map(text => {

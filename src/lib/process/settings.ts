@@ -6,10 +6,10 @@ import { SHUTDOWN_DELAY_MS } from '../kernel/limits.ts'
 import { DEFAULT_DATABASE_URL, ENVIRONMENT, type Environment, LOOPBACK, type SettingName } from './environment.ts'
 import { conflictsOf, type Given } from './environment-conflicts.ts'
 
-/** A setting as `doctor` shows it, without the values of secrets. */
+/** A setting as `doctor` shows it, without secret values. */
 export type SettingOrigin = { name: SettingName; value: string; from: 'environment' | '.env' | 'default' }
 
-/** Lists every invalid setting, one per line, without their values. */
+/** Lists every invalid setting, one per line, without its value. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError'
   readonly lines: readonly string[]
@@ -32,20 +32,20 @@ const mailFromOf = (env: Environment): string =>
 const oidcNameOf = ({ PATCHBAY_OIDC_ISSUER: issuer, PATCHBAY_OIDC_NAME: name }: Environment): string | undefined =>
   name ?? (issuer === undefined ? undefined : new URL(issuer).host)
 
-/** The external OpenID Connect provider for sign-in, if configured. */
+/** Returns the external OpenID Connect provider for sign-in, if configured. */
 const externalProviderOf = (env: Environment) => {
   const { PATCHBAY_OIDC_ISSUER: issuer, PATCHBAY_OIDC_CLIENT_ID: clientId } = env
   if (issuer === undefined || clientId === undefined) return undefined
   return { issuer, clientId, clientSecret: env.PATCHBAY_OIDC_CLIENT_SECRET, name: oidcNameOf(env) ?? issuer }
 }
 
-/** The embeddings endpoint for tool search, if configured. */
+/** Returns the embeddings endpoint for tool search, if configured. */
 const embeddingsOf = (env: Environment) => {
   const { PATCHBAY_EMBEDDINGS_URL: url, PATCHBAY_EMBEDDINGS_MODEL: model, PATCHBAY_EMBEDDINGS_KEY: key } = env
   return url === undefined || model === undefined ? undefined : { url, model, key }
 }
 
-/** Variables that commands of upstreams inherit: enough to run, and nothing secret. */
+/** Variables that upstream commands inherit: enough to run, and nothing secret. */
 const COMMAND_VARIABLES = ['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR']
 
 const commandEnvironmentOf = (given: Given): Readonly<Record<string, string>> =>
@@ -70,32 +70,32 @@ const toSettings = (
   listensOnLoopback: LOOPBACK.test(env.PATCHBAY_HOST),
   baseUrl: baseUrlOf(env),
   database: env.DATABASE_URL,
-  /** Folder of the database, the master key and the outbox. */
+  /** Folder that contains the database, the master key and the outbox. */
   dataDirectory: dataDirectoryOf(env.DATABASE_URL, directory),
   masterKeys: env.PATCHBAY_MASTER_KEY,
   allowPrivateNetworks: env.PATCHBAY_ALLOW_PRIVATE_NETWORKS,
   allowedOrigins: env.PATCHBAY_ALLOWED_ORIGINS,
   allowStdio: env.PATCHBAY_ALLOW_STDIO,
-  /** Environment of every upstream command, besides the variables configured for it. */
+  /** Environment of every upstream command, in addition to the variables configured for the upstream. */
   commandEnvironment: commandEnvironmentOf(given),
-  /** Personal access token that commands send to a running Patchbay. */
+  /** Personal access token that Patchbay's own commands send to a running Patchbay. */
   token: env.PATCHBAY_TOKEN,
   signup: env.PATCHBAY_SIGNUP,
   tenancy: env.PATCHBAY_TENANCY,
   externalProvider: externalProviderOf(env),
   embeddings: embeddingsOf(env),
-  /** Bearer token of /metrics; undefined turns it off. */
+  /** Bearer token for /metrics; undefined turns the endpoint off. */
   metricsToken: env.PATCHBAY_METRICS_TOKEN,
   trustProxy: env.PATCHBAY_TRUST_PROXY,
   logLevel: env.PATCHBAY_LOG_LEVEL,
   smtpUrl: env.SMTP_URL,
   mailFrom: mailFromOf(env),
   auditDays: env.PATCHBAY_AUDIT_DAYS,
-  /** Grace period of a used refresh token; 0 for none. */
+  /** Grace period for a used refresh token; 0 for none. */
   oauthRefreshGraceMs: env.PATCHBAY_OAUTH_REFRESH_GRACE_SECONDS * 1_000,
-  /** Memory for cut results, compressed; 0 stores none. */
+  /** Memory for compressed cut results; 0 stores none. */
   cutCacheBytes: env.PATCHBAY_ANSWER_CACHE_MB * 1_024 * 1_024,
-  /** Not needed on loopback, where no load balancer has to notice that Patchbay stops. */
+  /** Not needed on loopback, where no load balancer has to notice that Patchbay is stopping. */
   shutdownDelayMs: env.PATCHBAY_SHUTDOWN_DELAY_MS ?? (LOOPBACK.test(env.PATCHBAY_HOST) ? 0 : SHUTDOWN_DELAY_MS),
   limits: {
     maxRequestBytes: env.PATCHBAY_MAX_REQUEST_BYTES,
@@ -109,7 +109,7 @@ const toSettings = (
     maxDrainMs: env.PATCHBAY_MAX_DRAIN_MS,
   },
   origins,
-  /** Unknown names that start with PATCHBAY_: probably typos. */
+  /** Unknown variables whose names start with PATCHBAY_, which are probably typos. */
   unknown,
 })
 
@@ -122,7 +122,7 @@ const withoutCredentials = (text: string | undefined): string => {
   return `${protocol}//${username || password ? '…@' : ''}${host}${pathname}${search && '?…'}`
 }
 
-/** Formats a setting for `doctor`; `given` is its text in the environment. */
+/** Formats a setting for `doctor`. `given` is its value in the environment. */
 const shownOf = (env: Environment, name: SettingName, given: string | undefined): string => {
   switch (name) {
     case 'PATCHBAY_PORT':
@@ -163,11 +163,11 @@ const readEnvFile = (directory: string): Given => {
 /** Reads an environment variable that the operator's configuration file refers to. */
 export const readVariable = (name: string): string | undefined => process.env[name]
 
-/** Loads the settings. `fixed` overrides the environment. */
+/** Loads the settings. Values in `fixed` override the environment. */
 export const loadSettingsWith = (fixed: Readonly<Record<string, string>>): Settings =>
   loadSettings({ ...process.env, ...fixed })
 
-/** Compose files and shells write an empty value for "not set". */
+/** Removes empty values, which Compose files and shells use for "not set". */
 const withoutEmpty = (given: Given): Given =>
   Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== ''))
 
@@ -176,8 +176,8 @@ const withPlatformPort = ({ PORT, ...given }: Given): Given =>
   PORT === undefined || given.PATCHBAY_PORT !== undefined ? given : { PATCHBAY_HOST: '0.0.0.0', ...given, PORT }
 
 /**
- * Reads the settings from the environment and then from `.env` in `directory`.
- * Throws SettingsError, which lists every invalid one.
+ * Reads the settings from the environment, or else from `.env` in `directory`. Throws SettingsError, which lists every
+ * invalid setting.
  */
 export const loadSettings = (given: NodeJS.ProcessEnv = process.env, directory = process.cwd()): Settings => {
   const file = withoutEmpty(readEnvFile(directory))

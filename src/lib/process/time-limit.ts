@@ -11,7 +11,7 @@ const runs = (timeoutMs: number, work: () => void): boolean => {
     script.runInContext(context, { timeout: timeoutMs })
     return true
   } catch (error) {
-    // It is an Error of the other context, so `instanceof` would fail.
+    // The error belongs to the other context, so `instanceof` would fail.
     if (types.isNativeError(error) && 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return false
     throw error
   } finally {
@@ -19,13 +19,13 @@ const runs = (timeoutMs: number, work: () => void): boolean => {
   }
 }
 
-/** On a busy machine, each attempt gets only part of the CPU time. */
+/** Maximum attempts. On a busy machine, each attempt gets only part of the CPU time. */
 const MAX_TRIES = 5
 
 /**
- * Runs `work` for at most `timeoutMs` and returns whether it finished. Tries again if the machine
- * was busy with something else; `isRetry` is then true, since the interrupted run may have left its
- * state half changed. Each call costs 0.1 ms, because only a script of node:vm can be interrupted.
+ * Runs `work` for at most `timeoutMs` and returns whether it finished. Tries again if the machine was busy with
+ * something else. `isRetry` is true for later attempts, because an interrupted attempt may have left its state half
+ * changed. Each call costs 0.1 ms, because only a script of node:vm can be interrupted.
  */
 export const isDoneWithin = (timeoutMs: number, work: (isRetry: boolean) => void): boolean => {
   const before = process.cpuUsage()

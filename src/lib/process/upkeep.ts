@@ -1,6 +1,6 @@
 import { HOUR_MS } from '../kernel/durations.ts'
 
-/** Recurring work, such as removing expired rows. If it is aborted, the next run continues it. */
+/** Recurring work, such as removing expired rows. If a run is aborted, the next run continues its work. */
 export type Chore = { name: string; run: (signal: AbortSignal) => Promise<void> }
 
 export type UpkeepOptions = {
@@ -8,7 +8,7 @@ export type UpkeepOptions = {
   logger: { warn: (details: object, message: string) => void }
 }
 
-/** Runs the chores one after the other, at start and then every hour. */
+/** Runs the chores one after another, at startup and then every hour. */
 export const createUpkeep = ({ chores, logger }: UpkeepOptions) => {
   const stopping = new AbortController()
   let timer: NodeJS.Timeout | undefined
@@ -25,7 +25,7 @@ export const createUpkeep = ({ chores, logger }: UpkeepOptions) => {
     }
   }
 
-  /** Does not start a second run while one is in progress. */
+  /** Runs all chores. If a run is in progress, waits for it instead of starting another. */
   const run = (): Promise<void> => {
     underWay ??= runAll().finally(() => {
       underWay = undefined
@@ -39,7 +39,7 @@ export const createUpkeep = ({ chores, logger }: UpkeepOptions) => {
       void run()
       timer ??= setInterval(() => void run(), HOUR_MS).unref()
     },
-    /** Aborts, and waits for the chore in progress. */
+    /** Aborts the chore in progress and waits for it to end. */
     close: async (): Promise<void> => {
       stopping.abort()
       clearInterval(timer)

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 
-/** Root of the installation: the folder of package.json and migrations. */
+/** Root folder of the installation, which contains package.json and migrations. */
 const ROOT = new URL('../../../', import.meta.url)
 
 export const VERSION = z

@@ -5,9 +5,9 @@ import { hasMembers } from '../json/path.ts'
 import type { JsonObject, JsonValue } from '../kernel/json.ts'
 import type { Span } from './matcher.ts'
 
-/** Shorter values are shown whole. */
+/** Values up to this length are shown whole. */
 const MAX_WHOLE_CHARS = 300
-/** Characters of a longer value shown before the match, and in total. */
+/** Characters shown of a longer value: before the match, and in total. */
 const LEAD_CHARS = 100
 const EXCERPT_CHARS = 400
 
@@ -15,7 +15,7 @@ const EXCERPT_CHARS = 400
 export const isInExcerpt = (shown: Span, later: Span): boolean =>
   later.end <= Math.max(0, shown.start - LEAD_CHARS) + EXCERPT_CHARS
 
-/** Returns the text, or an excerpt around the match, with an ellipsis for what is left out. */
+/** Returns the text if it is short, or else an excerpt around the match, with an ellipsis for each omitted part. */
 export const excerptOf = (text: string, span: Span | undefined): string => {
   if (text.length <= MAX_WHOLE_CHARS) return text
   const from = endOfCharacter(text, Math.max(0, Math.min((span?.start ?? 0) - LEAD_CHARS, text.length - EXCERPT_CHARS)))
@@ -32,7 +32,7 @@ const outline = (value: JsonValue[] | JsonObject): string => {
   return `{${Object.keys(value).slice(0, MAX_PREVIEW_ITEMS).join(', ')}${Object.keys(value).length > MAX_PREVIEW_ITEMS ? ', …' : ''}}`
 }
 
-/** Whether a text matches the search. Matches are shown first. */
+/** Returns whether a string matches the search. Matches are shown first. */
 export type IsMatch = (text: string) => boolean
 
 const holds = (value: JsonValue, isMatch: IsMatch): boolean => {
@@ -47,7 +47,7 @@ const matchesFirst = <T>(items: readonly T[], toValue: (item: T) => JsonValue, i
   return [...items.filter((_, index) => isHolding[index]), ...items.filter((_, index) => !isHolding[index])]
 }
 
-/** Returns the piece of a long text that contains a match, or its beginning. */
+/** Returns the first piece of a long text that contains a match, or else the beginning of the text. */
 const pieceOf = (text: string, chars: number, isMatch: IsMatch | undefined): string => {
   if (text.length <= chars) return text
   for (let from = 0; isMatch !== undefined && from < text.length; from += chars) {
@@ -104,5 +104,5 @@ export const previewOf = (value: JsonValue, maxChars: number, isMatch?: IsMatch)
   return cut(value, 0)
 }
 
-/** Whether a value has at most about `maxChars` of JSON; stops counting above that. */
+/** Whether the JSON of a value has at most about `maxChars` characters. Stops counting above that. */
 export const isWithin = (value: JsonValue, maxChars: number): boolean => sizeOf(value, maxChars) <= maxChars

@@ -4,35 +4,35 @@ import { findSpans, isTooMuchAtOnce, MAX_EXACT_CHARS, type Matcher, type Span } 
 export type Hit = {
   /** Index of the text that contains the match. */
   readonly passage: number
-  /** The part of the text that was searched at once: all of it, or one line. */
+  /** The part of the text that was searched at once: the whole text or one line. */
   readonly unit: Span
-  /** Where in the text the match is, if already known. */
+  /** Position of the match in the text, if already known. */
   readonly span: Span | undefined
 }
 
 export type Found = {
-  /** In order; at most MAX_HITS. */
+  /** The first hits in order, at most MAX_HITS. */
   readonly hits: readonly Hit[]
   readonly total: number
-  /** Whether there may be more: at most MAX_HITS are counted in one long text. */
+  /** Whether `total` is only a minimum, because at most MAX_HITS are counted in one long text. */
   readonly isAtLeast: boolean
-  /** Whether time ran out before the end. */
+  /** Whether time ran out before the search was complete. */
   readonly isPartial: boolean
-  /** Whether a text was searched in pieces; a match longer than their overlap may be missing. */
+  /** Whether a text was searched in pieces. If so, a match longer than the overlap of the pieces may be missing. */
   readonly isInPieces: boolean
 }
 
-/** Hits that are stored; further ones are only counted. */
+/** Maximum number of hits that are stored. Further hits are only counted. */
 const MAX_HITS = 10_000
 
-/** Characters searched between two checks of the clock. Most texts are too short for a check each. */
+/** Characters searched between two checks of the clock. Most texts are too short to need a check of their own. */
 const CHARS_PER_CHECK = 8_192
 
 export type HitOptions = {
   multiline: boolean
-  /** Whether each match is a hit; otherwise each matching line or text is one. */
+  /** Whether each match is a hit. If not, each matching line or text is one hit. */
   eachMatch: boolean
-  /** Whether the time is up. */
+  /** Returns whether the time is up. */
   isLate: () => boolean
 }
 
@@ -86,7 +86,7 @@ export const findHits = (texts: readonly string[], matcher: Matcher, options: Hi
     const spans = findSpans(matcher, text, MAX_HITS, isLate)
     for (const { start, end } of spans) add(passage, unit, { start: start + unit.start, end: end + unit.start })
     if (spans.length === MAX_HITS) isAtLeast = true
-    // It matches, but the match is too long to be located.
+    // The text matches, but the match is too long to be located.
     if (spans.length === 0 && !isTooMuchAtOnce(matcher, text)) add(passage, unit, undefined)
   }
   const search = (passage: number, text: string) => {

@@ -7,11 +7,11 @@ import { wordSpansOf } from './split-words.ts'
 export type Near = { readonly span: Span; readonly distance: number }
 export type NearFinder = { readonly maxDistance: number; find: (text: string) => Near | undefined }
 
-/** Pattern letters per allowed typing error, besides the first; two swapped letters are two errors. */
+/** Pattern letters per allowed typo, after a first one. Two swapped letters count as two typos. */
 const CHARS_PER_TYPO = 4
-/** A longer pattern is not a misspelt word, and the time grows with its length. */
+/** A longer pattern is not a misspelled word, and the time grows with the length of the pattern. */
 const MAX_PATTERN_CHARS = 200
-/** Maximum cached distances. Texts repeat their words. */
+/** Maximum cached distances. Caching pays off because words recur in texts. */
 const MAX_CACHED = 100_000
 
 const normalize = (text: string): string => text.normalize('NFC').toLowerCase()
@@ -28,7 +28,7 @@ const createDistance = (pattern: string) => {
   }
 }
 
-/** Returns a finder of approximate matches. By default one letter in four may be wrong, and one more. */
+/** Returns a finder of approximate matches. By default, one error per four letters is allowed, plus one. */
 export const parseFuzzy = (pattern: string, wantedDistance: number | undefined): Result<NearFinder, string> => {
   const normal = normalize(pattern.trim())
   const words = wordSpansOf(normal).length

@@ -11,20 +11,20 @@ import { contextAround } from './sentences.ts'
 
 /** Characters shown of the value under a matching name. */
 const NAMED_CHARS = 300
-/** Characters shown of each neighbouring value. */
+/** Characters shown of each neighboring value. */
 const NEIGHBOUR_CHARS = 120
-/** A record includes the object around it if that has at most this many characters of JSON. */
+/** A record includes the object around it if that object has at most this many characters of JSON. */
 const SMALL_RECORD_CHARS = 800
-/** Characters shown of all records together, and the minimum and maximum of each. */
+/** Characters shown of all records together, and the minimum and maximum per record. */
 const RECORDS_CHARS = 8_000
 const MIN_RECORD_CHARS = 800
 const MAX_RECORD_CHARS = 4_000
-/** For a match in a longer text, the sentences around it are shown instead of its record. */
+/** For a match in a text longer than this, the surrounding sentences are shown instead of the record. */
 const PROSE_CHARS = 200
 
 const lineOf = (text: string, at: number): number => countLines(text.slice(0, at))
 
-/** Returns where in the text a hit matches. */
+/** Returns the position of a hit's match in the text. */
 export const locate = (hit: Hit, text: string, matcher: Matcher): Span | undefined => {
   if (hit.span !== undefined) return hit.span
   const [found] = findSpans(matcher, text.slice(hit.unit.start, hit.unit.end), 1, () => false)
@@ -57,14 +57,14 @@ const withNeighbours = (result: JsonObject, place: Place, count: number): JsonOb
   return near === undefined ? result : { ...result, near }
 }
 
-/** Returns a matching name with the first value under it. */
+/** Returns the result for a matching name, with the first value of that name. */
 const toNameResult = ({ place, text }: SearchableText): JsonObject => ({
   path: fieldOf(place),
   field: text,
   value: previewOf(place.value, NAMED_CHARS),
 })
 
-/** Returns a matching value: whole, or an excerpt around the match. */
+/** Returns the result for a matching value: the whole value, or an excerpt around the match. */
 export const toResult = (
   entry: SearchableText,
   unit: Span,
@@ -82,9 +82,7 @@ export const toResult = (
   return withNeighbours({ path, line: lineOf(text, unit.start + 1), value }, place, contextLines)
 }
 
-/**
- * Returns the record of a match: the outermost small object or list around it, but nothing beyond the item of a list.
- */
+/** Returns the record of a match: the outermost small object or list around it, but at most one item of a list. */
 const recordOf = (place: Place): Place => {
   let record = place.parent ?? place
   while (
@@ -97,7 +95,7 @@ const recordOf = (place: Place): Place => {
   return record
 }
 
-/** Returns the small members of a large object: the others may be most of the document. */
+/** Returns a large object with only its small members, because the others may be most of the document. */
 const ownMembers = (value: JsonValue): JsonValue => {
   if (!hasMembers(value) || isWithin(value, MAX_ITEM_CHARS)) return value
   const own = Object.entries(value).filter(
@@ -106,7 +104,7 @@ const ownMembers = (value: JsonValue): JsonValue => {
   return Object.fromEntries(own)
 }
 
-/** Returns as much of a record as fits if `count` records share the room. Matches come first. */
+/** Returns as much of a record as fits if `count` records share the available space. Matches come first. */
 export const showRecord = (place: Place, count: number, isMatch: IsMatch): JsonValue => {
   const share = Math.floor(RECORDS_CHARS / Math.max(1, count))
   return previewOf(ownMembers(place.value), Math.min(MAX_RECORD_CHARS, Math.max(MIN_RECORD_CHARS, share)), isMatch)
@@ -127,7 +125,7 @@ export const toContextResults = (
   for (const { entry, span } of found) {
     if (!entry.isName && entry.text.length > PROSE_CHARS && span !== undefined) {
       const around = contextAround(entry.text, span, sentences)
-      // The previous match has already shown it.
+      // The context overlaps that of the previous match, which is already shown.
       if (last?.place === entry.place && around.start < last.end) continue
       last = { place: entry.place, end: around.end }
       results.push(() => ({ path: pathOf(entry.place), context: entry.text.slice(around.start, around.end) }))

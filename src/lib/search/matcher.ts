@@ -1,7 +1,7 @@
-/** Part of a text, in UTF-16 code units; `end` is exclusive. */
+/** A range of a text, in UTF-16 code units. `end` is exclusive. */
 export type Span = { readonly start: number; readonly end: number }
 
-/** A compiled pattern. Every function is linear in the length of the text. */
+/** A compiled pattern. Every function runs in linear time in the length of the text. */
 export type Matcher = {
   test: (text: string) => boolean
   /** Returns up to `limit` matches in order and without overlap, in a text of at most MAX_EXACT_CHARS. A match may be empty. */
@@ -11,9 +11,9 @@ export type Matcher = {
 }
 
 /**
- * Longest text in which matches are located at once. With a regular expression, locating a match
- * takes a hundred times as long as testing for one, so a longer text is tested in pieces, and only
- * pieces with a match are searched for its position.
+ * Longest text in which matches are located in one pass. With a regular expression, locating a match takes a hundred
+ * times as long as testing for one. A longer text is therefore tested in pieces, and matches are located only in the
+ * pieces that contain one.
  */
 export const MAX_EXACT_CHARS = 16_384
 /** Overlap of the pieces of a longer text. A match longer than this may not be located. */
@@ -26,7 +26,7 @@ const MAX_STEPS_AT_ONCE = 100_000_000
 export const isTooMuchAtOnce = (matcher: Matcher, text: string): boolean =>
   text.length > MAX_EXACT_CHARS && text.length * matcher.weight > MAX_STEPS_AT_ONCE
 
-/** A piece of a text, and whether it starts or ends the text. */
+/** A piece of a text, and whether it is at the start or the end of the text. */
 type Piece = Span & { startsText: boolean; endsText: boolean }
 
 const pieceAt = (text: string, start: number): Piece => {
@@ -35,8 +35,8 @@ const pieceAt = (text: string, start: number): Piece => {
 }
 
 /**
- * Returns up to `limit` matches in a text of any length. A match at the border of a piece is left to the next piece,
- * because `^`, `$` and greedy repetition would match wrongly there. Stops early when `isLate`.
+ * Returns up to `limit` matches in a text of any length. A match at the edge of a piece is left to the neighboring
+ * piece, because `^`, `$` and greedy repetition can match wrongly at an edge. Stops early when `isLate` returns true.
  */
 export const findSpans = (matcher: Matcher, text: string, limit: number, isLate: () => boolean): readonly Span[] => {
   if (text.length <= MAX_EXACT_CHARS) return matcher.find(text, limit)

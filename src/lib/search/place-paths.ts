@@ -9,7 +9,7 @@ import {
 } from '../json/path-tree.ts'
 import type { Place } from './searchable-texts.ts'
 
-/** Returns the names and indexes that lead from the document to a place. */
+/** Returns the names and indexes that lead from the root of the document to a place. */
 export const keysTo = (place: Place): readonly (string | number)[] => {
   const keys: (string | number)[] = []
   for (let at = place; at.parent !== undefined; at = at.parent) keys.push(at.key)
@@ -22,11 +22,11 @@ const toStep = (key: string | number): PathStep =>
 /** Returns the path of a place in the syntax of `fields`: `users[3].name`. */
 export const pathOf = (place: Place): string => renderPath(keysTo(place).map(toStep))
 
-/** Returns the path of a place, with all items for each array on the way: `users[].name`. */
+/** Returns the path of a place, with every array index replaced by `[]`: `users[].name`. */
 export const fieldOf = (place: Place): string =>
   renderPath(keysTo(place).map(key => (typeof key === 'number' ? { kind: 'items' } : toStep(key))))
 
-/** Returns a function that tells whether the paths lead to a place or to one above it. */
+/** Returns a function that tells whether the paths select a place or one of its ancestors. */
 export const createPathFilter = (paths: readonly Path[]): ((place: Place) => boolean) => {
   const root = buildPathTree(paths)
   const known = new Map<Place, PathTrees>()
@@ -36,8 +36,8 @@ export const createPathFilter = (paths: readonly Path[]): ((place: Place) => boo
     return [...treesOfEachItem(trees), ...(treesOfSingleItems(trees, length).get(key) ?? [])]
   }
   /**
-   * Returns the trees that apply to a place. Below a place that is selected as a whole, or not at
-   * all, these are the trees of that place.
+   * Returns the trees that apply to a place. All places below one that is selected as a whole, or not at all, share the
+   * trees of that place.
    */
   const treesAt = (place: Place): PathTrees => {
     if (place.parent === undefined) return root.active

@@ -12,33 +12,36 @@ type SearchMode = (typeof SEARCH_MODES)[number]
 
 /** The parameters of a search, within the limits below. */
 export type SearchParams = {
-  /** The search runs only if this is set; at most MAX_PATTERN_CHARS. */
+  /** The pattern, of at most MAX_PATTERN_CHARS. The search runs only if a pattern is set. */
   pattern?: string | undefined
   /** By default `text`. */
   mode?: SearchMode | undefined
-  /** Limits the search to paths such as `users[].name`; none means everything. */
+  /** Limits the search to paths such as `users[].name`. Without any, everything is searched. */
   fields?: readonly string[] | undefined
-  /** Number of matches shown, best or first ones; by default DEFAULT_TOP_K, at most MAX_TOP_K. */
+  /** Number of matches to show, the best or the first ones. Defaults to DEFAULT_TOP_K, with a maximum of MAX_TOP_K. */
   topK?: number | undefined
-  /** Lines, neighbours or sentences shown on either side of a match, at most MAX_CONTEXT_LINES. */
+  /** Number of lines, neighbors or sentences to show on either side of a match, at most MAX_CONTEXT_LINES. */
   contextLines?: number | undefined
-  /** Whether a match may span lines. */
+  /** Whether a match may span several lines. */
   multiline?: boolean | undefined
   caseInsensitive?: boolean | undefined
-  /** Letters that may differ in mode `fuzzy`; by default a quarter, at most MAX_DISTANCE. */
+  /**
+   * Number of letters that may differ in mode `fuzzy`. Defaults to about a quarter of the letters, with a maximum of
+   * MAX_DISTANCE.
+   */
   maxDistance?: number | undefined
 }
 
 export const DEFAULT_TOP_K = 10
-/** Enough for any reader. The filter returns whole lists page by page. */
+/** More than any reader needs. The filter step returns whole lists page by page. */
 export const MAX_TOP_K = 1_000
 export const MAX_CONTEXT_LINES = 50
-/** With more, nearly all short words would match each other. */
+/** With a larger distance, nearly all short words would match each other. */
 export const MAX_DISTANCE = 10
-/** Longer than any reasonable pattern. The time per character grows with its length. */
+/** Longer than any reasonable pattern. The search time per character grows with the length of the pattern. */
 export const MAX_PATTERN_CHARS = 1_000
 
-/** The validated parameters of a search, with defaults. */
+/** The validated parameters of a search, with defaults applied. */
 export type Query = {
   pattern: string
   mode: SearchMode
@@ -74,7 +77,7 @@ export const describeCount = (total: number, shown: number, what: string, isAtLe
 const MAX_QUOTED_CHARS = 80
 
 /**
- * Returns a sentence that says that nothing matches. `amount` values or lines were searched;
+ * Returns a sentence that says that nothing matches. `amount` is the number of values or lines that were searched, and
  * `where` continues the sentence.
  */
 export const describeNoMatch = (pattern: string, amount: number, what: string, where = ''): string =>
@@ -90,14 +93,14 @@ export const hintCase = (texts: readonly string[], what: string, query: Query): 
   return total === 0 ? [] : [`${what} that match with case_insensitive: ${formatNumber(total)}.`]
 }
 
-/** Returns a note for each word that does not occur. */
+/** Returns a note for each word that does not occur, with its replacements. */
 export const describeReplacements = (replacements: ReadonlyMap<string, readonly string[]>): readonly string[] =>
   Array.from(replacements, ([word, others]) => `Nothing contains "${word}"; searched for ${others.join(', ')} instead.`)
 
-/** Characters of all matches together: more than a model reads at once. */
+/** Maximum characters of all matches together, which is more than a model reads at once. */
 const MAX_RESULTS_CHARS = 200_000
 
-/** Returns the first matches that fit together, at least one. */
+/** Returns the first matches that fit together, but at least one. */
 export const takeFitting = <T>(matches: Iterable<T>, charsOf: (match: T) => number): T[] => {
   const taken: T[] = []
   let chars = 0

@@ -2,16 +2,16 @@ import { distance } from 'fastest-levenshtein'
 import { rarityOf, relativeCount, saturate } from './bm25.ts'
 import { foldPlural, splitWords } from './split-words.ts'
 
-/** How much the length of a text counts, from 0 to 1. */
+/** Weight of a text's length, from 0 to 1. */
 const LENGTH_EFFECT = 0.75
 
-/** Maximum words that replace one that does not occur. */
+/** Maximum replacements for a word that does not occur. */
 const MAX_REPLACEMENTS = 5
 const MIN_PREFIX_CHARS = 3
 const MIN_TYPO_CHARS = 4
 const MIN_TWO_TYPOS_CHARS = 8
 
-/** For each text that contains a word, its index followed by the number of occurrences. */
+/** A flat list with two numbers for each text that contains a word: the text's index and the number of occurrences. */
 type Postings = number[]
 
 const addWord = (postings: Postings, index: number): void => {
@@ -27,7 +27,7 @@ const isNear = (word: string, other: string): boolean => {
   return Math.abs(word.length - other.length) <= most && distance(word, other) <= most
 }
 
-/** Indexes texts, each a list of parts, for BM25 over words. English plurals count as their singular. */
+/** Builds a BM25 word index of texts, each of which is a list of parts. English plurals count as their singular. */
 export const buildRanking = (texts: readonly (readonly string[])[]) => {
   const byWord = new Map<string, Postings>()
   const lengths = new Uint32Array(texts.length)
@@ -35,7 +35,7 @@ export const buildRanking = (texts: readonly (readonly string[])[]) => {
     const folded = foldPlural(word)
     const postings = byWord.get(folded) ?? []
     byWord.set(folded, postings)
-    // Stored under both forms, so that each is folded once.
+    // Stored under both forms, so that each word is folded only once.
     byWord.set(word, postings)
     return postings
   }
@@ -62,7 +62,7 @@ export const buildRanking = (texts: readonly (readonly string[])[]) => {
       .sort((one, other) => distance(word, one) - distance(word, other))
       .slice(0, MAX_REPLACEMENTS)
 
-  /** Returns every text that contains a word of the query, best first, and the words that replaced unknown ones. */
+  /** Returns every text that contains a word of the query, best first, and the words used in place of unknown ones. */
   const rank = (query: string) => {
     const scores = new Map<number, number>()
     const replacements = new Map<string, readonly string[]>()

@@ -3,12 +3,12 @@ import type { JsonValue } from '../kernel/json.ts'
 import { keysTo } from './place-paths.ts'
 import type { Place, SearchableTexts } from './searchable-texts.ts'
 
-/** A part of a JSON document that is ranked as a unit, with its texts. */
+/** A part of a JSON document that is ranked as a unit, together with its texts. */
 export type JsonRecord = { readonly place: Place; readonly texts: readonly string[] }
 
-/** A list item of up to this size is one record; the items and members of a larger one are records themselves. */
+/** A list item of up to this size is one record. A larger item is split, and its items and members become records. */
 export const MAX_ITEM_CHARS = 8_000
-/** A member of an object of up to this size is one record. */
+/** An object member of up to this size is one record. */
 const MAX_MEMBER_CHARS = 2_000
 
 /** The record that the values directly in a place belong to, and whether everything below belongs to it too. */
@@ -21,7 +21,7 @@ const isListItem = (place: Place): boolean => typeof place.key === 'number'
 
 const isSingle = (value: JsonValue): boolean => typeof value !== 'object' || value === null
 
-/** Whether everything below a member belongs together, unlike a list or map of objects. */
+/** Whether a member and everything below it form a unit, unlike a list or map of objects. */
 const isOneThing = (value: JsonValue): boolean => {
   if (Array.isArray(value)) return value.every(isSingle)
   if (!hasMembers(value)) return true
@@ -35,14 +35,14 @@ const isInList = (place: Place): boolean => {
   return false
 }
 
-/** Returns the names that count as texts of a record: those in its path, unless it is in a list. */
+/** Returns the names that count as texts of a record: those in the record's path, unless the record is in a list. */
 const leadingNames = (place: Place): readonly string[] =>
   isInList(place) ? [] : keysTo(place).slice(-LEADING_NAMES).map(String)
 
 /**
- * Splits a document into records: the outermost list items that are not too large, small object members that belong
- * together, and single values otherwise. Outside lists, property names are part of a record's text, because they tell
- * records apart.
+ * Splits a document into records: the outermost list items that are not too large, small object members that form a
+ * unit, and single values otherwise. Outside lists, property names are part of a record's text, because they
+ * distinguish records.
  */
 export const readRecords = ({ values, names }: SearchableTexts): readonly JsonRecord[] => {
   const owners = new Map<Place, Owner>()
@@ -82,7 +82,8 @@ export const readRecords = ({ values, names }: SearchableTexts): readonly JsonRe
       continue
     }
     const { place, isClosed } = ownerOf(named)
-    // A record's own name is among its leading names, and its parts have records of their own.
+    // A record's own name is already one of its leading names. A place that is not a single record has separate records
+    // for its parts.
     if (isClosed && place !== named) add(place, name)
   }
   return Array.from(records, ([place, texts]) => ({ place, texts }))

@@ -11,7 +11,7 @@ const LOOKAROUND = /(?<!\\)(?:\\\\)*\(\?(?:<?[=!])/
 const BACKREFERENCE = /(?<!\\)(?:\\\\)*\\(?:[1-9]|k<|k\{|g\{)/
 const POSSESSIVE = /(?<!\\)(?:\\\\)*(?:[*+?}]\+|\(\?>)/
 
-/** Explains which unsupported feature a pattern uses; undefined if it only has a syntax error. */
+/** Explains which unsupported feature a pattern uses. Returns undefined if the pattern only has a syntax error. */
 const explainUnsupported = (pattern: string): string | undefined => {
   if (LOOKAROUND.test(pattern)) {
     return 'Lookaheads and lookbehinds are not supported, as every pattern is matched in linear time (RE2): match the surrounding text as well, or search twice.'
@@ -26,7 +26,7 @@ const explainUnsupported = (pattern: string): string | undefined => {
 }
 
 const explain = (pattern: string, error: RE2JSException): string => {
-  // The library's message shows the flags before the pattern.
+  // The library's message includes the flags in front of the pattern.
   const reason = error.message.replace(/^error parsing regexp: /, '').replace(/`\(\?[im]+\)/, '`')
   return (
     explainUnsupported(pattern) ??

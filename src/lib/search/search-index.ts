@@ -8,12 +8,12 @@ import { buildRanking, type Ranking } from './ranking.ts'
 import { type JsonRecord, readRecords } from './records.ts'
 import { collectTexts, type SearchableTexts, selectTexts } from './searchable-texts.ts'
 
-/** A paragraph of a text. Lines count from 1. */
+/** A paragraph of a text. Line numbers start at 1. */
 type Paragraph = { readonly span: Span; readonly firstLine: number; readonly lastLine: number }
 
-/** A longer paragraph is split at the end of a line. */
+/** Longer paragraphs are split at the end of a line. */
 const MAX_PARAGRAPH_CHARS = 1_200
-/** Where a longer line is split: after a sentence, a tag or a blank. */
+/** Where longer lines are split: after a sentence, a tag or a space. */
 const SPLIT_AFTER = ['. ', '>', ' ']
 
 /** Returns where the first part of a long line ends. */
@@ -28,7 +28,7 @@ const partEnd = (text: string, start: number, end: number): number => {
   return most
 }
 
-/** Splits a text at empty lines, and long paragraphs into parts of some lines each. */
+/** Splits a text at empty lines, and long paragraphs into parts of a few lines each. */
 const readParagraphs = (text: string): readonly Paragraph[] => {
   const paragraphs: Paragraph[] = []
   let open: Paragraph | undefined
@@ -62,7 +62,7 @@ export type ValueIndex = SearchableTexts & {
 export type JsonIndex = {
   kind: 'json'
   document: JsonDocument
-  /** Returns the index of the whole document, or of the values at the paths and below. */
+  /** Returns the index of the whole document, or only of the values at and below the paths. */
   within: (paths: readonly Path[]) => ValueIndex
 }
 
@@ -88,12 +88,12 @@ const createValueIndex = (texts: SearchableTexts): ValueIndex => ({
 const buildJsonIndex = (document: JsonDocument): JsonIndex => {
   const texts = once(() => collectTexts(document.value))
   const all = once(() => createValueIndex(texts()))
-  // The index of the last fields, because often only the pattern changes.
+  // The index for the most recent fields, because often only the pattern changes between searches.
   let last: { key: string; index: ValueIndex } | undefined
   const select = (paths: readonly Path[]): ValueIndex => {
     const isSelected = createPathFilter(paths)
     const { values, names } = texts()
-    // The last name of a path is not among the names that it selects.
+    // A path selects only the names below its last name.
     return createValueIndex({
       values: selectTexts(values, isSelected),
       names: selectTexts(names, ({ parent }) => parent !== undefined && isSelected(parent)),
@@ -123,7 +123,7 @@ const buildTextIndex = (document: TextDocument): TextIndex => {
   }
 }
 
-/** Creates the index of a document, whose parts are built when first needed. */
+/** Creates the index of a document. Its parts are built when they are first needed. */
 export const buildIndex = (document: ResultDocument): SearchIndex => {
   switch (document.kind) {
     case 'json':

@@ -24,7 +24,7 @@ import { foldPlural, splitWords } from './split-words.ts'
 
 /** Maximum values that are combined into records. More would exhaust the worker's memory. */
 const MAX_RANKED_VALUES = 1_000_000
-/** Names of fields listed if nothing was found. */
+/** Maximum field names listed if nothing is found. */
 const MAX_FIELDS_LISTED = 12
 
 const toDocument = (value: JsonValue, notes: readonly string[]): StepOutput => ({
@@ -34,7 +34,7 @@ const toDocument = (value: JsonValue, notes: readonly string[]): StepOutput => (
 
 const NOTHING: JsonValue = { matches: 0, results: [] }
 
-/** Returns as many matches as fit. */
+/** Returns the first results that fit. */
 const fitting = (results: Iterable<JsonObject>): JsonObject[] =>
   takeFitting(results, result => JSON.stringify(result).length)
 
@@ -61,7 +61,7 @@ const share = <T>(names: readonly T[], values: readonly T[], topK: number): read
   return [...shownNames, ...values.slice(0, topK - shownNames.length)]
 }
 
-/** Returns the text at an index, or an empty array. */
+/** Returns the text at an index in an array, or an empty array if there is none. */
 type TextAt = (at: number) => readonly SearchableText[]
 
 const textsAt =
@@ -175,7 +175,7 @@ const searchRanked = (index: ValueIndex, query: Query): Result<StepOutput, strin
   )
 }
 
-/** Searches all values of JSON, and each field name once. Matches are shown with their paths. */
+/** Searches all JSON values, and each field name once. Shows the matches with their paths. */
 export const searchJson = (index: JsonIndex, paths: readonly Path[], query: Query): Result<StepOutput, string> => {
   const missed = paths.filter(path => !matches(index.document.value, path))
   const misses = missed.map(path => describeMiss(index.document.value, path))

@@ -19,7 +19,7 @@ import {
 import type { TextIndex } from './search-index.ts'
 import { contextAround } from './sentences.ts'
 
-/** Characters of the text's beginning shown if nothing was found. */
+/** Characters shown from the beginning of the text if nothing is found. */
 const BEGINNING_CHARS = 200
 
 const toDocument = (text: string, notes: readonly string[]): StepOutput => ({
@@ -48,7 +48,7 @@ const lineAt = (starts: readonly number[], at: number): number => {
   return low
 }
 
-/** The lines of a match, and its position in the first one. */
+/** The lines of a match, and its position in the first of these lines. */
 type LineMatch = { first: number; last: number; span: Span | undefined; label?: string }
 
 /** Renders matches like `grep -n`: `12: ` before a matching line, `12- ` before a line of context. */
@@ -135,7 +135,7 @@ const searchMatches = (index: TextIndex, query: Query): Result<StepOutput, strin
     : renderLines(index.lines, shown, query.contextLines ?? 0)
   const separator = isContext ? '\n\n' : (query.contextLines ?? 0) > 0 ? '\n--\n' : '\n'
   const text = fitting(blocks, separator).join(separator)
-  // In a long line each match counts.
+  // If a line has several hits, matches are counted instead of lines.
   const isEach = eachMatch || found.hits.some(({ passage }, at) => passage === found.hits[at - 1]?.passage)
   const what = isEach ? 'matches in all' : 'lines match'
   return success(toDocument(text, [...notes, ...describeCount(found.total, covered, what, found.isAtLeast), ...late]))

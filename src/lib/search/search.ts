@@ -8,9 +8,9 @@ import { searchJson } from './search-json.ts'
 import { searchText } from './search-text.ts'
 import { splitWords } from './split-words.ts'
 
-/** Maximum CPU time of a search. After that it returns what it has found. */
+/** Maximum CPU time of a search. When it is used up, the search returns what it has found. */
 const MAX_SEARCH_MS = 2_000
-/** Maximum duration on a busy machine. */
+/** Maximum elapsed time of a search on a busy machine. */
 const MAX_WAIT_MS = 10_000
 
 const threadTimeMs = (): number => {
@@ -41,7 +41,7 @@ const toQuery = ({ pattern = '', mode = 'text', ...params }: SearchParams): Quer
   mode,
   topK: params.topK ?? DEFAULT_TOP_K,
   contextLines: params.contextLines,
-  // A literal pattern that contains a line break can only match across lines.
+  // A literal pattern that contains a line break can match only across lines.
   multiline: params.multiline === true || (mode === 'text' && pattern.includes('\n')),
   caseInsensitive: params.caseInsensitive ?? false,
   maxDistance: params.maxDistance,
@@ -69,7 +69,7 @@ export const searchIndex = (index: SearchIndex, params: SearchParams): Result<St
   }
 }
 
-/** Creates the search step. The index of a document is cached as long as the document exists. */
+/** Creates the search step. The index of a document is cached for as long as the document exists. */
 export const createSearch = (): PipelineStep<SearchParams> => {
   const indices = new WeakMap<ResultDocument, SearchIndex>()
   const indexOf = (document: ResultDocument): SearchIndex => {

@@ -6,20 +6,20 @@ export type Place = {
   readonly parent: Place | undefined
   readonly key: string | number
   readonly value: JsonValue
-  /** Total characters of the texts at this place and below. */
+  /** Total number of characters of the texts at and below this place. */
   size: number
 }
 
-/** A text that can be found: a single value, or the name of a field where it first occurs. */
+/** A text that can be found: a single value, or the name of a field at its first occurrence. */
 export type SearchableText = { readonly text: string; readonly place: Place; readonly isName: boolean }
 
-/** Texts and their places, as two arrays because a result of 1 MB has tens of thousands. */
+/** Texts and their places, in two arrays because a result of 1 MB has tens of thousands of texts. */
 export type PlacedTexts = { readonly texts: readonly string[]; readonly places: readonly Place[] }
 
 export type SearchableTexts = {
-  /** Values in the order of the document. */
+  /** Values in document order. */
   readonly values: PlacedTexts
-  /** Names in the order of the document, each path once: `users[].name` is one, however many users there are. */
+  /** Names in document order, one per path: `users[].name` is listed once, however many users there are. */
   readonly names: PlacedTexts
 }
 
@@ -40,15 +40,15 @@ export const selectTexts = ({ texts, places }: PlacedTexts, isWanted: (place: Pl
 }
 
 /**
- * The names already found at and below a place. All items of a list share one shape, so that each name is listed once.
+ * The names already found at and below a place. All items of a list share one shape, so each name is listed only once.
  */
 type Shape = { fields: Map<string, Shape>; items: Shape | undefined }
 
 const newShape = (): Shape => ({ fields: new Map(), items: undefined })
 
 /**
- * Collects all texts of a JSON value except null and empty ones. Recursion is safe because the
- * nesting of documents is limited.
+ * Collects all texts in a JSON value, except null and empty strings. Recursion is safe because document nesting is
+ * limited.
  */
 export const collectTexts = (root: JsonValue): SearchableTexts => {
   const values = startTexts()

@@ -1,13 +1,13 @@
 import type { Span } from './matcher.ts'
 
-/** Shorter paragraphs are shown whole. */
+/** Paragraphs up to this length are shown whole. */
 const MAX_PARAGRAPH_CHARS = 600
-/** Characters searched for sentences on either side. */
+/** Characters considered on either side of a match. */
 const MAX_REACH_CHARS = 1_500
 /** Characters shown on either side if no sentence ends there. */
 const FALLBACK_CHARS = 150
 
-/** The end of a sentence in Western and Asian scripts, or of a line. */
+/** Matches the end of a sentence in Western and Asian scripts, or the end of a line. */
 const SENTENCE_END = /[.!?…]["'”’»)\]]*\s+|[。！？]["”’»）」』]*|\n+/gu
 const PARAGRAPH_BREAK = /\n[^\S\n]*\r?\n/g
 

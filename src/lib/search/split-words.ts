@@ -1,7 +1,7 @@
 import type { Span } from './matcher.ts'
 
 const WORD = /[\p{L}\p{M}\p{N}]+/gu
-/** Like WORD for ASCII text, in a third of the time. */
+/** Matches the same as WORD in ASCII text, in a third of the time. */
 const ASCII_WORD = /[a-z0-9]+/g
 const IS_ASCII = /^[ -~\s]*$/
 
@@ -14,7 +14,7 @@ export const splitWords = (text: string): readonly string[] => {
 export const wordSpansOf = (text: string): readonly Span[] =>
   Array.from(text.matchAll(WORD), match => ({ start: match.index, end: match.index + match[0].length }))
 
-/** Borders between words of names such as `listSites`, `HTTPServer`, `sha256`. */
+/** Matches the boundaries between words in names such as `listSites`, `HTTPServer`, `sha256`. */
 const NAME_BORDER =
   /(?<=\p{Ll}|\p{N})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})|(?<=[\p{L}\p{M}])(?=\p{N})|(?<=\p{N})(?=\p{L})/gu
 const APOSTROPHE = /(?<=\p{L})['’](?=\p{L})/gu
@@ -29,7 +29,7 @@ export const splitNames = (text: string): readonly string[] =>
       .replaceAll(/\p{M}+/gu, ''),
   )
 
-/** Returns one form for the singular and plural of an English word. Fold both sides of a comparison. */
+/** Returns the same form for the singular and the plural of an English word. Apply it to both sides of a comparison. */
 export const foldPlural = (word: string): string => {
   if (word.length <= 3 || !word.endsWith('s') || word.endsWith('ss') || word.endsWith('us') || word.endsWith('is')) {
     return word

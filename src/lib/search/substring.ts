@@ -11,7 +11,7 @@ const findCased = (pattern: string, text: string, limit: number): readonly Span[
   return spans
 }
 
-/** Creates a matcher for literal, non-empty text. */
+/** Creates a matcher for a literal, non-empty string. */
 export const substringMatcher = (pattern: string, { caseInsensitive }: { caseInsensitive: boolean }): Matcher => {
   if (!caseInsensitive) {
     return {
@@ -20,7 +20,7 @@ export const substringMatcher = (pattern: string, { caseInsensitive }: { caseIns
       weight: 1,
     }
   }
-  // A literal never backtracks, so JavaScript's own engine is safe here.
+  // A literal pattern never backtracks, so JavaScript's own regex engine is safe here.
   const regex = new RegExp(escapeForRegExp(pattern), 'iu')
   const all = new RegExp(regex.source, 'giu')
   const find = (text: string, limit: number): readonly Span[] => {

@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { GptEncoding } from 'gpt-tokenizer/GptEncoding'
 
-// The encoding is built from the package's data file. The package's own module is an array of
-// 200,000 strings, and parsing it takes 35 MB that are never freed.
+// The encoding is built from the package's data file. The package's own module is an array of 200,000 strings, and
+// parsing it takes 35 MB that is never freed.
 
 /** One token per line: its bytes in Base64, a space, and its rank. */
 const FILE = createRequire(import.meta.url).resolve('gpt-tokenizer/data/o200k_base.tiktoken')
@@ -32,5 +32,5 @@ const readRanks = (file: string): (string | readonly number[])[] => {
 
 const ranks = readRanks(await readFile(FILE, 'latin1'))
 
-/** The encoder of TOKEN_ENCODING. */
+/** The encoder for TOKEN_ENCODING. */
 export const encoding = GptEncoding.getEncodingApi('o200k_base', () => ranks)

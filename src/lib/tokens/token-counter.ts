@@ -4,21 +4,21 @@ import { mapInTurns } from '../worker/pause.ts'
 import { countTokens } from './tokens.ts'
 
 /**
- * Maximum cached counts, of some 100 bytes each: those of the tools of ten of the largest servers.
- * Set as a size, because `max` allocates memory at the start.
+ * Maximum cached counts, at about 100 bytes each: enough for the tools of ten of the largest servers. Set as `maxSize`,
+ * because `max` allocates memory up front.
  */
 const MAX_REMEMBERED = 20_000
-/** Counting a shorter text takes less time than looking up its hash. */
+/** Counting a text shorter than this takes less time than looking up its hash. */
 const MIN_REMEMBERED_CHARACTERS = 64
 
 /** Counts tokens in TOKEN_ENCODING. */
 export type TokenCounter = (text: string) => Promise<number>
 
-/** Caches the token counts of texts by their hash. */
+/** Caches the token counts of texts, keyed by hash. */
 export const createKnownTokens = () => {
   const known = new LRUCache<string, number>({ maxSize: MAX_REMEMBERED, sizeCalculation: () => 1 })
   return {
-    /** Returns the token count of a text if it is cached, and a function that caches it. */
+    /** Returns the cached token count of a text, if any, and a function that caches its count. */
     find: (text: string): { tokens: number | undefined; remember: (tokens: number) => void } => {
       const key = createHash('sha1').update(text).digest('base64')
       return { tokens: known.get(key), remember: tokens => known.set(key, tokens) }
@@ -38,7 +38,7 @@ export const createTokenCounter = (): TokenCounter => {
   }
 }
 
-/** Counts a list of texts, one after the other. */
+/** Creates a function that counts the tokens of a list of texts, one after another. */
 export const createTextCount = () => {
   const count = createTokenCounter()
   return (texts: readonly string[]): Promise<number[]> => mapInTurns(texts, count)

@@ -4,12 +4,12 @@ import { mapInTurns } from '../worker/pause.ts'
 import { createKnownTokens, type TokenCounter } from './token-counter.ts'
 import { countTokens } from './tokens.ts'
 
-/** The tenant for texts that pages count one by one. */
+/** The tenant for texts that web pages count one at a time. */
 const PAGES: Tenant = { owner: 'pages', group: 'pages' }
 
 /**
- * Counts tokens in the worker pool, and counts each text only once. Loading the tokenizer takes
- * longer than a call may wait.
+ * Counts tokens in the worker pool, because loading the tokenizer takes longer than a call may wait. Counts each text
+ * only once.
  */
 export const createTokenWork = (countTexts: Job<readonly string[], number[]>) => {
   const known = createKnownTokens()
@@ -17,7 +17,7 @@ export const createTokenWork = (countTexts: Job<readonly string[], number[]>) =>
   const countUnknown = async ({ owner, group }: Tenant, texts: readonly string[]): Promise<number[]> => {
     if (texts.length === 0) return []
     const counted = await countTexts.run(owner, texts, { group })
-    // The caller needs the number, so this thread counts if the pool cannot.
+    // The caller needs the count, so this thread counts if the pool cannot.
     return counted.ok ? counted.value : mapInTurns(texts, countTokens)
   }
 
@@ -34,7 +34,7 @@ export const createTokenWork = (countTexts: Job<readonly string[], number[]>) =>
   }
 
   return {
-    /** Returns the sum over all texts. */
+    /** Returns the total token count of all texts. */
     sumTokens,
     /** Returns the token count of one string, for display on a web page. */
     count: (text => sumTokens(PAGES, [text])) satisfies TokenCounter,

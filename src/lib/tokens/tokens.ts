@@ -1,12 +1,12 @@
 import { createPause } from '../worker/pause.ts'
 
-/** The encoding of GPT-4o and later. Counts of other vendors differ by a few percent. */
+/** The encoding of GPT-4o and later models. The counts of other vendors differ by a few percent. */
 export const TOKEN_ENCODING = 'o200k_base'
 
 /**
  * Longest run of letters, or of characters that are neither letters nor digits, that is encoded at once. The time grows
- * with the square of its length. No word of any language is this long, and each cut adds one token at most. Signs and
- * blanks count as one kind, because tokens may contain both, such as a slash and line breaks.
+ * with the square of the run's length. No word of any language is this long, and each cut adds at most one token.
+ * Punctuation and spaces count as one kind, because a token may contain both, such as a slash and line breaks.
  */
 const MAX_RUN_CHARACTERS = 256
 
@@ -30,7 +30,10 @@ const MAX_PIECE_CHARACTERS = 16_384
 /** How far to look for the end of a word, where a piece can end without splitting a token. */
 const MAX_WORD_CHARACTERS = 1_024
 
-/** The end of a word: between a letter and a character that belongs to no word. No token of the encoding spans it. */
+/**
+ * Matches the end of a word: a letter followed by a character that cannot be part of a word. No token of the encoding
+ * spans it.
+ */
 const WORD_END = /\p{L}(?=[^\p{L}\p{M}\p{N}'’])/u
 
 const endOfPiece = (text: string, start: number): number => {
@@ -40,9 +43,9 @@ const endOfPiece = (text: string, start: number): number => {
   return found === null ? least : least + found.index + found[0].length
 }
 
-/** Counts the tokens of a text in TOKEN_ENCODING. Text that looks like a control token is counted as text. */
+/** Counts the tokens of a text in TOKEN_ENCODING. Text that looks like a control token is counted as ordinary text. */
 export const countTokens = async (text: string): Promise<number> => {
-  // Loaded on first use, because its tables take some 40 MB.
+  // Loaded on first use, because its tables take about 40 MB.
   const { encoding } = await import('./encoding.ts')
   const options = { disallowedSpecial: new Set<string>() }
   const pause = createPause()

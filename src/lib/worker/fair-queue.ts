@@ -1,16 +1,16 @@
 import type { StopSignal } from '../kernel/stop-signal.ts'
 
-/** How long a group counts as slow after one of its jobs was ended by a limit. */
+/** How long a group counts as slow after a limit ended one of its jobs. */
 const SLOW_MS = 60_000
 
-/** An owner of work, such as a server, and the group that it belongs to, such as an organization. */
+/** An owner of work, such as a server, and the owner's group, such as an organization. */
 export type Tenant = { owner: string; group: string }
 
 export class QueueFullError extends Error {
   override readonly name = 'QueueFullError'
 }
 
-/** The signal aborted before the work started. */
+/** The signal was aborted before the work started. */
 export class AbortedError extends Error {
   override readonly name = 'AbortedError'
 }
@@ -26,7 +26,7 @@ export type QueueLimits = {
 
 type Waiting = { group: string; start: () => void }
 
-/** Counts by key. Removes keys whose count is 0. */
+/** Keeps counts by key. Removes keys whose count is 0. */
 export const createCounts = () => {
   const counts = new Map<string, number>()
   return {
@@ -41,13 +41,13 @@ export const createCounts = () => {
 }
 
 /**
- * Limits how much work runs at once: in total, per owner and per group. Waiting owners take turns. The group with the
- * fewest running jobs goes first. Slow groups share half of the places, regardless of their number.
+ * Limits how much work runs at once: in total, per owner and per group. Waiting owners take turns, and the group with
+ * the fewest running jobs goes first. Slow groups share half of the slots, regardless of how many groups are slow.
  */
 export const createFairQueue = (limits: QueueLimits, now: () => number = () => performance.now()) => {
   const running = { all: 0, ofOwner: createCounts(), ofGroup: createCounts() }
   const waiting = { all: 0, ofGroup: createCounts() }
-  /** Waiting work by owner. The owner who started last comes last. */
+  /** Waiting work by owner. The owner that started work most recently is last. */
   const owners = new Map<string, Waiting[]>()
   const slowUntil = new Map<string, number>()
 
@@ -119,7 +119,7 @@ export const createFairQueue = (limits: QueueLimits, now: () => number = () => p
   }
 
   return {
-    /** Runs work when there is a place for it. Throws QueueFullError or AbortedError if it never starts. */
+    /** Runs work when a slot is free. Throws QueueFullError or AbortedError if the work never starts. */
     run: async <T>(tenant: Tenant, work: () => Promise<T>, signal?: StopSignal): Promise<T> => {
       await waitForStart(tenant, signal)
       try {
@@ -131,7 +131,7 @@ export const createFairQueue = (limits: QueueLimits, now: () => number = () => p
         startWaiting()
       }
     },
-    /** Marks a group as slow, because one of its jobs was ended by a limit. */
+    /** Marks a group as slow, because a limit ended one of its jobs. */
     markSlow: (group: string): void => {
       for (const [known, until] of slowUntil) if (until <= now()) slowUntil.delete(known)
       slowUntil.set(group, now() + SLOW_MS)

@@ -5,12 +5,12 @@ import type { JobReply, JobRequest } from './job.ts'
 export const OUT_OF_MEMORY_EXIT = 70
 
 /**
- * The process may read files, to load its modules, and start a thread. It may not write files, open
- * connections or start processes.
+ * The process may read files, to load its modules, and may start a thread. It may not write files, open connections or
+ * start processes.
  */
 const PERMISSIONS = ['--permission', '--allow-fs-read=*', '--allow-worker', '--disable-warning=SecurityWarning']
 
-/** Messages from the process: first that it is ready, then one per job. A failure is a text for the log. */
+/** Messages from the process: one when it is ready, and one per job. `failure` is a description for the log. */
 export type ProcessMessage = { ready: true } | { output: unknown } | { failure: string }
 
 type Exit = { exit: number | null; signal: string | null }
@@ -19,9 +19,9 @@ type Exit = { exit: number | null; signal: string | null }
 const isOutOfMemory = ({ exit, signal }: Exit): boolean => signal !== null || exit === OUT_OF_MEMORY_EXIT
 
 /**
- * Runs one named job in a process of its own, one call at a time. The process starts with the first
- * call and ends with the thread that started it. If it has ended, the next call starts another.
- * `file` is the module that calls `serveJobs`.
+ * Runs a named job in a process of its own, one call at a time. The process starts with the first call and ends with
+ * the thread that started it. If the process has ended, the next call starts a new one. `file` is the module that calls
+ * `serveJobs`.
  */
 export const createIsolatedProcess = (file: string, name: string, heapLimitMb: number) => {
   let child: ChildProcess | undefined
@@ -68,7 +68,7 @@ export const createIsolatedProcess = (file: string, name: string, heapLimitMb: n
       isLate = true
       running.kill('SIGKILL')
     }, timeLimitMs)
-    // If the input can no longer be sent, the `exit` event reports it.
+    // If the input can no longer be sent, the `exit` event reports the failure.
     running.send({ input }, () => undefined)
     const received = await outcome
     clearTimeout(timer)

@@ -4,25 +4,25 @@ import type { Tenant } from './fair-queue.ts'
 
 /** A function that runs outside the main thread. It is found by its name in a table of definitions. */
 export type JobDefinition<Input, Output> = {
-  /** Loads the function in its thread or process, once. */
+  /** Loads the function, once per thread or process. */
   load: () => Promise<(input: Input) => Promise<Output> | Output>
   timeLimitMs: number
   /**
-   * Runs the job in a process of its own with this heap limit, for untrusted input. A thread that
-   * runs out of memory within V8, as with one long string, ends its whole process.
+   * Runs the job in a process of its own with this heap limit, for untrusted input. A thread that runs out of memory
+   * inside V8, for example because of one long string, ends the whole process.
    */
   ownProcess?: { heapLimitMb: number }
 }
 
-// The pool does not inspect inputs and outputs. `never` accepts a function of any input.
+// The pool does not inspect inputs and outputs. `never` accepts functions with any input type.
 export type JobTable = Readonly<Record<string, JobDefinition<never, unknown>>>
 
-/** Why a job has no output. `not_started`: its turn did not come in time. */
+/** The reason why a job has no output. `not_started` means that its turn did not come in time. */
 export type JobEnding = 'queue_full' | 'not_started' | 'aborted' | 'time' | 'memory' | 'closed'
 
 export type JobOptions = Partial<Pick<Tenant, 'group'>> & {
   signal?: StopSignal | undefined
-  /** Jobs with the same affinity run in the same thread if it is free, because it has cached data for them. */
+  /** Jobs with the same affinity run in the same thread if it is free, because that thread has cached data for them. */
   affinity?: string | undefined
 }
 
@@ -30,7 +30,7 @@ export type JobOptions = Partial<Pick<Tenant, 'group'>> & {
 export type Job<Input, Output> = {
   timeLimitMs: number
   heapLimitMb: number
-  /** Rejects only for unexpected errors. Without a group, the owner is a group by itself. */
+  /** Runs the job. Rejects only for unexpected errors. Without a group, the owner forms its own group. */
   run: (owner: string, input: Input, options?: JobOptions) => Promise<Result<Output, JobEnding>>
 }
 
@@ -42,7 +42,7 @@ export type JobRequest = {
   ownProcess: { heapLimitMb: number } | undefined
 }
 
-/** The reply: the output, or why there is none. */
+/** The reply: the output, or the reason why there is none. */
 export type JobReply<Output = unknown> =
   | { output: Output }
   | { ended: Extract<JobEnding, 'time' | 'memory' | 'closed'> }

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 
-/** Longest time that work may hold its thread before it lets other work run. */
+/** Longest time that work may occupy its thread before it lets other work run. */
 const TURN_MS = 8
 
 /** Lets other work on this thread run if it has had no turn for a while. Await it between the pieces of long work. */

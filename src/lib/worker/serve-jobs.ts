@@ -6,7 +6,7 @@ import type { JobReply, JobRequest, JobTable } from './job.ts'
 const YOUNG_MB = 32
 const STACK_MB = 4
 
-/** Returns the options of a thread with this heap limit and without environment or arguments. */
+/** Returns thread options with this heap limit and without environment variables or arguments. */
 export const confineThread = (heapLimitMb: number) => ({
   argv: [],
   execArgv: [],
@@ -27,7 +27,7 @@ const isIsolatedThread = (data: unknown): data is IsolatedThread =>
 export const isOutOfMemory = (error: unknown): boolean =>
   typeof error === 'object' && error !== null && Reflect.get(error, 'code') === 'ERR_WORKER_OUT_OF_MEMORY'
 
-/** Returns the name and the stack of an error, without its message, which may quote the input. */
+/** Returns the name and stack of an error, but not its message, which may quote the input. */
 const describe = (error: unknown): string => {
   if (!(error instanceof Error)) return 'something other than an Error was thrown'
   const frames = (error.stack ?? '').split('\n').filter(line => line.startsWith('    at '))
@@ -40,7 +40,7 @@ const loadFunction = (jobs: JobTable, name: string): Promise<(input: never) => u
   return job.load()
 }
 
-/** Runs the job in a thread, so that the process notices at once when the pool thread that started it has ended. */
+/** Runs the job in a thread, so that the process notices immediately when the pool thread that started it has ended. */
 const superviseThread = (file: string): void => {
   const [, , isolatedJob, heapLimitMb] = process.argv
   const thread = new Worker(file, { ...confineThread(Number(heapLimitMb)), workerData: { isolatedJob } })
@@ -85,7 +85,7 @@ const createRunner = (file: string, jobs: JobTable) => {
 
 /**
  * Serves the jobs of a table. The pool's worker file runs in three places: in a pool thread, which uses the returned
- * function, in the process of a job, and in that process's thread. `url` is the URL of the worker file.
+ * function, in the isolated process of a job, and in the thread of that process. `url` is the URL of the worker file.
  */
 export const serveJobs = async (url: string, jobs: JobTable) => {
   const file = fileURLToPath(url)

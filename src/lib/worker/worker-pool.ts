@@ -8,27 +8,27 @@ import type { Job, JobEnding, JobOptions, JobReply, JobRequest, JobTable } from 
 import { confineThread, isOutOfMemory } from './serve-jobs.ts'
 
 /**
- * Applies even if there are fewer cores: most threads wait for a process, and one slow job must not
- * be the only one that runs.
+ * Applies even on machines with fewer cores, because most threads only wait for a process and one slow job must not
+ * block all others.
  */
 const MIN_THREADS = 4
 const MAX_WAITING = 400
 const MAX_WAITING_OF_GROUP = 200
 const MAX_WAITING_OF_OWNER = 100
-/** How long a job waits for its turn. */
+/** How long a job may wait for its turn. */
 const START_LIMIT_MS = 20_000
-/** Time for a thread and a process to start on a busy machine. */
+/** Time allowed for a thread and a process to start on a busy machine. */
 const STARTUP_MS = 20_000
-/** How long an idle thread is kept: the tables of the tokenizer load in 0.2 s and take 40 MB. */
+/** How long an idle thread is kept. The tokenizer's tables take 0.2 s to load and use 40 MB. */
 const IDLE_MS = 20_000
-/** Heap of a thread. The largest catalogue takes as much as the tokenizer. */
+/** Heap limit of a thread. The largest catalogue needs as much memory as the tokenizer. */
 const HEAP_LIMIT_MB = 256
 /**
- * Priority of the threads, lower than that of the main thread, because calls are urgent. Ignored
- * where the system has no priorities.
+ * Niceness of the threads. Their priority is lower than that of the main thread, because calls are urgent. Ignored on
+ * systems without priorities.
  */
 const NICENESS = 5
-/** Maximum affinities whose thread is remembered. */
+/** Maximum affinities for which the last thread is remembered. */
 const MAX_AFFINITIES = 1_000
 
 export type WorkerPoolOptions<Jobs extends JobTable> = {
@@ -46,7 +46,7 @@ type LoadBalancer = NonNullable<NonNullable<ConstructorParameters<typeof Piscina
 
 const isStringArray = (value: unknown): value is string[] => Array.isArray(value)
 
-/** Prefers the free thread that last ran a job with one of the task's affinities, in their order. */
+/** Prefers the free thread that last ran a job with one of the task's affinities, trying the affinities in order. */
 const createLoadBalancer = (): LoadBalancer => {
   const threads = new LRUCache<string, number>({ max: MAX_AFFINITIES })
   return (task, workers) => {
@@ -69,10 +69,11 @@ const openThreads = (worker: string, maxThreads: number, idleTimeout: number): P
     idleTimeout,
     niceIncrement: NICENESS,
     loadBalancer: createLoadBalancer(),
-    // With atomics, a thread sleeps between jobs without its event loop and does not notice that it should end.
+    // With atomics, a thread that waits for a job does not run its event loop, and so does not notice that it should
+    // end.
     atomics: 'disabled',
   })
-  // Errors from threads that were ended. Their jobs are already settled.
+  // Ignores errors from threads that were ended. Their jobs are already settled.
   threads.on('error', () => undefined)
   return threads
 }
@@ -132,7 +133,7 @@ export const createWorkerPool = <Jobs extends JobTable>(options: WorkerPoolOptio
     const send = async (): Promise<JobReply<Output>> => {
       if (isClosed) return { ended: 'closed' }
       threads ??= openThreads(worker, maxThreads, idleMs)
-      // The time limit of a process starts when it is ready. Its thread enforces it.
+      // The time limit of a process starts when the process is ready. Its pool thread enforces the limit.
       deadline.start(ownProcess === undefined ? timeLimitMs : STARTUP_MS + timeLimitMs)
       const affinities = affinity === undefined ? [name] : [affinity, name]
       const task = Object.assign(request, { [Piscina.queueOptionsSymbol]: affinities })

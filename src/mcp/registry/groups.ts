@@ -14,12 +14,12 @@ export const groupOf = (params: JsonObject | undefined): string | undefined => {
   return typeof group === 'string' ? group : undefined
 }
 
-/** Maximum number of group names in an error. */
+/** Maximum number of group names listed in an error. */
 const MAX_NAMES = 100
 
 /**
- * Returns the lists of the group that a request names. Undefined if it names none, or for
- * tools/list, which all groups share.
+ * Returns the lists of the group that a request names. Returns undefined if it names no group, or for tools/list, which
+ * all groups share.
  */
 export const findGroupLists = (
   groups: ReadonlyMap<string, GroupLists>,

@@ -3,18 +3,18 @@ import { TOOLS_PER_PAGE } from '../../lib/kernel/limits.ts'
 
 export type Era = 'session' | 'stateless'
 
-/** Start of a page up to its members, including the opening brace. */
+/** Start of a page, from the opening brace up to the items. */
 export type ListHead = Readonly<Record<Era, string>>
 
-/** A list item. `render` returns its JSON for an era. */
+/** A list item. `render` returns the item's JSON for an era. */
 export type ListItem = { name: string; render: (era: Era) => string }
 
-/** The key under which an item has its name. */
+/** The key that holds an item's name. */
 type ItemKey = 'name' | 'uri' | 'uriTemplate'
 
 /** A rendered page, from after the result's opening brace to the closing brace of the envelope. */
 type Page = {
-  /** Name of its last item. */
+  /** Name of the page's last item. */
   last: string
   session: Buffer
   /** The same buffer as `session`, unless an item differs between the eras. */
@@ -33,7 +33,7 @@ const decodeCursor = (cursor: JsonValue): string | undefined => {
 
 type Row = { name: string; json: string }
 
-/** Allocates its own memory: a buffer from Node's pool would keep the whole pool alive. */
+/** Allocates separate memory, because a buffer from Node's pool would keep the whole pool alive. */
 const toBytes = (text: string): Buffer => {
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text))
   bytes.write(text)

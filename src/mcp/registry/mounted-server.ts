@@ -6,19 +6,19 @@ import { LIST_KINDS, type ListKind } from '../protocol.ts'
 import { type EventStream, openEventStream } from '../streams/event-stream.ts'
 import type { Router } from './router.ts'
 
-/** Receives changes of a server: a session, a listen request or an HTTP+SSE connection. */
+/** Receives the changes of a server on behalf of a session, a listen request or an HTTP+SSE connection. */
 export type Subscriber = {
-  /** A list has changed. */
+  /** Called when a list has changed. */
   listChanged: (kind: ListKind) => void
-  /** Ends streams whose callers no longer have access. With `userId`, checks only this user's streams. */
+  /** Ends streams whose callers no longer have access. With `userId`, checks only the streams of that user. */
   checkAccess: (policy: AccessPolicy, userId?: string) => void
-  /** Called at intervals: keeps streams alive and drops finished ones. */
+  /** Called at intervals to keep streams alive and drop finished ones. */
   beat: () => void
-  /** The server was deleted or the process is stopping. */
+  /** Called when the server was deleted or the process is stopping. */
   end: () => void
 }
 
-/** A token can be revoked without a change of the server, so access is checked again after this many beats. */
+/** A token can be revoked without a change to the server, so access is checked again after this many beats. */
 const BEATS_PER_ACCESS_CHECK = 4
 
 const METHODS: Readonly<Record<ListKind, readonly string[]>> = {
@@ -39,8 +39,8 @@ export const routeOf = (passthrough: CompiledPassthrough | undefined) =>
   passthrough?.route.ok ? passthrough.route.value : undefined
 
 /**
- * Whether another party now handles the requests: us instead of an upstream, an upstream instead of
- * us, or another upstream.
+ * Whether a different party now handles the requests: Patchbay instead of an upstream, an upstream instead of Patchbay,
+ * or another upstream.
  */
 const isOtherService = ({ server: a }: Router, { server: b }: Router): boolean =>
   (a.passthrough === undefined) !== (b.passthrough === undefined) || routeOf(a.passthrough) !== routeOf(b.passthrough)
@@ -63,14 +63,14 @@ export const createMountedServer = (serverId: string, first: Router) => {
   }
   return {
     serverId,
-    /** The current router. A request reads it once. */
+    /** The current router. Each request reads it only once. */
     get router() {
       return router
     },
     get openStreams() {
       return openStreams
     },
-    /** Whether `end` was called. No stream or subscription may start after that. */
+    /** Whether `end` has been called. After that, no stream or subscription may start. */
     get isEnded() {
       return isEnded
     },
@@ -90,7 +90,7 @@ export const createMountedServer = (serverId: string, first: Router) => {
       }
     },
     subscribe: (subscriber: Subscriber): void => {
-      // After `end`, it would get no notifications or access checks.
+      // After `end`, the subscriber would get no notifications or access checks.
       if (isEnded) queueMicrotask(subscriber.end)
       else subscribers.add(subscriber)
     },
@@ -107,7 +107,7 @@ export const createMountedServer = (serverId: string, first: Router) => {
     },
     /** Counts another open response, such as that of a passed request. Returns the function that releases it. */
     holdOpen,
-    /** Checks access again for the callers of open streams, or for one user only. */
+    /** Checks the access of the callers of all open streams again, or of only one user. */
     checkAccess: (userId: string | undefined): void => {
       for (const subscriber of subscribers) subscriber.checkAccess(router.server.access, userId)
     },

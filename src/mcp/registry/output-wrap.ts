@@ -1,13 +1,13 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 import { NAMED_SCHEMAS } from '../../lib/kernel/json-schema.ts'
 
-/** Keywords whose value is data, not a schema. A `$ref` in it is not a reference. */
+/** Keywords whose value is data, not a schema. A `$ref` in such a value is not a reference. */
 const DATA_KEYWORDS: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples'])
 const ROOT = '#/properties/result'
 
 /**
- * Whether the schema has an `$id` that changes the base of the pointers in it. A bare fragment does
- * not: it is the old form of an anchor.
+ * Whether the schema has an `$id` that changes the base of the pointers inside it. A bare fragment does not, because it
+ * is the old form of an anchor.
  */
 const isBase = (schema: JsonObject): boolean => typeof schema.$id === 'string' && !schema.$id.startsWith('#')
 

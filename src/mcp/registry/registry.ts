@@ -31,12 +31,12 @@ const BEAT_INTERVAL_MS = 15_000
 /** Maximum number of concurrent builds. Building a large server blocks the thread that serves calls. */
 const BUILDS_AT_ONCE = 2
 
-/** Delay after an outage. Upstreams often fail together, and then one rebuild is enough. */
+/** Delay before rebuilding after an outage. Upstreams often fail together, and one rebuild covers them all. */
 const OUTAGE_MS = 250
 
-/** A server that was not found or failed to mount is not looked up again for this long. Protects the database. */
+/** How long a server that was not found or failed to mount is not looked up again. This protects the database. */
 const NEGATIVE_TTL_MS = 2_000
-/** Limits the memory, because anybody can send unknown ids. */
+/** Limits memory use, because anyone can send unknown ids. */
 const MAX_NEGATIVES = 1_000
 
 /** The server failed to mount a moment ago, and mounting is not retried yet. */
@@ -44,12 +44,12 @@ export class RecentFailure extends Error {
   override name = 'RecentFailure'
 }
 
-/** A build that has not started will include every change made so far. */
+/** A requested build. If it has not started, it will include every change made so far. */
 type Build = { hasStarted: boolean }
 
 type Slot = {
   mounted: MountedServer | undefined
-  /** The latest requested build and its result, until it is done. A server has one running build at a time. */
+  /** The latest requested build and its result, until the build is done. Each server runs one build at a time. */
   newest: Build | undefined
   building: Promise<MountedServer | undefined> | undefined
   lastUsedAt: number
@@ -57,8 +57,8 @@ type Slot = {
 }
 
 /**
- * Mounts servers on first use and replaces their routers when the servers change. A request reads
- * the router once and uses it to the end.
+ * Creates a registry that mounts servers on first use and replaces their routers when the servers change. A request
+ * reads the router once and uses it to the end.
  */
 export const createMcpRegistry = ({
   compile,
@@ -87,7 +87,7 @@ export const createMcpRegistry = ({
   const apply = (serverId: string, slot: Slot, own: Build, router: Router | undefined): void => {
     if (slot.isReleased) return
     if (router === undefined) {
-      // The server may have been created after this build read the database. Then the next build finds it.
+      // The server may have been created after this build read the database. If so, the next build finds it.
       if (slot.newest !== own) return
       release(serverId)
       missing.set(serverId, true)
@@ -114,12 +114,12 @@ export const createMcpRegistry = ({
   }
 
   const runNext = async (serverId: string, slot: Slot, own: Build, before: Promise<unknown> | undefined) => {
-    // Whoever awaits the previous build receives its error.
+    // The callers that await the previous build receive its error.
     if (before !== undefined) await before.catch(() => {})
     return builds.execute(() => run(serverId, slot, own))
   }
 
-  /** Returns a build that starts after this call. A build that has not started yet is shared by all who ask for one. */
+  /** Returns a build that starts after this call. All callers share a build that has not started yet. */
   const build = (serverId: string, slot: Slot, ready?: Promise<void>): Promise<MountedServer | undefined> => {
     if (slot.newest?.hasStarted === false && slot.building !== undefined) return slot.building
     const before = ready ?? slot.building
@@ -138,7 +138,7 @@ export const createMcpRegistry = ({
   const makeRoom = (): void => {
     if (slots.size < maxMounted) return
     const oldest = [...slots].filter(([, slot]) => isIdle(slot)).sort(([, a], [, b]) => a.lastUsedAt - b.lastUsedAt)
-    // Unmounts a tenth at once, so that not every mount has to sort.
+    // Unmounts a tenth of the servers at once, so that not every mount has to sort them.
     for (const [serverId] of oldest.slice(0, Math.ceil(maxMounted / 10))) release(serverId)
   }
 
@@ -190,8 +190,8 @@ export const createMcpRegistry = ({
 
   return {
     /**
-     * Returns a mounted server, mounting it if necessary, or undefined if it does not exist. Synchronous if it is
-     * mounted. Rejects if mounting fails, and with RecentFailure for a short time afterwards.
+     * Returns a mounted server, mounting it if necessary, or undefined if it does not exist. Synchronous if the server
+     * is already mounted. Rejects if mounting fails, and rejects with RecentFailure for a short time after that.
      */
     find: (serverId: string): MountedServer | undefined | Promise<MountedServer | undefined> => {
       const slot = slots.get(serverId)
@@ -208,8 +208,8 @@ export const createMcpRegistry = ({
      */
     refresh,
     /**
-     * Like `refresh`, after an upstream failed or recovered. Debounced; does nothing if the server
-     * does not tell clients about outages.
+     * Like `refresh`, for use after an upstream failed or recovered. Debounced. Does nothing if the server does not
+     * tell clients about outages.
      */
     refreshOutages: (serverId: string): void => {
       const mounted = slots.get(serverId)?.mounted
@@ -220,18 +220,18 @@ export const createMcpRegistry = ({
     },
     /** Unmounts a deleted server and ends its streams. */
     release,
-    /** Rebuilds all servers. For when changes may have been missed. */
+    /** Rebuilds all servers, for use when changes may have been missed. */
     invalidateAll: async (): Promise<void> => {
       missing.clear()
       failures.clear()
       await Promise.all([...slots.keys()].map(refresh))
     },
-    /** Checks access again for the callers of all open streams, or for one user only. */
+    /** Checks the access of the callers of all open streams again, or of only one user. */
     checkAccess: (userId: string | undefined): void => {
       for (const { mounted } of slots.values()) mounted?.checkAccess(userId)
     },
     openStreams: (serverId: string): number => slots.get(serverId)?.mounted?.openStreams ?? 0,
-    /** Number of open streams of all servers. */
+    /** Number of open streams across all servers. */
     openStreamCount: (): number =>
       [...slots.values()].reduce((sum, { mounted }) => sum + (mounted?.openStreams ?? 0), 0),
     mountedCount: (): number => slots.size,

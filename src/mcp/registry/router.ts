@@ -17,10 +17,10 @@ import { hasWrappedOutput, renderTool } from './tool-definition.ts'
 /** Name and version of Patchbay, as clients see them. */
 export type ServerInfo = { name: string; version: string }
 
-/** Members that only lists need. Lists contain them as bytes. */
+/** Members of a tool that only lists need. Lists hold them as rendered bytes. */
 type Description = 'title' | 'description' | 'inputSchema' | 'outputSchema' | 'annotations' | 'more'
 
-/** Requests to upstreams, without the members that only lists need. */
+/** Operations on upstreams, without the members that only lists need. */
 export type RoutedOffers = Omit<CompiledOffers, keyof OfferLists | 'groups'>
 
 export type RoutedTool = {
@@ -30,9 +30,9 @@ export type RoutedTool = {
   isOutputWrapped: boolean
 }
 
-/** Lists must not be cached by clients, so that changes are visible at once. */
+/** Clients must not cache lists, so that changes are visible at once. */
 const LIST_TTL_MS = 0
-/** Name, capabilities and instructions change only with Patchbay's version or the server's settings. */
+/** The name, capabilities and instructions change only when Patchbay's version or the server's settings change. */
 const DISCOVER_TTL_MS = 60_000
 
 const CAPABILITIES = { tools: { listChanged: true }, resources: {}, prompts: {} } as const satisfies JsonObject
@@ -70,7 +70,7 @@ export const routeTool = (compiled: CompiledTool): RoutedTool => {
 
 const byName = (a: CompiledTool, b: CompiledTool): number => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)
 
-/** Renders the tool once if it is the same in both eras, as most tools are. */
+/** Renders the tool only once if it is the same in both eras, as most tools are. */
 const toListItem = (tool: CompiledTool): ListItem => {
   const stateless = renderTool(tool, 'stateless')
   const shown: Record<Era, string> = {
@@ -82,7 +82,7 @@ const toListItem = (tool: CompiledTool): ListItem => {
 
 type NamedList = readonly [method: string, list: Listing]
 
-/** Empty lists for servers that only have tools: everything except tools/list. */
+/** Empty lists for servers that have only tools: all lists except tools/list. */
 const EMPTY_LISTS: readonly NamedList[] = [
   ['resources/list', createListing('resources', [])],
   ['resources/templates/list', createListing('resourceTemplates', [])],
@@ -98,7 +98,7 @@ const offerLists = ({ resources, resourceTemplates, prompts }: OfferLists): read
   ['prompts/list', createListing('prompts', toItems(prompts))],
 ]
 
-/** Builds the start of a list, which names the missing upstreams. */
+/** Builds the start of a list, which includes the missing upstreams. */
 const buildListHead = (meta: JsonObject, missing: readonly MissingUpstream[], cacheScope: string): ListHead => {
   const lacking = missing.length === 0 ? {} : { [META.missing]: [...missing] }
   const stateless = { resultType: 'complete', _meta: { ...meta, ...lacking }, ttlMs: LIST_TTL_MS, cacheScope }
@@ -108,7 +108,7 @@ const buildListHead = (meta: JsonObject, missing: readonly MissingUpstream[], ca
   }
 }
 
-/** Builds the lists of each group. Toolkits only have tools, so their lists here are empty. */
+/** Builds the lists of each group. Toolkits have only tools, so their lists here are empty. */
 const buildGroups = (
   { groups, offers, missing = [] }: CompiledServer,
   headOf: (missing: readonly MissingUpstream[]) => ListHead,
@@ -123,9 +123,9 @@ const buildGroups = (
   )
 
 /**
- * Builds from a compiled server everything that requests need, with lists as bytes. The router is
- * immutable: a change of the server creates a new one, and running calls keep theirs. Yields to
- * other work, because large servers have thousands of tools.
+ * Builds everything that requests need from a compiled server, with lists as bytes. The router is immutable: a change
+ * to the server creates a new router, and running calls keep the old one. Yields to other work, because large servers
+ * have thousands of tools.
  */
 export const buildRouter = async (compiledServer: CompiledServer, info: ServerInfo) => {
   const { tools: compiled, offers, missing = [], ...server } = compiledServer
@@ -141,7 +141,7 @@ export const buildRouter = async (compiledServer: CompiledServer, info: ServerIn
   const initializeTail = JSON.stringify({ capabilities, serverInfo, ...instructions }).slice(1)
   return {
     server,
-    /** Requests to upstreams for everything but tools. */
+    /** Operations on upstreams, for everything except tools. */
     offers: offers && routeOffers(offers),
     tools: new Map(routed),
     /** Keyed by method, such as `tools/list`. */

@@ -4,7 +4,10 @@ import { renderToolJson } from '../../runtime/call/tool-json.ts'
 import type { Era } from './listing.ts'
 import { wrapOutputSchema } from './output-wrap.ts'
 
-/** Versions of the session era require an object as structured content, so other schemas are wrapped in one. */
+/**
+ * Whether the output schema is wrapped in an object, because versions of the session era require structured content to
+ * be an object.
+ */
 export const hasWrappedOutput = ({ outputSchema }: CompiledTool): boolean =>
   outputSchema !== undefined && outputSchema.type !== 'object'
 

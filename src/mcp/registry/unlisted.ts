@@ -7,13 +7,13 @@ import { askableOf } from '../stateless/stateless-peer.ts'
 import { type RoutedTool, type Router, routeTool } from './router.ts'
 import { renderTool } from './tool-definition.ts'
 
-/** Finds a tool that is only for clients that upstreams can ask for input. */
+/** Finds a tool that is available only to clients that upstreams can ask for input. */
 const find = ({ server }: Router, { params }: RequestMessage): RoutedTool | undefined => {
   const found = typeof params?.name === 'string' ? server.unlisted?.find(params.name) : undefined
   return found && routeTool(found)
 }
 
-/** Finds an unlisted tool by name. Undefined if upstreams cannot ask the session's client. */
+/** Finds an unlisted tool by name. Returns undefined if upstreams cannot ask the session's client for input. */
 export const findUnlisted = (router: Router, session: Session, request: RequestMessage): RoutedTool | undefined =>
   router.server.unlisted !== undefined && findAskableClient(router, session) !== undefined
     ? find(router, request)
@@ -27,7 +27,7 @@ export const findStatelessUnlisted = (router: Router, request: RequestMessage): 
 const LAST = ']}}'
 const EMPTY_PAGE_BYTES = '"tools":[]}}'.length
 
-/** Lists the tools. The last page also has the tools that only this client can use. */
+/** Lists the tools. The last page also includes the tools that only this client can use. */
 export const listTools = (router: Router, session: Session, request: RequestMessage): RpcResponse => {
   const all = respondPlainly(router, request, 'session')
   const peer = session.upstreams?.askable?.peer

@@ -13,7 +13,7 @@ import { errorResponse, type RpcResponse, refusal, resultResponse } from '../rpc
 /** Methods that only upstreams implement. */
 const ASK_METHODS: ReadonlySet<string> = new Set(['resources/read', 'prompts/get', 'completion/complete'])
 
-/** Whether the request may have to go to an upstream and so runs like a call. */
+/** Returns whether the request may need an upstream, in which case it runs like a call. */
 export const mayAskUpstream = ({ offers }: Router, { method }: RequestMessage): boolean =>
   offers !== undefined && ASK_METHODS.has(method)
 
@@ -29,7 +29,10 @@ const send = ({ offers }: Router, { method, params }: RequestMessage, call: Call
   return offers?.getPrompt(params.name, args, call, groupOf(params))
 }
 
-/** Caching hints, which the stateless era requires for a read resource, if the upstream sends none. */
+/**
+ * Default caching hints for when the upstream sends none. The stateless era requires them in the result of reading a
+ * resource.
+ */
 const NOT_CACHED = { ttlMs: 0, cacheScope: 'private' } as const
 
 /** The session era's error code for an unknown resource (server/resources). The stateless era uses invalid params. */

@@ -7,7 +7,7 @@ import { notification } from '../protocol.ts'
 /** Builds a log message notification. */
 export const logNotice = (params: JsonObject): string => notification('notifications/message', params)
 
-/** Whether a key of `_meta` is meant for us and not passed to upstreams. */
+/** Returns whether a key of `_meta` is meant for Patchbay and is not passed to upstreams. */
 const isOurs = (key: string): boolean =>
   key === 'progressToken' ||
   key === 'group' ||
@@ -21,9 +21,9 @@ const passedMeta = (meta: JsonObject | undefined): JsonObject | undefined => {
 }
 
 /**
- * Creates the link over which an upstream sends messages to the client of a request, before the
- * response and if the transport allows it. `origin` identifies the requester. `logLevel` is the
- * level that the client asked for, or `none` for no log messages.
+ * Creates the link over which an upstream can send messages to a request's client before the response, if the transport
+ * allows it. `origin` identifies the requester. `logLevel` is the level that the client requested, or `none` for no log
+ * messages.
  */
 export const createCallLink = (
   { params }: RequestMessage,

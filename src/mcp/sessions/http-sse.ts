@@ -34,7 +34,7 @@ import { notAcceptable, SESSION_NOT_FOUND } from './session-requirements.ts'
 import { endSession } from './sessions.ts'
 
 export type HttpSseOptions = {
-  /** The public origin, for the address to which clients post. */
+  /** The public base URL, for the address to which clients post. */
   baseUrl: string
   limits: BodyLimits
   challenges: Challenges
@@ -44,18 +44,18 @@ export type HttpSseOptions = {
   report: ReportFault
 }
 
-/** A connection, which is also the session: it exists only in this process and ends with its stream. */
+/** A connection, which is also a session. It exists only in this process and ends with its stream. */
 type Connection = {
   stream: EventStream
   session: Session
   isInitialized: boolean
-  /** The process is stopping: end the stream after the last response. */
+  /** Whether the process is stopping, so that the stream ends after the last response. */
   isEnding: boolean
 }
 
 /**
- * The HTTP+SSE transport of 2024-11-05 (basic/transports): a stream for all messages to the client,
- * POSTs for all messages from it.
+ * Creates the HTTP+SSE transport of 2024-11-05 (basic/transports): one stream for all messages to the client, and POSTs
+ * for all messages from the client.
  */
 export const createHttpSse = ({ baseUrl, limits, challenges, checkRoom, watchAccess, now, report }: HttpSseOptions) => {
   const connections = new Map<string, Connection>()
@@ -76,7 +76,7 @@ export const createHttpSse = ({ baseUrl, limits, challenges, checkRoom, watchAcc
     const stream = mounted.openStream(http, `event: endpoint\ndata: ${address}\n\n`, () => {
       connections.delete(sessionId)
       mounted.unsubscribe(subscriber)
-      // Responses are only sent over this stream, so running calls can no longer deliver theirs.
+      // Responses are sent only over this stream, so running calls can no longer deliver theirs.
       endSession(connection.session)
     })
     const subscriber: Subscriber = {

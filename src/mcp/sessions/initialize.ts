@@ -19,7 +19,7 @@ const declares = (capabilities: JsonObject, path: string): boolean => {
   return isJsonObject(found) && Object.hasOwn(found, detail) && found[detail] !== false
 }
 
-/** Maximum size of a client's name as JSON. It is part of session ids. */
+/** Maximum size of a client's name as JSON. The name is part of session ids. */
 const MAX_CLIENT_BYTES = 240
 const CLIENT_CHARACTERS = [200, 100, 40] as const
 
@@ -32,8 +32,8 @@ const hasText = (value: JsonValue | undefined, key: string): boolean =>
   isJsonObject(value) && typeof value[key] === 'string'
 
 /**
- * Parses the parameters of initialize. The version is the client's if we support it, or else our
- * newest, which the client may decline.
+ * Parses the parameters of initialize. Selects the client's version if we support it, and otherwise our newest version,
+ * which the client may decline.
  */
 export const parseInitialize = (params: JsonObject | undefined): InitializeParams | Refusal => {
   const { protocolVersion, capabilities, clientInfo } = params ?? {}

@@ -1,7 +1,7 @@
 import { isRequestId, metaOf, type RequestMessage } from '../message.ts'
 import { notification } from '../protocol.ts'
 
-/** Time until the first progress notification of a slow call. */
+/** Delay before the first progress notification of a slow call. */
 const FIRST_AFTER_MS = 1_000
 /** Interval between progress notifications. Some clients give up after a minute without one. */
 const EVERY_MS = 5_000

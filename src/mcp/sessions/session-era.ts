@@ -37,7 +37,7 @@ const linkFor = ({ router, session, message, channel }: SessionRequest): CallLin
   peer: findAskableClient(router, session)?.peer,
 })
 
-/** Lets the client cancel the call until it has its response. */
+/** Tracks a running call, so that the client can cancel it until its response is ready. */
 const track = (session: Session, call: Call, response: Promise<RpcResponse>): RunningCall => {
   addCall(session, call)
   return { call, response: response.finally(() => removeCall(session, call)) }
@@ -53,7 +53,10 @@ const startToolCall = (request: SessionRequest): RpcResponse | RunningCall => {
   return track(session, call, callTool(router, found, message, call, 'session', report))
 }
 
-/** Returns undefined if no upstream offers what the request names. */
+/**
+ * Starts a request to an upstream. Returns undefined if no upstream offers the resource or prompt that the request
+ * names.
+ */
 const startAsking = (request: SessionRequest): RunningCall | undefined => {
   const { router, session, message, caller, channel, report } = request
   if (!mayAskUpstream(router, message)) return undefined
@@ -62,7 +65,7 @@ const startAsking = (request: SessionRequest): RunningCall | undefined => {
   return response && track(session, call, response)
 }
 
-/** Returns undefined if no upstream has the resource. */
+/** Starts or ends a subscription to a resource. Returns undefined if no upstream has the resource. */
 const startSubscribing = (request: SessionRequest): RpcResponse | RunningCall | undefined => {
   const { router, session, message, caller, channel } = request
   const uri = message.params?.uri
@@ -101,8 +104,8 @@ export const serveRequest = (request: SessionRequest): RpcResponse | RunningCall
 const ALREADY_INITIALIZED = refusal(400, ERROR.invalidRequest, 'This session is already initialized')
 
 /**
- * Handles messages without a response: responses to an upstream's requests, cancellations and
- * changes of roots. Other notifications are ignored.
+ * Handles messages that need no response: responses to an upstream's requests, cancellations and changes of roots.
+ * Ignores other notifications.
  */
 export const receiveMessage = (
   { offers }: Router,

@@ -5,7 +5,7 @@ import type { ResponseMessage } from '../message.ts'
 import { ERROR, notification } from '../protocol.ts'
 import type { AskableClient, Session } from './session.ts'
 
-/** Maximum time for a response. Long, because a person may have to read, think and type. */
+/** Maximum time to wait for a client's response. It is long because a person may have to read, think and type. */
 const MAX_RESPONSE_MS = 10 * 60_000
 /** Maximum number of open requests to one client. */
 const MAX_UNANSWERED = 50
@@ -22,7 +22,7 @@ const ASKABLE = {
 type Askable = keyof typeof ASKABLE
 export const ASKABLES = ['elicitation', 'roots', 'sampling'] as const satisfies readonly Askable[]
 
-/** Names of these capabilities and their details, such as `sampling.tools`. */
+/** Names of the capabilities in `ASKABLE` and of their details, such as `sampling.tools`. */
 export const ASKABLE_NAMES: readonly string[] = ASKABLES.flatMap(name => [
   name,
   ...ASKABLE[name].map(detail => `${name}.${detail}`),
@@ -40,7 +40,7 @@ export const askableOf = (names: readonly string[]): JsonObject | undefined => {
   )
 }
 
-/** The client's error response, or the reason why the request was not sent. The upstream receives the code. */
+/** The client's error response, or the reason that the request was not sent. The upstream receives the code. */
 class AskError extends Error {
   override readonly name = 'AskError'
   readonly code: number
@@ -54,13 +54,13 @@ class AskError extends Error {
 type Waiting = { settle: (response: ResponseMessage) => void; fail: (why: string) => void }
 
 /**
- * Creates the object through which upstreams send requests to a session's client. Requests use the
- * stream of a running call, or the stream that the client opened.
+ * Creates the object through which upstreams send requests to a session's client. Requests use the stream of a running
+ * call or the notification stream that the client opened.
  */
 export const createSessionPeer = (session: Session, capabilities: JsonObject, onLearned: () => void): AskableClient => {
   const waiting = new Map<string, Waiting>()
 
-  /** Returns false if there is no open stream. */
+  /** Sends a message to the client. Returns false if no stream is open. */
   const send = (json: string): boolean => {
     const call = session.calls?.findLast(({ channel, link }) => channel.isOpen && link !== undefined)
     if (call !== undefined) call.channel.send(json)

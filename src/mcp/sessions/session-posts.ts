@@ -39,7 +39,7 @@ const tooMuch = refusal(
   `The responses of this batch exceed ${MAX_BATCH_RESPONSE_BYTES} bytes in total: send this request by itself`,
 )
 
-/** Renders the responses. Responses over the total limit are replaced by errors. `ids` are the request ids. */
+/** Renders the responses to a batch. Replaces responses over the total limit with errors. `ids` are the request ids. */
 const batchTexts = (ids: readonly RequestId[], responses: readonly (RpcResponse | undefined)[]): string[] => {
   let bytes = 0
   return responses.flatMap((response, index) => {
@@ -51,7 +51,7 @@ const batchTexts = (ids: readonly RequestId[], responses: readonly (RpcResponse 
   })
 }
 
-/** Handles POSTs of the session era: those that start a session, and messages within one. */
+/** Handles POST requests of the session era, which start a session or carry messages within one. */
 export const createSessionPosts = ({ sessions, streams, maxSessionsPerServer, report }: SessionPostsOptions) => ({
   /** Starts a session. */
   initialize: ({ mounted: { router }, caller }: ServerRequest, message: RequestMessage): Reply => {

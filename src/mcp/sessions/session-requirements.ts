@@ -11,7 +11,7 @@ export const SESSION_HEADER = 'mcp-session-id'
 export const notAcceptable = (types: string): Refusal =>
   refusal(406, ERROR.transport, `Not acceptable: the Accept header must list ${types}`)
 
-/** Checks that the client accepts both content types of a response to a POST. */
+/** Checks that the client accepts both content types that a response to a POST can have. */
 export const checkAccept = ({ headers }: HttpExchange): Refusal | undefined =>
   acceptsJson(headers) && acceptsEventStream(headers)
     ? undefined
@@ -25,7 +25,7 @@ export const checkVersion = ({ headers }: HttpExchange): Refusal | undefined => 
   return refusal(400, ERROR.transport, `Unsupported protocol version: ${version} (supported: ${supported})`)
 }
 
-/** The same response for unknown ids, ended sessions and other callers' sessions. */
+/** The response for unknown ids, ended sessions and other callers' sessions alike. */
 export const SESSION_NOT_FOUND = refusal(404, ERROR.sessionNotFound, 'Session not found')
 
 /** Returns the session that the request names, or a refusal. Only the caller who started a session may use it. */

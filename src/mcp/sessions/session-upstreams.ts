@@ -18,7 +18,10 @@ const upstreamsOf = (session: Session): SessionUpstreams => {
   return session.upstreams
 }
 
-/** Returns the session's client for requests from upstreams, or undefined if it accepts none. */
+/**
+ * Returns the object through which upstreams send requests to the session's client, or undefined if the client accepts
+ * none.
+ */
 export const findAskableClient = ({ offers, server }: Router, session: Session): AskableClient | undefined => {
   const capabilities = session.upstreams?.askable === undefined ? askableOf(session.capabilities) : undefined
   if (capabilities !== undefined) {
@@ -35,7 +38,7 @@ export const findAskableClient = ({ offers, server }: Router, session: Session):
   return session.upstreams?.askable
 }
 
-/** Pauses a session's subscriptions while nobody listens. `resumeSubscriptions` resumes them. */
+/** Pauses a session's subscriptions while the client is not listening. `resumeSubscriptions` resumes them. */
 export const pauseSubscriptions = ({ upstreams }: Session): void => {
   for (const one of upstreams?.subscriptions.values() ?? []) {
     one.stop?.()
@@ -72,7 +75,7 @@ const begin = ({ offers }: Router, session: Session, uri: string, group: string 
 
 const resume = async (router: Router, session: Session, uri: string, one: SessionSubscription): Promise<void> => {
   const taken = await begin(router, session, uri, one.group)
-  // A refused subscription stays paused.
+  // The subscription stays paused if the upstream refuses it.
   if (taken === undefined || 'refused' in taken) return
   if (one.stop !== undefined || session.upstreams?.subscriptions.get(uri) !== one) taken.stop()
   else {
@@ -82,8 +85,8 @@ const resume = async (router: Router, session: Session, uri: string, one: Sessio
 }
 
 /**
- * Resumes paused subscriptions when the client listens again. Sends an update for each, because
- * changes may have been missed.
+ * Resumes paused subscriptions when the client listens again. Sends an update for each resource, because changes may
+ * have been missed.
  */
 export const resumeSubscriptions = async (router: Router, session: Session): Promise<void> => {
   for (const [uri, one] of session.upstreams?.subscriptions ?? []) {
@@ -107,7 +110,7 @@ export const subscribe = (
   const group = groupOf(params)
   return begin(router, session, uri, group)?.then(taken => {
     if ('refused' in taken) return errorResponse(id, refusal(200, taken.refused.code, taken.refused.message))
-    // In the meantime the request may have been cancelled, the session ended, or the limit reached.
+    // Meanwhile, the request may have been cancelled, the session may have ended, or the limit may have been reached.
     const isFull = subscriptions.size >= MAX_SUBSCRIPTIONS && !subscriptions.has(uri)
     if (call.signal.aborted || subscriptions.has(uri) || isFull) taken.stop()
     else subscriptions.set(uri, { group, stop: taken.stop })

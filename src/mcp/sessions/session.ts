@@ -7,7 +7,7 @@ import type { SessionClaims } from './session-id.ts'
 /** A session's client, to which upstreams can send requests. */
 export type AskableClient = {
   peer: SessionPeer
-  /** Receives a response from the client. Drops it if its id is unknown. */
+  /** Handles a response from the client. Ignores a response with an unknown id. */
   receive: (response: ResponseMessage) => void
   /** Fails the open requests and closes the session's own connections to upstreams. */
   end: () => void
@@ -21,7 +21,7 @@ export type SessionSubscription = {
   stop: (() => void) | undefined
 }
 
-/** A session's state with regard to upstreams. */
+/** The part of a session's state that concerns upstreams. */
 export type SessionUpstreams = {
   /** By URI. */
   subscriptions: Map<string, SessionSubscription>
@@ -36,7 +36,7 @@ type SessionStart = Readonly<Pick<SessionClaims, 'serverId' | 'subject' | 'versi
 export type Session = SessionStart & {
   lastUsedAt: number
   logLevel: LogLevel | undefined
-  /** Running requests, for `notifications/cancelled`. Ids may repeat. */
+  /** Running calls, which `notifications/cancelled` can cancel. Several may have the same id. */
   calls: Call[] | undefined
   streams: ResumableStreams | undefined
   /** Used instead of `streams` by transports with a single stream. */

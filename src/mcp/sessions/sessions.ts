@@ -6,15 +6,15 @@ import type { SessionClaims, SessionIds } from './session-id.ts'
 import { pauseSubscriptions, releaseUpstreams } from './session-upstreams.ts'
 
 /**
- * Adds a running call. `calls` is an array, not a Set: a Set rehashes every few calls, and each
- * discarded table keeps the next one and its calls alive until a full garbage collection.
+ * Adds a running call. `calls` is an array, not a Set: a Set rehashes every few calls, and each discarded table keeps
+ * the next table and its calls alive until a full garbage collection.
  */
 export const addCall = (session: Session, call: Call): void => {
   session.calls ??= []
   session.calls.push(call)
 }
 
-/** Removes a finished call. The order of the others may change. */
+/** Removes a finished call. May change the order of the other calls. */
 export const removeCall = ({ calls = [] }: Session, call: Call): void => {
   const at = calls.lastIndexOf(call)
   const last = at < 0 ? undefined : calls.pop()
@@ -58,8 +58,8 @@ type ServerSessions = {
 }
 
 /**
- * Holds the sessions of this process by id. An unknown id is accepted if its session may still be in use: it was
- * created within the idle timeout, or this process has run for less than that time and may have missed its use.
+ * Holds the sessions of this process by id. Accepts an unknown id if its session may still be in use: the session was
+ * created within the idle timeout, or this process has run for less than that time and may not have seen its last use.
  */
 export const createSessions = ({ ids, now, idleMs, maxPerServer }: SessionsOptions) => {
   const startedAt = now()
@@ -100,7 +100,7 @@ export const createSessions = ({ ids, now, idleMs, maxPerServer }: SessionsOptio
   }
 
   const sweepMs = Math.min(idleMs / SWEEPS_PER_IDLE_TIME, MAX_SWEEP_INTERVAL_MS)
-  /** Whether nobody listens to the session, so that its subscriptions can be paused. */
+  /** Returns whether nobody is listening to the session, so that its subscriptions can be paused. */
   const hasNoListener = (session: Session): boolean => now() - session.lastUsedAt > sweepMs && !isBusy(session)
   const sweep = (): void => {
     const before = now() - idleMs
@@ -127,8 +127,8 @@ export const createSessions = ({ ids, now, idleMs, maxPerServer }: SessionsOptio
       return id
     },
     /**
-     * Returns the live session with this id and marks it as used. Returns undefined if it is unknown, ended, expired or
-     * another caller's.
+     * Returns the live session with this id and marks it as used. Returns undefined if the session is unknown, ended or
+     * expired, or belongs to another caller.
      */
     use: (serverId: string, id: string, subject: string | undefined): Session | undefined => {
       const session = byServer.get(serverId)?.living.get(id) ?? resume(serverId, id)

@@ -7,7 +7,8 @@ import type { Refusal } from '../rpc-response.ts'
 const DECIMAL = /^-?\d+(\.\d+)?$/
 
 /**
- * Checks that parameters with a declared header are repeated in it. Headers of parameters without a value are ignored.
+ * Checks that each parameter with a declared header has the same value in that header. Ignores the headers of
+ * parameters without a value.
  */
 export const checkParamHeaders = (
   declared: readonly ParamHeader[],

@@ -3,12 +3,12 @@ import { isJsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 import type { RequestState } from '../../upstreams/connection/call-link.ts'
 import { createSigner, type SigningKey } from '../signer.ts'
 
-/** Time for a client to repeat its request with the input. */
+/** Time within which a client must repeat its request with the input. */
 const MAX_AGE_MS = 15 * 60_000
-/** Longer states are rejected unread. */
+/** Maximum length of a state. Longer states are rejected without parsing. */
 const MAX_STATE_CHARACTERS = 256 * 1_024
 
-/** Identifies the request that a state belongs to: server, caller, method and params. */
+/** Returns a hash that identifies the request to which a state belongs: server, caller, method and params. */
 export const hashRequest = (parts: readonly (JsonValue | undefined)[]): string =>
   hash('sha256', JSON.stringify(parts), 'base64url')
 
@@ -21,7 +21,7 @@ export const createRequestStates = (keys: readonly SigningKey[], now: () => numb
   return {
     issue: (binding: string, { upstream, held }: RequestState): string =>
       signer.sign({ binding, upstream, held, until: now() + MAX_AGE_MS }),
-    /** Returns undefined if the state is expired or was not issued to this caller for this request. */
+    /** Returns undefined if the state has expired or was not issued to this caller for this request. */
     verify: (binding: string, signed: string): RequestState | undefined => {
       const state = signer.verify(signed)
       if (!isJsonObject(state) || state.binding !== binding) return undefined

@@ -18,7 +18,7 @@ import type { RequestStates } from './request-states.ts'
 import { findStatelessPeer } from './stateless-peer.ts'
 
 /**
- * Opens the channel of a request. A client cancels by closing the stream, and cannot resume it
+ * Opens the channel of a request. A client cancels the request by closing the stream, which cannot be resumed
  * (2026-07-28, basic/transports).
  */
 const openChannel = ({ http, mounted }: ServerRequest): PostChannel =>
@@ -40,7 +40,7 @@ const startCall = (
 
 /** Starts the calls of the stateless era. */
 export const createStatelessCalls = (states: RequestStates, report: ReportFault) => {
-  /** Builds the link from the request, which states the log level and the capabilities of its client. */
+  /** Builds the link from the log level and the client capabilities that the request states. */
   const linkFor = (
     { mounted, caller }: ServerRequest,
     message: RequestMessage,
@@ -70,7 +70,10 @@ export const createStatelessCalls = (states: RequestStates, report: ReportFault)
       return { request: message, call, channel, response }
     },
 
-    /** Returns undefined if no upstream offers what the request names. */
+    /**
+     * Sends a request to its upstream. Returns undefined if no upstream offers the resource or prompt that the request
+     * names.
+     */
     requestUpstream: (request: ServerRequest, message: RequestMessage): Reply | undefined => {
       const { router } = request.mounted
       if (!mayAskUpstream(router, message)) return undefined

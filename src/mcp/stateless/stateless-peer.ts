@@ -9,7 +9,7 @@ import { hashRequest, type RequestStates } from './request-states.ts'
 
 const NOTHING: JsonObject = {}
 
-/** Returns the client's capabilities that allow requests to it. */
+/** Returns the capabilities that allow requests to the client. */
 export const askableOf = (params: JsonObject | undefined): JsonObject => {
   const declared = metaOf(params)?.[META.clientCapabilities]
   if (!isJsonObject(declared)) return NOTHING
@@ -22,8 +22,8 @@ const unknownState = (): Refusal =>
   )
 
 /**
- * Returns the object through which upstreams ask the client of a request, by means of the result.
- * Undefined if the client accepts no requests.
+ * Returns the object through which upstreams send requests to a request's client, as part of the result. Returns
+ * undefined if the client accepts no requests.
  */
 export const findStatelessPeer = (
   { method, params }: RequestMessage,

@@ -1,6 +1,9 @@
 import { type HttpExchange, hasDisconnected, limitStall, writeHead } from '../http-exchange.ts'
 
-/** A client is disconnected above this number of unsent bytes, because they occupy our memory. */
+/**
+ * Maximum number of unsent bytes per stream. A client that exceeds it is disconnected, because the bytes occupy our
+ * memory.
+ */
 const MAX_UNSENT_BYTES = 1_024 * 1_024
 
 const FIELDS = [
@@ -13,31 +16,31 @@ const FIELDS = [
   'no',
 ]
 
-/** Formats a message as an event (HTML, "Server-sent events"). JSON contains no line breaks. */
+/** Formats a JSON message, which contains no line breaks, as an event (HTML, "Server-sent events"). */
 export const messageEvent = (json: string, id?: string): string =>
   id === undefined ? `event: message\ndata: ${json}\n\n` : `id: ${id}\nevent: message\ndata: ${json}\n\n`
 
 const KEEP_ALIVE = ': keep-alive\n\n'
 
 /**
- * Responds with an event stream. `onClose` is called once, whichever side ends the stream, and also
- * if the client has already disconnected.
+ * Responds with an event stream. `onClose` is called once, whichever side ends the stream, even if the client has
+ * already disconnected.
  */
 export const openEventStream = (http: HttpExchange, first: string, onClose: () => void) => {
   const { raw } = http
   const isGone = hasDisconnected(http)
-  // Asynchronous, like every other call of `onClose`.
+  // Calls `onClose` asynchronously, as in all other cases.
   if (isGone) queueMicrotask(onClose)
   else {
     writeHead(http, 200, FIELDS)
     raw.on('close', onClose)
-    // Clients wait for the head, and the first event may come later.
+    // Sends the head now, because clients wait for it and the first event may come later.
     if (first === '') raw.flushHeaders()
     else raw.write(first)
   }
   const write = (events: string): void => {
     if (isGone || raw.writableEnded || raw.destroyed) return
-    // Checked before writing: one long message does not mean that the client has stopped reading.
+    // The check precedes the write, because one long message does not mean that the client has stopped reading.
     if (raw.writableLength > MAX_UNSENT_BYTES) raw.destroy()
     else raw.write(events)
   }
@@ -50,7 +53,7 @@ export const openEventStream = (http: HttpExchange, first: string, onClose: () =
       raw.end(events)
       limitStall(raw, raw.writableLength)
     },
-    /** Whether the stream has ended and the network has all of it. */
+    /** Whether the stream has ended and all of it has been handed to the network. */
     get isDelivered() {
       return raw.writableFinished
     },

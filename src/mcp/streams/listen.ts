@@ -74,8 +74,8 @@ export type CheckRoom = (mounted: MountedServer) => Refusal | undefined
 /**
  * Serves `subscriptions/listen`, the only long-lived stream of the stateless era (2026-07-28,
  * basic/utilities/subscriptions). Acknowledges the supported part of the filter, tags every message with the request's
- * id, and sends a result if the server ends the stream. Every server sends changes of tools. Servers with upstreams
- * also send changes of prompts and resources, and updates of resources.
+ * id, and sends a result if the server ends the stream. Every server announces changes to its tools. Servers with
+ * upstreams also announce changes to prompts and resources, and updates of individual resources.
  */
 export const createListen = (checkRoom: CheckRoom, watchAccess: WatchAccess) => {
   const open = (request: ServerRequest, { id }: RequestMessage, filter: Filter, resources: Resources): void => {
@@ -105,7 +105,7 @@ export const createListen = (checkRoom: CheckRoom, watchAccess: WatchAccess) => 
     resources.listen(uri => {
       stream.send(stamped('notifications/resources/updated', subscription, `"uri":${JSON.stringify(uri)},`))
     })
-    // Without accepted subscriptions nothing could ever be sent.
+    // Ends the stream if no subscription was accepted, because nothing could ever be sent.
     if (kinds.size === 0 && resources.uris.length === 0) end()
     else mounted.subscribe(subscriber)
   }

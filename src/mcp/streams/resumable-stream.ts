@@ -5,18 +5,18 @@ import type { StreamWatch } from './stream-access.ts'
 /** Number of events buffered per stream, for clients that reconnect. */
 const MAX_BUFFERED_EVENTS = 64
 const MAX_BUFFERED_CHARACTERS = 64 * 1_024
-/** A disconnected client can resume its stream within this time. */
+/** Time within which a disconnected client can resume its stream. */
 const RESUME_WITHIN_MS = 5 * 60 * 1_000
 
-/** Part of event ids. Another process does not have this process's events. */
+/** Identifies this process in event ids, because other processes do not have its events. */
 const PROCESS = randomBytes(3).toString('hex')
 
 /** The current connection of a stream, with the access check of its caller. */
 export type StreamConnection = StreamWatch & { stream: EventStream }
 
 /**
- * A logical stream of a session, which outlives its connections and numbers its events. A stream of kind `notices`
- * carries notifications, one of kind `response` the progress and response of one request.
+ * Creates a logical stream of a session, which outlives its connections and numbers its events. A `notices` stream
+ * carries notifications. A `response` stream carries the progress and response of one request.
  */
 export const createResumableStream = (number: number, kind: 'notices' | 'response') => {
   let connection: StreamConnection | undefined
@@ -50,8 +50,8 @@ export const createResumableStream = (number: number, kind: 'notices' | 'respons
       connection?.stream.end()
     },
     /**
-     * Connects a client that has received events up to `after`. Ends the previous connection, which
-     * must have broken unnoticed.
+     * Connects a client that has received events up to `after`. Ends the previous connection, if any, which must have
+     * failed unnoticed.
      */
     attach: (next: StreamConnection, after: number): void => {
       connection?.stream.end()
@@ -68,8 +68,8 @@ export const createResumableStream = (number: number, kind: 'notices' | 'respons
     /** Whether the stream can be dropped, because the client has received everything or can no longer resume. */
     isOver: (at: number): boolean => connection === undefined && at - brokenAt > RESUME_WITHIN_MS,
     /**
-     * Formats an event with only an id, so that the client can resume before the first message
-     * (2025-11-25, transports).
+     * Formats an event that has only an id, so that the client can resume even before the first message (2025-11-25,
+     * transports).
      */
     prime: (after: number): string => `id: ${idOf(after)}\ndata: \n\n`,
   }

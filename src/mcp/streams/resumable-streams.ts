@@ -5,7 +5,7 @@ import { createResumableStream, parseEventId, type ResumableStream, type StreamC
 /** Maximum number of disconnected streams per session. */
 const MAX_BROKEN_STREAMS = 4
 
-/** All streams of a session. Subscribes to changes of the server. */
+/** Manages all streams of a session, and subscribes to changes to the server. */
 export const createResumableStreams = (now: () => number) => {
   const streams = new Map<number, ResumableStream>()
   let last = 0
@@ -20,8 +20,8 @@ export const createResumableStreams = (now: () => number) => {
   }
   const connections = (): StreamConnection[] => [...streams.values()].flatMap(stream => stream.connection() ?? [])
   /**
-   * Sends a message to exactly one stream (basic/transports): the newest open one, or else the
-   * newest disconnected one, where a client that reconnects receives it.
+   * Sends a message to exactly one stream (basic/transports): the newest open one or, if none is open, the newest
+   * disconnected one, from which a client that reconnects receives it.
    */
   const notify = (json: string): void => {
     forgetBroken()
@@ -29,7 +29,7 @@ export const createResumableStreams = (now: () => number) => {
     const target = all.findLast(stream => stream.connection() !== undefined) ?? all.at(-1)
     target?.send(json)
   }
-  /** Ends all streams but those of running calls, which end with their calls. */
+  /** Ends all streams except those of running calls, which end with their calls. */
   const end = (): void => {
     for (const stream of streams.values()) {
       if (stream.kind === 'notices') stream.connection()?.stream.end()
@@ -49,7 +49,7 @@ export const createResumableStreams = (now: () => number) => {
     },
     end,
   }
-  /** Opens a stream and subscribes to changes of `on`. */
+  /** Opens a stream and subscribes to changes to the server `on`. */
   const open = (kind: ResumableStream['kind'], on: MountedServer): ResumableStream => {
     mounted = on
     mounted.subscribe(subscriber)
@@ -60,7 +60,7 @@ export const createResumableStreams = (now: () => number) => {
   }
   return {
     open,
-    /** Returns the stream and number of an event id, or a new stream if the id is unknown. */
+    /** Returns the stream and the event number that an event id names, or a new stream if the id is unknown. */
     resume: (lastEventId: string | undefined, on: MountedServer): { resumable: ResumableStream; after: number } => {
       const wanted = parseEventId(lastEventId)
       const known = wanted === undefined ? undefined : streams.get(wanted.number)
@@ -71,7 +71,7 @@ export const createResumableStreams = (now: () => number) => {
     },
     forgetBroken,
     notify,
-    /** Whether a stream for notifications is open. */
+    /** Returns whether a stream for notifications is open. */
     hasNotices: (): boolean =>
       [...streams.values()].some(stream => stream.kind === 'notices' && stream.connection() !== undefined),
     hasOpenStream: (): boolean => connections().length > 0,

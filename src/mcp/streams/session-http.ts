@@ -10,13 +10,16 @@ import type { SessionStreams } from './session-streams.ts'
 
 type SessionHttpOptions = { sessions: Sessions; streams: SessionStreams; checkRoom: CheckRoom }
 
-/** Whether the request is of the stateless era, which has no GET and DELETE. */
+/** Returns whether the request belongs to the stateless era, which does not use GET or DELETE. */
 const namesStateless = ({ headers }: HttpExchange): boolean => {
   const version = headerOf(headers, 'mcp-protocol-version')
   return version !== undefined && isStatelessVersion(version)
 }
 
-/** Handles GET and DELETE of `/s/:uuid`, which open a session's notification stream and end the session. */
+/**
+ * Handles `/s/:uuid` requests with GET, which opens a session's notification stream, and DELETE, which ends the
+ * session.
+ */
 export const createSessionHttp = ({ sessions, streams, checkRoom }: SessionHttpOptions) => {
   const get = (request: ServerRequest): Refusal | undefined => {
     const { http, mounted } = request

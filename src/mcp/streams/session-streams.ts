@@ -13,7 +13,7 @@ const PRIMING_VERSION: SessionVersion = '2025-11-25'
 
 type ResumePoint = { resumable: ResumableStream; after: number }
 
-/** Opens the event streams of sessions: those for notifications and those of slow responses. */
+/** Opens the event streams of sessions, for notifications and for slow responses. */
 export const createSessionStreams = (watchAccess: WatchAccess, now: () => number) => {
   const connect = (request: ServerRequest, session: Session, { resumable, after }: ResumePoint): void => {
     const first = session.version >= PRIMING_VERSION ? resumable.prime(after) : ''
@@ -24,7 +24,7 @@ export const createSessionStreams = (watchAccess: WatchAccess, now: () => number
     resumable.attach({ stream, ...watchAccess(request, stream, stream.end) }, after)
   }
 
-  /** Opens a stream for the response of a slow call. A disconnected client can resume it. */
+  /** Opens a stream for the response to a slow call. A disconnected client can resume the stream. */
   const streamResponse = (request: ServerRequest, session: Session): ResponseStream => {
     session.streams ??= createResumableStreams(now)
     const resumable = session.streams.open('response', request.mounted)

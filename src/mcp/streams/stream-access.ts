@@ -4,7 +4,7 @@ import type { ServerRequest } from '../server-request.ts'
 import type { EventStream } from './event-stream.ts'
 
 export type StreamWatch = {
-  /** Checks the caller's access again. With `userId`, does nothing for other callers. */
+  /** Checks the caller's access again. If `userId` is given, checks only that user's access. */
   checkAccess: (policy: AccessPolicy, userId?: string) => void
   /** Keeps the stream alive, or ends it if the token has expired. */
   beat: () => void

@@ -11,9 +11,9 @@ import { normalizeRegistration } from './registration.ts'
 
 /** Documents have a few hundred bytes, and the draft considers 5 kB sufficient (§6.6). */
 export const MAX_DOCUMENT_BYTES = 5 * 1_024
-/** Short, because a browser waits for the document. */
+/** Timeout for fetching a document. It is short because a browser is waiting. */
 const DOCUMENT_TIMEOUT_MS = 2_500
-/** Maximum number of fetches per network and window. Cached documents do not count. */
+/** Maximum number of fetches per client network and window. Cached documents do not count. */
 const MAX_FETCHES = 60
 /**
  * The limit for documents that were valid before. Hosted clients refresh the tokens of many users from few addresses.
@@ -22,7 +22,7 @@ const MAX_KNOWN_FETCHES = 1_000
 const FETCHES_WINDOW_MS = 60 * 60 * 1_000
 const MAX_CLIENT_ID_CHARACTERS = 2_048
 
-/** Number of documents cached in case their host fails. */
+/** Maximum number of documents that are cached in case their hosts fail. */
 const MAX_CACHED = 500
 /** How long a cached document is used if it cannot be fetched. */
 const CACHE_MS = 24 * 60 * 60 * 1_000
@@ -40,7 +40,7 @@ const MEMBERS_READ: ReadonlySet<string> = new Set([
   'grant_types',
   'response_types',
   'token_endpoint_auth_method',
-  // Not allowed, but kept so that the library rejects the document.
+  // Not allowed in a document, but passed on so that the library rejects it.
   'client_secret',
   'client_secret_expires_at',
 ])
@@ -55,8 +55,8 @@ const parseDocument = (body: Buffer): JsonObject | undefined => {
 }
 
 /**
- * Normalizes a document like a registration and drops unsupported values. An invalid document
- * remains unchanged, so that the library reports the error.
+ * Normalizes a document like a registration, and drops unsupported values. Leaves an invalid document unchanged, so
+ * that the library reports the error.
  */
 const readDocument = (url: string, body: Buffer): { document: JsonObject; isValid: boolean } | undefined => {
   const parsed = parseDocument(body)
@@ -90,7 +90,7 @@ const allowClient = async (_ctx: unknown, { clientName, redirectUris = [] }: Cli
 
 /**
  * Fetches client metadata documents for the library, and decides which may be fetched and accepted. Follows no
- * redirects and only connects to public addresses, even if tools may reach others. If a document's host fails, the last
+ * redirects and connects only to public addresses, even if tools may reach others. If a document's host fails, the last
  * valid document is used (RFC 9111 §4.2.4), so that connected clients keep working.
  */
 export const createClientDocuments = ({ send }: Pick<HttpClient, 'send'>, counters: Counters) => {
@@ -119,15 +119,15 @@ export const createClientDocuments = ({ send }: Pick<HttpClient, 'send'>, counte
     allowFetch: async (ctx: FetchContext, clientId: string): Promise<boolean> => {
       if (clientId.length > MAX_CLIENT_ID_CHARACTERS) return false
       if (ctx !== undefined) {
-        // The library looks up the client again when it reports an error to the client.
+        // Allows one fetch per request. The library looks up the client again when it reports an error to the client.
         if (fetchedFor.has(ctx.req)) return false
         fetchedFor.add(ctx.req)
       }
       const [most, name] = lastValid.has(clientId)
         ? [MAX_KNOWN_FETCHES, 'oauth-known-document']
         : [MAX_FETCHES, 'oauth-document']
-      // Pages have no request here, so their fetches are counted per document. A request has
-      // fetched the same document before, perhaps in another process.
+      // Fetches for our pages have no request here, so they are counted per document. An earlier request, perhaps in
+      // another process, has fetched the same document.
       const who = ctx === undefined ? hash('sha256', clientId) : networkOf(ctx.ip)
       const { count } = await counters.increment(`${name}:${who}`, FETCHES_WINDOW_MS)
       return count <= most

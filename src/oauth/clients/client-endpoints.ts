@@ -41,7 +41,7 @@ const buildMetadata = (baseUrl: string) => ({
 const MAX_BODY_BYTES = 64 * 1_024
 const MAX_JSON_DEPTH = 8
 const REGISTRATIONS_WINDOW_MS = 60 * 60 * 1_000
-/** Maximum number of registrations per address and window. */
+/** Maximum number of registrations per client network and window. */
 const MAX_REGISTRATIONS = 20
 
 const ANYONE = { access: 'anyone' } as const
@@ -88,8 +88,8 @@ const sendOAuthErrors = (app: FastifyInstance): void => {
 }
 
 /**
- * Leaves bodies to the library, which parses forms itself, up to 56 kB. Requests that declare a
- * body over our own limit are rejected first.
+ * Leaves bodies unread, because the library parses forms of up to 56 kB itself. Requests that declare a body over our
+ * own limit are rejected first.
  */
 const leaveBodiesUnread = (app: FastifyInstance): void => {
   app.removeAllContentTypeParsers()
@@ -100,7 +100,7 @@ const leaveBodiesUnread = (app: FastifyInstance): void => {
   })
 }
 
-/** The endpoints for tokens, revocation and keys, which the library implements. */
+/** Registers the endpoints for tokens, revocation and keys, which the library implements. */
 const libraryEndpoints =
   ({ forwardToLibrary }: ClientEndpointsParts) =>
   async (app: FastifyInstance): Promise<void> => {
@@ -131,7 +131,7 @@ const registrationEndpoint =
     app.addHook('onRequest', async (request, reply) => {
       openToAllOrigins(reply, 'POST')
       if (request.method !== 'POST') return
-      // Counted before the body is read, so that rejected requests count as well.
+      // Requests are counted before the body is read, so that rejected ones count as well.
       const key = `oauth-register:${networkOf(request.ip)}`
       const { count, resetsInMs } = await counters.increment(key, REGISTRATIONS_WINDOW_MS)
       if (count <= MAX_REGISTRATIONS) return
@@ -158,7 +158,7 @@ const metadataEndpoints =
     }
   }
 
-/** The endpoints that OAuth clients call directly, without a browser. */
+/** Registers the endpoints that OAuth clients call directly, without a browser. */
 export const clientEndpoints =
   (parts: ClientEndpointsParts) =>
   async (app: FastifyInstance): Promise<void> => {

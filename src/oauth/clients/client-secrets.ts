@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { SealContext, Sealed, Sealing } from '../../lib/process/sealing.ts'
 
-/** `organizationId` is undefined for a client that registered itself. */
+/** The owner of a secret. `organizationId` is undefined for a client that registered itself. */
 type Owner = { organizationId: string | undefined; clientId: string }
 
 /** Binds a client's secret to its row, so that it cannot be opened in another row. */
@@ -13,7 +13,7 @@ const contextOf = ({ organizationId = '', clientId }: Owner): SealContext => ({
 
 const SECRET_BYTES = 32
 
-/** Creates a secret and its sealed form. Returns none for a public client, which cannot keep a secret. */
+/** Creates a secret and its sealed form. Both are undefined for a public client, which cannot keep a secret. */
 export const makeClientSecret = (
   sealing: Pick<Sealing, 'seal'>,
   owner: Owner,
@@ -23,6 +23,6 @@ export const makeClientSecret = (
   return { secret, sealed: secret === undefined ? undefined : sealing.seal(secret, contextOf(owner)) }
 }
 
-/** Throws SealError if the row has been altered or moved. */
+/** Decrypts a client's secret. Throws SealError if the row has been altered or moved. */
 export const openClientSecret = (sealing: Pick<Sealing, 'open'>, owner: Owner, sealed: Sealed): string =>
   sealing.open(sealed, contextOf(owner))

@@ -22,7 +22,7 @@ const MAX_CLIENTS = 100
 type OAuthClientInput = Pick<OAuthClient, 'name' | 'redirectUris' | 'tokenEndpointAuthMethod'>
 type OAuthClientChanges = { name?: string | undefined; redirectUris?: readonly string[] | undefined }
 
-/** A new client. The secret is only available here. */
+/** A new client with its secret, which is available only here. */
 export type NewClient = OAuthClient & { clientSecret: string | undefined }
 
 const invalidRedirects = (errors: readonly FieldError[]): AppError =>

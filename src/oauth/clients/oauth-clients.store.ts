@@ -11,7 +11,7 @@ const Metadata = z.object({
   token_endpoint_auth_method: z.enum(AUTH_METHODS),
 })
 
-/** Returns an empty array for a client that registered itself. */
+/** Converts a row to a client. Returns an empty array for a client that registered itself. */
 const toClients = ({ organizationId, metadata, secret: _, ...row }: Rows.OAuthClient): OAuthClient[] => {
   if (organizationId === null) return []
   const { client_name, redirect_uris, token_endpoint_auth_method } = Metadata.parse(metadata)

@@ -4,7 +4,7 @@ import { failure, type Result, success } from '../../lib/kernel/result.ts'
 export type RedirectKind = 'web' | 'loopback' | 'private'
 
 const MAX_REDIRECT_CHARACTERS = 2_048
-/** Printable ASCII without the backslash, which parsers interpret differently. */
+/** Printable ASCII without the backslash, which parsers interpret in different ways. */
 const UNAMBIGUOUS = /^[\x21-\x5b\x5d-\x7e]+$/
 /** Also matches empty user info, which is not visible in a parsed URL. */
 const USER_INFO = /^[^:]+:\/\/[^/?]*@/
@@ -13,8 +13,8 @@ const USER_INFO = /^[^:]+:\/\/[^/?]*@/
  */
 const WEB_START = /^https?:\/\/[^/?]/i
 /**
- * Names, IPv4 and IPv6 addresses. Hosts may contain other characters (WHATWG URL §3.5), but those
- * could have a meaning in a policy or header.
+ * Host names, IPv4 addresses and IPv6 addresses. Hosts may contain other characters (WHATWG URL §3.5), but these could
+ * have a special meaning in a policy or header.
  */
 const HOST = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])$/
 const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
@@ -28,7 +28,7 @@ const NOT_OF_APPS: ReadonlySet<string> = new Set(
 
 const isWebProtocol = (protocol: string): boolean => protocol === 'https:' || protocol === 'http:'
 
-/** Checks whether a redirect URI is allowed. The error starts with `must`. */
+/** Checks whether a redirect URI is allowed. The error message starts with `must`. */
 export const checkRedirectUri = (uri: string): Result<RedirectKind, string> => {
   if (uri.length > MAX_REDIRECT_CHARACTERS) return failure(`must have at most ${MAX_REDIRECT_CHARACTERS} characters`)
   const url = UNAMBIGUOUS.test(uri) ? URL.parse(uri) : null
@@ -50,7 +50,7 @@ export const checkRedirectUri = (uri: string): Result<RedirectKind, string> => {
   }
 }
 
-/** Checks all redirect URIs. Returns the first error. */
+/** Checks all redirect URIs. Returns their kinds, or the first error. */
 export const checkRedirectUris = (uris: readonly string[]): Result<readonly RedirectKind[], string> => {
   const kinds: RedirectKind[] = []
   for (const uri of uris) {
@@ -62,9 +62,9 @@ export const checkRedirectUris = (uris: readonly string[]): Result<readonly Redi
 }
 
 /**
- * Returns the source that allows this redirect URI in the form-action of a content security policy,
- * because the response to a form redirects there. CSP 3 §2.3.1 cannot express IPv6 addresses, so
- * `[::1]` becomes its scheme.
+ * Returns the source that allows this redirect URI in the form-action directive of a content security policy, because
+ * the response to a form redirects there. CSP 3 §2.3.1 cannot express IPv6 addresses, so for `[::1]` the source is its
+ * scheme.
  */
 export const formTargetOf = (redirectUri: string): string => {
   const { protocol, hostname, origin } = new URL(redirectUri)

@@ -10,7 +10,7 @@ import { AUTH_METHODS } from './oauth-client.ts'
 import { checkRedirectUris, type RedirectKind } from './redirects.ts'
 
 export type RegistrationRefusal = {
-  /** A code from RFC 7591 §3.2.2. */
+  /** An error code from RFC 7591 §3.2.2. */
   error: 'invalid_redirect_uri' | 'invalid_client_metadata'
   description: string
 }
@@ -21,7 +21,7 @@ const MAX_URI_CHARACTERS = 2_048
 
 const words = z.array(z.string().max(200)).max(50)
 
-/** The supported members (RFC 7591 §2). All others are neither stored nor fetched. */
+/** The supported members (RFC 7591 §2). All others are not stored, and their URLs are not fetched. */
 const Registration = z.object({
   redirect_uris: z.array(z.string()).min(1).max(MAX_REDIRECTS),
   client_name: z.string().max(1_000).optional().catch(undefined),
@@ -34,7 +34,7 @@ const Registration = z.object({
 
 const GRANT_TYPES = ['authorization_code', 'refresh_token']
 
-/** Returns a name on one line, without invisible or direction-changing characters. */
+/** Returns a name as a single line without invisible or direction-changing characters. */
 export const cleanName = (name: string): string =>
   name
     .replace(/[\p{C}\p{Z}]+/gu, ' ')
@@ -55,9 +55,9 @@ const describeIssue = ({ path, message }: z.core.$ZodIssue): string => {
 const refuse = (error: RegistrationRefusal['error'], description: string) => failure({ error, description })
 
 /**
- * Validates and normalizes client metadata. Drops unsupported grant types, response types and
- * scopes instead of rejecting them, because clients request what other servers support. A client with
- * redirects to the user's own machine is native, whatever it declares.
+ * Validates and normalizes client metadata. Drops unsupported grant types, response types and scopes instead of
+ * rejecting them, because clients request what other servers support. A client with a redirect URI on the user's own
+ * machine counts as native, whatever it declares.
  */
 export const normalizeRegistration = (body: unknown): Result<JsonObject, RegistrationRefusal> => {
   const parsed = Registration.safeParse(body)
@@ -90,8 +90,8 @@ export const normalizeRegistration = (body: unknown): Result<JsonObject, Registr
 }
 
 /**
- * Returns a function that registers a client at the client's own request (RFC 7591). If the client
- * has a secret, only the response shows it.
+ * Returns a function that registers a client at the client's own request (RFC 7591). If the client has a secret, it
+ * appears only in the response.
  */
 export const createRegister =
   ({ db, sealing }: { db: Database; sealing: Sealing }) =>

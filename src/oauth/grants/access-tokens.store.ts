@@ -10,8 +10,8 @@ const Payload = z.object({
 })
 
 /**
- * Finds a token by its hash, with its user's organizations, in one indexed query. Ignores tokens
- * that are stored in an unexpected form.
+ * Finds a token by its hash, together with its user's organizations, in one indexed query. Ignores tokens that are
+ * stored in an unexpected form.
  */
 export const findIssuedToken = async (tx: Transaction, handleHash: string) => {
   const row = await tx.oAuthArtifact.findUnique({
@@ -27,7 +27,7 @@ export const findIssuedToken = async (tx: Transaction, handleHash: string) => {
     userId: row.userId,
     serverId: row.serverId,
     grantId: row.grantId,
-    /** The resource for which it was requested (RFC 8707). */
+    /** The resource for which the token was requested (RFC 8707). */
     audience: data.aud,
     scope: data.scope,
     expiresAt: new Date(Math.min(ends, row.expiresAt?.getTime() ?? ends)),

@@ -33,7 +33,7 @@ export type OAuthTokensParts = {
 }
 
 /**
- * Verifies access tokens of the authorization server. Each token is valid for one server until it expires or is
+ * Verifies access tokens issued by the authorization server. Each token is valid for one server until it expires or is
  * revoked. Results are cached for a few seconds. The cache is cleared when the user's access changes.
  */
 export const createOAuthTokens = ({ db, bus, logger, baseUrl, now = Date.now }: OAuthTokensParts) =>
@@ -42,7 +42,7 @@ export const createOAuthTokens = ({ db, bus, logger, baseUrl, now = Date.now }: 
     isToken: text => OPAQUE_TOKEN.test(text),
     find: async tokenHash => {
       const issued = await findIssuedToken(db, tokenHash)
-      // For example, the token was issued when the installation had another address.
+      // The audience differs, for example, if the token was issued when the installation had another address.
       if (issued === undefined || issued.audience !== serverUrl(baseUrl, issued.serverId)) return undefined
       return toHolder(issued)
     },

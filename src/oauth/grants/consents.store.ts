@@ -56,8 +56,8 @@ export const removeGrantWithTokens = async (tx: Transaction, grantId: string) =>
 }
 
 /**
- * Removes all grants, codes, tokens, sessions and pending interactions of a user. Returns the number of grants.
- * `access_changed` must be announced afterwards.
+ * Removes all grants, codes, tokens, sessions and pending interactions of a user. Returns the number of grants. The
+ * caller must announce `access_changed` afterwards.
  */
 export const endGrantsOf = async (tx: Transaction, userId: string): Promise<number> => {
   const grants = await tx.oAuthArtifact.count({ where: { userId, kind: 'Grant' } })

@@ -13,7 +13,7 @@ export type GrantServiceParts = { db: Database; changes: Changes }
 
 const noGrant = () => new AppError('not_found', 'There is no such grant.')
 
-/** Lists and revokes grants: builders see those for a server, users their own. */
+/** Lists and revokes grants. Builders see the grants for a server, and users see their own. */
 export const createGrantService = ({ db, changes }: GrantServiceParts) => {
   /**
    * Removes the actor's own grant, or a grant for a server that the actor owns or manages in one of
@@ -37,7 +37,7 @@ export const createGrantService = ({ db, changes }: GrantServiceParts) => {
     })
 
   return {
-    /** Lists the grants that users have given for a server. For builders. */
+    /** Lists the grants that users have given for a server. Requires build access to the server. */
     listServerGrants: async (actor: Actor, serverId: string, page: IdPage): Promise<Grant[]> => {
       await getServerFor(db, actor, serverId, 'build')
       return listGrants(db, { serverId }, page)

@@ -8,13 +8,14 @@ import { type AccessPolicy, policyOf } from '../../servers/access/access.ts'
 import { type ServerRow, toServer, WITH_USERS } from '../../servers/servers.store.ts'
 
 /**
- * A user's permission for a client to use a server on their behalf. Ends when it is revoked, together with its tokens.
+ * A user's permission for a client to use a server on the user's behalf. It ends, together with its tokens, when it is
+ * revoked.
  */
 export type Grant = {
   id: string
   userId: string
   userEmail: string
-  /** `name` is the client's own name, or the host of its metadata document. */
+  /** `name` is the name that the client gave itself, or the host of its metadata document. */
   client: { id: string; name: string }
   server: { name: string; policy: AccessPolicy }
   scopes: readonly McpScope[]

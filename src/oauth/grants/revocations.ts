@@ -9,7 +9,7 @@ import { removeGrantWithTokens } from './consents.store.ts'
  * does nothing if the grant no longer exists.
  */
 export const createRevokeGrant = (changes: Changes) => {
-  // The library revokes each kind of token separately, but once is enough.
+  // The library revokes each kind of token separately, but the grant needs to be revoked only once.
   const flights = createSingleFlight<void>()
 
   return (grantId: string, reason: 'grant.removed' | 'grant.misused', address: string | undefined): Promise<void> =>

@@ -1,7 +1,7 @@
 import { removeInBatches } from '../../lib/db/batches.ts'
 import type { Database, Transaction } from '../../lib/db/client.ts'
 
-/** Small batches, because each row is in eight indexes. */
+/** Batches are small, because each row is in eight indexes. */
 const ARTIFACTS_PER_BATCH = 100
 
 export const removeExpiredArtifacts = (db: Database, now: Date, signal: AbortSignal): Promise<void> => {
@@ -10,8 +10,8 @@ export const removeExpiredArtifacts = (db: Database, now: Date, signal: AbortSig
 }
 
 /**
- * Removes self-registered clients that were never used and created before `neverUsedBefore`, or
- * last used before `idleSince`.
+ * Removes self-registered clients that were created before `neverUsedBefore` and never used, or last used before
+ * `idleSince`.
  */
 export const removeIdleClients = (
   db: Database,
@@ -24,8 +24,8 @@ export const removeIdleClients = (
 }
 
 /**
- * Reads the next `limit` grants created before `madeBefore` and removes those without other artifacts. Pages by hash,
- * starting after `afterHash`, because that is the order of the index over all grants.
+ * Reads the next `limit` grants created before `madeBefore` and removes those that have no other artifacts. Pages by
+ * hash, starting after `afterHash`, because the index over all grants has this order.
  */
 export const removeSpentGrants = async (
   tx: Transaction,

@@ -3,10 +3,10 @@ import { type Database, transact } from '../../lib/db/client.ts'
 import { DAY_MS } from '../../lib/kernel/durations.ts'
 import { removeExpiredArtifacts, removeIdleClients, removeSpentGrants } from './sweep.store.ts'
 
-/** Grants per transaction, few enough not to block other writers. */
+/** Grants per transaction. The number is small enough not to block other writers. */
 const GRANTS_PER_BATCH = 200
 
-/** For clients that registered themselves and were never used. */
+/** Lifetime of clients that registered themselves and were never used. */
 const UNUSED_CLIENT_MS = DAY_MS
 const IDLE_CLIENT_MS = 90 * DAY_MS
 /** The lifetime of a refresh token. A grant used within this time still has one. */
@@ -24,7 +24,7 @@ export const removeExpired = async (db: Database, now: Date, signal: AbortSignal
     const { lastHash } = await transact(db, tx => removeSpentGrants(tx, madeBefore, afterHash, GRANTS_PER_BATCH))
     if (lastHash === undefined) return
     afterHash = lastHash
-    // A SQLite statement blocks this process. This lets calls run in between.
+    // Lets calls run between SQLite statements, which block this process.
     await setImmediate()
   }
 }

@@ -16,7 +16,7 @@ import { readPassedTarget } from './request-target.ts'
 
 export type AdmittedPassage = { route: PassthroughRoute; target: PassedTarget }
 
-/** Returns a refusal if the caller's token does not have the scope for calls. */
+/** Returns a refusal if the caller's token lacks the scope for calls. */
 const checkScope = ({ http, caller }: ServerRequest, challenges: Challenges): Refusal | undefined => {
   const held = caller?.limitedTo
   if (held === undefined || held.has('mcp:call')) return undefined
@@ -35,7 +35,7 @@ const ECHO_METHODS: ReadonlySet<string | undefined> = new Set(['TRACE', 'TRACK']
 
 /**
  * Request destinations whose response becomes part of the page (fetch standard, "destination"). Our own pages trust
- * scripts and styles of their origin, and must not load any from an upstream through us.
+ * scripts and styles from their origin, and must not load any from an upstream through us.
  */
 const PARTS_OF_PAGES: ReadonlySet<string> = new Set([
   'audioworklet',

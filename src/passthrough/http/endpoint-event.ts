@@ -1,6 +1,6 @@
 import { Transform } from 'node:stream'
 
-/** Maximum size of the first event, if it is to be replaced. */
+/** Maximum size of a first event whose address is to be replaced. */
 const MAX_EVENT_BYTES = 16 * 1_024
 
 const EVENT_END = /\r\n\r\n|\n\n|\r\r/
@@ -8,9 +8,9 @@ const ENDPOINT = /(^|[\r\n])event: ?endpoint(?=[\r\n])/
 const DATA = /(^|[\r\n])(data: ?)([^\r\n]*)/
 
 /**
- * Replaces the address in the first event of an HTTP+SSE stream, to which the client posts its
- * messages (2024-11-05, basic/transports). The rest is passed on unchanged. The stream ends if
- * `toOurs` returns undefined, because the address is outside the upstream or contains a secret.
+ * Replaces the address to which the client posts its messages, in the first event of an HTTP+SSE stream (2024-11-05,
+ * basic/transports). Passes the rest on unchanged. Ends the stream if `toOurs` returns undefined, because the address
+ * is outside the upstream or contains a secret.
  */
 export const replaceEndpoint = (toOurs: (address: string) => string | undefined): Transform => {
   let waiting: Buffer | undefined = Buffer.alloc(0)

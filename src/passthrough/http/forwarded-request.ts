@@ -21,10 +21,10 @@ export type ForwardedRequest = {
   publicPath: string
   /** Records that the upstream assigned this session id to the caller. */
   claimSession: (id: string) => void
-  /** Records the address to which the client of this stream posts, until the stream ends. */
+  /** Records the address to which this stream's client posts, until the stream ends. */
   claimAddress: (address: PassedTarget) => void
 }
 
-/** Returns the key of a request's session: the session id, or for HTTP+SSE the address for messages. */
+/** Returns the key of a request's session: the session id or, for HTTP+SSE, the address for messages. */
 export const sessionOf = ({ http, route, target }: Pick<ForwardedRequest, 'http' | 'route' | 'target'>) =>
   route.isSse ? `${target.suffix}${target.search}` : headerOf(http.headers, SESSION_HEADER)

@@ -15,7 +15,7 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
 
 const isAlwaysHop = (name: string): boolean => HOP_BY_HOP.has(name)
 
-/** Always forwarded, even if `Connection` names it: without its length, a body would be read as the next request. */
+/** Always forwarded, even if `Connection` names it. Without its length, a body would be read as the next request. */
 const NEVER_HOP = 'content-length'
 
 /**

@@ -2,7 +2,7 @@ import { createCounts } from '../../lib/worker/fair-queue.ts'
 import type { Caller } from '../../servers/access/access.ts'
 import type { PassedTarget } from '../route/target.ts'
 
-/** Maximum nesting of escapes. Legitimate clients need less. */
+/** Maximum depth of nested escapes. Legitimate clients need fewer levels. */
 const MAX_DECODINGS = 8
 
 const decode = (text: string): string => {
@@ -13,7 +13,7 @@ const decode = (text: string): string => {
   }
 }
 
-/** Normalizes a path, so that spellings that an upstream may treat as equal become equal. */
+/** Normalizes a path, so that different spellings that an upstream may treat as equal become equal. */
 const plainPath = (path: string): string => {
   let text = path
   for (let times = 0; times < MAX_DECODINGS && text.includes('%'); times++) text = decode(text)
@@ -28,7 +28,7 @@ const plainPath = (path: string): string => {
 /** The user id for anonymous callers. */
 const ANONYMOUS = ''
 
-/** Returns the key of a server, a user and an address, whatever its escapes. */
+/** Returns the key for a server, a user and an address, whatever escapes the address contains. */
 const addressKey = (serverId: string, user: string, { suffix, search }: PassedTarget): string =>
   `${serverId} ${user} ${decode(suffix)} ${decode(search)}`
 
@@ -50,7 +50,7 @@ export const createMessageAddresses = () => {
         for (const key of keys) streams.add(key, -1)
       }
     },
-    /** Whether this caller may post to the address. */
+    /** Returns whether this caller may post to the address. */
     isAllowed: (serverId: string, target: PassedTarget, caller: Caller): boolean =>
       streams.of(pathKey(serverId, target)) === 0 ||
       [ANONYMOUS, caller?.userId ?? ANONYMOUS].some(user => streams.of(addressKey(serverId, user, target)) > 0),

@@ -30,7 +30,7 @@ export const createPassRequest =
     raw.on('close', () => {
       abort()
       slot?.release()
-      // Otherwise the rest of the body would be read as the next request on this connection.
+      // Discards the rest of the body, which would otherwise be read as the next request on this connection.
       incoming.unpipe()
       incoming.resume()
     })

@@ -14,7 +14,7 @@ import { buildResponseHeaders, readLocation } from './response-headers.ts'
 
 /** A valid reason phrase (RFC 9112 §4). */
 const REASON = /^[\t\x20-\x7e]{1,200}$/
-/** Time for the client to read the rest after the stream has ended. */
+/** Time for the client to read the remaining data after the stream has ended. */
 const END_GRACE_MS = 1_000
 
 type ForwardedResponse = ForwardedRequest & {
@@ -28,11 +28,11 @@ type ForwardedResponse = ForwardedRequest & {
 const isEventStream = ({ headers }: ResponseHead): boolean =>
   headerOf(headers, 'content-type')?.trimStart().toLowerCase().startsWith('text/event-stream') === true
 
-/** Whether a text contains a secret of the upstream's configuration, or the token sent to it. */
+/** Returns whether a string contains a secret from the upstream's configuration or the token sent to it. */
 const holdsSecret = ({ passthrough, token }: ForwardedResponse, text: string): boolean =>
   passthrough.holdsSecret(text) || (token !== undefined && text.includes(token))
 
-/** Translates the address for messages into an address of this server. */
+/** Translates the upstream's address for messages into an address on this server. */
 const toOurEndpoint =
   (forwarded: ForwardedResponse) =>
   (address: string): string | undefined => {
@@ -58,7 +58,7 @@ const openStream = (forwarded: ForwardedResponse): Writable => {
     raw.destroy()
   })
   first?.pipe(raw)
-  // Clients wait for the head, and the first event may come much later.
+  // Sends the head now, because clients wait for it and the first event may come much later.
   raw.flushHeaders()
   passage.markStream(() => {
     abort()

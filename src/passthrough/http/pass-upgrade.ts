@@ -11,10 +11,10 @@ import { createHopCheck } from './hop-by-hop.ts'
 import { credentialsRefusal, downRefusal, faultRefusal, isUnauthorized } from './refusals.ts'
 import { buildResponseHeaders, isPassedBack } from './response-headers.ts'
 
-/** Returns a refusal if a response that does not switch protocols must not reach the client. */
+/** Checks a response that does not switch protocols. Returns a refusal if it must not reach the client. */
 const refusalOf = ({ status, headers }: ResponseHead): Refusal | undefined => {
   if (isUnauthorized(status)) return credentialsRefusal(status)
-  // The client would connect to the upstream's address.
+  // A redirect would make the client connect to the upstream's address.
   if (headers.location !== undefined) {
     const why = 'The MCP server redirected the WebSocket request, which is not supported. Use the URL it redirects to.'
     return refusal(502, ERROR.transport, why)
@@ -80,7 +80,7 @@ export const createPassUpgrade =
       passage.status = status
       slot.responded(status)
     }
-    // An upgrade has no body. With a length, Node would take the next request for the body.
+    // Drops Content-Length: an upgrade has no body, and Node would take the next request for the body.
     const { 'content-length': _, ...headers } = forwarded.headers
     const abort = proxy.pass({
       url,

@@ -4,7 +4,7 @@ import type { StreamWatch, WatchAccess } from '../../mcp/streams/stream-access.t
 import type { CompiledPassthrough } from '../../runtime/call/compiled-passthrough.ts'
 import { UpstreamError } from '../../upstreams/connection/upstream-error.ts'
 
-/** The history record of a passed request, from admission to its end. */
+/** The history record of a forwarded request, from admission to its end. */
 export type Passage = {
   status: number | undefined
   error: string | undefined
@@ -28,7 +28,7 @@ export type PassageParts = {
   onEnd: (end: () => void) => void
 }
 
-/** Recorded if there was neither a response nor a client to receive a refusal. */
+/** The error recorded if the client disconnected before there was a response or a refusal to send. */
 const CLIENT_LEFT = 'The client disconnected before the MCP server responded.'
 
 export const startPassage = (parts: PassageParts): Passage => {
@@ -56,7 +56,7 @@ export const startPassage = (parts: PassageParts): Passage => {
     mounted.subscribe(subscriber)
     unsubscribe = () => mounted.unsubscribe(subscriber)
   }
-  /** Whether the server was deleted or its upstream changed after the request arrived. */
+  /** Returns whether the server was deleted or its upstream changed after the request arrived. */
   const isOver = (): boolean => mounted.isEnded || routeOf(mounted.router.server.passthrough) !== routeOf(passthrough)
 
   const passage: Passage = {
@@ -71,7 +71,7 @@ export const startPassage = (parts: PassageParts): Passage => {
     markSlow: cut => {
       const watchAgain = (): void => {
         if (mounted.isEnded && !parts.isStopping()) cut()
-        // `end` removes the subscriber, so it must subscribe again.
+        // Subscribes again, because `end` removes the subscriber.
         else watch(cut, () => queueMicrotask(watchAgain))
       }
       watchAgain()

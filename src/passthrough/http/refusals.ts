@@ -18,7 +18,7 @@ export const credentialsRefusal = (status: number): Refusal =>
 
 const STATUS_OF: Partial<Record<OutboundFault, number>> = { timeout: 504, connect_timeout: 504 }
 
-/** Tells the client to retry after a second, when an address that is down has been probed again. */
+/** Tells the client to retry after a second. By that time, an address that is down has been probed again. */
 const retrySoon = (why: string): Refusal => ({
   ...refusal(503, ERROR.transport, why),
   headers: ['retry-after', '1'],

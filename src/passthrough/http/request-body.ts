@@ -1,7 +1,7 @@
 import { PassThrough, type Readable } from 'node:stream'
 import type { ForwardedRequest } from './forwarded-request.ts'
 
-/** Bodies up to this size are sent in one piece, which costs a third of streaming them. */
+/** Bodies up to this size are sent in one piece, which costs a third as much as streaming them. */
 const MAX_WHOLE_BYTES = 64 * 1_024
 
 type Taking = {
@@ -21,15 +21,15 @@ const takeWhole = ({ http, passage }: ForwardedRequest, next: (body: Buffer) => 
 
 const takeStream = ({ http, passage }: ForwardedRequest, { maxBytes, onTooLong }: Taking): Readable => {
   const { incoming } = http
-  // Piped through another stream: otherwise an error on the outgoing side would close the client's
-  // connection, which still has to receive a response.
+  // Pipes the body through another stream, because an error on the outgoing side would otherwise close the client's
+  // connection, which is still needed for the response.
   const outgoing = new PassThrough()
   const count = (chunk: Buffer): void => {
     passage.requestBytes += chunk.length
     if (passage.requestBytes <= maxBytes) return
     incoming.off('data', count)
     incoming.unpipe(outgoing)
-    // Reads on, because clients may not read the response until they have sent everything.
+    // Keeps reading, because clients may not read the response until they have sent everything.
     incoming.resume()
     onTooLong()
   }

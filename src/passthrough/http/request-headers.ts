@@ -3,7 +3,7 @@ import { createHopCheck } from './hop-by-hop.ts'
 
 export type HeaderParts = {
   headers: IncomingHttpHeaders
-  /** Headers from the upstream's configuration, by lower-case name. */
+  /** Headers from the upstream's configuration, keyed by lowercase name. */
   configured: Readonly<Record<string, string>>
   /** Value for X-Forwarded-For. */
   forwardedFor: string
@@ -39,13 +39,13 @@ const NOT_PASSED_ON: ReadonlySet<string> = new Set([
 const OUR_KINDS = /^x-(?:forwarded|original)(?:-|$)/
 
 /**
- * Headers whose values we check under this exact name. Other spellings are dropped, because an
- * upstream could read an unchecked value from them.
+ * Headers whose values we check under these exact names. Other spellings are dropped, because an upstream could read an
+ * unchecked value from them.
  */
 const CHECKED_HERE: ReadonlySet<string> = new Set(['content-length', 'mcp-session-id'])
 
 /**
- * Returns a header's name with hyphens. Servers that expose headers as variables treat underscores and hyphens alike.
+ * Returns a header name with hyphens instead of underscores. Servers that expose headers as variables treat both alike.
  */
 const asRead = (name: string): string => (name.includes('_') ? name.replaceAll('_', '-') : name)
 
@@ -63,10 +63,13 @@ export const forwardedOrigin = (baseUrl: string) => {
 
 /** Our name in the Via header (RFC 9110 §7.6.3). */
 const PSEUDONYM = 'patchbay'
-/** Maximum number of Patchbays in a row. Passing requests to another Patchbay is allowed, loops are not. */
+/**
+ * Maximum number of Patchbay installations that a request may pass through. Forwarding to another Patchbay is allowed,
+ * but loops are not.
+ */
 const MAX_PASSES = 5
 
-/** Whether the request has passed through too many Patchbays, so that it must be in a loop. */
+/** Returns whether the request has passed through so many Patchbay installations that it must be in a loop. */
 export const isLoop = ({ via = '' }: IncomingHttpHeaders): boolean => via.split(PSEUDONYM).length > MAX_PASSES
 
 /** Builds the request headers for the upstream, without Host. */

@@ -2,14 +2,14 @@ import { failure, type Result, success } from '../../lib/kernel/result.ts'
 import type { PassedTarget } from '../route/target.ts'
 
 /**
- * Both forms of a request target with a path (RFC 9112 §3.2). Backslashes are not allowed, because
- * some programs treat them as slashes.
+ * The two forms of a request target that have a path (RFC 9112 §3.2). Backslashes are not allowed, because some
+ * programs treat them as slashes.
  */
 const TARGET = /^(?:https?:\/\/[^/?#\\]*)?\/s\/[0-9a-f-]{36}((?:\/[!-"$->@-[\]-~]*)?)((?:\?[!-"$-~]*)?)$/i
 
 /** Escapes that may hide a slash, a backslash, a dot, a semicolon or another escape. */
 const ESCAPED = /%(?:2e|2f|5c|25|3b)/gi
-/** Maximum nesting of escapes. Legitimate clients need less. */
+/** Maximum depth of nested escapes. Legitimate clients need fewer levels. */
 const MAX_DECODINGS = 8
 
 const unfold = (path: string): string | undefined => {
@@ -22,7 +22,7 @@ const unfold = (path: string): string | undefined => {
   return undefined
 }
 
-/** Whether a segment is `.` or `..`, with or without parameters. */
+/** Returns whether a path segment is `.` or `..`, with or without parameters. */
 const isDotSegment = (segment: string): boolean => {
   const [name] = segment.split(';', 1)
   return name === '.' || name === '..'

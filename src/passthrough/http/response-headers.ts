@@ -37,7 +37,7 @@ const DROPPED: ReadonlySet<string> = new Set([
   'x-sendfile',
 ])
 
-/** Prefixes of such headers: CORS, and instructions to reverse proxies and caches. */
+/** Name patterns of other headers to drop: CORS, browser sessions, and instructions to reverse proxies and caches. */
 const DROPPED_PREFIXES =
   /^(?:access-control-|sec-session-|secure-session-|x-accel-(?!buffering$)|x-lighttpd-|x-litespeed-|x-reproxy-|.+-cdn-cache-control$)/
 
@@ -51,17 +51,20 @@ export const isPassedBack = (name: string): boolean => !DROPPED.has(name) && !DR
 /** Directives that let shared caches store a response even if the request has a token (RFC 9111 §3.5). */
 const SHARED_CACHING = /(^|,)\s*(?:public|s-maxage\s*=\s*"?\w*"?)\s*(?=,|$)/gi
 
-/** Forbids shared caches to store a response, because the upstream does not know that access is restricted. */
+/**
+ * Prevents shared caches from storing a response, because the upstream does not take our access restrictions into
+ * account.
+ */
 const toPrivate = (value: string): string => {
   const rest = value.replace(SHARED_CACHING, '').replace(/^\s*,\s*/, '')
   return rest.trim() === '' ? 'private' : `private, ${rest.trim()}`
 }
 
 export type AnswerParts = {
-  /** As received, by lower-case name. */
+  /** Headers as received, keyed by lowercase name. */
   headers: Readonly<Record<string, string | string[]>>
   hasToken: boolean
-  /** Location for the client, if there is one that the client may see. */
+  /** The Location to send, if there is one that the client may see. */
   location: string | undefined
 }
 
@@ -83,13 +86,13 @@ export const buildResponseHeaders = ({ headers, hasToken, location }: AnswerPart
 }
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
-/** Redirects for which the client sends the body again. */
+/** Redirect statuses after which the client sends the body again. */
 const REPEATING: ReadonlySet<number> = new Set([307, 308])
 
 export type RedirectParts = {
   status: number
   location: string | undefined
-  /** The requested URL of the upstream. `targets` are all its addresses. */
+  /** The upstream URL that was requested. `targets` are all addresses of the upstream. */
   upstreamUrl: string
   targets: readonly PassthroughTarget[]
   /** The server's public path. */

@@ -6,18 +6,21 @@ import { MAX_BALANCED_SERVERS } from '../route/passthroughs.ts'
 /** The user id for anonymous callers. */
 const ANONYMOUS = ''
 
-// With `max` instead of `maxSize`, the library would allocate 300 kB per server at once.
+// With `max` instead of `maxSize`, the library would allocate 300 kB per server up front.
 const createOwners = () => new LRUCache<string, string>({ maxSize: MAX_REMEMBERED_SESSIONS, sizeCalculation: () => 1 })
 
 /**
- * Tracks which caller received which session id from an upstream. The upstream does not see callers
- * and accepts the id from anybody (Security Best Practices, "Session Hijacking"). Everybody may use
- * the sessions of anonymous callers, and ids that the upstream assigned to several callers.
+ * Tracks which caller received which session id from an upstream. The upstream cannot tell callers apart and accepts
+ * the id from anyone (Security Best Practices, "Session Hijacking"). Anyone may use the sessions of anonymous callers,
+ * and ids that the upstream assigned to several callers.
  */
 export const createSessionOwners = () => {
   const servers = new LRUCache<string, ReturnType<typeof createOwners>>({ max: MAX_BALANCED_SERVERS })
   return {
-    /** Must not be called for an id that the caller sent itself, because some upstreams echo it. */
+    /**
+     * Records the caller as the owner of an id. Must not be called for an id that the caller itself sent, because some
+     * upstreams echo it.
+     */
     claim: (serverId: string, id: string, caller: Caller): void => {
       const owners = servers.get(serverId) ?? createOwners()
       servers.set(serverId, owners)

@@ -12,20 +12,20 @@ export type ProxyFault = {
 }
 
 export type ProxyRequest = {
-  /** Only its scheme, host and port are used. */
+  /** The server's URL. Only its scheme, host and port are used. */
   url: URL
   method: string
-  /** Path and query as sent. */
+  /** Path and query to send. */
   path: string
-  /** All headers to send, by lower-case name. */
+  /** All headers to send, keyed by lowercase name. */
   headers: Record<string, string | string[]>
-  /** Its length must be in the headers, or else it is sent in chunks. */
+  /** The body, which is sent in chunks unless the headers contain its length. */
   body: Buffer | Readable | undefined
   /** Timeout until the response begins. */
   headTimeoutMs: number
-  /** Receives the head. Returns the stream to which the body is written, or undefined to abort. */
+  /** Receives the response head. Returns the stream to which the body is written, or undefined to abort. */
   onHead: (head: ResponseHead) => Writable | undefined
-  /** Receives the number of bytes of each part of the body. */
+  /** Receives the size in bytes of each chunk of the response body. */
   onBytes: (count: number) => void
   /** Called if the response is cut off. */
   onBroken: (error: OutboundError) => void
@@ -35,7 +35,7 @@ export type ProxyRequest = {
   onWebSocket?: (head: ResponseHead, socket: Socket) => void
 }
 
-/** Statuses that a gateway sends if its own upstream is unavailable. */
+/** Statuses that a gateway sends if the server behind it is unavailable. */
 const GATEWAY_ERRORS: ReadonlySet<number> = new Set([502, 503, 504])
 export const isGatewayError = (status: number): boolean => GATEWAY_ERRORS.has(status)
 
@@ -44,7 +44,7 @@ export const isGatewayError = (status: number): boolean => GATEWAY_ERRORS.has(st
  * which headers are passed on in each direction.
  */
 export const createReverseProxy = (options: Omit<DispatcherOptions, 'maxSockets'>) => {
-  // No `maxSockets`: streams occupy their connections, and admission limits their number.
+  // `maxSockets` is not set: streams occupy their connections, and admission limits the number of streams.
   const { dispatch, close } = createDispatcher(options)
 
   /** Passes a request on. Returns a function that aborts it silently. */

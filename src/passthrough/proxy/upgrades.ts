@@ -21,7 +21,7 @@ const withoutUpgrade = (connection: string): string =>
     .filter(option => !UPGRADE_HEADERS.has(option.toLowerCase()))
     .join(', ')
 
-/** Rebuilds the head of the request, without the upgrade. */
+/** Rebuilds the head of the request without the upgrade headers. */
 const buildHead = ({ method, url, httpVersion, rawHeaders }: IncomingMessage): Buffer => {
   const lines = [`${method} ${url} HTTP/${httpVersion}`]
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
@@ -39,7 +39,7 @@ export const listenForUpgrades = (server: Server, serve: (upgrade: Upgrade) => v
       socket.destroy()
       return
     }
-    // The 'close' event that follows is handled.
+    // Ignores the error, because the 'close' event that follows is handled.
     const pass = (): void => {}
     socket.on('error', pass)
     const raw = new ServerResponse(incoming)

@@ -6,7 +6,7 @@ import type { PassthroughTarget } from './target.ts'
 
 /** Maximum number of sessions per server whose address is stored. The least recently used are dropped. */
 export const MAX_REMEMBERED_SESSIONS = 10_000
-/** A session idle for this long may move to another address. The same as the idle timeout of our own sessions. */
+/** Idle time after which a session may move to another address. It equals the idle timeout of our own sessions. */
 const SESSION_IDLE_MS = 24 * 60 * 60 * 1_000
 /** Interval at which an address that is down is probed. */
 const DOWN_CHECK_MS = 1_000
@@ -15,11 +15,11 @@ const UP_CHECK_MS = 10_000
 /** Addresses that are up are only probed if the server was used within this time. */
 const IN_USE_MS = 60_000
 const CHECK_TIMEOUT_MS = 2_000
-/** After this number of consecutive failures, an address is probed at once. */
+/** Number of consecutive failures after which an address is probed immediately. */
 const MAX_FAILURES = 3
 const MAX_SESSION_CHARACTERS = 64
 
-/** Returns the key of an upstream's session. Long ids are hashed, which limits its size. */
+/** Returns the key for an upstream's session. Long ids are hashed to limit the size of the key. */
 export const sessionKey = (session: string): string =>
   session.length <= MAX_SESSION_CHARACTERS ? session : hash('sha256', session, 'base64')
 
@@ -29,17 +29,17 @@ export type Probe = (url: URL, timeoutMs: number) => Promise<boolean>
 type Member = {
   target: PassthroughTarget
   open: number
-  /** Consecutive requests without a response. */
+  /** Number of consecutive requests that failed. */
   failures: number
   down: { since: Date; why: string } | undefined
   checkedAt: number
   isChecking: boolean
 }
 
-/** A request that is open at an address. */
+/** An open request to an address. */
 export type Slot = {
   target: PassthroughTarget
-  /** Reports a response. Statuses of gateways count as failures. */
+  /** Reports a response. Gateway error statuses count as failures. */
   responded: (status: number) => void
   /** Reports a failure. `isGone` means that the address refused the connection. */
   failed: (why: string, isGone: boolean) => void
@@ -61,7 +61,7 @@ export const createBalancer = (targets: readonly PassthroughTarget[], probe: Pro
     isChecking: false,
   }))
   const hasChoice = members.length > 1
-  // The cache allocates its memory at once, so it is only created for several addresses.
+  // Created only if there are several addresses, because the cache allocates its memory up front.
   const sessions = hasChoice
     ? new LRUCache<string, Member>({ max: MAX_REMEMBERED_SESSIONS, ttl: SESSION_IDLE_MS, updateAgeOnGet: true })
     : undefined
@@ -130,13 +130,13 @@ export const createBalancer = (targets: readonly PassthroughTarget[], probe: Pro
   const isFit = ({ down, target }: Member, tried: ReadonlySet<PassthroughTarget>): boolean =>
     down === undefined && !tried.has(target)
 
-  /** Returns the address with the fewest open requests. Of several, the first. */
+  /** Returns the address with the fewest open requests. If there are several, returns the first one. */
   const leastBusy = (tried: ReadonlySet<PassthroughTarget>): Member | undefined =>
     members.filter(member => isFit(member, tried)).toSorted((a, b) => a.open - b.open)[0]
 
   return {
     /**
-     * Takes a slot for a request of this session, if any. Skips the addresses in `tried`. Returns
+     * Takes a slot for a request, preferably at the address of its session. Skips the addresses in `tried`. Returns
      * undefined if no address is left.
      */
     take: (session: string | undefined, tried: ReadonlySet<PassthroughTarget>): Slot | undefined => {
@@ -151,7 +151,7 @@ export const createBalancer = (targets: readonly PassthroughTarget[], probe: Pro
       const member = members.find(one => one.target === target)
       if (member !== undefined) sessions?.set(sessionKey(session), member)
     },
-    /** Returns why an address is down. Of several, the last. */
+    /** Returns why an address is down. If several are down, returns the reason for the last one. */
     whyDown: (): string | undefined => members.findLast(({ down }) => down !== undefined)?.down?.why,
     targets,
     state: (): UpstreamState => {

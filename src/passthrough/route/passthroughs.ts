@@ -13,18 +13,18 @@ import { toTarget } from './target.ts'
 export type PassthroughRoute = {
   upstream: string
   balancer: Balancer
-  /** Sent with every request, in place of the caller's headers. Names in lower case. */
+  /** Headers sent with every request in place of the caller's, keyed by lowercase name. */
   headers: Readonly<Record<string, string>>
   /** Timeout until the response begins. */
   timeoutMs: number
-  /** Whether the upstream uses HTTP+SSE. Its first event contains the address for messages. */
+  /** Whether the upstream uses HTTP+SSE, where the first event of a stream contains the address for messages. */
   isSse: boolean
   secrets: readonly string[]
   /** Undefined if the upstream requires no authorization. */
   account: RouteAccount | undefined
 }
 
-/** Maximum number of servers whose state is stored. Fewer are mounted at once. */
+/** Maximum number of servers whose state is stored. Fewer servers are mounted at the same time. */
 export const MAX_BALANCED_SERVERS = 5_000
 
 type Held = { key: string; route: PassthroughRoute }
@@ -48,8 +48,8 @@ export type PassthroughsParts = {
 }
 
 /**
- * Holds the routes of passthrough servers, with the state of each address. They remain when
- * anything but the upstream's configuration changes.
+ * Holds the routes of passthrough servers, with the state of each address. A route changes only when the upstream's
+ * configuration does.
  */
 export const createPassthroughs = ({ probe, accounts, bus }: PassthroughsParts) => {
   const ways = new LRUCache<string, Held>({ max: MAX_BALANCED_SERVERS, dispose: ({ route }) => route.balancer.close() })
@@ -97,11 +97,11 @@ export const createPassthroughs = ({ probe, accounts, bus }: PassthroughsParts) 
       else ways.delete(serverId)
       return route
     },
-    /** Drops the route of a server that is not a passthrough server, or no longer is. */
+    /** Drops the route of a server that is not, or no longer, a passthrough server. */
     forget: (serverId: string): void => {
       ways.delete(serverId)
     },
-    /** Returns undefined if no requests are passed to the upstream. */
+    /** Returns the upstream's state, or undefined if no requests are passed to the upstream. */
     stateOf: (upstream: Upstream): UpstreamState | undefined => {
       const route = ways.peek(upstream.serverId)?.route
       if (route === undefined) return undefined

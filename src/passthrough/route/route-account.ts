@@ -7,11 +7,11 @@ import { isPerCaller, type ResolvedConfig } from '../../upstreams/upstream.ts'
 /** The connected account of an upstream that requires authorization. */
 export type RouteAccount = {
   /**
-   * Returns the token for a caller, who may be anonymous. Throws UpstreamError, whose message tells
-   * the caller what to do.
+   * Returns the token for a caller, who may be anonymous. On failure, throws an UpstreamError whose message tells the
+   * caller what to do.
    */
   getToken: (userId: string | undefined) => Promise<string>
-  /** Refreshes a rejected token, so that the next request uses another one. Never rejects. */
+  /** Refreshes a rejected token, so that the next request uses a new one. Never rejects. */
   renewSoon: (userId: string | undefined, refused: string) => void
   /** Throws AccountError if no valid account is connected. */
   assertConnected: (userId: string | undefined) => Promise<void>
@@ -23,7 +23,7 @@ type Parts = {
   accounts: Pick<AccountsOfConnections, 'authorizerOf' | 'assertConnected'>
 }
 
-/** Returns undefined if the upstream only needs the configured headers. */
+/** Returns undefined if the upstream needs only the configured headers. */
 export const createRouteAccount = ({ upstreamId, config, accounts }: Parts): RouteAccount | undefined => {
   if (config.auth.type === 'none') return undefined
   const { url } = config
@@ -37,7 +37,7 @@ export const createRouteAccount = ({ upstreamId, config, accounts }: Parts): Rou
     getToken: async userId => authorizerOf(userId).getToken(url),
     renewSoon: (userId, refused) => {
       const renew = async (): Promise<unknown> => authorizerOf(userId).renewToken(url, refused)
-      // The next request reports the problem with the account.
+      // Ignores errors, because the next request reports the problem with the account.
       renew().catch(() => {})
     },
     assertConnected: async userId => accounts.assertConnected(upstreamId, holderOf(userId)),

@@ -3,7 +3,7 @@ import type { RemoteConfig } from '../../upstreams/upstream.ts'
 /** An address to which requests are passed. */
 export type PassthroughTarget = {
   readonly url: URL
-  /** Prefix of every path. Empty, or without a trailing slash. */
+  /** Prefix of every path. It is empty or has no trailing slash. */
   readonly base: string
   /** Path of the address itself. */
   readonly path: string
@@ -12,8 +12,8 @@ export type PassthroughTarget = {
 }
 
 /**
- * Parses an address. With HTTP+SSE it is the address of the stream, and messages go to a sibling
- * path, so paths are relative to its parent.
+ * Parses an address. With HTTP+SSE, it is the address of the stream, and messages go to a sibling path, so paths are
+ * relative to the parent path.
  */
 export const toTarget = (text: string, transport: RemoteConfig['transport']): PassthroughTarget | undefined => {
   const url = URL.parse(text)

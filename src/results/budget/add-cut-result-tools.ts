@@ -8,7 +8,7 @@ import type { BudgetedServer } from './result-budget.ts'
 export type CutResultPlaceParts = Pick<CutResultToolParts, 'cutCache' | 'onInternalError' | 'inspector' | 'recorder'>
 type Parts = CutResultPlaceParts & Pick<CutResultToolParts, 'masker'>
 
-/** Name of the group that contains the three tools, on a server that groups its tools. */
+/** Name of the group with the three tools that read cut results, on a server that groups its tools. */
 const GROUP = 'answers'
 /** Returns the group's name, or a longer one if it is taken. */
 export const nameCutResultGroup = (others: readonly string[]): string =>
@@ -19,7 +19,7 @@ const GROUP_DESCRIPTION =
 
 const isCut = ({ callWhole }: CompiledTool): boolean => callWhole !== undefined
 
-/** Whether any result may be cut. Unlisted tools have no budget of their own, only the server's. */
+/** Returns whether any result may be cut. Unlisted tools have no budget of their own, only the server's. */
 const needsCutResultTools = (
   { maxResponseTokens }: BudgetedServer,
   tools: readonly CompiledTool[],
@@ -29,7 +29,7 @@ const needsCutResultTools = (
 const canLink = (tools: readonly CompiledTool[], unlisted: UnlistedTools | undefined): boolean =>
   unlisted !== undefined || tools.some(({ isLinked }) => isLinked === true)
 
-/** Returns the tools that read cut results; none if no result can be cut. */
+/** Returns the tools that read cut results, or an empty list if no result can be cut. */
 export const addCutResultTools = (
   server: BudgetedServer,
   tools: readonly CompiledTool[],
@@ -41,7 +41,7 @@ export const addCutResultTools = (
   return compileCutResultTools({ ...parts, server, hasGroups: false, findTool, isLinked: canLink(tools, unlisted) })
 }
 
-/** Returns the same tools as a group, for a server that groups its tools. */
+/** Returns the tools that read cut results as a group, for a server that groups its tools. */
 export const groupCutResultTools = (
   name: string,
   server: BudgetedServer,

@@ -10,7 +10,7 @@ export const createByteShares = ({ maxBytes, maxBytesOfOwner }: { maxBytes: numb
     ofOwner.add(owner, bytes)
   }
 
-  /** Whether the bytes fit. Work above the limit is still admitted if nothing else is in use. */
+  /** Returns whether the bytes fit. Work that exceeds the limit by itself is admitted if nothing else is in use. */
   const hasRoom = (bytes: number, taken: number, most: number): boolean => taken === 0 || taken + bytes <= most
 
   return {

@@ -4,9 +4,9 @@ import { CUT_RESULT_TTL_MS } from '../cut-cache/cut-cache.ts'
 
 /** Tokens reserved in a budget for the notice below a cut result. */
 export const NOTICE_TOKENS = 90
-/** A low estimate for any language, except rare characters. It avoids counting the builder's text. */
+/** A low estimate for any language, except for rare characters. It avoids counting the tokens of the builder's text. */
 const BYTES_PER_TOKEN = 2.5
-/** Placeholder for an id in the estimate. It is long because random letters make many tokens. */
+/** Stands for an id in the estimate. It is long because random letters take many tokens. */
 const ID_LIKE = 'x'.repeat(50)
 
 /** Returns the tokens to reserve for the notice; `own` is the builder's text, if there is one. */
@@ -15,9 +15,9 @@ export const noticeTokensOf = (own = ''): number =>
 
 /** What the notice tells the model about a cut result. */
 export type CutResultSummary = {
-  /** Undefined if it could not be cached. */
+  /** Undefined if the result could not be cached. */
   cacheId: string | undefined
-  /** Undefined if they could not be counted. */
+  /** Undefined if the tokens could not be counted. */
   tokens: number | undefined
   tokensShown: number | undefined
   /** Size of the whole result. */
@@ -34,8 +34,8 @@ const tellSizes = ({ tokens, tokensShown, bytes }: CutResultSummary): string =>
     : `Cut: this shows ${formatNumber(tokensShown)} of ${formatNumber(tokens)} tokens.`
 
 /**
- * Returns one line that says how to read the rest, in the builder's words if set. `group` is the
- * group that contains the tools for this, on a server that groups its tools.
+ * Returns a line that says how to read the rest of a result, in the builder's words if there are any. On a server that
+ * groups its tools, `group` is the group with the tools for reading it.
  */
 export const renderNotice = (summary: CutResultSummary, group: string | undefined, own: string | undefined): string => {
   const { cacheId } = summary

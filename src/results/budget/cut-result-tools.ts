@@ -56,20 +56,20 @@ const NOT_KEPT =
   'You have no result with this cache_id. It may have expired. Call the tool again, or give tool and arguments here.'
 const NOT_READ = 'Patchbay failed to read this result. The reason is in the server log.'
 
-/** Metadata cached with a result: its tokens, to avoid counting them again, and its media type. */
+/** Metadata cached with a result: its token count, so that it need not be counted again, and its media type. */
 const About = z.looseObject({ tokens: z.int().nonnegative().optional(), mediaType: z.string().optional() })
 
 type WholeResult = {
-  /** A function is called only if no worker has the parsed result cached. */
+  /** The content, or a function that is called only if no worker has the parsed result cached. */
   utf8: Uint8Array | (() => Promise<Uint8Array>)
   cacheId: string | undefined
   /** What is already known about the result. */
   about: z.infer<typeof About>
 }
-/** `cost` belongs to the tool that was called, if any. */
+/** `cost` is the cost of the call, if a tool was called. */
 type Called = { cost?: CallCost | undefined }
 
-/** `isError`: a long error message. Its beginning is shown, and the steps are not run. */
+/** `isError` means that the result is a long error message. Its beginning is shown, and the steps are not run. */
 type Fetched = Called & ({ whole: WholeResult; isError?: boolean } | Inspected)
 
 /** The part of a result that is shown. `shortened` is undefined if nothing is shown. */
@@ -109,10 +109,7 @@ export const compileCutResultTools = (parts: CutResultToolParts): CompiledTool[]
     return { whole: { utf8, cacheId, about: { mediaType } }, isError, cost }
   }
 
-  /**
-   * Renders the view, with the cache id of the whole result. If the view is cut, it also gets the
-   * cache id of its uncut text.
-   */
+  /** Renders the view with the cache id of the whole result and, if the view is cut, the cache id of its uncut text. */
   const render = async (view: InspectionView, source: WholeResult, context: CallContext): Promise<Inspected> => {
     const { text, whole, isCut, tokensBefore, tokensAfter, tokensShown, bytes } = view
     const found =
@@ -192,7 +189,7 @@ export const compileCutResultTools = (parts: CutResultToolParts): CompiledTool[]
       description: DESCRIPTIONS[name],
       inputSchema: inputSchemaFor(name, hasGroups),
       outputSchema: undefined,
-      // It can call any other tool, so clients should ask for confirmation as they do for that tool.
+      // The tool can call any other tool, so clients should ask for confirmation as they do for the called tool.
       annotations: undefined,
       isReadOnly: false,
       isReadOnlyCall,

@@ -7,7 +7,7 @@ import type { CutResultToolParts } from './cut-result-tools.ts'
 
 type FindTool = CutResultToolParts['findTool']
 
-/** Creates the lookup for a server that lists its tools individually, not in groups. */
+/** Creates the tool lookup for a server that lists its tools individually, not in groups. */
 export const findByName = (tools: readonly CompiledTool[], unlisted: UnlistedTools | undefined): FindTool => {
   const byName = new Map(
     tools.map(({ name, call, callWhole, isReadOnly, isReadOnlyCall }) => [
@@ -22,7 +22,7 @@ export const findByName = (tools: readonly CompiledTool[], unlisted: UnlistedToo
   }
 }
 
-/** Creates the lookup for a server that groups its tools. `groups` must not include groups that are off. */
+/** Creates the tool lookup for a server that groups its tools. `groups` must not include groups that are off. */
 export const findInGroups = (groups: readonly ToolGroup[]): FindTool => {
   const byName = new Map(groups.map(({ name, tools = [], unlisted }) => [name, findByName(tools, unlisted)]))
   return (group, name, context) => {

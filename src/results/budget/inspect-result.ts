@@ -12,10 +12,10 @@ import type { InspectionJob, InspectionView, ResultFormat } from './inspection-j
 
 /** Maximum memory for the parsed results that a worker caches: enough for one of the largest, not two. */
 const MAX_HELD_BYTES = MAX_HEAP_BYTES
-/** Factor by which its cached search index increases the size of a document, and the minimum size of a cache entry. */
+/** Factor by which the cached search index increases the size of a document, and the minimum size of a cache entry. */
 const INDEX_SHARE = 1.5
 const MIN_ENTRY_BYTES = 10_000
-/** Equals CUT_RESULT_TTL_MS. */
+/** How long a parsed result is cached. Equals CUT_RESULT_TTL_MS. */
 const HELD_MS = 300_000
 /** Share of the budget that notes may use, and a low estimate of characters per token, used to truncate them. */
 const NOTES_SHARE = 0.4
@@ -38,14 +38,14 @@ const countWholeResult = async (bytes: Uint8Array, mediaType: string, parsed: St
   return countTokens(decoded?.text ?? renderDocument(parsed.document))
 }
 
-/** Returns the notes. The page note states the number of items actually shown. */
+/** Returns the notes. The page note is replaced by one that states the number of items actually shown. */
 const describeShown = (notes: readonly string[], page: PageInfo | undefined, shown: number): readonly string[] =>
   page === undefined ? notes : notes.map(note => (note === page.note ? page.describe(shown) : note))
 
 const renderAsides = ({ errors }: PipelineOutcome, notes: readonly string[]): string =>
   [...notes, ...errors.map(error => error.message)].join('\n')
 
-/** Returns the first notes that fit; the last may be cut. */
+/** Returns the first notes that fit into the budget. The last one may be cut. */
 const fitNotes = async (notes: readonly string[], budgetTokens: number): Promise<readonly string[]> => {
   const kept: string[] = []
   let left = Math.floor(budgetTokens * NOTES_SHARE)
@@ -62,8 +62,8 @@ const fitNotes = async (notes: readonly string[], budgetTokens: number): Promise
 }
 
 /**
- * Creates a function that inspects results and caches the parsed ones by key for the next
- * inspection. It returns undefined if it gets no bytes and has nothing cached under the key.
+ * Creates a function that inspects results and caches the parsed ones by key for the next inspection. The function
+ * returns undefined if it is given no bytes and has nothing cached under the key.
  */
 export const createResultInspection = () => {
   const held = new LRUCache<string, HeldResult>({ maxSize: MAX_HELD_BYTES, ttl: HELD_MS, updateAgeOnGet: true })

@@ -2,16 +2,16 @@ import type { PipelineSteps } from '../../lib/json/pipeline.ts'
 
 /** A worker job that inspects one result. */
 export type InspectionJob = {
-  /** Undefined if the worker may have cached the parsed result under `key`. */
+  /** The bytes of the result. Undefined if the worker may have cached the parsed result under `key`. */
   bytes: Uint8Array | undefined
   /** The Content-Type. If empty, the format is guessed from the beginning of the content. */
   mediaType: string
   /**
-   * Identifies exactly these bytes, for example a cache id. The next inspection reuses the parsed
-   * result. If undefined, it is not cached.
+   * Identifies exactly these bytes, for example by a cache id, so that the next inspection can reuse the parsed result.
+   * If undefined, the parsed result is not cached.
    */
   key: string | undefined
-  /** Steps to run, in the order filter, search, explore. Without any, the beginning is shown. */
+  /** Steps to run, in the order filter, search, explore. If there are none, the beginning of the result is shown. */
   steps: PipelineSteps
   /** Maximum tokens to send, including notes; 0 for no limit. */
   budgetTokens: number
@@ -32,7 +32,7 @@ export type InspectionView = {
   outline: string
   /** Sentences about the result: oddities, paths without a match, the page shown. */
   notes: readonly string[]
-  /** A sentence for each step that failed. The other steps still apply. */
+  /** A sentence for each step that failed. The other steps are still applied. */
   errors: readonly { step: string; message: string }[]
   format: ResultFormat
   isCut: boolean
@@ -44,6 +44,6 @@ export type InspectionView = {
   tokensAfter: number
   /** Tokens sent: text, outline, notes and errors. */
   tokensShown: number
-  /** The uncut output of the steps, to be cached for later calls. Set only with `keepsWhole`. */
+  /** The uncut output of the steps, to be cached for later calls. Set only if `keepsWhole` is true. */
   whole: { utf8: Uint8Array; mediaType: string } | undefined
 }

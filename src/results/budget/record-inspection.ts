@@ -11,7 +11,7 @@ export type InspectionRecordParts = { serverId: string; recorder: Pick<Recorder,
 /** URL prefix in the history for inspections of cached results, which send no request. */
 const ADDRESS = 'patchbay:answers/'
 
-/** Hides the cache id. On a public server, anyone who sees it in the history could open the result. */
+/** Hides the cache id, because anyone who sees it in the history of a public server could open the result. */
 const withoutId = (given: JsonValue | undefined): JsonValue =>
   isJsonObject(given) && given.cache_id !== undefined ? { ...given, cache_id: '•••' } : (given ?? {})
 

@@ -18,7 +18,7 @@ const ANSWER_META = 'patchbay/answer'
 export type BudgetParts = {
   inspector: Pick<ResultInspector, 'inspect'>
   cutCache: Pick<CutCache, 'put'>
-  /** Called if a result could not be cut. It is then sent whole. */
+  /** Called if a result could not be cut and is sent whole. */
   onInternalError: (error: unknown) => void
 }
 
@@ -41,10 +41,13 @@ export const toCutResultMeta = ({ cacheId, tokens, tokensShown, bytes }: CutResu
   },
 })
 
-/** Minimum tokens for the text, even if the notice is long. */
+/** Minimum number of tokens for the text of a result, even if the notice is long. */
 const MIN_BEGINNING_TOKENS = 50
 
-/** Returns the beginning of a result that could not be inspected. A token has at least one byte, so it fits. */
+/**
+ * Returns the beginning of a result that could not be inspected. The beginning fits the budget, because a token has at
+ * least one byte.
+ */
 const beginUnseen = (utf8: Buffer, maxTokens: number): string => {
   const text = utf8.toString('utf8', 0, maxTokens)
   return text.endsWith('\ufffd') ? text.slice(0, -1) : text
@@ -58,18 +61,17 @@ export const tellOf = ({ outline, notes, errors }: InspectionView): string[] =>
 export const toTextBlocks = (texts: readonly string[]): JsonObject[] =>
   texts.filter(text => text !== '').map(text => ({ type: 'text', text }))
 
-/** Whether the upstream asks for input: the client must call again, and there is no result yet. */
+/** Returns whether the upstream asks for input. If so, the client must call again, and there is no result yet. */
 const isUnfinished = (result: ToolResult | PassedResult): boolean =>
   isPassed(result) && result.passed.resultType === 'input_required'
 
 type Called = ToolOutcome<ToolResult | PassedResult> & { tool: string; budget: number; context: CallContext }
 
 /**
- * Creates the function that limits a tool's results to the tool's budget, or else the server's, and
- * caches whole results for later calls. A tool with an output schema is limited only by its own
- * budget. It is then listed without the schema, because a cut result would not match it.
- * `cutResultGroup` names the group that contains the tools for reading whole results, on a server
- * that groups its tools.
+ * Creates the function that limits a tool's results to the tool's budget, or else the server's, and caches whole
+ * results for later calls. A tool with an output schema is limited only by its own budget, if it has one. A limited
+ * tool is listed without its output schema, because a cut result would not match it. `cutResultGroup` names the group
+ * that contains the tools for reading whole results, on a server that groups its tools.
  */
 export const createResultLimit = (
   server: BudgetedServer,

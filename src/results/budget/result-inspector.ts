@@ -15,8 +15,8 @@ const MAX_KNOWN_RESULTS = 1_000
 export type InspectionTask = Tenant &
   Partial<Omit<InspectionJob, 'bytes'>> & {
     /**
-     * The result, in UTF-8 unless the media type names another charset. A function is called only if no worker has the
-     * parsed result cached.
+     * The result, in UTF-8 unless the media type names another charset. If it is a function, it is called only if no
+     * worker has the parsed result cached.
      */
     bytes: Uint8Array | (() => Promise<Uint8Array>)
   }

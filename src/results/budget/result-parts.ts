@@ -3,7 +3,9 @@ import { formatNumber } from '../../lib/kernel/format.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 import { blocksOf, isLongText, isPassed, type PassedResult, type ToolResult } from '../../runtime/call/tool-result.ts'
 
-/** Declares the charset. Without it, a text that contains a NUL would count as binary. */
+/**
+ * Media type of plain text. It declares the charset, because text that contains a NUL would otherwise count as binary.
+ */
 export const UTF8_TEXT = 'text/plain; charset=utf-8'
 
 /** Media types that name a text format. */
@@ -28,7 +30,7 @@ const textOf = (block: unknown): string | undefined => {
     : undefined
 }
 
-/** Returns the text of all blocks; undefined if none has text. Every call runs this, so it builds no list. */
+/** Returns the joined text of all blocks, or undefined if none has text. Every call runs this, so it builds no list. */
 const joinTexts = (blocks: readonly unknown[]): string | undefined => {
   let joined: string | undefined
   for (const block of blocks) {
@@ -58,8 +60,8 @@ const structuredBeyond = (structured: unknown, textCharacters: number): string |
 }
 
 /**
- * Whether the text that a model reads has at most `maxBytes`. A token has at least one byte, so a
- * text with no more bytes than the budget has tokens needs no counting.
+ * Returns whether the text that a model reads has at most `maxBytes` bytes. A token has at least one byte, so the
+ * tokens need not be counted if the text has no more bytes than the budget has tokens.
  */
 export const isWithinBytes = (result: ToolResult | PassedResult, maxBytes: number): boolean => {
   if (isLongText(result)) return result.utf8.length <= maxBytes
@@ -70,15 +72,15 @@ export const isWithinBytes = (result: ToolResult | PassedResult, maxBytes: numbe
   return structured === undefined || isShort(structured, maxBytes)
 }
 
-/** Returns the texts of the blocks that have one. */
+/** Returns the text of each block that has text. */
 export const listTexts = (blocks: readonly unknown[]): string[] => blocks.flatMap(block => textOf(block) ?? [])
 
-/** Maximum length of a text that counts as a remark on the structured content, not as a copy of it. */
+/** Maximum length of text that counts as a remark on the structured content, not as a copy of it. */
 const MAX_REMARK_CHARACTERS = 1_000
 
 /**
- * Takes a result apart: the text that a model reads; `others`, the content blocks that are not text, such as images; and
- * `rest`, all members except content and structured content.
+ * Splits a result into the text that a model reads, `others` (the content blocks that are not text, such as images) and
+ * `rest` (all members except content and structured content).
  */
 export const takeApart = (
   result: ToolResult | PassedResult,
@@ -97,7 +99,7 @@ export const takeApart = (
   }
 }
 
-/** Returns the texts that a model reads; none if the result has only images. */
+/** Returns the strings that a model reads, or an empty list if the result has only images. */
 export const readTexts = (result: ToolResult | PassedResult): string[] => {
   if (isLongText(result)) return [result.utf8.toString('utf8')]
   const { structuredContent } = isPassed(result) ? result.passed : result

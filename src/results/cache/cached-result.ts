@@ -6,15 +6,15 @@ export type CacheEntry<Result extends ToolResult | PassedResult = ToolResult | P
   /** Status of the API's response; undefined for upstreams. */
   status: number | undefined
   responseBytes: number
-  /** As declared by the API. */
+  /** Content type as declared by the API. */
   contentType?: string | undefined
-  /** According to the clock of the cache. */
+  /** When the entry was cached, according to the cache's clock. */
   cachedAtMs: number
 }
 
 /** Memory that an entry takes besides its result: keys, maps and objects. */
 const ENTRY_OVERHEAD_BYTES = 1_024
-/** Parsed JSON takes several times the memory of its text. */
+/** Memory that parsed JSON takes, as a multiple of the length of its text. */
 const STRUCTURED_TIMES = 5
 
 /** Estimates the memory that a result takes. */

@@ -25,20 +25,20 @@ export const headerText = (headers: Headers, name: string): string | undefined =
   return value === undefined || typeof value === 'string' ? value : value.join(', ')
 }
 
-/** Directives for caches that revalidate, which this one does not. */
+/** Directives for caches that revalidate responses, which this cache does not do. */
 const ALLOWS_STALE: ReadonlySet<string> = new Set(['stale-while-revalidate', 'stale-if-error'])
-/** Contradictory values make the response stale (RFC 9111 §4.2.1). */
+/** Directives that make the response stale if their values contradict each other (RFC 9111 §4.2.1). */
 const SECONDS: ReadonlySet<string> = new Set(['max-age', 's-maxage'])
 
 const contradicts = (directives: readonly Directive[]): boolean =>
   [...SECONDS].some(name => new Set(directives.flatMap(one => (one.name === name ? [one.text] : []))).size > 1)
 
-/** Whether the response states its own freshness. */
+/** Returns whether the response states its own freshness. */
 const statesFreshness = (directives: readonly Directive[], headers: Headers, isShared: boolean): boolean =>
   headers.expires !== undefined ||
   directives.some(({ name }) => name === 'max-age' || name === 'no-cache' || (isShared && name === 's-maxage'))
 
-/** Whether the request was redirected. The caching headers of redirects are not known here. */
+/** Returns whether the request was redirected. The caching headers of redirects are not known here. */
 const isRedirected = (request: RenderedRequest, response: OutboundResponse): boolean =>
   URL.parse(request.url)?.href !== URL.parse(response.url)?.href
 
@@ -46,16 +46,16 @@ const variesByAnything = (headers: Headers): boolean =>
   (headerText(headers, 'vary') ?? '').split(',').some(field => field.trim() === '*')
 
 export type FreshnessRules = {
-  /** Set by the builder: an upper bound, and the default if the API states nothing. */
+  /** The maximum set by the builder. It is also the default if the API states no lifetime. */
   cacheSeconds: number
   /** Whether all callers share results, which RFC 9111 calls a shared cache. */
   isShared: boolean
 }
 
 /**
- * Returns how many milliseconds a response may be reused for an identical request; 0 for never.
- * Neither the limit of the tool nor the lifetime stated by the API (RFC 9111 §4.2) is exceeded.
- * Only `*` matters in Vary, because whole requests are compared.
+ * Returns how many milliseconds a response may be reused for an identical request, or 0 if it must not be reused. The
+ * time exceeds neither the tool's limit nor the lifetime stated by the API (RFC 9111 §4.2). Only `*` matters in Vary,
+ * because whole requests are compared.
  */
 export const freshMsOf = (
   request: RenderedRequest,
@@ -72,13 +72,13 @@ export const freshMsOf = (
   const isStated = statesFreshness(directives, headers, isShared)
   const stated = directives.map(({ text }) => text)
   const policy = new CachePolicy(
-    // Tools marked read-only are safe, whatever their method.
+    // Uses GET because tools marked read-only are safe, whatever their method.
     { method: 'GET', url: request.url, headers: {} },
     {
       status,
       headers: {
         'cache-control': (isStated ? stated : [...stated, `max-age=${cacheSeconds}`]).join(', '),
-        // Age counts against a lifetime stated by the API, not against the tool's.
+        // The age reduces a lifetime stated by the API, but not the tool's.
         ...(isStated ? { age: String(ageOf(headers)), expires: headerText(headers, 'expires') } : {}),
         date: headerText(headers, 'date'),
         'set-cookie': headerText(headers, 'set-cookie'),
@@ -97,7 +97,7 @@ const ageOf = (headers: Headers): number => {
 
 const BYPASSES: ReadonlySet<string> = new Set(['no-cache', 'no-store', 'max-age=0'])
 
-/** Whether the request itself asks for a fresh response (RFC 9111 §5.2.1, §5.4). */
+/** Returns whether the request itself asks for a fresh response (RFC 9111 §5.2.1, §5.4). */
 export const bypassesCache = ({ headers }: RenderedRequest): boolean =>
   headers.some(([name, value]) => {
     const lower = name.toLowerCase()

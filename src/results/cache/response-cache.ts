@@ -25,14 +25,14 @@ import { bypassesCache, type FreshnessRules, freshMsOf, headerText } from './fre
 
 /** Memory limits in bytes. */
 const LIMITS = {
-  // Per result. The budget cuts results long before this size, so no model reads more.
+  // The limit per result. The budget cuts results long before this size, so no model reads more.
   maxResultBytes: 1_024 * 1_024,
   maxServerBytes: 16 * 1_024 * 1_024,
   maxBytes: 64 * 1_024 * 1_024,
 }
 const PURGE_EVERY_MS = 60_000
 
-/** `now` returns milliseconds, greater than 0. */
+/** `now` returns a number of milliseconds greater than 0. */
 export type ResponseCacheOptions = { limits?: Partial<typeof LIMITS>; now?: () => number }
 
 /** A new response from an API, and the result built from it. */
@@ -41,7 +41,7 @@ type FreshResult = { result: ToolResult; response: OutboundResponse }
 /** A result from the cache, and its age. */
 export type CachedResult<Result extends CacheEntry['result'] = ToolResult> = CacheEntry<Result> & { ageMs: number }
 
-/** Returns a result from the cache or, if there is none, sends the request. Rejects as `send` does. */
+/** Returns a result from the cache or, if there is none, sends the request. Rejects if `send` rejects. */
 export type CachedSend = (
   request: RenderedRequest,
   signal: StopSignal | undefined,
@@ -55,7 +55,7 @@ export type FreshPassedResult = {
   shapedFrom?: PassedResult | undefined
 }
 
-/** Like `CachedSend`, for an upstream's tool. `input` is everything that the result may depend on. */
+/** Like `CachedSend`, but for an upstream's tool. `input` is everything on which the result may depend. */
 type CachedUpstreamSend = (
   input: JsonValue,
   signal: StopSignal,
@@ -65,7 +65,7 @@ type CachedUpstreamSend = (
 /** Returns undefined for calls whose results must not be cached. */
 export type UpstreamToolCache = (call: Pick<CallContext, 'caller' | 'link'>) => CachedUpstreamSend | undefined
 
-/** `fingerprint` stands for everything that results depend on except the call. */
+/** `fingerprint` represents everything on which results depend, except the call. */
 export type CachedUpstreamTool = { serverId: string; fingerprint: string; cacheSeconds: number; isShared: boolean }
 
 export const isCached = <Fresh extends object, Cached extends { ageMs: number }>(
@@ -85,7 +85,7 @@ const callerFillsHeader = (tool: ToolDefinition, compiled: CompiledDefinition, b
       }),
   )
 
-/** Hashes everything that a tool's results depend on except the request and the caller. */
+/** Hashes everything on which a tool's results depend, except the request and the caller. */
 export const fingerprintOf = (...parts: readonly unknown[]): string => hash('sha256', JSON.stringify(parts), 'base64')
 
 const isComplete = (result: PassedResult): boolean =>
@@ -94,7 +94,10 @@ const isComplete = (result: PassedResult): boolean =>
 /** The cacheable part of a fresh result, and its lifetime in milliseconds. */
 type Cacheable<Result extends CacheEntry['result']> = Omit<CacheEntry<Result>, 'cachedAtMs'> & { freshMs: number }
 
-/** Each kind of tool has its own kind of result. Keys of different kinds never collide. */
+/**
+ * Type guard for the results of one kind of tool. Each kind of tool has its own kind of result, and keys of different
+ * kinds never collide.
+ */
 type IsKind<Result extends CacheEntry['result']> = (result: CacheEntry['result']) => result is Result
 const isToolResult = (result: CacheEntry['result']): result is ToolResult => !isPassed(result)
 
@@ -104,7 +107,7 @@ export const createResponseCache = (options: ResponseCacheOptions = {}) => {
   const { now = () => performance.now() } = options
   const entries = createGroupedLru<CacheEntry>({ maxSize: limits.maxBytes, maxGroupSize: limits.maxServerBytes, now })
   const flights = createSingleFlight<CacheEntry | undefined>()
-  /** Cache keys are keyed hashes, so that nobody can guess a request from its key. */
+  /** Key with which cache keys are hashed, so that nobody can guess a request from its cache key. */
   const secret = randomBytes(32)
   let purgedAtMs = now()
 
@@ -190,8 +193,8 @@ export const createResponseCache = (options: ResponseCacheOptions = {}) => {
 
   return {
     /**
-     * Returns a function that gives each caller a caching `send`; undefined if the tool's results are not cached.
-     * `version` changes with everything outside the instance that results depend on, such as the server's globals.
+     * Returns a function that gives each caller a caching `send`, or undefined if the tool's results are not cached.
+     * `version` changes with everything outside the instance that affects results, such as the server's globals.
      */
     ofTool: (
       instance: Instance,
@@ -207,12 +210,12 @@ export const createResponseCache = (options: ResponseCacheOptions = {}) => {
       const isShared = cacheShared === true && !callerFillsHeader(tool, compiled, bindings)
       const rules = { cacheSeconds, isShared }
       const shared = isShared ? cachedSendOf(serverId, fingerprint, rules, null) : undefined
-      // Anonymous callers cannot be told apart, so they only get shared results.
+      // Anonymous callers cannot be told apart, so they get only shared results.
       return caller => shared ?? (caller && cachedSendOf(serverId, fingerprint, rules, caller.userId))
     },
     /**
-     * Like `ofTool`, for an upstream's tool. If the upstream can ask the client questions, results
-     * depend on the client's replies and are not shared.
+     * Like `ofTool`, but for an upstream's tool. If the upstream can send requests to the client, results depend on the
+     * client's responses and are not shared.
      */
     ofUpstreamTool: (tool: CachedUpstreamTool): UpstreamToolCache => {
       const shared = tool.isShared ? cachedUpstreamSendOf(tool, null) : undefined
@@ -228,7 +231,7 @@ export const createResponseCache = (options: ResponseCacheOptions = {}) => {
       flights.forget()
       entries.clear()
     },
-    /** Returns how much is cached, and how many calls wait for a shared request. */
+    /** Returns how much is cached, and how many calls are waiting for a shared request. */
     stats: () => ({ ...entries.stats(), waiting: flights.waiting() }),
   }
 }

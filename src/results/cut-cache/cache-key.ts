@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto'
 
-/** 128 bits, which is 22 characters. */
+/** Size of an id: 128 bits, which is 22 characters. */
 const ID_BYTES = 16
 const CACHE_ID = /^[A-Za-z0-9_-]{22}$/
 
@@ -9,7 +9,7 @@ export const newCacheId = (): string => randomBytes(ID_BYTES).toString('base64ur
 
 export const isCacheId = (text: string): boolean => CACHE_ID.test(text)
 
-/** The holder of results from anonymous calls. On a public server, anyone who knows the id may open them. */
+/** The holder of results from anonymous calls. On a public server, anyone who knows a result's id may open it. */
 const ANYONE = ''
 
 const hashOf = (...parts: readonly string[]): string => hash('sha256', JSON.stringify(parts), 'base64url')

@@ -11,22 +11,22 @@ import { cacheKeyOf, callerOf, isCacheId, newCacheId } from './cache-key.ts'
 import type { CutResultStore } from './cut-results.store.ts'
 import { type CutResultEntry, createRowWriter } from './row-writer.ts'
 
-/** Counted from the last use: a model continues in the same turn, or not at all. */
+/** Time to live of a cut result after its last use. A model continues reading in the same turn, or not at all. */
 export const CUT_RESULT_TTL_MS = 5 * 60_000
 /** Share of the cache that one caller may fill. */
 const CALLER_SHARE = 1 / 4
 /** Maximum size of one result, uncompressed. */
 const MAX_RESULT_BYTES = 64 * 1_024 * 1_024
-/** Larger results are not written to the database: writing one would block the event loop for 15 ms. */
+/** Maximum compressed size of a result in the database. Writing a larger one would block the event loop for 15 ms. */
 const MAX_ROW_BYTES = 4 * 1_024 * 1_024
-/** Memory that an entry takes besides its content: its key, metadata and places in maps. */
+/** Memory that an entry takes besides its content: its key, metadata and map entries. */
 const ENTRY_OVERHEAD_BYTES = 1_024
 const PURGE_EVERY_MS = 60_000
-/** A lookup that takes longer counts as a miss. */
+/** Maximum duration of a lookup. A longer one counts as a miss. */
 const MAX_LOOKUP_MS = 5_000
 /**
- * Maximum concurrent lookups per caller, and maximum concurrent reads: a small entry may take a lot
- * of memory when decompressed.
+ * Maximum number of concurrent lookups and of concurrent reads per caller. Reads are limited because a small entry may
+ * take a lot of memory when decompressed.
  */
 const TURNS_PER_CALLER = 2
 /** Maximum waiting lookups per caller. Further ones are misses, because guessing ids must not delay other callers. */
@@ -49,7 +49,7 @@ export type CutResult = {
   /** From `cutResultHolderOf`. */
   holder: string
   content: Uint8Array
-  /** Metadata available without reading the result: its tool, media type and tokens. */
+  /** Metadata available without reading the result: its tool, media type and token count. */
   about: JsonValue
 }
 
@@ -57,7 +57,7 @@ export type CutResult = {
 export type OpenedCutResult = { about: JsonValue; read: () => Promise<Buffer> }
 
 export type CutCacheOptions = {
-  /** Shares results with other replicas. */
+  /** The store that shares results with other replicas. */
   store?: CutResultStore | undefined
   limits?: Partial<typeof LIMITS> | undefined
   /** Milliseconds since 1970. */
@@ -68,7 +68,7 @@ export type CutCacheOptions = {
 
 const compressBytes = promisify(zstdCompress)
 const decompressBytes = promisify(zstdDecompress)
-/** With the default of 16 KiB, most of the time goes into switching threads. */
+/** Chunk size for compression. With the default of 16 KiB, most of the time is spent switching threads. */
 const CHUNK_BYTES = 256 * 1_024
 const COMPRESSION = {
   chunkSize: CHUNK_BYTES,
@@ -80,14 +80,14 @@ const DECOMPRESSION = { chunkSize: CHUNK_BYTES, maxOutputLength: MAX_RESULT_BYTE
 const compress = async (content: Uint8Array): Promise<Uint8Array<ArrayBuffer>> =>
   new Uint8Array(await compressBytes(content, COMPRESSION))
 
-/** Returns only a code, because messages could contain parts of a result. */
+/** Returns an error's code instead of its message, which could contain parts of a result. */
 const codeOf = (error: unknown): string => {
   if (error instanceof AppError) return error.code
   if (!(error instanceof Error)) return 'unknown'
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name
 }
 
-/** Creates a function that returns the concurrency limit of a caller. */
+/** Creates a function that returns the concurrency limiter of a caller. */
 const createTurns = (maxWaiting: number) => {
   const turns = new LRUCache<string, BulkheadPolicy>({ max: MAX_CALLERS_IN_TURN })
   return (caller: string): BulkheadPolicy => {
@@ -182,7 +182,7 @@ export const createCutCache = (options: CutCacheOptions = {}) => {
       const read = () => decompressBytes(content, DECOMPRESSION)
       return { about: JSON.parse(about), read: () => readTurns(callerOf(serverId, holder)).execute(read) }
     },
-    /** Deletes all results of a server. Its rows are deleted with the server. */
+    /** Deletes all results of a server from memory. Its rows are deleted with the server. */
     delete: (serverId: string): void => entries.deleteWhere(entry => entry.serverId === serverId),
     /** Deletes expired results; also runs every minute. */
     purge,

@@ -27,7 +27,7 @@ const createStore = (db: Database) => ({
     const where = { id: key, serverId, holder, usedAt: { gt: new Date(now - ttlMs), lt: new Date(now + ttlMs) } }
     return (await db.cachedAnswer.findFirst({ where, select: { about: true, content: true } })) ?? undefined
   },
-  /** Restarts the time to live, unless another replica did so later. */
+  /** Restarts the time to live of a row, unless another replica has done so at a later time. */
   renew: async (key: string, usedAt: number): Promise<void> => {
     const at = new Date(usedAt)
     await db.cachedAnswer.updateMany({ where: { id: key, usedAt: { lt: at } }, data: { usedAt: at } })
@@ -45,6 +45,6 @@ const createStore = (db: Database) => ({
 /** Every method throws database errors. Rows are deleted together with their server. */
 export type CutResultStore = ReturnType<typeof createStore>
 
-/** Returns undefined on SQLite, where results stay in the memory of their process. */
+/** Creates the store. Returns undefined on SQLite, where results stay in the memory of their process. */
 export const createCutResultStore = (db: Database): CutResultStore | undefined =>
   db.kind === 'postgresql' ? createStore(db) : undefined

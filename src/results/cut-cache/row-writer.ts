@@ -9,7 +9,7 @@ export type CutResultEntry = Omit<CutResultRow, 'key' | 'usedAt'> & { row: 'none
 
 export type RowWriterOptions = {
   store: Pick<CutResultStore, 'put' | 'renew' | 'remove'>
-  /** Returns the current entry without counting as a use. */
+  /** Returns the current entry without marking it as used. */
   peek: (key: string) => CutResultEntry | undefined
   /** Milliseconds since 1970. */
   now: () => number
@@ -32,7 +32,7 @@ export const createRowWriter = ({ store, peek, now, onError }: RowWriterOptions)
     const { serverId, holder, about, content } = entry
     await store.put({ key, serverId, holder, about, content, usedAt: now() })
     entry.row = 'written'
-    // The entry was evicted during the write.
+    // Removes the row again if the entry was evicted during the write.
     if (peek(key) !== entry) await store.remove(key)
   }
 
@@ -52,16 +52,16 @@ export const createRowWriter = ({ store, peek, now, onError }: RowWriterOptions)
   }
 
   return {
-    /** Writes the entry, or restarts the time to live of its row. */
+    /** Queues a write of the entry, or a restart of its row's time to live. */
     save: (key: string): void => add(key, 'save'),
-    /** Deletes the row of an evicted entry, unless another process wrote it. */
+    /** Queues the deletion of an evicted entry's row, unless another process wrote the row. */
     remove: (key: string, { row }: CutResultEntry): void => {
       changed.delete(key)
       if (row === 'written') add(key, 'remove')
     },
     /** Resolves when everything is written. */
     settle: async (): Promise<void> => running,
-    /** Waits briefly for pending rows, then writes no more. */
+    /** Waits briefly for pending rows, and stops writing. */
     close: async (): Promise<void> => {
       const timer = new AbortController()
       await Promise.race([running, wait(CLOSE_WAIT_MS, undefined, { signal: timer.signal }).catch(() => {})])

@@ -23,11 +23,11 @@ export type CallLedgerOptions = {
   onInternalError: (error: unknown) => void
 }
 
-/** Totals since startup. Tokens are those of counted results, including estimates. */
+/** Totals since startup. The token totals cover only counted results, including estimates. */
 export type LedgerStats = {
   counted: number
   notCounted: number
-  /** Results that are being counted or waiting. */
+  /** Number of results that are being counted or are waiting. */
   waiting: number
   tokensBefore: number
   tokensSent: number
@@ -64,7 +64,7 @@ const sampleSent = (sent: Sent, known: Measure | undefined): Sample => {
   return { tokens: 0, texts: [beginning], scale: sent.utf8.length / MAX_COUNTED_CHARACTERS }
 }
 
-/** Estimates by length alone. */
+/** Estimates the tokens by length alone. */
 const estimate = (sample: Sample): Sample => {
   if (sample.texts.length === 0) return sample
   const tokens = sample.tokens + Math.ceil((lengthOf(sample.texts) * sample.scale) / CHARACTERS_PER_TOKEN)

@@ -40,7 +40,7 @@ const sumOf = (days: readonly TokenSums[]): TokenSums => {
   return sum
 }
 
-/** Fills in the days that the request leaves out. */
+/** Returns the requested range, with defaults for the days that the request omits. */
 const rangeOf = ({ from, to }: WantedDays, now: Date): DayRange => {
   const last = to ?? dayOf(now)
   return { from: from ?? dayOf(new Date(new Date(last).getTime() - (DAYS - 1) * DAY_MS)), to: last }

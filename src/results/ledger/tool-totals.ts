@@ -13,14 +13,14 @@ export type ToolTotal = {
 
 /** Maximum number of tools with totals of their own: each adds several series to /metrics. */
 const MAX_TOOLS = 1_000
-/** Maximum number per server: an upstream may accept any name that a caller invents. */
+/** Maximum number of tools per server. An upstream may accept any name that a caller invents. */
 const MAX_TOOLS_OF_SERVER = 300
 /**
  * Tool name for the tools beyond a server's limit, and server id for those beyond the overall
  * limit. No server has this id.
  */
 const OTHER = 'other'
-/** Maximum number of removed servers to remember: their last results may still wait to be counted. */
+/** Maximum number of removed servers to remember. Their last results may still be waiting to be counted. */
 const MAX_REMOVED = 1_000
 
 const begin = (serverId: string, tool: string): ToolTotal => ({

@@ -1,10 +1,10 @@
 import { escapeForRegExp } from '../../lib/search/substring.ts'
 import { base64Cores, spellingsOf } from './spellings.ts'
 
-/** Start and end of a secret in a text, in UTF-16 units; the end is exclusive. */
+/** Start and end of a secret in a string, in UTF-16 units. The end is exclusive. */
 export type Range = readonly [start: number, end: number]
 
-/** Finds all secrets in a text, sorted and without overlaps. */
+/** Finds all secrets in a string. The ranges are sorted and do not overlap. */
 export type FindSecrets = (text: string) => Range[]
 
 /** How many characters of a secret the pattern looks for, and how many of these may have several spellings. */
@@ -12,20 +12,20 @@ const ANCHOR_CHARACTERS = 4
 const ANCHOR_SPELLED = 2
 
 /**
- * Maximum comparisons per text. A text that repeats the beginning of a secret thousands of times needs more. It then
- * counts as secret up to its end, which keeps the time proportional to its length.
+ * Maximum number of comparisons per string. A string that repeats the beginning of a secret thousands of times needs
+ * more. The rest of it then counts as secret, which keeps the time proportional to its length.
  */
 const FREE_COMPARISONS = 100_000
 const COMPARISONS_PER_CHARACTER = 32
 
-/** Adds a range that starts at or after all others, merged with the last one if they touch. */
+/** Adds a range that starts at or after all others. Merges it with the last one if they touch. */
 const addRange = (ranges: [number, number][], start: number, end: number): void => {
   const last = ranges.at(-1)
   if (last !== undefined && start <= last[1]) last[1] = Math.max(last[1], end)
   else ranges.push([start, end])
 }
 
-/** Joins the results of two searches of one text. */
+/** Merges the results of two searches of the same string. */
 export const mergeRanges = (some: readonly Range[], others: readonly Range[]): Range[] => {
   const merged: [number, number][] = []
   for (const [start, end] of [...some, ...others].sort(([a], [b]) => a - b)) addRange(merged, start, end)
@@ -36,9 +36,9 @@ export const mergeRanges = (some: readonly Range[], others: readonly Range[]): R
 type Candidates = { from: number; to: number; at: number }
 
 /**
- * Creates a search for the secrets in all spellings. A pattern finds where a secret may start. From
- * there, all secrets with the same beginning are compared together, so the time does not depend on
- * their number. Mixed spellings are found, too.
+ * Creates a function that finds the secrets in all spellings. A pattern finds where a secret may start. From there, all
+ * secrets with the same beginning are compared together, so the time does not depend on their number. Mixed spellings
+ * are found, too.
  */
 export const createSecretFinder = (secrets: readonly string[]): FindSecrets => {
   const known = new Map<string, readonly string[]>()
@@ -60,7 +60,7 @@ export const createSecretFinder = (secrets: readonly string[]): FindSecrets => {
   }
   const pattern = new RegExp(`(?=${[...new Set(sorted.map(anchorOf))].join('|')})`, 'g')
 
-  /** Returns the end of the secrets, starting at `from`, that have the same character at `depth`. */
+  /** Returns the end of the run of secrets, starting at `from`, that have the same character at `depth`. */
   const endOfAlike = (from: number, to: number, depth: number): number => {
     const char = sorted[from]?.[depth]
     if (sorted[to - 1]?.[depth] === char) return to
@@ -69,7 +69,7 @@ export const createSecretFinder = (secrets: readonly string[]): FindSecrets => {
     return end
   }
 
-  /** Secrets by the first UTF-16 unit of each spelling of their first character. */
+  /** Secrets keyed by the first UTF-16 unit of each spelling of their first character. */
   const starts = new Map<string, Omit<Candidates, 'at'>[]>()
   for (let from = 0; from < sorted.length; ) {
     const to = endOfAlike(from, sorted.length, 0)
@@ -100,7 +100,7 @@ export const createSecretFinder = (secrets: readonly string[]): FindSecrets => {
       return next
     }
 
-    /** Returns where the longest secret that starts here ends; -1 if none does. */
+    /** Returns the end of the longest secret that starts at `start`, or -1 if none does. */
     const endOf = (start: number): number => {
       let end = -1
       let candidates = (starts.get(text.charAt(start)) ?? []).map(range => ({ ...range, at: start }))

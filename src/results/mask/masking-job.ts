@@ -6,10 +6,10 @@ import { MaskingError, type SecretSearch } from './masking.ts'
 
 export type MaskingJob = { secrets: readonly string[]; text: string }
 
-/** Prepared searches in this thread, keyed by their secrets. */
+/** Maximum number of prepared searches that each thread caches, keyed by their secrets. */
 const MAX_PREPARED = 100
 
-/** Creates the function of the job, which caches prepared searches. */
+/** Creates the job's function, which caches prepared searches. */
 export const createFindSecretsJob = (): ((job: MaskingJob) => Range[]) => {
   const prepared = new LRUCache<string, FindSecrets>({ max: MAX_PREPARED })
   return ({ secrets, text }) => {
@@ -29,7 +29,7 @@ const REASONS: Readonly<Record<JobEnding, string>> = {
   closed: 'Patchbay is shutting down. Try again later.',
 }
 
-/** Creates the search in the worker pool, for one tenant. */
+/** Creates a function that searches for secrets in the worker pool, for one tenant. */
 export const createSecretSearchFor =
   ({ run }: Job<MaskingJob, Range[]>) =>
   ({ owner, group }: Tenant): SecretSearch =>

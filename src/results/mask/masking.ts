@@ -6,37 +6,37 @@ import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
 import { writtenBases } from '../../templates/base-url.ts'
 import { createSecretFinder, mergeRanges, type Range } from './find-secrets.ts'
 
-/** Replaces a secret in a text. */
+/** The replacement for a secret in text. */
 const MASK = '•••'
-/** Replaces each byte of a secret in other content. */
+/** The replacement for each byte of a secret in other content. */
 const MASK_BYTE = '*'
 /**
- * Longer texts are searched in the worker pool. With 60 secrets full of special characters, a
- * search of this length takes 10 ms.
+ * Strings of at least this length are searched in the worker pool. With 60 secrets full of special characters, a search
+ * of this length takes 10 ms.
  */
 const LONG_CHARACTERS = 256 * 1_024
 
-/** Searches a long text for secrets in the worker pool. Rejects with a MaskingError if that fails. */
+/** Searches a long string for secrets in the worker pool. Rejects with a MaskingError if the search fails. */
 export type SecretSearch = (
   secrets: readonly string[],
   text: string,
   signal: StopSignal | undefined,
 ) => Promise<Range[]>
 
-/** Why the secrets of a long text could not be masked. The caller may read the message. */
+/** The reason that the secrets in a long string could not be masked. The caller may read the message. */
 export class MaskingError extends AppError {
   constructor(message: string) {
     super('unavailable', message)
   }
 }
 
-/** Hides its secrets, in every form in which a request or a response that quotes the request may contain them. */
+/** Hides secrets in every form in which a request, or a response that quotes the request, may contain them. */
 export type Masker = {
   isEmpty: boolean
   text: (text: string) => string
   /** Masks strings and member names of parsed JSON: its text may contain escapes that only a parser undoes. */
   object: (json: JsonObject) => JsonObject
-  /** The same for values of any length: long ones are searched in the worker pool. */
+  /** The same methods for values of any length. Long values are searched in the worker pool. */
   long: {
     text: (text: string, signal?: StopSignal) => Promise<string>
     /** Returns the same value if it contains no secret. */
@@ -77,7 +77,7 @@ const listStrings = (json: JsonValue, strings: string[] = []): string[] => {
   return strings
 }
 
-/** Rebuilds JSON from new strings, in the order of `listStrings`. */
+/** Rebuilds JSON with new strings, which `next` returns in the order of `listStrings`. */
 const replaceStrings = (json: JsonValue, next: () => string): JsonValue => {
   if (typeof json === 'string') return next()
   if (Array.isArray(json)) return json.map(item => replaceStrings(item, next))
@@ -87,7 +87,7 @@ const replaceStrings = (json: JsonValue, next: () => string): JsonValue => {
 const replaceInObject = (json: JsonObject, next: () => string): JsonObject =>
   Object.fromEntries(Object.values(json).map(value => [next(), replaceStrings(value, next)]))
 
-/** Returns an iterator over the masked strings, given the ranges of the text that joins them. */
+/** Returns a function that returns the masked strings one by one. `ranges` refer to the text that joins the strings. */
 const maskStrings = (strings: readonly string[], ranges: readonly Range[]): (() => string) => {
   let at = 0
   let first = 0
@@ -121,8 +121,8 @@ const writtenJson = (text: string): string[] => {
 }
 
 /**
- * Returns the other forms in which a text may appear in a request because its parameter type
- * normalizes it: as a base URL, or as JSON without whitespace.
+ * Returns the other forms that a string may take in a request because its parameter type normalizes it: a base URL, or
+ * JSON without whitespace.
  */
 const rewrittenForms = (text: string): string[] =>
   [...writtenBases(text), ...writtenJson(text)].filter(form => form !== text)
@@ -130,7 +130,7 @@ const rewrittenForms = (text: string): string[] =>
 const createSearch = (secrets: readonly string[], secretSearch: SecretSearch | undefined): Search => {
   const sent = secrets.filter(secret => secret !== '').flatMap(secret => [secret, ...rewrittenForms(secret)])
   if (sent.length === 0) return NOTHING
-  // Created on first use: it takes some kilobytes, and most mounted servers have not been called yet.
+  // Created on first use, because it takes several kilobytes and most mounted servers have not been called yet.
   const finder = once(() => createSecretFinder(sent))
   const now = (text: string): Range[] => finder()(text)
   return {
@@ -148,7 +148,7 @@ const searchBoth = (one: Search, other: () => Search): Search => ({
 
 const maskerOf = (search: Search, secretSearch: SecretSearch | undefined): Masker => {
   const { now, anyLength } = search
-  /** Keyed by the array of secrets, which is replaced after each change. */
+  /** Searches keyed by their array of secrets, which is replaced after each change. */
   const others = new WeakMap<readonly string[], Search>()
   const searchOf = (secrets: readonly string[]): Search => {
     const known = others.get(secrets) ?? createSearch(secrets, secretSearch)
@@ -193,8 +193,8 @@ const maskerOf = (search: Search, secretSearch: SecretSearch | undefined): Maske
 }
 
 /**
- * Creates a masker for plain-text secrets. Empty ones are ignored. Without `secretSearch`, long
- * texts are searched in this thread.
+ * Creates a masker for plain-text secrets. Ignores empty ones. Without `secretSearch`, long strings are searched in
+ * this thread.
  */
 export const createMasker = (secrets: readonly string[], secretSearch?: SecretSearch): Masker =>
   maskerOf(createSearch(secrets, secretSearch), secretSearch)

@@ -16,16 +16,16 @@ import type { Masker } from './masking.ts'
 const BODY_CHARACTERS = 16 * 1_024
 const URL_CHARACTERS = 4 * 1_024
 const HEADER_CHARACTERS = 1_024
-/** Maximum characters of all headers, including names. The rest is replaced by one entry `…`. */
+/** Maximum characters of all headers, including names. The rest is replaced by a single entry, `…`. */
 const ALL_HEADERS_CHARACTERS = 16 * 1_024
 
-/** Maximum characters of an encoded secret: the encodings multiply its length. */
+/** Maximum characters of an encoded secret. Encodings multiply a secret's length. */
 const LONGEST_FORM = 16 * MAX_SECRET_BYTES
 const MASKED_CHARACTERS = BODY_CHARACTERS + LONGEST_FORM
 
 /**
- * Masks as much of a text as the history stores, because masking a long one would take seconds. A secret that is cut off
- * at the end of the slice would not be found, so a longer slice is masked and its tail dropped.
+ * Masks as much of a string as the history stores, because masking all of a long one would take seconds. A secret that
+ * is cut off at the end of the slice would not be found, so a longer slice is masked and its tail is dropped.
  */
 export const maskBeginning = (text: string, masker: Masker): string =>
   text.length <= MASKED_CHARACTERS || masker.isEmpty
@@ -48,7 +48,7 @@ const maskWith = (
 export const maskRequest = (request: RenderedRequest, masker: Masker): MaskedRequest =>
   maskWith(request, masker, masker.text)
 
-/** Copies the beginning, because a slice would keep the whole text in memory. */
+/** Copies the beginning, because a slice would keep the whole string in memory. */
 const shorten = (text: string, max: number): string =>
   text.length <= max ? text : `${Buffer.from(text.slice(0, max), 'utf16le').toString('utf16le')}…`
 
@@ -81,11 +81,11 @@ const toStoredRequest = (
   }
 }
 
-/** A call to record. Its error must be masked already, because the caller has received it. */
+/** A call to record. Its error must already be masked, because the caller has received it. */
 export type CallToRecord = Omit<ExecutionRecord, 'id' | 'instanceId' | 'userId' | 'request'> & {
   instanceId?: string
   caller: Caller
-  /** Undefined if the call failed before there was a request. */
+  /** Undefined if the call failed before its request was rendered. */
   request: RenderedRequest | undefined
   /** Set if the result came from the cache and nothing was sent. */
   cached?: { ageMs: number } | undefined

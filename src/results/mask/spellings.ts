@@ -2,17 +2,17 @@ type Encode = (text: string) => string
 
 const inJson: Encode = text => JSON.stringify(text).slice(1, -1)
 const escapeUnit: Encode = unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
-/** Escapes like encoders that write only ASCII, such as those of Python and PHP. */
+/** Escapes JSON like encoders that write only ASCII, such as those of Python and PHP. */
 const toAscii: Encode = json => json.replace(/[^\x20-\x7e]/g, escapeUnit)
-/** Escapes slashes like PHP. */
+/** Escapes slashes, as PHP does. */
 const escapeSlashes: Encode = json => json.replaceAll('/', '\\/')
-/** Escapes like encoders that make JSON safe for HTML, such as those of Go and Rails. */
+/** Escapes markup like encoders that make JSON safe for HTML, such as those of Go and Rails. */
 const escapeMarkup: Encode = json => json.replace(/[&<>]/g, escapeUnit)
 const toUpperHex: Encode = json => json.replace(/\\u[0-9a-f]{4}/g, unit => `\\u${unit.slice(2).toUpperCase()}`)
 
 const HABITS: readonly Encode[] = [escapeMarkup, escapeSlashes, toAscii, toUpperHex]
 
-/** Returns JSON text in every combination of HABITS; bit `n` of an index says whether habit `n` is applied. */
+/** Returns JSON text in every combination of HABITS. Bit `n` of a form's index says whether habit `n` is applied. */
 const mixed = (json: string): string[] => {
   const forms = [json]
   for (const habit of HABITS) forms.push(...forms.map(form => habit(form)))
@@ -28,7 +28,7 @@ const nestedJsonForms = (text: string): string[] =>
     return [quoted, HABITS.reduce((json, habit, bit) => ((mixture >> bit) & 1 ? habit(json) : json), quoted)]
   })
 
-/** How HTML escapers write a character. */
+/** The forms in which HTML escapers write a character. */
 const HTML_FORMS: Readonly<Record<string, readonly string[]>> = {
   '&': ['&amp;'],
   '<': ['&lt;'],
@@ -37,7 +37,7 @@ const HTML_FORMS: Readonly<Record<string, readonly string[]>> = {
   "'": ['&#39;', '&#039;', '&#x27;'],
 }
 
-/** UTF-8 that was decoded as Latin-1, as in headers and in bytes that are searched as Latin-1. */
+/** Decodes UTF-8 as Latin-1, which happens to headers and to bytes that are searched as Latin-1. */
 const asLatin1: Encode = text => Buffer.from(text).toString('latin1')
 
 const toPercent: Encode = char => `%${char.charCodeAt(0).toString(16).toUpperCase()}`
@@ -49,7 +49,7 @@ const percentForms = (char: string): string[] => {
   return forms.flatMap(form => [form, form.replace(/%[0-9A-F]{2}/g, hex => hex.toLowerCase())])
 }
 
-/** Characters that every encoder except Base64 leaves unchanged. Most keys and tokens have no others. */
+/** Characters that every encoder except Base64 leaves unchanged. Most keys and tokens contain no others. */
 const NEVER_ENCODED = /^[\w.-]$/
 
 /**
@@ -62,12 +62,12 @@ export const spellingsOf = (char: string): readonly string[] => {
   return [...new Set([...quoted, ...nestedJsonForms(char), ...percentForms(char), asLatin1(char)])]
 }
 
-/** Shorter Base64 texts are too common to search for. */
+/** Minimum length of a Base64 string to search for. Shorter ones are too common. */
 const MIN_BASE64_CHARACTERS = 6
 
 /**
- * Returns the part of a text's Base64 that does not depend on the text around it, for each of the three offsets, in
- * both alphabets (RFC 4648).
+ * Returns the part of a string's Base64 form that does not depend on the surrounding text, for each of the three
+ * offsets and in both alphabets (RFC 4648).
  */
 export const base64Cores = (text: string): string[] =>
   [0, 1, 2].flatMap(offset => {

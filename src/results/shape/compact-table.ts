@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
 
 /** Minimum length of a list that is written as a table. */
 const MIN_ROWS = 5
-/** Characters that a table adds to a list: `{"columns":[],"rows":[]}`. */
+/** Number of characters that a table adds to a list: `{"columns":[],"rows":[]}`. */
 const FRAME_CHARACTERS = 24
 
 const isTable = (value: JsonObject): boolean => {
@@ -11,13 +11,13 @@ const isTable = (value: JsonObject): boolean => {
   return keys.length === 2 && keys.includes('columns') && keys.includes('rows')
 }
 
-/** Whether the value contains something that could be confused with our tables. */
+/** Returns whether the value contains something that could be confused with our tables. */
 const holdsTable = (value: JsonValue): boolean => {
   if (Array.isArray(value)) return value.some(holdsTable)
   return hasMembers(value) && (isTable(value) || Object.values(value).some(holdsTable))
 }
 
-/** Returns the member names if all items have the same ones and a table is shorter; otherwise undefined. */
+/** Returns the member names if all items have the same ones and a table is shorter. Otherwise returns undefined. */
 const columnsOf = (list: readonly JsonValue[]): string[] | undefined => {
   const [first] = list
   if (list.length < MIN_ROWS || !hasMembers(first)) return undefined
@@ -43,9 +43,9 @@ const toTables = (value: JsonValue): JsonValue => {
 }
 
 /**
- * Returns the value with each list of five or more objects that have the same members written as
- * `{"columns": ["id", …], "rows": [[1, …], …]}`. Only the order of members is lost. Undefined if there is no such list,
- * or if the value contains something that looks like such a table already.
+ * Writes each list of five or more objects with the same members as `{"columns": ["id", …], "rows": [[1, …], …]}`. Only
+ * the order of members is lost. Returns undefined if there is no such list, or if the value already contains something
+ * that looks like such a table.
  */
 export const compactTables = (value: JsonValue): JsonValue | undefined => {
   if (holdsTable(value)) return undefined

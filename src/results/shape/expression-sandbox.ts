@@ -4,8 +4,8 @@ import { libraryFiles } from '../../tools/response/expression-libraries.ts'
 import type { TransformLanguage } from '../../tools/response/result-shaping.ts'
 
 /**
- * Runs with a library in the sandbox and exchanges only text, so that no outside object gets in.
- * Values that are not JSON, such as functions, are left out; a missing value becomes `null`.
+ * Script that runs alongside a library in the sandbox. It exchanges only text, so that no outside object gets in.
+ * Values that are not JSON, such as functions, are left out. A missing value becomes `null`.
  */
 const BRIDGE = `
 var btoa = text => {
@@ -64,7 +64,7 @@ type Run = (
   onEnd: (json: string, error: string) => void,
 ) => unknown
 
-/** The result of an expression as JSON; or its error, with the offset in the expression if known. */
+/** The result of an expression as JSON, or its error with the offset in the expression if known. */
 export type Evaluation = { json: string } | { failed: { message: string; offset: number | undefined } }
 
 const readFailure = (error: string): Evaluation => {
@@ -73,8 +73,8 @@ const readFailure = (error: string): Evaluation => {
 }
 
 /**
- * Creates a sandbox for untrusted expressions. Each runs in a new context, which has the language's library but no
- * Node.js APIs, and cannot create code from strings. The caller must stop expressions that run too long.
+ * Creates a sandbox for untrusted expressions. Each expression runs in a new context that has the JavaScript built-ins
+ * but no Node.js APIs and cannot create code from strings. The caller must stop expressions that run too long.
  */
 export const createExpressionSandbox = () => {
   const files = libraryFiles()

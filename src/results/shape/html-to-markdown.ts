@@ -1,6 +1,6 @@
 import { NodeHtmlMarkdown } from 'node-html-markdown'
 
-/** An end tag or a void element, because `<` alone does not make a text HTML. */
+/** Matches an end tag or a void element. A `<` alone does not make a text HTML. */
 const MARKUP = /<\/[a-z][a-z0-9]*\s*>|<(?:br|hr)\s*\/?>/i
 
 /** Elements that are invisible, or useless as text. */

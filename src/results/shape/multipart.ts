@@ -1,12 +1,12 @@
-/** One body part, with its Content-Type header unparsed. */
+/** A body part with its Content-Type header unparsed. */
 export type BodyPart = { contentType: string | undefined; body: Buffer }
 
-/** More than any model could read. */
+/** Maximum number of parts. No model could read more. */
 const MAX_PARTS = 100
 const BOUNDARY = /;\s*boundary\s*=\s*(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i
 
 const toPart = (bytes: Buffer): BodyPart | undefined => {
-  // A part without headers starts with the blank line (RFC 2046 §5.1.1).
+  // A part without headers starts with a blank line (RFC 2046 §5.1.1).
   if (bytes.indexOf('\r\n') === 0) return { contentType: undefined, body: bytes.subarray(2) }
   const end = bytes.indexOf('\r\n\r\n')
   if (end === -1) return undefined

@@ -5,16 +5,19 @@ import { isSuccess, type OutboundResponse } from '../../lib/outbound/outbound-re
 import type { Masker } from '../mask/masking.ts'
 import { readText } from './shape.ts'
 
-/** How long a sample is stored: long enough to edit a tool without calling it again. */
+/** How long a sample is stored. Long enough for a builder to edit a tool without calling it again. */
 const KEPT_MS = 60 * 60 * 1_000
-/** Maximum characters of all samples together. */
+/** Maximum number of characters in all samples together. */
 const MAX_CHARACTERS = 64 * 1_024 * 1_024
 const MAX_SAMPLES = 500
 
-/** An API's response from trying a tool, with secrets masked. */
+/** An API response received while a builder tried a tool, with secrets masked. */
 export type ResponseSample = { text: string; type: string | undefined; userId: string }
 
-/** Creates the store of samples. Each process has its own: on another replica, the builder must call the tool again. */
+/**
+ * Creates the sample store. Each process has its own, so a builder whose request reaches another replica must call the
+ * tool again.
+ */
 export const createResponseSamples = () => {
   const kept = new LRUCache<string, ResponseSample>({
     max: MAX_SAMPLES,
@@ -24,7 +27,7 @@ export const createResponseSamples = () => {
     ttl: KEPT_MS,
   })
   return {
-    /** Stores a response and returns its id; undefined if it failed, is empty or is not text. */
+    /** Stores a response and returns its ID. Returns undefined if the response is an error, empty, or not text. */
     keep: async (
       userId: string,
       response: OutboundResponse | undefined,

@@ -3,9 +3,12 @@ import type { Job, JobEnding } from '../../lib/worker/job.ts'
 import { LANGUAGE_NAMES } from '../../tools/response/result-shaping.ts'
 import type { ShapingJob, ShapingOutcome } from './shaping-job.ts'
 
-/** Shapes results in the worker pool. Expressions are untrusted: if one exceeds a limit, its process is ended. */
+/**
+ * Shapes results in the worker pool. Expressions are untrusted, so a process is terminated if its expression exceeds a
+ * limit.
+ */
 export const createResultShaper = ({ run, timeLimitMs, heapLimitMb }: Job<ShapingJob, ShapingOutcome>) => {
-  /** Explains why there is no result and names the transform if there is one. */
+  /** Explains why there is no result, and names the tool's transform if it has one. */
   const explain = ({ shaping: { transform } }: ShapingJob, ending: JobEnding): string => {
     const what =
       transform === undefined

@@ -18,7 +18,7 @@ export type ShapingContext = Tenant & {
   compactTables: boolean
 }
 
-/** How to shape the results of a tool; created once, before its calls. */
+/** How to shape a tool's results. Created once, before any calls. */
 export type PlannedShaping = {
   rules: ResultShaping
   compactTables: boolean
@@ -26,17 +26,17 @@ export type PlannedShaping = {
   shapingContext: Pick<ShapingContext, 'shaper' | 'owner' | 'group'>
 }
 
-/** Smaller results are not worth a table. */
+/** Minimum result size for a table. Smaller results would save too few tokens. */
 const MIN_TABLE_BYTES = 1_024
 const NO_RULES: ResultShaping = {}
 
 type ShapedTool = Pick<ToolDefinition, 'response' | 'outputSchema'>
 
-/** Whether results may be shaped. A result with an output schema never becomes a table. */
+/** Returns whether a tool's results may be shaped. The results of a tool with an output schema never become tables. */
 export const isShaped = ({ response, outputSchema }: ShapedTool, compactTables: boolean): boolean =>
   hasShaping(response) || (compactTables && outputSchema === undefined)
 
-/** Plans the shaping. Returns undefined if results are sent unchanged. */
+/** Plans how to shape results. Returns undefined if results are sent unchanged. */
 export const planShaping = (
   tool: ShapedTool,
   shapingContext: ShapingContext,
@@ -49,7 +49,7 @@ export const planShaping = (
 
 const HTML_TYPES: ReadonlySet<string> = new Set(['text/html', 'application/xhtml+xml'])
 
-/** Whether the media type is HTML; undefined if there is no media type. */
+/** Returns whether the media type is HTML, or undefined if there is no media type. */
 const isHtml = (type: string | undefined): boolean | undefined =>
   type === undefined ? undefined : HTML_TYPES.has(type)
 
@@ -73,10 +73,10 @@ const isWorthIt = (rules: ResultShaping, bytes: number): boolean => hasShaping(r
 const toBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array<ArrayBuffer>): Buffer =>
   Buffer.from(buffer, byteOffset, byteLength)
 
-/** The shaped texts, undefined if they are unchanged; or a sentence that says why shaping failed. */
+/** The shaped texts (undefined if unchanged), or a sentence that explains why shaping failed. */
 type ShapedTexts = { utf8s: readonly Buffer[] | undefined } | { failed: string }
 
-/** Shapes texts in a worker. Secrets must already be masked, because a transform could encode them differently. */
+/** Shapes texts in a worker. Secrets must already be masked, because a transform could change their encoding. */
 export const shapeTexts = async (
   { rules, compactTables, maxBytes, shapingContext }: PlannedShaping,
   texts: readonly string[],
@@ -87,14 +87,14 @@ export const shapeTexts = async (
   const job = { texts, ...kind, shaping: rules, compactTables, maxBytes, isCounted: false }
   const outcome = await shapingContext.shaper.shape(shapingContext, job)
   if (outcome.kind === 'shaped') return { utf8s: outcome.utf8s.map(toBuffer) }
-  // Tables only save tokens, so if they fail, the result is sent unchanged.
+  // Tables only save tokens. If creating them fails, the result is sent unchanged.
   if (outcome.kind === 'unchanged' || !hasShaping(rules)) return { utf8s: undefined }
   return { failed: outcome.message }
 }
 
 /**
- * Shapes an API's response by the rules, in a worker. Masks secrets before and after, because a
- * transform can join the parts of a secret.
+ * Shapes an API response in a worker, following the rules. Masks secrets before and after, because a transform can join
+ * the parts of a secret.
  */
 export const shapeByRules = async (
   response: OutboundResponse,
@@ -119,10 +119,10 @@ export const shapeByRules = async (
 /** A text with its size. `tokens` is undefined if the text is too long to count. */
 export type CountedText = { text: string; bytes: number; tokens: number | undefined }
 
-/** A sample after applying the rules, or the reason why they fail. */
+/** A sample after the rules were applied, or the reason why they could not be. */
 export type ShapingPreview = { before: CountedText; after: CountedText | undefined; failure: string | undefined }
 
-/** Shapes a sample while a builder edits the rules. `type` is its media type, if known. */
+/** Shapes a sample while a builder edits the rules. `type` is the sample's media type, if known. */
 export const previewShaping = async (
   { text, type }: Pick<ResponseSample, 'text' | 'type'>,
   { response, outputSchema }: ShapedTool,

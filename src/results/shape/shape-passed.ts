@@ -23,8 +23,8 @@ type Shaping = {
 }
 
 /**
- * Shapes the structured content and rewrites the text from it. Without rules it is unchanged,
- * because programs do not expect tables.
+ * Shapes the structured content and rewrites the text to match. Without rules, leaves both unchanged, because programs
+ * do not expect tables.
  */
 const shapeStructured = async (
   { content, structuredContent, ...rest }: JsonObject,
@@ -71,8 +71,8 @@ const shapeBlocks = async (
 }
 
 /**
- * Shapes an upstream's result by the rules, like an API's response. Its secrets must already be masked, and are masked
- * again afterwards. Returns undefined if the result is unchanged, which is always so for errors and requests for input.
+ * Shapes an upstream's result by the rules, like an API response. Secrets must already be masked and are masked again
+ * afterwards. Returns undefined if the result is unchanged. Errors and requests for input are never changed.
  */
 export const shapePassed = async (
   passed: JsonObject,

@@ -20,17 +20,17 @@ import { createExpressionSandbox } from './expression-sandbox.ts'
 import { stringToMarkdown, toMarkdown } from './html-to-markdown.ts'
 import type { ShapingJob, ShapingOutcome } from './shaping-job.ts'
 
-/** Longer texts are not counted, because it would take seconds. */
+/** Maximum length of a text whose tokens are counted. Counting a longer text would take seconds. */
 const MAX_COUNTED_CHARACTERS = 1_000_000
 /** Maximum length of a library's error message, which may quote the response. */
 const MAX_MESSAGE_CHARACTERS = 300
 
-/** Maximum memory of a parsed result. A transform parses it once more. */
+/** Maximum memory for a parsed result. A transform parses the result a second time. */
 const MAX_PARSED_BYTES = 200_000_000
 
 const sandbox = createExpressionSandbox()
 
-/** Ends a job. The message is shown to the model. */
+/** An error that ends a job. Its message is shown to the model. */
 class ShapingFault extends Error {}
 
 const transformText = (language: TransformLanguage): string =>
@@ -50,7 +50,7 @@ const evaluate = async ({ language, expression }: NonNullable<ResultShaping['tra
   throw new ShapingFault(`${transformText(language)} failed${positionText(expression, offset)}: ${said}`)
 }
 
-/** Throws if parsing would need too much memory: running out of it inside JSON.parse would end the whole process. */
+/** Throws if parsing would need too much memory. If memory ran out inside JSON.parse, the whole process would end. */
 const assertFits = (text: string): void => {
   const { containers } = measureJson(text)
   if (heapOfJson(text.length, containers) <= MAX_PARSED_BYTES) return
@@ -76,7 +76,7 @@ export const cutString = (text: string, maxLength: number): string => {
   return cut.length < text.length ? cut : text
 }
 
-/** Returns the value with every leaf changed. Member names stay. */
+/** Returns the value with a function applied to every leaf. Member names do not change. */
 const mapLeaves = (value: JsonValue, change: (leaf: JsonValue) => JsonValue): JsonValue => {
   if (Array.isArray(value)) return value.map(item => mapLeaves(item, change))
   if (!hasMembers(value)) return change(value)
@@ -86,14 +86,14 @@ const mapLeaves = (value: JsonValue, change: (leaf: JsonValue) => JsonValue): Js
 const mapStrings = (value: JsonValue, change: (text: string) => string): JsonValue =>
   mapLeaves(value, leaf => (typeof leaf === 'string' ? change(leaf) : leaf))
 
-/** Throws if the path is invalid: the field may be meant to stay private. */
+/** Throws if the path is invalid. Ignoring it could expose a field that is meant to stay private. */
 const readFieldPath = (text: string): Path => {
   const path = parseFieldPath(text)
   if (path.ok) return path.value
   throw new ShapingFault(`The field to drop ${describePathFault(text, path.error)}`)
 }
 
-/** Runs the steps before the transform. */
+/** Applies the rules that come before the transform. */
 const prepare = (value: JsonValue, { htmlToMarkdown, dropFields = [] }: ResultShaping): JsonValue => {
   const converted = htmlToMarkdown === true ? mapStrings(value, stringToMarkdown) : value
   const paths = dropFields.map(readFieldPath)
@@ -101,8 +101,8 @@ const prepare = (value: JsonValue, { htmlToMarkdown, dropFields = [] }: ResultSh
 }
 
 /**
- * Replaces numbers that a double cannot represent, such as long ids, with strings, because
- * transforms only have doubles.
+ * Replaces numbers that a double cannot represent, such as long IDs, with strings, because transforms compute only with
+ * doubles.
  */
 const withoutExactNumbers = (value: JsonValue): JsonValue => mapLeaves(value, leaf => findExactNumber(leaf) ?? leaf)
 
@@ -133,14 +133,14 @@ const shapeJson = async (text: string, value: JsonValue, job: ShapingJob): Promi
 const cutStrings = (value: JsonValue, maxLength: number | undefined): JsonValue =>
   maxLength === undefined ? value : mapStrings(value, one => cutString(one, maxLength))
 
-/** Shapes JSON lines and tables; returns undefined for any other text. */
+/** Shapes JSON Lines and tables. Returns undefined for any other text. */
 const shapeLines = (text: string, { isHtml, type, shaping }: ShapingJob): string | undefined => {
   if (isHtml === true || heapOfTable(text) > MAX_PARSED_BYTES) return undefined
   const { document } = parseDocument(text, type)
   if (document.kind !== 'json' || document.format === 'json') return undefined
   const value = cutStrings(prepare(document.value, shaping), shaping.maxStringLength)
   const shaped = renderDocument({ ...document, value })
-  // Rendering may change the quotes of a table. If nothing else changed, the original is sent.
+  // Rendering may change the quotes in a table. If nothing else changed, the original is sent.
   return shaped === renderDocument(document) ? text : shaped
 }
 
@@ -193,7 +193,7 @@ const shape = async (job: ShapingJob): Promise<ShapingOutcome> => {
   return { kind: 'shaped', utf8s, tokens: { before, after: await count(shaped, job) } }
 }
 
-/** Runs a shaping job in the current thread. The caller must enforce limits of time and memory. Never rejects. */
+/** Runs a shaping job in the current thread. The caller must enforce time and memory limits. Never rejects. */
 export const runShapingJob = async (job: ShapingJob): Promise<ShapingOutcome> => {
   try {
     return await shape(job)

@@ -8,7 +8,7 @@ import type { Masker } from '../mask/masking.ts'
 import { maskBeginning } from '../mask/record-call.ts'
 import { splitMultipart } from './multipart.ts'
 
-/** Maximum characters of an error's body that the model sees. */
+/** Maximum number of characters of an error response's body that the model sees. */
 const ERROR_BODY_CHARACTERS = 2_000
 
 const TEXT_TYPE =
@@ -30,15 +30,15 @@ const parseMediaType = (header: string | undefined): MediaType => {
   return { type: header.slice(0, semicolon).trim().toLowerCase(), charset }
 }
 
-/** Returns the media type to show. Masks before lowercasing, which would hide a secret from the masker. */
+/** Returns the media type to show. Masks secrets first, because the masker would not find a lowercased secret. */
 const shownType = (contentType: string | undefined, masker: Masker): string =>
   parseMediaType(contentType && masker.text(contentType)).type ?? 'application/octet-stream'
 
-/** Whether the charset is UTF-8, which is also the default. */
+/** Returns whether the charset is UTF-8, which is also the default. */
 const isUnicode = (charset: string | undefined): boolean =>
   charset === undefined || charset === 'utf-8' || charset === 'utf8'
 
-/** Decodes a body by its charset; as UTF-8 if it is missing or unknown. */
+/** Decodes a body using its charset, or as UTF-8 if the charset is missing or unknown. */
 const decode = (body: Buffer, charset: string | undefined): string => {
   if (charset === undefined || isUnicode(charset)) return body.toString('utf8')
   try {
@@ -54,7 +54,7 @@ const isText = (type: string | undefined, body: Buffer): boolean =>
 const statusLine = ({ status, statusText }: OutboundResponse, masker: Masker): string =>
   statusText === '' ? `HTTP ${status}` : `HTTP ${status} ${masker.text(statusText)}`
 
-/** `shown` is the masked text of the body; undefined if the body is not text. */
+/** Builds the result for an error response. `shown` is the body's masked text, or undefined if the body is not text. */
 const errorResponseResult = (response: OutboundResponse, masker: Masker, shown: string | undefined): BlocksResult => {
   const contentType = headerOf(response, 'content-type')
   const retryAfter = headerOf(response, 'retry-after')
@@ -76,7 +76,7 @@ export const structuredResult = async (
 ): Promise<BlocksResult> => {
   const parsed = parseIfJson(text)
   if (parsed === undefined) return errorResult(NO_JSON)
-  // This is the same object if it contains no secrets.
+  // The masker returns the same object if it contains no secrets.
   const masked = await masker.long.json(parsed, signal)
   const mismatch = await check(masked, signal)
   if (mismatch !== undefined) return errorResult(`The response does not match the tool's output schema: ${mismatch}`)
@@ -126,16 +126,16 @@ const multipartResult = async (
   return { content }
 }
 
-/** From this size on, passing on the bytes of a text is cheaper than decoding and encoding it. */
+/** Minimum size at which passing on a text's bytes is cheaper than decoding and re-encoding the text. */
 export const LONG_TEXT_BYTES = 8 * 1_024
 
-/** Returns the text of a response and its media type; undefined if it is not text. */
+/** Returns a response's text and media type, or undefined if the response is not text. */
 export const readText = (response: OutboundResponse): { text: string; type: string | undefined } | undefined => {
   const { type, charset } = parseMediaType(headerOf(response, 'content-type'))
   return isText(type, response.body) ? { text: decode(response.body, charset), type } : undefined
 }
 
-/** Returns a long text. Its bytes are passed on unless it contains secrets or must be decoded. */
+/** Returns a long text as a result. Passes on its bytes unless it contains secrets or must be decoded. */
 const longTextResult = async (
   body: Buffer,
   charset: string | undefined,
@@ -149,7 +149,7 @@ const longTextResult = async (
   return { utf8: canPass && masked === text ? body : Buffer.from(masked) }
 }
 
-/** Returns an API's response as a result. Rejects with a MaskingError if its secrets could not be masked. */
+/** Converts an API response to a result. Rejects with a MaskingError if secrets could not be masked. */
 export const shapeResponse = async (
   response: OutboundResponse,
   masker: Masker,
@@ -164,7 +164,8 @@ export const shapeResponse = async (
   const contentType = headerOf(response, 'content-type')
   const { type, charset } = parseMediaType(contentType)
   if (outputCheck !== undefined) {
-    // Masks the text and, in structuredResult, the parsed JSON: a text may escape a secret in a way only a parser undoes.
+    // Masks the text here and the parsed JSON in structuredResult, because only parsing reveals a secret that is
+    // escaped in the text.
     return structuredResult(await masker.long.text(decode(body, charset), signal), outputCheck, masker, signal)
   }
   if (body.length === 0) {

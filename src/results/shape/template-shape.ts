@@ -1,6 +1,6 @@
 import { hasPiecesInOrder } from '../../lib/kernel/names.ts'
 
-/** Maximum length of a URI that is compared with templates, because callers are untrusted. */
+/** Maximum length of a URI that is matched against templates, because callers are untrusted. */
 const MAX_URI_CHARS = 4_096
 /** Maximum number and length of the texts compared between a template's expressions: upstreams are untrusted. */
 const MAX_PIECES = 16
@@ -25,8 +25,8 @@ export const toTemplateShape = (template: string): TemplateShape => {
 }
 
 /**
- * Whether a URI may match a template, whatever its expressions expand to. Takes bounded time: it runs no untrusted
- * pattern, and compares only the beginnings of long texts.
+ * Returns whether a URI could match a template, whatever its expressions expand to. Takes bounded time, because it runs
+ * no untrusted patterns and compares only the beginnings of long literals.
  */
 export const mayMatch = ({ first, pieces, last }: TemplateShape, uri: string): boolean => {
   if (last === undefined) return uri === first

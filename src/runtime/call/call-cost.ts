@@ -1,36 +1,36 @@
 export type NamedTool = { serverId: string; name: string }
 
 /**
- * Maximum number of characters that are counted, which takes a millisecond at most. The rest of a
- * longer result is estimated.
+ * Maximum number of characters whose tokens are counted, which takes at most a millisecond. The rest of a longer result
+ * is estimated.
  */
 export const MAX_COUNTED_CHARACTERS = 8 * 1_024
 
 /**
- * A text for a model: tokens counted so far, and texts not counted yet. If `scale` is given,
- * `texts` are a sample and the whole is `scale` times as long.
+ * Text for a model: the tokens counted so far and the texts not yet counted. If `scale` is set, `texts` are a sample,
+ * and the whole text is `scale` times as long.
  */
 export type Measure = { tokens: number; texts: readonly string[]; scale?: number }
 
-/** Data for counting the tokens of a call in the ledger, besides the result that was sent. */
+/** What the ledger needs, besides the sent result, to count a call's tokens. */
 export type CallCost = {
   executionId: string
   /** Undefined if the caller may have invented the name. Such calls are not counted for any tool. */
   tool?: NamedTool | undefined
   /**
-   * The result before anything was left out, or a function that computes it if the result is sent.
-   * Undefined if it is what was sent. Null if it is unknown, so that no saving is counted.
+   * The result before anything was left out, or a function that computes it if the result is sent. Undefined if nothing
+   * was left out. Null if unknown, so that no savings are counted.
    */
   whole?: Measure | (() => Measure | undefined) | null | undefined
-  /** The part that was sent, if it has been counted already. */
+  /** The part that was sent, if its tokens have already been counted. */
   sent?: Measure | undefined
-  /** Whether the result continues a cut result, whose saving has been counted already. */
+  /** Whether this result continues a cut result whose savings have already been counted. */
   isCutBefore?: boolean | undefined
 }
 
-/** A shortened result, as a whole and as sent. */
+/** A shortened result, both whole and as sent. */
 export type Shortened = { whole: Measure | null; sent: Measure | undefined }
 
-/** Adds what was left out of a result. Keeps an earlier `whole`, which is more accurate. */
+/** Adds what was left out of a result. Keeps an existing `whole`, which is more accurate. */
 export const withShortened = <Cost extends CallCost | undefined>(cost: Cost, { whole, sent }: Shortened): Cost =>
   cost === undefined ? cost : { ...cost, whole: cost.whole === undefined ? whole : cost.whole, sent }

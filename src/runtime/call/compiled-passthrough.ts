@@ -4,7 +4,7 @@ import type { Caller } from '../../servers/access/access.ts'
 
 export type PassageRecord = {
   method: string
-  /** The requested URL without its query, which may be private to the caller. */
+  /** The requested URL without its query, because the query may be private to the caller. */
   url: string
   caller: Caller
   client: string | undefined
@@ -18,9 +18,9 @@ export type PassageRecord = {
 }
 
 export type CompiledPassthrough = {
-  /** The route to the upstream. The error says what is missing on the server. */
+  /** The route to the upstream, or an error that says what the server is missing. */
   route: Result<PassthroughRoute, string>
-  /** Whether a text contains a secret of the upstream's configuration. */
+  /** Returns whether a text contains a secret from the upstream's configuration. */
   holdsSecret: (text: string) => boolean
   record: (passage: PassageRecord) => void
 }

@@ -18,20 +18,20 @@ export type OfferLists = {
   prompts: readonly OfferedItem[]
 }
 
-/** A request to an upstream. `group` is the upstream that the client named, if the server is grouped. */
+/** Sends a request to an upstream. On a grouped server, `group` is the upstream that the client named. */
 type Ask<Arguments extends readonly unknown[]> = (
   ...asked: [...Arguments, context: CallContext, group?: string]
 ) => Promise<UpstreamResult> | undefined
 
-/** Optional capabilities of a server. Each is available if an upstream supports it. */
+/** Optional capabilities of a server. Each is available if at least one upstream supports it. */
 export type OfferedCapabilities = { completions: boolean; logging: boolean; subscribe: boolean }
 
 /**
- * Resources and prompts of a server's upstreams. Requests return undefined if no upstream has the
- * named item, and never reject.
+ * Resources and prompts of a server's upstreams. Requests never reject, and return undefined if no upstream has the
+ * named item.
  */
 export type CompiledOffers = OfferLists & {
-  /** The lists of each upstream, if the server is grouped. */
+  /** The lists of each upstream. Defined only if the server is grouped. */
   groups?: ReadonlyMap<string, OfferLists> | undefined
   readResource: Ask<[uri: string]>
   getPrompt: Ask<[name: string, args: JsonObject | undefined]>
@@ -39,7 +39,7 @@ export type CompiledOffers = OfferLists & {
   complete: Ask<[params: JsonObject]>
   capabilities: OfferedCapabilities
   /**
-   * `onUpdated` receives the URI that was updated, which may be a part of the resource. Returns
+   * Subscribes to a resource. `onUpdated` receives the updated URI, which may identify a part of the resource. Returns
    * undefined if no upstream has the resource.
    */
   subscribe: (
@@ -48,11 +48,11 @@ export type CompiledOffers = OfferLists & {
     group?: string,
   ) => Promise<{ stop: () => void } | RefusedResult> | undefined
   tellRootsChanged: (peer: SessionPeer) => void
-  /** Closes the connections that were opened for one client. */
+  /** Closes the connections opened for a single client. */
   closeOwn: (peer: SessionPeer) => void
   /**
-   * Subscribes to log messages of this level or above, including those outside calls. Returns a
-   * function that unsubscribes. `origin` identifies the listener, as in the links of its calls.
+   * Subscribes to log messages at this level or above, including those sent outside calls. Returns a function that
+   * unsubscribes. `origin` identifies the listener and is the same object as in the links of its calls.
    */
   listenToLogs: (level: LogLevel, origin: object, listener: (params: JsonObject) => void) => () => void
 }
@@ -65,13 +65,13 @@ export type MissingKind = 'tools' | 'prompts' | 'resources'
 
 /** Tools that upstreams offer only to clients that can be asked for input. */
 export type UnlistedTools = {
-  /** Returns a tool that an upstream may have under this name. Only a call shows whether it exists. */
+  /** Returns a tool that an upstream may have under this name. Only calling it shows whether it exists. */
   find: (name: string) => CompiledTool | undefined
   /** Returns the tools that are known from this client's own connections. */
   list: (peer: SessionPeer) => readonly CompiledTool[]
 }
 
-/** A server compiled from its rows, so that calls need not read the database. Immutable. */
+/** A server compiled from its database rows, so that calls need not read the database. Immutable. */
 export type CompiledServer = {
   id: string
   name: string
@@ -79,26 +79,26 @@ export type CompiledServer = {
   access: AccessPolicy
   /** Sorted by name. */
   tools: readonly CompiledTool[]
-  /** Upstreams that are missing in the lists, with reasons. */
+  /** Upstreams whose items are missing from the lists, with the reasons. */
   missing?: readonly MissingUpstream[] | undefined
   /** Whether clients are told about failed upstreams. The server is then rebuilt when an upstream fails or recovers. */
   tellsOutages?: boolean | undefined
-  /** The names of the groups, if the server is grouped. */
+  /** The names of the groups. Defined only if the server is grouped. */
   groups?: readonly string[] | undefined
-  /** Returns why a tool, prompt or resource is missing, if known. */
+  /** Returns why a tool, prompt or resource is missing, or undefined if the reason is unknown. */
   explainMissing?: ((kind: MissingKind, name: string) => string | undefined) | undefined
   /** Defined if upstream tools are listed one by one and do not need approval. */
   unlisted?: UnlistedTools | undefined
-  /** Defined if the presentation depends on the cost of the tools. */
+  /** Defined if the presentation depends on the token cost of the tools. */
   shownAs?: ShownAs | undefined
   /** Defined if the server has upstreams with known catalogues. */
   offers?: CompiledOffers | undefined
-  /** Receives the outcome of every call that is sent, with the call's signal. */
+  /** Receives the outcome of each call whose result is sent to the client, with the call's signal. */
   noteSent?: ((outcome: ToolOutcome, signal: StopSignal) => void) | undefined
-  /** Defined if it is a passthrough server. */
+  /** Defined if this is a passthrough server. */
   passthrough?: CompiledPassthrough | undefined
 }
 
-/** A server compiled for each presentation. `shownAs` is the presentation that `auto` would choose. */
+/** A server compiled for each presentation. `shownAs` is the presentation that `auto` would select. */
 export type PresentedServers = Readonly<Record<'flat' | 'grouped' | 'search', CompiledServer>> &
   Pick<CompiledServer, 'shownAs'>

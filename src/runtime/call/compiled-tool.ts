@@ -8,27 +8,27 @@ import type { ToolResult, UpstreamResult } from './tool-result.ts'
 
 export type CallContext = {
   readonly caller: Caller
-  /** The client's `name/version`, as the client reports it. */
+  /** The client's `name/version`, as reported by the client. */
   readonly client: string | undefined
-  /** Aborted when the caller disconnects or cancels. */
+  /** Aborted when the caller disconnects or cancels the call. */
   readonly signal: StopSignal
-  /** For upstream tools, which may send messages to the client. */
+  /** The link for upstream tools, which may send messages to the client. */
   readonly link?: CallLink | undefined
 }
 
-/** The result of a tool call, with metadata. */
+/** The result of a tool call, with additional data about the call. */
 export type ToolOutcome<Result = ToolResult | UpstreamResult> = {
   result: Result
-  /** For the ledger. Undefined if the call was not recorded. */
+  /** The cost of the call, for the ledger. Undefined if the call was not recorded. */
   cost?: CallCost | undefined
-  /** Content-Type of the API's response. Undefined if the result was shaped, because the type may no longer apply. */
+  /** Content-Type of the API response. Undefined if the result was shaped, because the type may no longer apply. */
   contentType?: string | undefined
 }
 
 /**
- * A tool of a mounted server. `call` resolves arguments, sends the request, shapes and records the
- * result, and never throws. `compile-tool.ts` creates HTTP tools and `compile-upstream-tools.ts`
- * upstream tools. `results/budget` wraps both to cut results.
+ * A tool of a mounted server. `call` resolves arguments, sends the request, shapes and records the result, and never
+ * throws. `compile-tool.ts` creates HTTP tools, and `compile-upstream-tools.ts` creates upstream tools.
+ * `results/budget` wraps both kinds to cut results.
  */
 export type CompiledTool = {
   name: string
@@ -36,28 +36,29 @@ export type CompiledTool = {
   description: string | undefined
   inputSchema: JsonObject
   outputSchema: JsonObject | undefined
-  /** For an upstream tool, the annotations of the upstream. */
+  /** The tool's annotations. For an upstream tool, as declared by the upstream. */
   annotations: ToolAnnotations | JsonObject | undefined
-  /** Other declared members, such as icons and `_meta`, which are listed unchanged. */
+  /** Other declared members, such as icons and `_meta`. Listed unchanged. */
   more?: JsonObject | undefined
   /**
-   * Whether the builder marked the tool as read-only, so that tokens with only the read scope may call it. The HTTP
-   * method and the upstream's annotations do not count. If a tool calls other tools, the inner tool decides.
+   * Whether the builder marked the tool as read-only, so that a token with only the read scope may call it. The HTTP
+   * method and the upstream's annotations do not count. For a tool that calls another tool, see `isReadOnlyCall`.
    */
   isReadOnly: boolean
-  /** For a tool that calls other tools: whether the inner tool is read-only, given these arguments. */
+  /** For a tool that calls other tools: returns whether the inner tool named in the arguments is read-only. */
   isReadOnlyCall?: ((args: JsonValue | undefined) => boolean) | undefined
   /**
-   * Whether it may send messages to its client while it runs, as upstream tools do. Its context must then have a link.
+   * Whether the tool may send messages to the client during a call, as upstream tools do. If so, the call's context
+   * must have a link.
    */
   isLinked?: boolean | undefined
-  /** Returns a refusal only for errors of upstreams with codes that clients understand. */
+  /** Calls the tool. Returns a refusal only for an upstream error whose code clients understand. */
   call: (args: JsonValue | undefined, context: CallContext) => Promise<ToolOutcome>
-  /** Like `call`, without a budget. Undefined if `call` never cuts results. */
+  /** Same as `call`, but without a token budget. Undefined if `call` never cuts results. */
   callWhole?: CompiledTool['call'] | undefined
 }
 
-/** Whether a call with these arguments is read-only, according to the builder. */
+/** Returns whether a call with these arguments is read-only, according to the builder. */
 export const onlyReads = (
   { isReadOnly, isReadOnlyCall }: Pick<CompiledTool, 'isReadOnly' | 'isReadOnlyCall'>,
   args: JsonValue | undefined,

@@ -3,11 +3,11 @@ import type { ToolGroup } from './tool-group.ts'
 
 /** Maximum total length of the notes about groups, about 1,500 tokens. */
 const MAX_NOTES_CHARS = 6_000
-/** Maximum length of a group's description or error. */
+/** Maximum length of a group's description or error message. */
 const MAX_NOTE_CHARS = 300
-/** Maximum total length of the group lines. The error for an unknown group names the groups beyond it. */
+/** Maximum total length of the lines that describe groups. The error for an unknown group names the groups left out. */
 const MAX_LINES_CHARS = 20_000
-/** Maximum number of names in an error, the same as the maximum number of upstreams. */
+/** Maximum number of names in an error message, equal to the maximum number of upstreams. */
 const MAX_NAMES = 100
 /** Maximum length of a quoted name, which a model may have invented. */
 const MAX_QUOTED_CHARS = 100
@@ -27,7 +27,7 @@ const lineOf = ({ name, description, outage, tools }: ToolGroup, noteChars: numb
   return `- ${name} (${known}${state})${note === '' ? '' : `: ${note}`}`
 }
 
-/** Describes each group on one line, including its failure. The total length is limited. */
+/** Describes each group on one line, including any failure. Limits the total length. */
 export const describeGroups = (groups: readonly ToolGroup[]): string => {
   if (groups.length === 0) return 'There are none yet.'
   const noteChars = Math.min(MAX_NOTE_CHARS, Math.floor(MAX_NOTES_CHARS / groups.length))

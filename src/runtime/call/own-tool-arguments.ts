@@ -16,7 +16,7 @@ export const TOOLS_OUTPUT: JsonObject = {
   required: ['tools'],
 }
 
-/** Checks that the arguments of such a tool are an object with known members only. */
+/** Checks that the arguments of one of Patchbay's own tools are an object with known members only. */
 export const checkArguments = (given: JsonValue | undefined, known: readonly string[]): Result<JsonObject, string> => {
   if (!isJsonObject(given)) return failure('The arguments must be an object.')
   const unknown = Object.keys(given).find(key => !known.includes(key))
@@ -30,10 +30,10 @@ export const readText = (given: JsonObject, key: string, hint: string): Result<s
   return failure(`"${key}" is ${value === undefined ? 'missing' : 'not a string'}. ${hint}`)
 }
 
-/** Reads the arguments for the inner tool that such a tool calls. */
+/** Reads the arguments for the inner tool from the arguments of a tool that calls it. */
 export const readInnerArguments = (given: JsonObject, key: string): Result<JsonObject, string> => {
   const inner = given[key]
-  // Models send null for omitted arguments.
+  // Models send null for arguments they omit.
   if (inner === undefined || inner === null) return success({})
   return isJsonObject(inner) ? success(inner) : failure(`"${key}" must be an object with the arguments of the tool.`)
 }

@@ -5,12 +5,12 @@ import type { CompiledTool } from './compiled-tool.ts'
 export type ToolGroup = {
   name: string
   description: string | undefined
-  /** The current failure, if it is unavailable. */
+  /** The current failure, if the group is unavailable. */
   outage: string | undefined
-  /** Under their names in the group. Undefined if the tools have never been fetched. */
+  /** The tools, under their names in the group. Undefined if they have never been fetched. */
   tools: readonly CompiledTool[] | undefined
   /** More tools, only for clients that accept requests from upstreams. Named like `tools`. */
   unlisted?: UnlistedTools | undefined
-  /** Why the group has no tools at all. It is then not listed, and this error is returned for its name. */
+  /** Why the group has no tools at all. If set, the group is not listed, and a request for it returns this error. */
   off?: string | undefined
 }

@@ -1,6 +1,6 @@
 import type { CompiledTool } from './compiled-tool.ts'
 
-/** Renders a tool for clients (server/tools, "Tool"). `outputSchema` replaces the tool's own. */
+/** Renders a tool as clients see it (server/tools, "Tool"). `outputSchema` replaces the tool's own. */
 export const renderToolJson = (tool: CompiledTool, outputSchema = tool.outputSchema): string =>
   JSON.stringify({
     name: tool.name,

@@ -14,8 +14,8 @@ export type BlocksResult = {
 }
 
 /**
- * A result with a single text block, as the original UTF-8, because decoding and encoding a long text would be
- * expensive. If `structuredAs` is given, the text is JSON, and also the structured content under this key.
+ * A result with a single text block, stored as the original UTF-8, because decoding and re-encoding a long text is
+ * expensive. If `structuredAs` is set, the text is JSON and is also the structured content, under this key.
  */
 export type LongText = { utf8: Buffer; structuredAs?: string }
 
@@ -24,32 +24,32 @@ export type ToolResult = BlocksResult | LongText
 /** An upstream's result, as received. */
 export type PassedResult = {
   passed: JsonObject
-  /** The result as JSON, if already serialized. */
+  /** The result as JSON, if it has already been serialized. */
   json?: string
 }
 
 export const isLongText = (result: ToolResult | PassedResult): result is LongText => 'utf8' in result
 export const isPassed = (result: ToolResult | PassedResult): result is PassedResult => 'passed' in result
 
-/** An error of an upstream whose code clients understand. Sent as a JSON-RPC error. */
+/** An upstream error whose code clients understand. Sent as a JSON-RPC error. */
 export type RefusedResult = { refused: { code: number; message: string; data?: JsonObject } }
 export type UpstreamResult = PassedResult | RefusedResult
 
 export const isRefused = (result: object): result is RefusedResult => 'refused' in result
 
-/** Whether a result is an error, of the tool or of an upstream. */
+/** Returns whether a result is an error, either from the tool or from an upstream. */
 export const isErrorResult = (result: ToolResult | UpstreamResult): boolean =>
   isRefused(result) ||
   (isPassed(result) ? result.passed.isError === true : !isLongText(result) && result.isError === true)
 
-/** Returns the content blocks of a result. Those of an upstream are not validated. A long text has none. */
+/** Returns the content blocks of a result, or none if it is a long text. An upstream's blocks are not validated. */
 export const blocksOf = (result: ToolResult | PassedResult): readonly unknown[] => {
   if (isLongText(result)) return []
   const { content } = isPassed(result) ? result.passed : result
   return Array.isArray(content) ? content : []
 }
 
-/** Returns the first text of an error. Undefined if the result is not an error. */
+/** Returns the first text of an error, or undefined if the result is not an error. */
 export const findErrorText = (result: ToolResult | UpstreamResult): string | undefined => {
   if (isRefused(result)) return result.refused.message
   if (!isErrorResult(result)) return undefined
@@ -59,12 +59,12 @@ export const findErrorText = (result: ToolResult | UpstreamResult): string | und
 
 export const errorResult = (text: string): BlocksResult => ({ content: [{ type: 'text', text }], isError: true })
 
-/** Maximum length of an error about arguments. */
+/** Maximum length of an error message about arguments. */
 const MAX_ERROR_CHARACTERS = 4_000
 
-/** Truncates an error about arguments, which a model reads. */
+/** Truncates an error message about arguments, because a model reads it. */
 export const boundError = (text: string): string =>
   (text.length > MAX_ERROR_CHARACTERS ? `${text.slice(0, MAX_ERROR_CHARACTERS)}…` : text).toWellFormed()
 
-/** The error that callers see after an unexpected exception. */
+/** The error message that callers see after an unexpected exception. */
 export const INTERNAL_FAULT = 'Patchbay failed to run this call. The reason is in the server log.'

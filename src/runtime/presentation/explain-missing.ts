@@ -2,7 +2,7 @@ import type { UpstreamSource } from '../../upstreams/catalogue/present-tools.ts'
 import type { Upstream } from '../../upstreams/upstream.ts'
 import type { MissingKind } from '../call/compiled-server.ts'
 
-/** `why` is undefined if the upstream's catalogue is known. */
+/** `why` explains why the upstream's catalogue is unknown. Undefined if it is known. */
 type Known = { upstream: Upstream; why?: () => string }
 
 const explain = (known: readonly Known[], kind: MissingKind): string | undefined => {
@@ -16,12 +16,12 @@ const explain = (known: readonly Known[], kind: MissingKind): string | undefined
 const namePrefixOf = ({ upstream: { name, config } }: Known): string => `${config.prefix ?? name}_`
 
 /**
- * Returns a function that explains why an item is missing. It names the upstream that may have the
- * item, and the reason, such as a disabled feature or a failed connection. Names of tools and
- * prompts start with the upstream's prefix. A URI does not show its upstream.
+ * Returns a function that explains why an item is missing. The explanation names the upstream that may have the item
+ * and a reason, such as a disabled feature or a failed connection. The names of tools and prompts start with their
+ * upstream's prefix, but a URI does not identify its upstream.
  */
 export const explainMissing = (sources: readonly UpstreamSource[], absent: readonly Required<Known>[]) => {
-  // Without the stored catalogues, which the closure would keep in memory.
+  // Omits the stored catalogues, which the closure would otherwise keep in memory.
   const known: readonly Known[] = [...sources.map(({ upstream }) => ({ upstream })), ...absent]
   if (known.length === 0) return undefined
   return (kind: MissingKind, item: string): string | undefined =>

@@ -8,7 +8,7 @@ import type { ToolGroup } from '../call/tool-group.ts'
 import { renderToolJson } from '../call/tool-json.ts'
 import { boundError, errorResult, type LongText } from '../call/tool-result.ts'
 
-/** The members that calls need. Lists are prepared bytes. */
+/** The members that calls need. Lists are sent from prepared bytes. */
 type GroupedTool = Pick<CompiledTool, 'call' | 'isReadOnly' | 'isReadOnlyCall'>
 
 type OpenGroup = {
@@ -18,7 +18,7 @@ type OpenGroup = {
   json: LongText
 }
 
-/** The client of a call, if it can be asked for input. */
+/** The client that made a call, if it can be asked for input. */
 type Peer = NonNullable<CallContext['link']>['peer']
 
 export const GET_TOOLS = 'get_dynamic_tools'
@@ -44,7 +44,7 @@ const openGroup = ({ name, unlisted }: ToolGroup, tools: readonly CompiledTool[]
   json: { utf8: Buffer.from(`[${tools.map(tool => renderToolJson(tool)).join(',')}]`), structuredAs: 'tools' },
 })
 
-/** Finds tools by the names that a client sent. Errors list the existing names, for the model. */
+/** Finds tools by the names that a client sends. Errors list the existing names for the model. */
 const createFinder = (groups: readonly ToolGroup[]) => {
   const opened = new Map<string, OpenGroup>()
   const closed = new Map<string, string>()
@@ -75,7 +75,7 @@ const createFinder = (groups: readonly ToolGroup[]) => {
 }
 type Finder = ReturnType<typeof createFinder>
 
-/** Lists the tools of a group, including tools only for this client. */
+/** Lists the tools of a group, including those available only to this client. */
 const listTools = ({ json, tools, unlisted }: OpenGroup, peer: Peer): LongText => {
   const more = peer?.kind === 'session' ? (unlisted?.list(peer) ?? []).filter(({ name }) => !tools.has(name)) : []
   if (more.length === 0) return json

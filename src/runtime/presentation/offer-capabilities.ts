@@ -3,7 +3,7 @@ import type { UpstreamSource } from '../../upstreams/catalogue/present-tools.ts'
 import { isPerCaller } from '../../upstreams/upstream.ts'
 import type { OfferedCapabilities } from '../call/compiled-server.ts'
 
-/** Whether an upstream supports resource subscriptions. They require a connection that all callers share. */
+/** Returns whether an upstream supports resource subscriptions. They require a connection shared by all callers. */
 export const canSubscribe = ({ upstream, stored }: UpstreamSource): boolean => {
   const { resources } = stored.catalogue.capabilities
   if (isPerCaller(upstream.config)) return false
@@ -15,7 +15,7 @@ export const canComplete = ({ upstream, stored }: UpstreamSource): boolean => {
   return (prompts || resources) && stored.catalogue.capabilities.completions !== undefined
 }
 
-/** Returns the capabilities that a server with these upstreams declares. */
+/** Returns the capabilities that a server with these upstreams declares to clients. */
 export const offeredCapabilities = (sources: readonly UpstreamSource[]): OfferedCapabilities => ({
   completions: sources.some(canComplete),
   logging: sources.some(({ stored }) => stored.catalogue.capabilities.logging !== undefined),

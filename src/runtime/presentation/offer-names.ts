@@ -6,20 +6,18 @@ import type { OfferedItem } from '../call/compiled-server.ts'
 
 export type OfferOwner = Pick<Upstream, 'id' | 'name'>
 
-/** `name` is the name for clients, `own` the upstream's own name. */
+/** `name` is the name that clients see, and `own` is the upstream's own name. */
 export type NamedOffer = { owner: OfferOwner; own: string; name: string }
 
 type Offer = NamedOffer & { json: JsonObject }
 
 export type OfferNaming = {
-  /**
-   * Whether items of the same name are distinguished by the name of their upstream. Otherwise only the first is listed.
-   */
+  /** Whether items with the same name are told apart by their upstream's name. If not, only the first is listed. */
   isGrouped: boolean
   onSkipped: (item: string, reason: string) => void
 }
 
-/** Returns the prefix that marks a URI or a prompt's name as an upstream's. */
+/** Returns the prefix that marks a URI or prompt name as belonging to an upstream. */
 export const groupMark = ({ name }: OfferOwner): string => `${name}+`
 
 const KINDS = {
@@ -45,7 +43,7 @@ const listShared = (offers: readonly Offer[]): ReadonlySet<string> => {
   return shared
 }
 
-/** Names each offer for clients and sorts them by that name. */
+/** Gives each offer the name that clients see, and sorts the offers by it. */
 const nameOffers = (
   kind: OfferKind,
   sources: readonly UpstreamSource[],
@@ -79,7 +77,7 @@ const toItems = (kind: OfferKind, offers: readonly Offer[]): OfferedItem[] =>
 const withoutJson = (offers: readonly Offer[]): NamedOffer[] =>
   offers.map(({ owner, own, name }) => ({ owner, own, name }))
 
-/** Names the resources, templates and prompts of upstreams for clients. */
+/** Gives the upstreams' resources, templates and prompts the names that clients see. */
 export const nameAllOffers = (sources: readonly UpstreamSource[], naming: OfferNaming) => {
   const offers = ofKinds(kind => nameOffers(kind, sources, naming))
   const listGroup = ({ upstream: { id, name } }: UpstreamSource) => {
@@ -88,7 +86,7 @@ export const nameAllOffers = (sources: readonly UpstreamSource[], naming: OfferN
   }
   return {
     lists: ofKinds(kind => toItems(kind, offers[kind])),
-    /** By upstream. Only on grouped servers. */
+    /** Lists by upstream. Defined only on grouped servers. */
     groupLists: naming.isGrouped ? new Map(sources.map(listGroup)) : undefined,
     names: ofKinds(kind => withoutJson(offers[kind])),
   }

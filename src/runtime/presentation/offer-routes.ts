@@ -2,13 +2,13 @@ import { mayMatch, toTemplateShape } from '../../results/shape/template-shape.ts
 import type { UpstreamSource } from '../../upstreams/catalogue/present-tools.ts'
 import { groupMark, type NamedOffer, type NamedOffers, type OfferOwner } from './offer-names.ts'
 
-/** The upstream of an item that a client named, and the upstream's own name for it. */
+/** The upstream that has the item a client named, and the upstream's own name for the item. */
 export type OfferRoute = Pick<NamedOffer, 'owner' | 'own'>
 
-/** Maximum number of templates against which URIs are matched. Further templates are listed only. */
+/** Maximum number of templates that URIs are matched against. Further templates are only listed. */
 const MAX_TEMPLATES = 2_000
 
-/** Returns the upstreams whose resources can be read, by name. */
+/** Returns the upstreams whose resources can be read, by upstream name. */
 export const listReaders = (sources: readonly UpstreamSource[]): ReadonlyMap<string, OfferOwner> =>
   new Map(
     sources.flatMap(({ upstream: { id, name, config }, stored }) =>
@@ -16,7 +16,7 @@ export const listReaders = (sources: readonly UpstreamSource[]): ReadonlyMap<str
     ),
   )
 
-/** Returns the key of an upstream's item. */
+/** Returns the map key of an upstream's item. */
 const keyOf = (ownerId: string, own: string): string => `${ownerId} ${own}`
 
 const indexNames = (offers: readonly NamedOffer[]) => ({
@@ -25,8 +25,8 @@ const indexNames = (offers: readonly NamedOffer[]) => ({
 })
 
 /**
- * Maps names between clients and upstreams. On a grouped server, `group` names an upstream, within
- * which the upstream's own names are also valid. Returns undefined if no upstream has the item.
+ * Maps names between clients and upstreams. On a grouped server, `group` names an upstream, and the upstream's own
+ * names are then also accepted. Returns undefined if no upstream has the item.
  */
 export const routeOffers = (
   names: NamedOffers['names'],
@@ -43,7 +43,7 @@ export const routeOffers = (
   }))
   const [sole] = readers.size === 1 ? readers.values() : []
 
-  /** Parses a URI with an upstream's prefix. */
+  /** Parses a URI that starts with an upstream's prefix. */
   const readMark = (uri: string): OfferRoute | undefined => {
     const end = isGrouped ? uri.indexOf('+') : -1
     const owner = end === -1 ? undefined : readers.get(uri.slice(0, end))
@@ -65,9 +65,9 @@ export const routeOffers = (
 
   return {
     /**
-     * Tries in this order: the upstream that lists the URI; the upstream of the URI's prefix, if it
-     * has the resource; an upstream with a matching template; the upstream of the prefix; and the
-     * only upstream with readable resources, if there is just one.
+     * Finds the upstream of a resource. Tries in this order: the upstream that lists the URI, the upstream named by the
+     * URI's prefix if it has the resource, an upstream with a matching template, the upstream named by the prefix, and
+     * the only upstream with readable resources.
      */
     findResource: (uri: string, group?: string): OfferRoute | undefined => {
       if (group !== undefined && isGrouped) return findWithin(group, uri)
@@ -77,7 +77,7 @@ export const routeOffers = (
       if (marked !== undefined && isOffered(marked)) return marked
       return findByTemplate(uri) ?? marked ?? (sole && { owner: sole, own: uri })
     },
-    /** Finds a template by its text as listed, which completions send. */
+    /** Finds a template by its listed text, which completion requests contain. */
     findTemplate: (uriTemplate: string, group?: string): OfferRoute | undefined =>
       group !== undefined && isGrouped
         ? findWithin(group, uriTemplate)
@@ -87,7 +87,7 @@ export const routeOffers = (
       if (group === undefined || !isGrouped || named?.owner.name === group) return named
       return names.prompts.find(({ owner, own }) => owner.name === group && own === name)
     },
-    /** Returns the URI under which clients know an upstream's resource, such as one that has changed. */
+    /** Returns the URI by which clients know an upstream's resource, for example to tell them that it has changed. */
     uriFor: (ownerId: string, own: string): string => {
       const listed = resources.byOwn.get(keyOf(ownerId, own))
       if (listed !== undefined || !isGrouped) return listed?.name ?? own

@@ -12,9 +12,9 @@ import type { OpenedGlobals } from '../opened-globals.ts'
 import { compileUnlistedOf } from '../unlisted-tools.ts'
 
 type GroupParts = UpstreamToolParts & {
-  /** Whether unlisted tools may be called, which no builder has seen. */
+  /** Whether unlisted tools may be called. No builder has reviewed them. */
   hasUnlisted: boolean
-  /** The upstream's failure, with secrets masked. */
+  /** Returns the upstream's current failure, if any, with secrets masked. */
   outageOf: (upstream: Upstream) => string | undefined
   onSkipped: (tool: string, reason: string) => void
 }
@@ -46,7 +46,7 @@ const listInner = async (
   return [...tools.values()]
 }
 
-/** Makes each upstream a group with the upstream's name. */
+/** Creates a group for each upstream, with the upstream's name. */
 export const groupUpstreams = async (
   sources: readonly UpstreamSource[],
   absent: readonly Upstream[],
@@ -81,8 +81,8 @@ export const groupUpstreams = async (
 }
 
 /**
- * Makes names unique, such as `Weather` and `Weather 2`, because two toolkits may have the same
- * title, or a toolkit the name of an upstream.
+ * Makes names unique, as in `Weather` and `Weather 2`, because two toolkits may have the same title, or a toolkit may
+ * have the same name as an upstream.
  */
 const createNames = (taken: Iterable<string>) => {
   const names = new Set(taken)
@@ -96,7 +96,7 @@ const createNames = (taken: Iterable<string>) => {
 
 export type CompiledInstance = { instance: Instance; tool: CompiledTool }
 
-/** Makes each toolkit with instances a group with the toolkit's title. */
+/** Creates a group for each toolkit with instances, with the toolkit's title. */
 export const groupToolkits = (
   toolkits: ServerBlueprint['toolkits'],
   compiled: readonly CompiledInstance[],

@@ -22,20 +22,20 @@ import { showTest, type ToolTest } from './tool-test.ts'
 /** A tool that is being edited, and the values to try it with. */
 export type ToolDraft = {
   definition: ToolDefinition
-  /** The toolkit of the tool. Undefined if a new toolkit is to be created, in the organization below. */
+  /** The tool's toolkit. Undefined if saving would create a new toolkit in the organization below. */
   toolkitId: string | undefined
   organizationId: string | undefined
-  /** The saved tool that is being edited. If the server offers it, its bindings on the server are used. */
+  /** The saved tool that is being edited. If it is on the server, its bindings there are used. */
   toolId: string | undefined
-  /** The server whose globals and bindings are used, if any. */
+  /** The server whose globals and bindings are used, if one is selected. */
   serverId: string | undefined
-  /** By parameter name. Values of bound parameters are ignored. */
+  /** Values by parameter name. Values of bound parameters are ignored. */
   args: JsonObject
-  /** The stored response of a draft that was sent, for the preview of shaping. */
+  /** Identifies the stored response of an earlier test, for the preview of shaping. */
   sampleId: string | undefined
 }
 
-/** A preview of a draft's call, with secrets masked. */
+/** A preview of the call that a draft would make, with secrets masked. */
 export type DraftPreview = {
   compiled: CompiledDefinition
   bindings: Bindings
@@ -44,9 +44,9 @@ export type DraftPreview = {
   seen: { name: string; description: string | undefined; inputSchema: JsonObject }
   request: ToolTest['request']
   curl: string | undefined
-  /** Why no request can be built from the values, if so. */
+  /** Why the values do not make a valid request. Undefined if they do. */
   problem: string | undefined
-  /** Undefined if there is no stored response. */
+  /** The preview of shaping. Undefined if there is no stored response. */
   shaping: ShapingPreview | undefined
 }
 
@@ -77,15 +77,15 @@ export const createToolDrafts = (
   const { db, tools, http, limits, shaper, schemaChecks, onInternalError } = parts
   const samples = createResponseSamples()
 
-  /** Throws unless the actor may save the draft. Whoever may save it may try it. */
+  /** Throws unless the actor may save the draft. Anyone who may save a draft may also try it. */
   const findOrganizationId = async (actor: Actor, draft: ToolDraft): Promise<string> => {
     if (draft.toolkitId === undefined) return organizationForNew(actor, draft.organizationId)
     return (await tools.getToolkitForTools(actor, draft.toolkitId)).organizationId
   }
 
   /**
-   * The server must be in the toolkit's organization, so that secrets stay within it even if the
-   * actor belongs to several.
+   * The server and the toolkit must belong to the same organization, so that secrets stay within it even if the actor
+   * belongs to several.
    */
   const findWiring = async (actor: Actor, draft: ToolDraft): Promise<Wiring> => {
     const { serverId, toolId } = draft
@@ -126,7 +126,7 @@ export const createToolDrafts = (
   }
 
   return {
-    /** Returns undefined if the template or its parameters are invalid. */
+    /** Previews a draft. Returns undefined if the template or its parameters are invalid. */
     previewDraft: async (actor: Actor, draft: ToolDraft): Promise<DraftPreview | undefined> => {
       const wiring = await findWiring(actor, draft)
       const { definition } = draft
@@ -134,7 +134,7 @@ export const createToolDrafts = (
       if (!checked.ok) return undefined
       const compiled = checked.value
       const { bindings, findPlan, exposedArgs } = wire(actor, draft, compiled, wiring)
-      // A custom schema is only checked when the draft is sent or saved, because compiling it takes time.
+      // Compiling a custom schema takes time, so it is checked only when the draft is sent or saved.
       const prepared = renderCall(findPlan(), exposedArgs)
       const request = prepared.ok ? maskRequest(prepared.value, wiring.globals.masker) : undefined
       return {
@@ -153,7 +153,7 @@ export const createToolDrafts = (
       }
     },
 
-    /** Sends a draft once, after the same checks as for saving. The call is not recorded. */
+    /** Sends a draft's request once, after the same checks as when saving. The call is not recorded. */
     sendDraft: async (actor: Actor, draft: ToolDraft, signal: AbortSignal): Promise<DraftTest> => {
       const wiring = await findWiring(actor, draft)
       const compiled = tools.assertTool(draft.definition)

@@ -23,7 +23,7 @@ const showResponse = async (response: OutboundResponse, durationMs: number, mask
   durationMs: roundToMicroseconds(durationMs),
 })
 
-/** Converts the outcome of a call for display to the user who tries the tool. */
+/** Converts a call's outcome for display to the user who tries the tool. */
 export const showTest = async (
   { result, request, response, durationMs }: CallOutcome,
   masker: Masker,

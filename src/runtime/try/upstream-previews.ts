@@ -19,16 +19,19 @@ type UpstreamPreviewParts = Omit<UpstreamToolParts, 'limit' | 'shapingContext' |
     upstreamConnections: Pick<UpstreamConnections, 'findFor' | 'sync'>
   }
 
-/** A sample result from the builder, and the shaping for it. */
+/** A sample result from the builder, and how to shape it. */
 export type ResultToShape = {
   serverId: string
   text: string
   response: ResultShaping | undefined
-  /** The output schema that clients see, if any. */
+  /** The output schema that clients see, if there is one. */
   outputSchema: JsonObject | undefined
 }
 
-/** Returns the error that clients would receive instead of the shaped result. Undefined if it matches the schema. */
+/**
+ * Returns the error that clients would receive if the shaped result does not match the schema. Returns undefined if it
+ * matches.
+ */
 const explainMismatch = async (
   made: string,
   outputSchema: JsonObject,
@@ -43,10 +46,10 @@ const explainMismatch = async (
   )
 }
 
-/** The call of an upstream tool by which a builder gets a sample result. */
+/** A call of an upstream tool that gives the builder a sample result. */
 export type PreviewedTool = { upstream: Upstream; item: PresentedTool['item']; args: JsonObject; signal: AbortSignal }
 
-/** Returns the text to shape. If there are several, each would be shaped separately, and the longest is returned. */
+/** Returns the text to shape. Texts are shaped separately, so if there are several, returns the longest. */
 const textToShape = (result: ToolResult | PassedResult): string => {
   const structured = isPassed(result) ? result.passed.structuredContent : undefined
   if (structured !== undefined) return JSON.stringify(structured)
@@ -54,9 +57,9 @@ const textToShape = (result: ToolResult | PassedResult): string => {
   return longest
 }
 
-/** Previews the shaping of upstream results on a sample. */
+/** Creates the service that previews the shaping of upstream results on a sample. */
 export const createUpstreamPreviews = (parts: UpstreamPreviewParts) => ({
-  /** Calls the tool and returns the result before shaping, or the error. The call is recorded. */
+  /** Calls the tool and returns its result before shaping, or an error message. The call is recorded. */
   callUpstreamTool: async (
     actor: Actor,
     { upstream, item, args, signal }: PreviewedTool,
@@ -81,7 +84,7 @@ export const createUpstreamPreviews = (parts: UpstreamPreviewParts) => ({
     return isErrorResult(result) ? { failed: text || 'It returned an error without a message.' } : { text }
   },
 
-  /** Returns undefined if there is nothing to preview. */
+  /** Shapes the sample. Returns undefined if there is nothing to preview. */
   previewUpstreamResult: async (
     actor: Actor,
     { serverId, text, response, outputSchema }: ResultToShape,

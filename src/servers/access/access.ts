@@ -2,7 +2,7 @@ import type { McpScope } from '../../lib/kernel/mcp-scopes.ts'
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
 import type { AccessTier, Server } from '../server.ts'
 
-/** Who may use a server. Checked for every request under /s/:uuid. */
+/** The rules on who may use a server. Checked on every request under /s/:uuid. */
 export type AccessPolicy = {
   serverId: string
   tier: AccessTier
@@ -11,25 +11,25 @@ export type AccessPolicy = {
   allowedUserIds: ReadonlySet<string>
 }
 
-/** The user behind a request; undefined for an anonymous caller of a public server. */
+/** The user who makes a request. Undefined for an anonymous caller of a public server. */
 export type Caller =
   | {
       userId: string
       tokenId: string
-      /** Id of an application's grant, which outlives its access tokens. */
+      /** ID of the application's grant, which outlives its access tokens. */
       grantId?: string | undefined
       expiresAt?: Date | undefined
-      /** Scopes of the token, if it does not have all of them. */
+      /** Scopes of the token. Undefined if it has all of them. */
       limitedTo?: ReadonlySet<McpScope> | undefined
     }
   | undefined
 
-/** The user behind a token of any kind. */
+/** The user identified by a token of any kind. */
 export type McpPrincipal = NonNullable<Caller> & {
   organizationIds: ReadonlySet<string>
-  /** Whether the token may be used for MCP; a personal access token needs the scope `mcp`. */
+  /** Whether the token may be used for MCP. A personal access token needs the scope `mcp`. */
   isForMcp: boolean
-  /** The only server that the token is valid for (RFC 8707); undefined if valid for all servers of the user. */
+  /** The only server that the token is valid for (RFC 8707). Undefined if it is valid for all of the user's servers. */
   serverId?: string | undefined
 }
 
@@ -43,7 +43,7 @@ export const policyOf = (server: Server): AccessPolicy => ({
   allowedUserIds: new Set(server.allowedUserIds),
 })
 
-/** Whether the server's tier allows a user, whatever token they present. */
+/** Returns whether the server's tier allows a user, regardless of the token they present. */
 export const isAllowed = (
   policy: AccessPolicy,
   { userId, organizationIds }: Pick<McpPrincipal, 'userId' | 'organizationIds'>,
@@ -70,8 +70,7 @@ const isForServer = ({ serverId }: McpPrincipal, policy: AccessPolicy): boolean 
   serverId === undefined || serverId === policy.serverId
 
 /**
- * Allows everybody, even with an invalid token. A valid token identifies the caller, and its scopes
- * do not limit the access.
+ * Allows everyone, even with an invalid token. A valid token identifies the caller, but its scopes do not limit access.
  */
 const judgePublic = (policy: AccessPolicy, principal: McpPrincipal | undefined): Access => {
   if (principal === undefined || !principal.isForMcp || !isForServer(principal, policy)) return success(undefined)
@@ -80,7 +79,7 @@ const judgePublic = (policy: AccessPolicy, principal: McpPrincipal | undefined):
 
 const judge = (policy: AccessPolicy, principal: McpPrincipal | undefined): Access => {
   if (policy.tier === 'public') return judgePublic(policy, principal)
-  // A token for another server counts as no token (RFC 9068 §4, RFC 8707 §3).
+  // A token for another server is treated as no token (RFC 9068 §4, RFC 8707 §3).
   if (principal === undefined || !isForServer(principal, policy)) return failure('unauthenticated')
   return principal.isForMcp && isAllowed(policy, principal) ? success(principal) : failure('forbidden')
 }

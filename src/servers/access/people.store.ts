@@ -5,8 +5,8 @@ import type { Server } from '../server.ts'
 export type Person = { id: string; email: string }
 
 /**
- * Finds those users who are members of the server's organization or allowed by name, sorted by
- * email address. Other callers of a public server stay anonymous.
+ * Finds which of these users are members of the server's organization or are allowed by name, sorted by email address.
+ * Other callers of a public server stay anonymous.
  */
 export const findPeople = (
   tx: Transaction,

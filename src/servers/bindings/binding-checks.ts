@@ -9,13 +9,13 @@ import { listSecretKeys } from '../globals/globals.store.ts'
 import type { Binding, Bindings, Instance } from '../server.ts'
 import { explainSecretAtRisk, fillFixedValue, findSecretAtRisk, GLOBAL_KEY, globalKeysOf } from './bindings.ts'
 
-/** A binding as entered in a form, with a fixed value as text. */
+/** A binding as entered in a form, where a fixed value is text. */
 export type WantedBinding =
   | { source: 'fixed'; text: string }
   | { source: 'global'; key: string }
   | { source: 'exposed' }
 
-/** Converts text to a number or boolean if the parameter has that type; otherwise keeps the text. */
+/** Converts text to a number or boolean if the parameter has that type. Returns any other text unchanged. */
 const toFixedValue = ({ parameter }: CheckedParameter, text: string): JsonValue => {
   if (parameter.type === 'string' || parameter.type === 'url' || parameter.type === 'json') return text
   const cast = castValue(parameter.type, text, 'text')
@@ -33,7 +33,7 @@ export const toBindingOf = (parameter: CheckedParameter, wanted: WantedBinding):
   }
 }
 
-/** Returns the position of a JSON syntax error, or '' if the value is valid JSON. */
+/** Returns a description of where the JSON syntax error is, or '' if the value is valid JSON. */
 const whereInJson = ({ parameter }: CheckedParameter, value: JsonValue): string => {
   const fault = parameter.type === 'json' && typeof value === 'string' ? findJsonFault(value) : undefined
   return fault === undefined ? '' : ` (${describeJsonFault(fault)})`
@@ -50,7 +50,7 @@ const bindingError = ({ parameters }: CompiledDefinition, name: string, binding:
     return 'value is not a valid key of a global'
   }
   if (binding.source !== 'instance' || globalKeysOf(name, binding).size > 0) return undefined
-  // The value contains no globals but may contain an escaped pair of braces.
+  // The value contains no globals but may contain escaped braces.
   const checked = compiled.check(
     fillFixedValue(compiled, binding.value, key => key),
     'text',

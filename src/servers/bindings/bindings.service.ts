@@ -26,7 +26,7 @@ type ToolUse = { instanceId: string; tool: string; parameters: readonly string[]
 
 export type GlobalUses = { tools: readonly ToolUse[]; upstreams: readonly { id: string; name: string }[] }
 
-/** Bindings changed at once; more would delay other changes for seconds. */
+/** Maximum number of bindings changed at once. More would delay other changes for seconds. */
 const MAX_SOCKETS_AT_ONCE = 10_000
 /** Most bytes of fixed values written at once, as each binding stores its own copy. About the size of a request. */
 const MAX_REWIRED_BYTES = 4 * 1_024 * 1_024
@@ -58,7 +58,7 @@ const rewire = (
     else changed[name] = toBindingOf(parameter, wanted)
   }
   if (!compiled.ok || faults.length > 0) return { bindings: changed, faults }
-  // Ignores faults of bindings that were not selected.
+  // Faults of bindings that were not selected are ignored.
   const after = { tool: instance.tool, bindings: { ...instance.bindings, ...changed } }
   return { bindings: changed, faults: findBindingFaults(compiled.value, after, { isSecret, changed }) }
 }
@@ -70,10 +70,10 @@ const refuse = (errors: readonly FieldError[], tools: number): AppError =>
     { errors },
   )
 
-/** A global created while an instance is saved, for one of its parameters. */
+/** A global for one of an instance's parameters, created when the instance is saved. */
 export type NewGlobal = GlobalInput & { parameter: string; key: string }
 
-/** Reports the error of a new global at the parameter that the global is for. */
+/** Reports an error about a new global at the parameter that the global was created for. */
 const nameParameter = (parameter: string) => (error: unknown) => {
   if (!(error instanceof AppError)) throw error
   const errors = [{ path: `newGlobals.${parameter}`, message: error.message }]
@@ -84,7 +84,7 @@ export const createRewiringService = ({ db, changes, sealing }: ServerServicePar
   const readOutlines = createOutlineIndex()
 
   return {
-    /** Lists all instances of a server by name, with the source of each parameter's value. */
+    /** Lists all instances of a server, sorted by name, with the source of each parameter's value. */
     listPanels: async (actor: Actor, serverId: string): Promise<WiredPanel[]> => {
       await getServerFor(db, actor, serverId, 'read')
       const tools = await listWiredTools(db, serverId)
@@ -96,13 +96,13 @@ export const createRewiringService = ({ db, changes, sealing }: ServerServicePar
       }))
     },
 
-    /** Returns those instances that belong to the server, by name. */
+    /** Returns those of the instances that belong to the server, sorted by name. */
     listInstancesById: async (actor: Actor, serverId: string, ids: readonly string[]): Promise<Instance[]> => {
       await getServerFor(db, actor, serverId, 'read')
       return listInstancesById(db, serverId, ids)
     },
 
-    /** Returns what uses each global of the server, by key. Includes keys without a global. */
+    /** Returns where each global of the server is used, by key. Includes keys that are used but have no global. */
     listGlobalUses: async (actor: Actor, serverId: string): Promise<ReadonlyMap<string, GlobalUses>> => {
       await getServerFor(db, actor, serverId, 'read')
       const tools = await listWiredTools(db, serverId)
@@ -124,8 +124,8 @@ export const createRewiringService = ({ db, changes, sealing }: ServerServicePar
     },
 
     /**
-     * Binds many parameters to the same source, all or none. Throws `invalid_request` with an error
-     * for each `tool.parameter` that cannot be bound.
+     * Binds all of the parameters to the same source, or none. Throws `invalid_request` with an error for each
+     * `tool.parameter` that cannot be bound.
      */
     bindMany: (
       actor: Actor,

@@ -3,7 +3,7 @@ import { withoutNulls } from '../../lib/kernel/missing.ts'
 import type { Binding, Bindings } from '../server.ts'
 import { readBindings, toStoredBinding } from '../tools/instances.store.ts'
 
-/** An instance without its request, small enough to read all of a server's. */
+/** An instance without its request, small enough to load all instances of a server. */
 export type WiredTool = {
   id: string
   name: string
@@ -39,7 +39,7 @@ export const listToolDefinitions = (tx: Transaction, serverId: string, toolIds: 
     select: { id: true, updatedAt: true, definition: true },
   })
 
-/** Replaces the bindings of these parameters, and updates `updatedAt` of their instances. */
+/** Replaces the bindings of these parameters, and updates `updatedAt` of the instances. */
 export const bindAll = async (
   tx: Transaction,
   serverId: string,

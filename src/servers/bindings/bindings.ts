@@ -6,10 +6,10 @@ import type { Binding, Bindings } from '../server.ts'
 
 export const GLOBAL_KEY = /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/
 
-/** A global in a fixed value, or an escaped `\{{`. */
+/** Matches a reference to a global in a fixed value, or an escaped `\{{`. */
 const REFERENCE = /\\\{\{|\{\{\s*([A-Za-z_][A-Za-z0-9_.-]{0,63})\s*\}\}/g
 
-/** Replaces every `{{global}}` in the strings of a value. */
+/** Replaces every `{{global}}` in a value's strings. */
 const fillReferences = (value: JsonValue, readGlobal: (key: string) => string): JsonValue => {
   if (typeof value === 'string') {
     return value.replace(REFERENCE, (_match, key: string | undefined) => (key === undefined ? '{{' : readGlobal(key)))
@@ -71,15 +71,15 @@ export const toBindingFields = (binding: Binding) => {
   return { source: binding.source, ...(value !== undefined && { value }) }
 }
 
-/** Returns the binding in effect; a parameter without one is exposed. */
+/** Returns the binding in effect. A parameter without a binding is exposed. */
 export const bindingOf = (bindings: Bindings, parameter: string): Binding =>
   (Object.hasOwn(bindings, parameter) ? bindings[parameter] : undefined) ?? { source: 'exposed' }
 
 export type SecretAtRisk = { originParameter: string; secretKey: string; boundAt: string }
 
 /**
- * Finds a secret that a caller could send to any origin: an exposed parameter decides the origin,
- * another parameter contains a secret, and `allowedOrigins` does not restrict the origin.
+ * Finds a secret that a caller could send to any origin. This is the case if an exposed parameter decides the origin,
+ * another parameter contains the secret, and `allowedOrigins` does not restrict the origin.
  */
 export const findSecretAtRisk = (
   { template, parameters }: CompiledDefinition,

@@ -20,7 +20,7 @@ const listOrganizationIdsOfOwner = async (tx: Transaction, ownerId: string): Pro
 }
 
 const giveServers: Holdings['giveServers'] = async (tx, { organizationId, from, to }) => {
-  // Includes servers that are being removed, because their rows keep an owner until they are deleted.
+  // Includes servers that are being removed, because their rows have an owner until they are deleted.
   const where = { organizationId, ownerId: from }
   const rows = await tx.server.findMany({ where, select: { id: true } })
   await tx.server.updateMany({ where, data: { ownerId: to } })

@@ -8,7 +8,7 @@ import { listToolkitsInUse } from '../sources/toolkit-uses.store.ts'
 import { listToolDefinitions, listWiredTools, type WiredTool } from './bindings.store.ts'
 import { bindingOf, globalKeysOf } from './bindings.ts'
 
-/** A parameter of an instance, its binding, and the keys of the globals it reads. */
+/** A parameter of an instance, its binding, and the keys of the globals that the binding reads. */
 export type BoundParameter = { name: string; binding: Binding; globalKeys: readonly string[] }
 
 export type BoundTool = {
@@ -17,25 +17,25 @@ export type BoundTool = {
   toolId: string
   toolkitId: string
   method: string
-  /** Undefined if the tool's template does not compile, so that nobody can call it. */
+  /** Parameters of the tool. Undefined if its template does not compile, in which case nobody can call it. */
   parameters: readonly BoundParameter[] | undefined
 }
 
 /** A server's tools, where they come from, and what their parameters are bound to. */
 export type ServerWiring = {
   server: { id: string; name: string; access: AccessTier }
-  /** Includes snapshots, under their own ids. */
+  /** The toolkits that the tools come from. Snapshots appear under their own IDs. */
   toolkits: readonly { id: string; title: string; isSnapshot: boolean }[]
   /** By name. */
   tools: readonly BoundTool[]
-  /** By key; `value` is undefined for secrets. */
+  /** The server's globals. `value` is undefined for secrets. */
   globals: readonly { key: string; value: string | undefined }[]
 }
 
-/** Tools per query; both databases limit the number of bound values. */
+/** Maximum number of tools per query, because both databases limit the number of bound values. */
 const TOOLS_PER_QUERY = 500
 
-/** Creates a lookup of tool outlines. It reads only definitions that are not cached. */
+/** Creates a lookup of tool outlines. Reads only the definitions that are not cached. */
 export const createOutlineIndex = () => {
   const outlines = createToolOutlines()
   return async (tx: Transaction, serverId: string, tools: readonly WiredTool[]) => {

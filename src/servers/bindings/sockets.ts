@@ -4,7 +4,7 @@ import type { ParameterHead } from '../../tools/tool-outlines.ts'
 import type { Binding, Bindings, Global } from '../server.ts'
 import { bindingOf, globalKeysOf } from './bindings.ts'
 
-/** Sources as users see them. A fixed value that contains a global or a secret has that source. */
+/** Sources as users see them. A fixed value that contains a global or a secret has that as its source. */
 export const SOCKET_SOURCES = ['fixed', 'global', 'secret', 'exposed'] as const
 export type SocketSource = (typeof SOCKET_SOURCES)[number]
 
@@ -15,11 +15,11 @@ export type Socket = {
   source: SocketSource
   /** The fixed value or the key of the global. Empty if the value comes from the model. Never the value of a secret. */
   text: string
-  /** Keys of globals that it reads but that do not exist. */
+  /** Keys of globals that the binding reads but that do not exist. */
   missing: readonly string[]
 }
 
-/** Maps keys to whether the global is a secret. */
+/** Maps each key to whether its global is a secret. */
 export type KnownGlobals = ReadonlyMap<string, boolean>
 
 export const knownGlobalsOf = (globals: readonly Global[]): KnownGlobals =>
@@ -44,7 +44,7 @@ const textOf = (parameter: string, binding: Binding): string => {
   }
 }
 
-/** Returns the parameters in the tool's order, with the source of each value. */
+/** Returns the parameters in the tool's order, each with the source of its value. */
 export const socketsOf = (
   parameters: readonly ParameterHead[],
   bindings: Bindings,

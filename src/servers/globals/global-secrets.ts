@@ -14,7 +14,7 @@ export const sealGlobal = (value: string, serverId: string, key: string, sealing
 export const openGlobal = (global: Global, sealing: Sealing): string =>
   global.isSecret ? sealing.open(global.sealed, contextOf(global.serverId, global.key)) : global.value
 
-/** Decrypts the globals of a server, by key. The result must never be shown. */
+/** Creates a function that decrypts a server's globals, by key. Its result must never be shown. */
 export const createGlobalOpener =
   ({ db, sealing }: { db: Database; sealing: Sealing }) =>
   async (serverId: string): Promise<ReadonlyMap<string, { value: string; isSecret: boolean }>> => {

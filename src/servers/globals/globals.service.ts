@@ -46,8 +46,8 @@ const assertRoom = async (tx: Transaction, serverId: string): Promise<void> => {
 }
 
 /**
- * Runs after the secret is written, and an error rolls it back. Accepts a total over the limit if
- * it was as high `before`.
+ * Throws if the server's secrets are too large. Runs after the secret is written, so that an error rolls the write
+ * back. Accepts a total above the limit if it is not higher than `before`.
  */
 const assertSecretsFit = async (tx: Transaction, serverId: string, before: number): Promise<void> => {
   if ((await store.countSecretBytes(tx, serverId)) <= Math.max(MAX_SECRETS_BYTES, before)) return
@@ -55,7 +55,7 @@ const assertSecretsFit = async (tx: Transaction, serverId: string, before: numbe
   throw new AppError('limit_exceeded', message)
 }
 
-/** Throws if instances already send this global to origins that their callers choose. */
+/** Throws if instances already send this global to origins chosen by their callers. */
 const assertMayBeSecret = async (tx: Transaction, serverId: string, key: string): Promise<void> => {
   const secretKeys = new Set(await store.listSecretKeys(tx, serverId)).add(key)
   for (const { name, tool, bindings } of await listAllInstances(tx, serverId)) {
@@ -68,7 +68,7 @@ const assertMayBeSecret = async (tx: Transaction, serverId: string, key: string)
 export type GlobalInput = { value: string; secret?: boolean | undefined }
 
 /**
- * Sets a global in the caller's transaction; the caller checks permission and announces the change. A secret stays a
+ * Sets a global in the caller's transaction. The caller checks permissions and announces the change. A secret remains a
  * secret unless `secret` is false.
  */
 const setGlobal = async (
@@ -94,7 +94,7 @@ const setGlobal = async (
   return { global, isNew: existing === undefined }
 }
 
-/** Like `setGlobal`, but throws `conflict` if the key exists. */
+/** Same as `setGlobal`, but throws `conflict` if the key already exists. */
 export const addGlobal = async (
   tx: Transaction,
   by: { actor: Actor; server: Server; sealing: Sealing },
@@ -140,7 +140,7 @@ export const createGlobalService = ({ db, changes, sealing }: ServerServiceParts
     })
   },
 
-  /** Throws `conflict` if the key exists. */
+  /** Creates a global. Throws `conflict` if the key already exists. */
   createGlobal: (actor: Actor, serverId: string, key: string, input: GlobalInput): Promise<Global> =>
     changes.commit(async (tx, announce) => {
       const server = await getServerFor(tx, actor, serverId, 'build')

@@ -49,9 +49,9 @@ export const removeGlobal = async (tx: Transaction, serverId: string, key: strin
   await tx.global.deleteMany({ where: { serverId, key } })
 }
 
-/** Lists the ids of the master keys that decrypt stored secrets. They must not be removed. */
+/** Lists the IDs of the master keys that stored secrets are encrypted with. These keys must not be removed. */
 export const listSealingKeyIds = async (tx: Transaction): Promise<string[]> => {
-  // The database groups the rows, because there may be many secrets and this runs at every start.
+  // The database groups the rows, because there may be many secrets and this runs on every start.
   const rows = await tx.global.groupBy({ by: ['keyId'], where: { isSecret: true } })
   return rows.flatMap(row => row.keyId ?? [])
 }

@@ -20,7 +20,7 @@ const explainTools = async (tx: Transaction, serverId: string): Promise<string |
   return (await countUses(tx, serverId)) > 0 ? 'it uses toolkits, whose tools could not be called' : undefined
 }
 
-/** Throws `conflict` if the server has anything besides one remote upstream. */
+/** Throws `conflict` if the server has anything other than a single remote upstream. */
 export const assertCanPassThrough = async (tx: Transaction, serverId: string): Promise<void> => {
   const why = (await explainTools(tx, serverId)) ?? explainUnpassable(await listAllUpstreams(tx, serverId))
   if (why === undefined) return

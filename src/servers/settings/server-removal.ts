@@ -30,7 +30,7 @@ export const createServerRemoval = ({ db, endAccountsOf, logger }: ServerRemoval
     }
   }
 
-  /** Never rejects: the server is already hidden. */
+  /** Finishes a removal. Never rejects, because the server is already hidden. */
   const finish = (serverId: string): Promise<void> => {
     const removal = remove(serverId).finally(() => pending.delete(removal))
     pending.add(removal)
@@ -39,7 +39,7 @@ export const createServerRemoval = ({ db, endAccountsOf, logger }: ServerRemoval
 
   return {
     finish,
-    /** Continues removals that earlier processes did not finish. */
+    /** Continues removals that earlier processes left unfinished. */
     finishAll: async (signal: AbortSignal): Promise<void> => {
       for (const serverId of await store.listMarkedServerIds(db)) {
         if (signal.aborted) return

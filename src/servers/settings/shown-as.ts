@@ -2,15 +2,18 @@ import { z } from 'zod'
 import { formatNumber } from '../../lib/kernel/format.ts'
 import type { Server } from '../server.ts'
 
-/** The presentation that `auto` selected, and why. */
+/** The presentation that `auto` selected, and the reason. */
 export type ShownAs = {
   presentation: 'flat' | 'search'
   tokens: number
-  /** Tokens up to which all tools are listed. */
+  /** Maximum token cost at which all tools are listed. */
   maxTokens: number
 }
 
-/** Returns undefined if the server no longer exists. The caller checks access. */
+/**
+ * Finds the presentation that `auto` selected. Returns undefined if the server no longer exists. The caller checks
+ * access.
+ */
 export type FindShownAs = (serverId: string) => Promise<ShownAs | undefined>
 
 export const explainShownAs = ({ presentation, tokens, maxTokens }: ShownAs): string =>
@@ -18,7 +21,7 @@ export const explainShownAs = ({ presentation, tokens, maxTokens }: ShownAs): st
     ? `The tools cost ${formatNumber(tokens)} tokens, which is within the limit of ${formatNumber(maxTokens)}, so all tools are listed.`
     : `The tools cost ${formatNumber(tokens)} tokens, which is over the limit of ${formatNumber(maxTokens)}, so they are found by search.`
 
-/** Returns undefined unless the server's presentation is `auto`. */
+/** Finds the presentation that `auto` selected. Returns undefined if the server's presentation is not `auto`. */
 export const findShownAsOf = async (
   { id, presentation }: Server,
   find: FindShownAs | undefined,

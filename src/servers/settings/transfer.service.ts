@@ -18,7 +18,7 @@ import * as store from './transfer.store.ts'
 export type TransferInput = {
   organizationId: string
   ownerId?: string | undefined
-  /** Email address of the owner, in place of `ownerId`. */
+  /** The new owner's email address, in place of `ownerId`. */
   ownerEmail?: string | undefined
 }
 
@@ -28,8 +28,8 @@ const mayBuildThere = async (tx: Transaction, organizationId: string, userId: st
 }
 
 /**
- * Returns the named owner. By default, that is the current owner if they may build in the new
- * organization, otherwise the actor.
+ * Returns the owner named in the request. If none is named, returns the current owner if they may build in the new
+ * organization, or else the actor.
  */
 const newOwnerId = async (
   tx: Transaction,
@@ -49,7 +49,7 @@ const newOwnerId = async (
   })
 }
 
-/** Replaces toolkits of the previous organization with snapshots of their current state. */
+/** Replaces the previous organization's toolkits with snapshots of their current state. */
 const snapshotUsedToolkits = async (tx: Transaction, server: Server, organizationId: string): Promise<void> => {
   for (const toolkitId of await store.listDirectlyUsedToolkitIds(tx, server.id)) {
     const toolkit = orThrow(await findUsableToolkit(tx, toolkitId, [server.organizationId]), toolkitNotFound)
@@ -72,7 +72,7 @@ const revokeLostGrants = async (tx: Transaction, server: Server): Promise<void> 
   await store.removeGrants(tx, server.id, others)
 }
 
-/** Writes an entry to both organizations' logs, because each can only read its own. */
+/** Adds an entry to the logs of both organizations, because each organization can read only its own log. */
 const auditTransfer = async (tx: Transaction, actor: Actor, before: Server, after: Server): Promise<void> => {
   const change = {
     organizationId: { from: before.organizationId, to: after.organizationId },
@@ -84,9 +84,9 @@ const auditTransfer = async (tx: Transaction, actor: Actor, before: Server, afte
 
 export const createServerTransfer = ({ changes }: ServerServiceParts) => ({
   /**
-   * Moves a server with its globals, instances and history to another organization. The actor must manage the current
-   * one and be able to build in the new one. The URL stays; allowed users stay if they are members of the new
-   * organization.
+   * Moves a server, with its globals, instances and history, to another organization. The actor must manage the current
+   * organization and be able to build in the new one. The URL does not change. Allowed users who are members of the new
+   * organization remain allowed.
    */
   transferServer: (actor: Actor, id: string, input: TransferInput): Promise<Server> =>
     changes.commit(async (tx, announce) => {

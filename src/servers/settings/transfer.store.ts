@@ -1,12 +1,12 @@
 import type { Transaction } from '../../lib/db/client.ts'
 
-/** Lists the toolkits that a server uses directly, not through a snapshot. */
+/** Lists the toolkits that a server uses directly rather than through a snapshot. */
 export const listDirectlyUsedToolkitIds = async (tx: Transaction, serverId: string): Promise<string[]> => {
   const where = { serverId, toolkit: { snapshotOfId: null } }
   return (await tx.toolkitUse.findMany({ where, select: { toolkitId: true } })).map(({ toolkitId }) => toolkitId)
 }
 
-/** Points a server's instances to the copies of their tools in a snapshot. One statement moves all of them. */
+/** Points a server's instances to the copies of their tools in a snapshot. A single statement moves all instances. */
 export const moveInstancesToCopies = async (
   tx: Transaction,
   serverId: string,
@@ -20,7 +20,9 @@ export const moveInstancesToCopies = async (
     WHERE "serverId" = ${serverId} AND "toolId" IN (SELECT "id" FROM "Tool" WHERE "toolkitId" = ${fromToolkitId})`
 }
 
-/** Moves a server and its snapshots, which belong to the same organization. */
+/**
+ * Moves a server to another organization. Its snapshots move too, because they must belong to the same organization.
+ */
 export const moveServer = async (
   tx: Transaction,
   id: string,

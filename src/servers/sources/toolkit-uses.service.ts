@@ -47,16 +47,16 @@ const assertSecretsStay = async (tx: Transaction, serverId: string, held: Tool, 
 }
 
 export type UsedToolkit = {
-  /** Id of the `ToolkitUse` row, for cursors. */
+  /** ID of the `ToolkitUse` row, for pagination cursors. */
   useId: string
-  /** The toolkit's own id, even if a snapshot of it is used. */
+  /** The original toolkit's ID, even if the server uses a snapshot. */
   id: string
-  /** Id of the snapshot, or of the toolkit if it is used directly. */
+  /** ID of the snapshot, or of the toolkit if it is used directly. */
   heldId: string
   title: string
   createdAt: Date
   updatedAt: Date
-  /** Set if the server uses a snapshot of the toolkit. */
+  /** Defined if the server uses a snapshot of the toolkit. */
   snapshot:
     | {
         takenAt: Date
@@ -67,8 +67,8 @@ export type UsedToolkit = {
 }
 
 /**
- * Finds a toolkit of the server's organization or a public one. Private toolkits of the actor's
- * other organizations are not available to the server.
+ * Finds a public toolkit or one of the server's organization. The server cannot use private toolkits of the actor's
+ * other organizations.
  */
 const findToolkitFor = (tx: Transaction, { organizationId }: Server, toolkitId: string): Promise<Toolkit | undefined> =>
   findUsableToolkit(tx, toolkitId, [organizationId])
@@ -112,7 +112,7 @@ const toUsed = async (
   const held = snapshots.find(({ id }) => id === toolkit.id)
   const used = { useId, heldId: toolkit.id, title: toolkit.title, createdAt, updatedAt }
   if (held === undefined) return { ...used, id: toolkit.id, snapshot: undefined }
-  // An original that was deleted or is no longer public gives no updates.
+  // An original that was deleted or is no longer public provides no updates.
   const origin = await findToolkitFor(tx, server, held.snapshotOfId)
   const update = origin && (await compareSnapshot(tx, held))
   return {
@@ -124,7 +124,7 @@ const toUsed = async (
 
 export const createToolkitUseService = ({ db, changes }: ServerServiceParts) => ({
   /**
-   * Adds a toolkit. For another organization's toolkit, takes a snapshot or accepts the pending update. Throws
+   * Adds a toolkit. If it belongs to another organization, takes a snapshot or accepts the pending update. Throws
    * `conflict` if the toolkit has changed since `version`, or if the update would send a secret to another origin.
    */
   useToolkit: (actor: Actor, serverId: string, toolkitId: string, version?: string): Promise<void> =>
@@ -133,13 +133,13 @@ export const createToolkitUseService = ({ db, changes }: ServerServiceParts) => 
       const toolkit = orThrow(await findToolkitFor(tx, server, toolkitId), toolkitNotFound)
       assertHoldsTools(server)
       const isOwn = toolkit.organizationId === server.organizationId
-      // After a transfer, the server may hold a snapshot of a toolkit of its new organization.
+      // After a transfer, the server may have a snapshot of a toolkit that belongs to its new organization.
       if (isOwn && (await findSnapshot(tx, serverId, toolkitId)) === undefined) await addUse(tx, serverId, toolkitId)
       else await useForeignToolkit(tx, actor, server, toolkit, version)
       announce({ type: 'server_changed', serverId })
     }),
 
-  /** Throws `conflict` with the names of the instances that use its tools. */
+  /** Removes a toolkit. Throws `conflict` with the names of the instances that still use its tools. */
   dropToolkit: (actor: Actor, serverId: string, toolkitId: string): Promise<void> =>
     changes.commit(async (tx, announce) => {
       await getServerFor(tx, actor, serverId, 'build')
@@ -158,7 +158,7 @@ export const createToolkitUseService = ({ db, changes }: ServerServiceParts) => 
     return Promise.all(rows.map(row => toUsed(db, server, row, snapshots)))
   },
 
-  /** Finds a used toolkit by its own id, even if a snapshot of it is used. */
+  /** Finds a used toolkit by the original toolkit's ID, even if the server uses a snapshot. */
   findUsedToolkit: async (actor: Actor, serverId: string, toolkitId: string): Promise<UsedToolkit | undefined> => {
     const server = await getServerFor(db, actor, serverId, 'read')
     const snapshot = await findSnapshot(db, serverId, toolkitId)
@@ -166,7 +166,7 @@ export const createToolkitUseService = ({ db, changes }: ServerServiceParts) => 
     return row && (await toUsed(db, server, row, snapshot === undefined ? [] : [snapshot]))
   },
 
-  /** Lists toolkits that the server could add: its organization's own and all public ones. */
+  /** Lists the toolkits that can be added to the server: those of its organization and all public ones. */
   listAddableToolkits: async (
     actor: Actor,
     serverId: string,

@@ -3,7 +3,7 @@ import { type IdPage, idPageQuery } from '../../lib/http/id-paging.ts'
 import type { ServerRef, Uses } from '../../tools/toolkits.service.ts'
 import { findSnapshot } from '../../tools/toolkits.store.ts'
 
-/** Adds a toolkit to a server, if it is not added yet. */
+/** Adds a toolkit to a server if it has not been added yet. */
 export const addUse = async (tx: Transaction, serverId: string, toolkitId: string): Promise<void> => {
   const where = { serverId_toolkitId: { serverId, toolkitId } }
   await tx.toolkitUse.upsert({ where, create: { serverId, toolkitId }, update: {} })
@@ -12,7 +12,7 @@ export const addUse = async (tx: Transaction, serverId: string, toolkitId: strin
 export const countUses = (tx: Transaction, serverId: string): Promise<number> =>
   tx.toolkitUse.count({ where: { serverId } })
 
-/** Returns whether the server used the toolkit. */
+/** Removes a toolkit from a server. Returns whether the server used it. */
 export const removeUse = async (tx: Transaction, serverId: string, toolkitId: string): Promise<boolean> =>
   (await tx.toolkitUse.deleteMany({ where: { serverId, toolkitId } })).count > 0
 
@@ -20,21 +20,21 @@ const WITH_TOOLKIT = {
   toolkit: { select: { id: true, title: true, organizationId: true, snapshotOfId: true, snapshotAt: true } },
 } as const
 
-/** Lists a page of the toolkits and snapshots that a server uses, oldest use first. */
+/** Lists a page of the toolkits and snapshots that a server uses, in the order they were added. */
 export const listUsedToolkits = async (tx: Transaction, serverId: string, page: IdPage) => {
   const rows = await tx.toolkitUse.findMany({ ...idPageQuery(page, { serverId }), include: WITH_TOOLKIT })
   return rows.map(({ id, createdAt, updatedAt, toolkit }) => ({ id, createdAt, updatedAt, toolkit }))
 }
 export type ToolkitUse = Awaited<ReturnType<typeof listUsedToolkits>>[number]
 
-/** Lists all toolkits and snapshots that a server uses, oldest use first. */
+/** Lists all toolkits and snapshots that a server uses, in the order they were added. */
 export const listToolkitsInUse = async (tx: Transaction, serverId: string) => {
   const select = { toolkit: { select: { id: true, title: true, snapshotOfId: true } } } as const
   const rows = await tx.toolkitUse.findMany({ where: { serverId }, orderBy: { id: 'asc' }, select })
   return rows.map(({ toolkit: { id, title, snapshotOfId } }) => ({ id, title, isSnapshot: snapshotOfId !== null }))
 }
 
-/** `toolkitId` is the id of the snapshot if the server uses one. */
+/** Finds a server's use of a toolkit. `toolkitId` is the snapshot's ID if the server uses a snapshot. */
 export const findUse = async (
   tx: Transaction,
   serverId: string,
@@ -48,8 +48,8 @@ export const listServerIdsUsing = async (tx: Transaction, toolkitId: string): Pr
   (await tx.toolkitUse.findMany({ where: { toolkitId }, select: { serverId: true } })).map(row => row.serverId)
 
 /**
- * Finds the tool, or its copy in a snapshot of the server. After a transfer, the server may hold a snapshot of a
- * toolkit of its own organization. It then gets new tools only by accepting the update.
+ * Finds the tool, or its copy in a snapshot that the server has. After a transfer, the server may have a snapshot of
+ * one of its own organization's toolkits. It then gets new tools from that toolkit only by accepting an update.
  */
 export const findToolForServer = async (
   tx: Transaction,
@@ -66,7 +66,7 @@ export const findToolForServer = async (
   return (await findSnapshot(tx, server.id, own.toolkitId)) === undefined ? own : undefined
 }
 
-/** Groups servers by what they use, without duplicates, sorted by name. */
+/** Groups servers by the item they use, without duplicates, and sorts them by name. */
 const groupServers = (rows: readonly { usedId: string; server: ServerRef }[]): ReadonlyMap<string, ServerRef[]> => {
   const servers = new Map<string, Map<string, ServerRef>>()
   for (const { usedId, server } of rows) {
@@ -79,7 +79,7 @@ const groupServers = (rows: readonly { usedId: string; server: ServerRef }[]): R
 
 const SERVER = { select: { id: true, name: true } } as const
 
-/** Gives the tools capability the servers that use a toolkit or tool. */
+/** Tells the tools capability which servers use a toolkit or tool. */
 export const uses: Uses = {
   ofToolkits: async (tx, toolkitIds) => {
     const where = { toolkitId: { in: [...toolkitIds] } }

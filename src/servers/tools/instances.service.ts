@@ -18,8 +18,8 @@ const NO_TOOL =
   'does not belong to a toolkit of this server. Add its toolkit to the server, or accept the pending update'
 
 /**
- * Returns the id of the tool, or of its copy in the server's snapshot. Adds the toolkit to the server if it belongs
- * to the organization.
+ * Returns the ID of the tool, or of its copy in the server's snapshot. Also adds the tool's toolkit to the server if
+ * the toolkit belongs to the organization.
  */
 export const takeTool = async (tx: Transaction, server: Server, toolId: string): Promise<string> => {
   assertHoldsTools(server)
@@ -37,7 +37,7 @@ const getForChange = async (tx: Transaction, actor: Actor, id: string): Promise<
   return found.instance
 }
 
-/** Throws `limit_exceeded` if the server cannot have this many `more` tools. */
+/** Throws `limit_exceeded` if adding `more` tools would exceed the server's limit. */
 export const assertRoomForTools = async (
   tx: Transaction,
   serverId: string,
@@ -91,7 +91,7 @@ export const createInstanceService = ({
       return found.instance
     },
 
-    /** Returns an instance if the actor may build, for example to call it through the API. */
+    /** Returns an instance if the actor may build, for example so that the API can call it. */
     getInstanceForChange: (actor: Actor, id: string): Promise<Instance> => getForChange(db, actor, id),
 
     listInstances: async (actor: Actor, serverId: string, page: IdPage): Promise<Instance[]> => {
@@ -104,7 +104,7 @@ export const createInstanceService = ({
       return store.listAllInstances(db, serverId)
     },
 
-    /** Throws `conflict` if the instance has changed since `ifUnchangedSince`. */
+    /** Changes an instance. Throws `conflict` if it has changed since `ifUnchangedSince`. */
     updateInstance: (
       actor: Actor,
       id: string,

@@ -66,10 +66,10 @@ export const findInstance = async (
 export const listInstances = async (tx: Transaction, serverId: string, page: IdPage): Promise<Instance[]> =>
   (await tx.instance.findMany({ ...idPageQuery(page, { serverId }), include: WITH_TOOL })).map(toInstance)
 
-/** Rows per query; reading them takes a few milliseconds. */
+/** Number of rows per query. Reading this many takes a few milliseconds. */
 const ROWS_AT_ONCE = 200
 
-/** Lists all instances by name. Yields to the event loop, because a server may have thousands. */
+/** Lists all instances, sorted by name. Yields to the event loop, because a server may have thousands of instances. */
 export const listAllInstances = async (tx: Transaction, serverId: string): Promise<Instance[]> => {
   const pause = createPause()
   const all: Instance[] = []
@@ -90,7 +90,7 @@ const listByName = async (
 ): Promise<Instance[]> =>
   (await tx.instance.findMany({ where, orderBy: { name: 'asc' }, include: WITH_TOOL })).map(toInstance)
 
-/** Returns those instances that belong to the server, by name. */
+/** Returns those of the instances that belong to the server, sorted by name. */
 export const listInstancesById = (tx: Transaction, serverId: string, ids: readonly string[]): Promise<Instance[]> =>
   listByName(tx, { serverId, id: { in: [...ids] } })
 
@@ -100,7 +100,7 @@ export const listInstancesOfTool = (tx: Transaction, serverId: string, toolId: s
 export const listAllInstanceNames = async (tx: Transaction, serverId: string): Promise<string[]> =>
   (await tx.instance.findMany({ where: { serverId }, select: { name: true } })).map(({ name }) => name)
 
-/** Counts the instances of a server, or those of one tool. */
+/** Counts all instances on a server, or only the instances of one tool. */
 export const countInstances = (tx: Transaction, serverId: string, toolId?: string): Promise<number> =>
   tx.instance.count({ where: { serverId, ...definedFields({ toolId }) } })
 
@@ -122,7 +122,7 @@ export const removeInstance = async (tx: Transaction, id: string): Promise<void>
   await tx.instance.delete({ where: { id } })
 }
 
-/** Lists the names of a server's instances that use this tool or toolkit. */
+/** Lists the names of a server's instances that use this tool or a tool of this toolkit. */
 export const listInstanceNames = async (
   tx: Transaction,
   where: { serverId: string; toolId?: string; tool?: { toolkitId: string } },

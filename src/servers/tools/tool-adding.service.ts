@@ -12,10 +12,10 @@ export type ToolOffer = {
   total: number
 }
 
-/** `atWork` is the number of instances when the form was opened; if undefined, the tool is always added. */
+/** `atWork` is the number of the tool's instances when the form was opened. If undefined, the tool is always added. */
 export type ToolPick = { toolId: string; atWork?: number | undefined }
 
-/** Longest MCP tool name: see TOOL_NAME. */
+/** Maximum length of an MCP tool name (see TOOL_NAME). */
 const MAX_NAME_CHARACTERS = 64
 
 const withNumber = (name: string, number: number): string => {
@@ -23,7 +23,7 @@ const withNumber = (name: string, number: number): string => {
   return `${name.slice(0, MAX_NAME_CHARACTERS - ending.length)}${ending}`
 }
 
-/** Returns the name if it is unique, otherwise with a number, such as `track_2`. */
+/** Returns the name unchanged if it is not taken, or else with a number appended, such as `track_2`. */
 const makeUnique = (name: string, taken: ReadonlySet<string>): string => {
   const free = name.startsWith(RESERVED_TOOL_PREFIX) ? `tool_${name}`.slice(0, MAX_NAME_CHARACTERS) : name
   let unique = free
@@ -36,7 +36,7 @@ export const createToolAdding = ({
   changes,
   maxToolsPerServer,
 }: ServerServiceParts & { maxToolsPerServer: number }) => ({
-  /** Lists the tools that can be added to a server; `toolkitId` restricts them to one toolkit. */
+  /** Lists the tools that can be added to a server, or only those of one toolkit if `toolkitId` is set. */
   listOffer: async (
     actor: Actor,
     serverId: string,

@@ -3,28 +3,33 @@ import { withoutNulls } from '../../lib/kernel/missing.ts'
 import { toolkitsMatching, toolsMatching } from '../../tools/sharing/catalogue.store.ts'
 import type { Server } from '../server.ts'
 
-/** Toolkits whose tools can be added to a server: those it uses, and its organization's own. */
+/**
+ * A toolkit whose tools can be added to a server. Either the server already uses it or it belongs to the server's
+ * organization.
+ */
 export type OfferedToolkit = {
   id: string
   title: string
-  /** Whether it is a snapshot of another organization's toolkit. */
+  /** Whether this is a snapshot of another organization's toolkit. */
   isSnapshot: boolean
   isInUse: boolean
   tools: number
 }
 
-/** Most toolkits shown at once; tools of others can be added from the toolkit's page. */
+/** Maximum number of toolkits shown at once. The tools of further toolkits can be added from the toolkit's own page. */
 const MAX_OFFERED = 500
 
 type Holder = Pick<Server, 'id' | 'organizationId'>
 
-/** Lists the ids of the toolkits that the server holds snapshots of. */
+/** Lists the IDs of the toolkits that the server has snapshots of. */
 const listCopiedIds = async (tx: Transaction, serverId: string): Promise<string[]> => {
   const copies = await tx.toolkit.findMany({ where: { serverId }, select: { snapshotOfId: true } })
   return copies.flatMap(({ snapshotOfId }) => snapshotOfId ?? [])
 }
 
-/** Excludes toolkits that the server holds a snapshot of (see `findToolForServer`). */
+/**
+ * Matches the organization's own toolkits, except those that the server has a snapshot of (see `findToolForServer`).
+ */
 const ownWithoutCopies = (organizationId: string, copiedIds: readonly string[]) => ({
   organizationId,
   snapshotOfId: null,
@@ -64,8 +69,8 @@ export type AddableToolkit = {
 }
 
 /**
- * Lists the organization's own toolkits and all public ones by title, without those that the server
- * uses. Searches title and description. An empty search matches all.
+ * Lists the organization's own toolkits and all public ones, sorted by title, except those that the server uses.
+ * Searches title and description. An empty search matches all toolkits.
  */
 export const listAddableToolkits = async (
   db: Database,
@@ -115,11 +120,11 @@ export type OfferedTool = {
   title: string | undefined
   description: string | undefined
   toolkitId: string
-  /** Names of its instances on the server. */
+  /** Names of the tool's instances on the server. */
   atWorkAs: readonly string[]
 }
 
-/** Lists tools by toolkit and name. Searches name, title and description; an empty search matches all. */
+/** Lists tools, sorted by toolkit and name. Searches name, title and description. An empty search matches all tools. */
 export const listOfferedTools = async (
   db: Database,
   serverId: string,
@@ -150,13 +155,13 @@ export const listOfferedTools = async (
   return { tools, total }
 }
 
-/** Returns the names of tools by id; unknown ids are missing. */
+/** Returns tool names by ID. The result contains no entry for an unknown ID. */
 export const listToolNames = async (tx: Transaction, ids: readonly string[]): Promise<ReadonlyMap<string, string>> => {
   const rows = await tx.tool.findMany({ where: { id: { in: [...ids] } }, select: { id: true, name: true } })
   return new Map(rows.map(({ id, name }) => [id, name]))
 }
 
-/** Creates instances without bindings, so that the model supplies every value. */
+/** Creates instances without bindings, so that the model supplies all values. */
 export const createBareInstances = async (
   tx: Transaction,
   serverId: string,
@@ -168,7 +173,7 @@ export const createBareInstances = async (
 /** An instance of a tool, and its server. */
 export type ToolOffer = { serverId: string; serverName: string; ownerId: string; name: string }
 
-/** Lists the instances of a tool on the servers of these organizations, by server name. */
+/** Lists the instances of a tool on these organizations' servers, sorted by server name. */
 export const listToolOffers = async (
   tx: Transaction,
   toolId: string,

@@ -14,29 +14,29 @@ import type { Member } from '../organization.ts'
 import { type Decisions, planDeletion, type Step } from './deletion-plan.ts'
 import { createOrganizationRemoval, type RemovalParts } from './removal.ts'
 
-/** What would be deleted or transferred with an account. */
+/** What deleting an account would delete or transfer. */
 export type DeletionPreview = {
   organizations: {
     id: string
     name: string
     role: Role
-    /** Whether the user is its only owner and must decide what happens to it. */
+    /** Whether the user is the organization's only owner and must decide what happens to it. */
     mustDecide: boolean
-    /** Other members who could become owner, longest membership first; the first 200. */
+    /** Other members who could become owner, longest membership first. At most the first 200. */
     otherMembers: Member[]
     servers: number
     toolkits: number
   }[]
-  /** `passesTo` is undefined if it depends on the user's decision. */
+  /** `passesTo` is undefined if the recipient depends on the user's decision. */
   servers: (HeldServer & { passesTo: Member | undefined })[]
-  /** Why the account cannot be deleted; undefined if it can. */
+  /** Why the account cannot be deleted. Undefined if it can be deleted. */
   refusal: string | undefined
 }
 
 export type AccountDeletionParts = RemovalParts & {
   /**
-   * Removes the user's accounts at other services. Returns a function that notifies those services,
-   * to call after the commit.
+   * Removes the user's accounts at other services. Returns a function that notifies those services. It must be called
+   * after the commit.
    */
   takeAccountsOfUser: (tx: Transaction, userId: string) => Promise<() => void>
 }
@@ -62,7 +62,7 @@ export const createAccountDeletion = (parts: AccountDeletionParts) => {
     await writeAudit(tx, { action: 'member.removed', actor, organizationId: organization.id, target, change })
   }
 
-  /** Transfers the actor's servers in organizations that they no longer belong to. */
+  /** Transfers the actor's servers in organizations that the actor no longer belongs to. */
   const transferRemainingServers = async (tx: Transaction, announce: Announce, { userId }: Actor): Promise<void> => {
     for (const organizationId of await holdings.listOrganizationIdsOfOwner(tx, userId)) {
       const heir = await members.findOldestOtherOwner(tx, organizationId, userId)
@@ -96,9 +96,9 @@ export const createAccountDeletion = (parts: AccountDeletionParts) => {
     },
 
     /**
-     * Deletes the account. The caller has verified the user's identity. Throws `conflict` if a decision about a solely
-     * owned organization is missing or the user is the only operator, and `forbidden` if it would delete the
-     * organization of PATCHBAY_TENANCY=single.
+     * Deletes the account. The caller must have verified the user's identity. Throws `conflict` if a decision about a
+     * solely owned organization is missing or the user is the only operator. Throws `forbidden` if the deletion would
+     * include the organization of PATCHBAY_TENANCY=single.
      */
     deleteAccount: async (actor: Actor, decisions: Decisions): Promise<void> => {
       const serverIds = await changes.commit(async (tx, announce) => {
@@ -112,7 +112,7 @@ export const createAccountDeletion = (parts: AccountDeletionParts) => {
       })
       await removal.finish(serverIds)
       const tellOthers = await changes.commit(async (tx, announce) => {
-        // Planned again, because members may have joined or left in the meantime.
+        // Plans the deletion again, because members may have joined or left in the meantime.
         for (const step of await planDeletion(tx, actor, decisions, tenancy)) await take(tx, announce, actor, step)
         await transferRemainingServers(tx, announce, actor)
         const tell = await takeAccountsOfUser(tx, actor.userId)

@@ -10,7 +10,7 @@ import { assertNotTheOnly, type Named, type Tenancy } from './removal.ts'
 export type Decisions = Readonly<Record<string, string>>
 export const REMOVE = 'remove'
 
-/** What happens to an organization when a member's account is deleted. The heir gets the servers. */
+/** What happens to an organization when a member's account is deleted. The heir receives the member's servers. */
 export type Step =
   | { kind: 'remove'; organization: Named }
   | { kind: 'leave'; organization: Named; heir: Member; isNewOwner: boolean }
@@ -49,8 +49,8 @@ const planOf = async (tx: Transaction, actor: Actor, organization: Named, decisi
 }
 
 /**
- * Plans what happens to the actor's organizations. Throws `conflict` if decisions about solely owned organizations are
- * missing, and names them. Throws `invalid_request` for other or impossible decisions.
+ * Plans what happens to the actor's organizations. Throws `conflict`, naming the organizations, if decisions about
+ * solely owned organizations are missing. Throws `invalid_request` for superfluous or impossible decisions.
  */
 export const planDeletion = async (
   tx: Transaction,

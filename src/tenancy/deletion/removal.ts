@@ -14,11 +14,11 @@ export type RemovalParts = {
   db: Database
   changes: Changes
   holdings: Holdings
-  /** Deletes the data of a stopped server, which may be large, and then the server. Never rejects. */
+  /** Deletes a stopped server's data, which may be large, and then the server itself. Never rejects. */
   finishServer: (serverId: string) => Promise<void>
   /**
-   * Revokes all grants of an organization's OAuth clients, including grants in other organizations.
-   * Returns the affected user IDs.
+   * Revokes all grants of the organization's OAuth clients, including those in other organizations. Returns the IDs of
+   * the affected users.
    */
   endClientsOf: (tx: Transaction, organizationId: string) => Promise<readonly string[]>
   tenancy: Tenancy
@@ -27,8 +27,8 @@ export type RemovalParts = {
 export type Named = { id: string; name: string }
 
 /**
- * Throws `forbidden` for the organization of PATCHBAY_TENANCY=single. Others, which are older than
- * the setting, can be deleted.
+ * Throws `forbidden` for the organization of PATCHBAY_TENANCY=single. Other organizations, which predate that setting,
+ * can be deleted.
  */
 export const assertNotTheOnly = async (tx: Transaction, tenancy: Tenancy, organizationId: string): Promise<void> => {
   if (tenancy === 'multi' || (await findOldestOrganization(tx, undefined))?.id !== organizationId) return
@@ -36,12 +36,12 @@ export const assertNotTheOnly = async (tx: Transaction, tenancy: Tenancy, organi
 }
 
 /**
- * Deletes an organization in three parts, because deleting a long history at once would block SQLite for seconds: one
- * transaction stops the servers, then they are deleted in batches, and another transaction deletes the organization. If
- * this is interrupted, the organization remains without servers and can be deleted again.
+ * Deletes an organization in three steps, because deleting a long history at once would block SQLite for seconds. One
+ * transaction stops the servers, then they are deleted in batches, and finally another transaction deletes the
+ * organization. If interrupted, the organization remains without servers and can be deleted again.
  */
 export const createOrganizationRemoval = ({ holdings, finishServer, endClientsOf }: RemovalParts) => ({
-  /** Stops the servers. Returns the server IDs to pass to `finish`. */
+  /** Stops the organization's servers. Returns the server IDs to pass to `finish`. */
   stop: async (tx: Transaction, announce: Announce, actor: Actor, organizationId: string): Promise<string[]> => {
     const serverIds = await holdings.stopServers(tx, actor, organizationId)
     for (const serverId of serverIds) announce({ type: 'server_removed', serverId })
@@ -53,8 +53,8 @@ export const createOrganizationRemoval = ({ holdings, finishServer, endClientsOf
   },
 
   /**
-   * Deletes the organization with its toolkits and memberships; snapshots used elsewhere remain. Throws `unavailable`
-   * while servers are left.
+   * Deletes the organization with its toolkits and memberships. Snapshots used elsewhere remain. Throws `unavailable`
+   * while any servers are left.
    */
   drop: async (tx: Transaction, announce: Announce, actor: Actor, { id, name }: Named): Promise<void> => {
     const left = await holdings.stopServers(tx, actor, id)

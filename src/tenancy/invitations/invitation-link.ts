@@ -1,7 +1,7 @@
 import type { Mail } from '../../lib/mail/mailer.ts'
 import type { OpenInvitation } from '../organization.ts'
 
-/** Lifetime of an invitation in days: long enough for people who are away for a few days. */
+/** Lifetime of an invitation, in days. Long enough for people who are away for a few days. */
 export const INVITATION_DAYS = 7
 
 export const invitationPath = (token: string): string => `/invitation?${new URLSearchParams({ token })}`

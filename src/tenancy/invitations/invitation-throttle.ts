@@ -3,11 +3,11 @@ import type { Counters } from '../../lib/db/counters.ts'
 import { HOUR_MS } from '../../lib/kernel/durations.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 
-/** Invitations per organization: enough for a department in an afternoon, too few for a mailing list. */
+/** Maximum invitations per organization. Enough for a department in an afternoon, too few for a mailing list. */
 const MAX_PER_ORGANIZATION = 100
-/** Invitations per sender, because a user may create a hundred organizations. */
+/** Maximum invitations per sender, because one user may create a hundred organizations. */
 const MAX_PER_SENDER = 100
-/** Invitations to one email from all senders: allows resending, but no mail bomb. */
+/** Maximum invitations to one email address from all senders. Allows resending, but prevents mail bombs. */
 const MAX_PER_ADDRESS = 5
 
 const tooMany = (what: string, resetsInMs: number): AppError => {
@@ -18,7 +18,10 @@ const tooMany = (what: string, resetsInMs: number): AppError => {
   })
 }
 
-/** Limits invitations per hour, because they go to people who have not asked for them. Throws `rate_limited`. */
+/**
+ * Limits invitations per hour, because the recipients have not asked for them. Throws `rate_limited` if a limit is
+ * exceeded.
+ */
 export const countInvitation = async (
   counters: Counters,
   { senderId, organizationId, email }: { senderId: string; organizationId: string; email: string },

@@ -28,7 +28,7 @@ export type InvitationServiceParts = {
   baseUrl: string
 }
 
-/** Pending invitations per organization. */
+/** Maximum number of pending invitations per organization. */
 const MAX_OPEN_INVITATIONS = 100
 
 const assertNoMember = async (tx: Transaction, organizationId: string, email: string): Promise<void> => {
@@ -85,13 +85,13 @@ export const createInvitationService = ({ db, changes, counters, mailer, baseUrl
 
   return {
     /**
-     * Emails an invitation link, whether or not the recipient has an account. Invalidates an
-     * earlier invitation to the same email. Throws `conflict` for the email of a member, and
-     * `unavailable` if the email cannot be sent.
+     * Emails an invitation link, whether or not the recipient has an account. Invalidates any earlier invitation to the
+     * same address. Throws `conflict` if the address belongs to a member, and `unavailable` if the email cannot be
+     * sent.
      */
     invite,
 
-    /** Sends a new link to the same email for the same role, and invalidates the previous one. */
+    /** Sends a new link to the same address for the same role, and invalidates the previous link. */
     renewInvitation: async (actor: Actor, organizationId: string, id: string): Promise<Invitation> => {
       assertMay(actor, organizationId, 'manage')
       const invitation = await getInvitation(db, organizationId, id)
@@ -114,12 +114,12 @@ export const createInvitationService = ({ db, changes, counters, mailer, baseUrl
         await writeAudit(tx, { action: 'invitation.removed', actor, organizationId, target, change })
       }),
 
-    /** Returns the invitation of a link. Throws `not_found` if it is no longer valid. */
+    /** Returns the invitation that a link belongs to. Throws `not_found` if the link is no longer valid. */
     getOpenInvitation: (token: string): Promise<OpenInvitation> => getOpenInvitation(db, token),
 
     /**
-     * Makes the actor a member. Throws `not_found` if the link is no longer valid, `forbidden` if it is for another
-     * email.
+     * Makes the actor a member. Throws `not_found` if the link is no longer valid, and `forbidden` if it was sent to
+     * another email address.
      */
     acceptInvitation: (actor: Actor, token: string): Promise<Organization> =>
       changes.commit(async (tx, announce) => {

@@ -6,7 +6,7 @@ import type { Invitation, OpenInvitation } from '../organization.ts'
 
 const toInvitation = ({ tokenHash: _, ...row }: Rows.Invitation): Invitation => row
 
-/** Condition for invitations that are neither accepted nor expired. */
+/** Returns the condition for invitations that are neither accepted nor expired. */
 const openNow = () => ({ acceptedAt: null, expiresAt: { gt: new Date() } })
 
 export const findOpenInvitation = async (tx: Transaction, tokenHash: string): Promise<OpenInvitation | undefined> => {
@@ -21,7 +21,7 @@ export const findOpenInvitation = async (tx: Transaction, tokenHash: string): Pr
   return { ...toInvitation(row), organizationName: row.organization.name, invitedBy: sender?.email }
 }
 
-/** Finds an open invitation of an organization by its ID or the email it was sent to. */
+/** Finds an organization's open invitation by its ID or by the email address it was sent to. */
 export const findOpenInvitationOf = async (
   tx: Transaction,
   organizationId: string,
@@ -36,11 +36,11 @@ export const listOpenInvitations = async (
 ): Promise<Invitation[]> =>
   (await tx.invitation.findMany(idPageQuery(page, { organizationId, ...openNow() }))).map(toInvitation)
 
-/** Counts open invitations to email addresses other than `but`. */
+/** Counts open invitations, except those to the email address `but`. */
 export const countOpenInvitations = (tx: Transaction, organizationId: string, but: string): Promise<number> =>
   tx.invitation.count({ where: { organizationId, email: { not: but }, ...openNow() } })
 
-/** Stores an invitation. Replaces an earlier one to the same email, whose link stops working. */
+/** Stores an invitation. Replaces any earlier invitation to the same email address, whose link then stops working. */
 export const putInvitation = async (
   tx: Transaction,
   data: Omit<Rows.Invitation, 'id' | 'acceptedAt' | 'createdAt' | 'updatedAt'>,
@@ -63,6 +63,6 @@ export const removeInvitation = async (tx: Transaction, id: string): Promise<voi
   await tx.invitation.delete({ where: { id } })
 }
 
-/** Removes expired invitations of all organizations, accepted or not. */
+/** Removes the expired invitations of all organizations, whether accepted or not. */
 export const removeExpiredInvitations = (db: Database, now: Date, signal: AbortSignal): Promise<void> =>
   removeInBatches(limit => db.invitation.deleteMany({ where: { expiresAt: { lte: now } }, limit }), signal)

@@ -2,17 +2,19 @@ import { z } from 'zod'
 import { createTrustedFetch } from '../../lib/outbound/bounded-fetch.ts'
 import { OutboundError } from '../../lib/outbound/outbound-request.ts'
 
-/** Texts per request. The response is parsed on the event loop, which takes a few milliseconds for this many. */
+/**
+ * Maximum number of texts per request. Parsing the response for this many blocks the event loop for a few milliseconds.
+ */
 export const MAX_TEXTS = 16
-/** Maximum numbers in an embedding: twice what the largest models return. */
+/** Maximum number of dimensions of an embedding, twice as many as the largest models return. */
 const MAX_DIMENSIONS = 8_192
-/** Enough for MAX_TEXTS embeddings of MAX_DIMENSIONS numbers with all their digits. */
+/** Maximum response size. Enough for MAX_TEXTS embeddings of MAX_DIMENSIONS numbers with all their digits. */
 const MAX_RESPONSE_BYTES = 4 * 1_024 * 1_024
 
 export type EmbeddingSettings = {
   url: string
   model: string
-  /** Sent as a bearer token; never shown. */
+  /** API key, sent as a bearer token and never shown. */
   key: string | undefined
 }
 
@@ -35,7 +37,7 @@ const parseResponse = (text: string): z.infer<typeof EmbeddingsResponse>['data']
   }
 }
 
-/** Returns the vector scaled to length 1, so that a dot product is the cosine. */
+/** Returns the vector scaled to length 1, so that the dot product of two vectors is their cosine. */
 const toUnitVector = (numbers: readonly number[]): Float32Array => {
   const vector = Float32Array.from(numbers)
   const length = Math.hypot(...vector)
@@ -56,7 +58,7 @@ const readVectors = (text: string, count: number): Float32Array[] => {
   return inOrder.map(toUnitVector)
 }
 
-/** Client of an OpenAI-compatible embeddings endpoint at the URL that the operator has set. */
+/** Creates a client for the OpenAI-compatible embeddings endpoint whose URL the operator has configured. */
 export const createEmbeddingEndpoint = ({ url, model, key }: EmbeddingSettings, timeoutMs: number) => {
   const net = createTrustedFetch({ timeoutMs, maxResponseBytes: MAX_RESPONSE_BYTES })
   const headers = {
@@ -73,7 +75,10 @@ export const createEmbeddingEndpoint = ({ url, model, key }: EmbeddingSettings, 
     }
   }
   return {
-    /** Returns a unit vector for each of at most `MAX_TEXTS` texts, in order, all of one size. Throws EmbeddingError. */
+    /**
+     * Returns a unit vector for each text, in order. All vectors have the same size. Accepts at most `MAX_TEXTS` texts.
+     * Throws EmbeddingError.
+     */
     embed: async (texts: readonly string[]): Promise<Float32Array[]> => {
       const { status, text } = await send(JSON.stringify({ model, input: texts, encoding_format: 'float' }))
       if (status !== 200) throw new EmbeddingError(`it responded with status ${status}`)

@@ -1,13 +1,13 @@
 import { createPause } from '../../lib/worker/pause.ts'
 
-/** Vectors compared with a query at once, so that each of its numbers is read once for all of them. */
+/** Number of vectors compared with a query at once, so that each number of the query is read once for all of them. */
 const AT_ONCE = 4
-/** Vectors compared between two pauses: about 0.1 ms with vectors of a usual size. */
+/** Number of vectors compared between two pauses, which takes about 0.1 ms for vectors of typical size. */
 const A_TURN = 256
 
 type Near = { place: number; nearness: number }
 
-/** Writes the cosines of four unit vectors and a query to `into`, starting at `place`. */
+/** Writes the cosines between a query and four unit vectors to `into`, starting at `place`. */
 const compareFour = (
   asked: Float32Array,
   [a, b, c, d]: readonly [Float32Array, Float32Array, Float32Array, Float32Array],
@@ -31,7 +31,7 @@ const compareFour = (
   into[place + 3] = fourth
 }
 
-/** Returns the cosine of each vector and the query, by index. Yields to the event loop. */
+/** Returns the cosine between the query and each vector, by index. Yields to the event loop. */
 const compareAll = async (asked: Float32Array, vectors: readonly Float32Array[]): Promise<Float64Array> => {
   const cosines = new Float64Array(Math.ceil(vectors.length / AT_ONCE) * AT_ONCE)
   const pause = createPause()
@@ -44,7 +44,7 @@ const compareAll = async (asked: Float32Array, vectors: readonly Float32Array[])
   return cosines.subarray(0, vectors.length)
 }
 
-/** Returns the indexes of the vectors nearest to `asked`, nearest first. Skips negative cosines. */
+/** Returns the indexes of the vectors nearest to `asked`, nearest first. Skips vectors with a negative cosine. */
 export const listNearest = async (
   asked: Float32Array,
   vectors: readonly Float32Array[],

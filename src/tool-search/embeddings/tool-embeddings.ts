@@ -7,21 +7,21 @@ import { type ToolText, textOfTool } from '../ranking/tool-words.ts'
 import { createEmbeddingEndpoint, EmbeddingError, type EmbeddingSettings, MAX_TEXTS } from './embedding-endpoint.ts'
 import { listNearest } from './nearest.ts'
 
-/** Timeout of a request for tools' embeddings, which no search waits for. */
+/** Timeout of a request for tool embeddings. No search waits for these requests. */
 const TOOLS_TIMEOUT_MS = 30_000
-/** Cache size for all servers together: 20,000 tools with 1,536 numbers each. */
+/** Cache size for all servers together, enough for 20,000 tools with 1,536 numbers each. */
 const MAX_BYTES = 128 * 1_024 * 1_024
 /** Approximate overhead of a cache entry. */
 const BYTES_BESIDES = 200
 /** Minimum time between two log messages about a failing endpoint. */
 const LOG_EVERY_MS = 600_000
-/** How many of the nearest tools are merged with those found by words. */
+/** Number of nearest tools that are merged with the tools found by keywords. */
 export const NEAREST_TOOLS = 30
 
 export type EmbeddingLimits = {
-  /** Timeout of a query's embedding, which a search waits for. */
+  /** Timeout for embedding a query, which the search waits for. */
   queryMs: number
-  /** Time without requests after a failure, and before embedding tools again that did not fit the cache. */
+  /** Pause without requests after a failure, and before tools that did not fit in the cache are embedded again. */
   pauseMs: number
 }
 const USUAL_LIMITS: EmbeddingLimits = { queryMs: 500, pauseMs: 10_000 }
@@ -34,13 +34,13 @@ type ToolEmbeddingsParts = {
 
 export type ToolMeanings = {
   /**
-   * Returns the indexes of the tools nearest to a query, nearest first. Returns undefined if some
-   * tools have no embedding yet, or if the query's embedding did not arrive in time. Never rejects.
+   * Returns the indexes of the tools nearest to a query, nearest first. Returns undefined if some tools have no
+   * embedding yet or if embedding the query took too long. Never rejects.
    */
   find: (query: string, isAllowed: (place: number) => boolean) => Promise<number[] | undefined>
 }
 
-/** Embeddings of tools and queries, cached for all servers together. */
+/** Creates the embeddings of tools and queries, with one cache for all servers. */
 export const createToolEmbeddings = ({ settings, logger, limits }: ToolEmbeddingsParts) => {
   const { queryMs, pauseMs } = { ...USUAL_LIMITS, ...limits }
   const forTools = createEmbeddingEndpoint(settings, TOOLS_TIMEOUT_MS)
@@ -60,7 +60,7 @@ export const createToolEmbeddings = ({ settings, logger, limits }: ToolEmbedding
     logger.warn({ reason }, 'the embeddings endpoint failed, so tools are found by words only')
   }
 
-  /** Requests embeddings. After a failure, makes no request for `pauseMs`. */
+  /** Creates a function that requests embeddings. After a failure, it sends no requests for `pauseMs`. */
   const createAsking = ({ embed }: Pick<typeof forTools, 'embed'>) => {
     let quietUntil = Number.NEGATIVE_INFINITY
     return async (texts: readonly string[]): Promise<Float32Array[] | undefined> => {
@@ -77,14 +77,14 @@ export const createToolEmbeddings = ({ settings, logger, limits }: ToolEmbedding
   const askForTools = createAsking(forTools)
   const askForQuery = createAsking(forQueries)
 
-  /** Runs requests for tools one at a time, so that servers alternate. */
+  /** Runs requests for tool embeddings one at a time, so that servers take turns. */
   const inTurn = <Made>(work: () => Promise<Made>): Promise<Made> => {
     const made = lastTurn.then(work)
     lastTurn = made.catch(() => {})
     return made
   }
 
-  /** Embeds the next few tools without a vector. Returns the index to continue from, or undefined to stop. */
+  /** Embeds the next few tools that have no vector. Returns the index to continue from, or undefined to stop. */
   const fillSome = async (tools: readonly ToolText[], keys: readonly string[], from: number) => {
     const texts = new Map<string, string>()
     let next = from
@@ -120,7 +120,7 @@ export const createToolEmbeddings = ({ settings, logger, limits }: ToolEmbedding
   }
 
   return {
-    /** Starts to embed the tools in the background. After a failure, the next search continues. */
+    /** Starts embedding the tools in the background. After a failure, the next search resumes the work. */
     prepare: (tools: readonly ToolText[]): ToolMeanings => {
       let keys: readonly string[] | undefined
       let notBefore = Number.NEGATIVE_INFINITY

@@ -1,9 +1,9 @@
-/** A related word and its weight; 1 means the same. */
+/** A related word and its weight. A weight of 1 means that both words have the same meaning. */
 type RelatedWord = { word: string; weight: number }
 
 /**
- * Synonyms in the language of APIs, one group per line. Words after `>` also find those before it, but not the other
- * way round. A general English dictionary does not improve the results (docs/adr/0012).
+ * Synonyms as used in APIs, one group per line. Searching for a word after `>` also finds the words before it, but not
+ * vice versa. A general English dictionary does not improve the results (docs/adr/0012).
  */
 const GROUPS = `
 get list show read fetch retrieve view return > see look find display check tell inspect browse know open
@@ -114,7 +114,7 @@ weather forecast > rain temperature sky
 map route location > way distance where direction
 `
 
-/** Abbreviations in names, each after the word that it stands for. Both have the same meaning. */
+/** Abbreviations used in names, each after the word it stands for. Both have the same meaning. */
 const SHORT_FORMS = `
 administrator admin · application app · argument arg · attribute attr · authentication auth · authorization auth ·
 calculate calc · category cat · certificate cert · character char · configuration config · connection conn · count cnt ·
@@ -128,7 +128,7 @@ statistic stat · synchronize sync · system sys · temporary tmp · transaction
 value val · variable var · version ver
 `
 
-/** Phrases of users, and the word that APIs use for each. */
+/** Phrases that users write, each with the word that APIs use instead. */
 const PHRASES: readonly (readonly [phrase: RegExp, words: string])[] = [
   [/\b(?:get|gets|getting) rid of\b/gi, 'delete'],
   [/\b(?:throw|take|put|give|clear) (?:it |them )?away\b/gi, 'delete'],
@@ -147,7 +147,7 @@ const PHRASES: readonly (readonly [phrase: RegExp, words: string])[] = [
   [/\bunder way\b/gi, 'running'],
 ]
 
-/** Replaces phrases with the words that APIs use for them. */
+/** Replaces users' phrases with the words that APIs use instead. */
 export const replacePhrases = (text: string): string =>
   PHRASES.reduce((told, [phrase, word]) => told.replaceAll(phrase, word), text)
 
@@ -166,7 +166,7 @@ const parseGroups = (): Group[] =>
       return { here: words(here), leading: words(leading) }
     })
 
-/** Weights of synonyms, of words after `>`, and of abbreviations. */
+/** Weights of synonyms in a group, of words after `>`, and of abbreviations. */
 const WEIGHTS = { same: 0.85, led: 0.8, short: 1 }
 
 const buildTable = (): ReadonlyMap<string, readonly RelatedWord[]> => {
@@ -191,7 +191,7 @@ const buildTable = (): ReadonlyMap<string, readonly RelatedWord[]> => {
   return new Map([...table].map(([from, words]) => [from, [...words].map(([word, weight]) => ({ word, weight }))]))
 }
 
-/** Returns words with a related meaning in APIs. Expects the base form of a word. */
+/** Returns words with a related meaning in APIs. The word must be in its base form. */
 export type ApiWords = (word: string) => readonly RelatedWord[]
 
 export const createApiWords = (): ApiWords => {

@@ -31,7 +31,7 @@ const ENDINGS: readonly [ending: string, instead: string][] = [
   ['est', ''],
 ]
 
-/** Returns the word and its possible base forms. */
+/** Returns the base form of an irregular word. For any other word, returns the word and its possible base forms. */
 const baseForms = (word: string): string[] => {
   const irregular = IRREGULAR.get(word)
   if (irregular !== undefined) return [irregular]
@@ -50,11 +50,11 @@ const baseForms = (word: string): string[] => {
 export type Vocabulary = {
   has: (stem: string) => boolean
   withPrefix: (prefix: string) => readonly string[]
-  /** Stems within this edit distance. */
+  /** Returns the stems within this edit distance. */
   near: (stem: string, edits: number) => readonly { stem: string; edits: number }[]
 }
 
-/** A stem that matches a word of the query, with its weight; 1 is the word itself. */
+/** A stem that matches a query word, with its weight. A weight of 1 means the word itself. */
 export type WordMeaning = { stem: string; weight: number }
 
 const MIN_PREFIX_CHARACTERS = 3
@@ -66,15 +66,18 @@ const TYPO_WEIGHT = 0.75
 const SECOND_TYPO_WEIGHT = 0.5
 const API_WEIGHT = 0.8
 const FORM_WEIGHT = 0.9
-/** Weight of an abbreviation or its long form. */
+/** Weight of an abbreviation for the long form, and vice versa. */
 const SHORT_WEIGHT = 0.95
-/** Factor for synonyms if tools contain the word itself, which then is usually the one that is meant. */
+/**
+ * Factor on the weight of synonyms if the tools contain the query word itself, because users then usually mean that
+ * word.
+ */
 const OWN_EFFECT = 0.7
 const MAX_MEANINGS = 60
 
 /**
- * Returns all stems that match a word of a query: the word itself, words that begin with it, and
- * synonyms. For an unknown word, also words that it may be a misspelling of.
+ * Returns all stems that match a query word: the word itself, words that begin with it, and synonyms. For an unknown
+ * word, also returns words that it may be a misspelling of.
  */
 export const expandWord = (word: string, vocabulary: Vocabulary, apiWordsNear: ApiWords): WordMeaning[] => {
   const meanings = new Map<string, number>()

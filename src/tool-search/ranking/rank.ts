@@ -6,12 +6,13 @@ import type { WordMeaning } from './expansion.ts'
 export type Candidate = { tool: number; score: number; called: ReadonlySet<string> }
 
 /**
- * How many of the best tools are considered. Independent of the limit, so that the first results do not depend on it.
+ * Minimum number of top tools to choose from. Does not depend on the limit, so that the limit does not change the first
+ * results.
  */
 const CANDIDATES = 30
 /** Share of common words from which two tools count as variants of one, such as for users and for teams. */
 const ALIKE = 0.6
-/** Factor on the score for each similar tool ranked before. */
+/** Factor applied to a tool's score for each similar tool ranked above it. */
 const REPEATED = 0.9
 
 const shareOf = (a: ReadonlySet<string>, b: ReadonlySet<string>): number => {
@@ -48,10 +49,10 @@ const COVERAGE = 0.6
 /** Bonus if the query contains all words of the tool's name. */
 const EXACTNESS = 0.8
 
-/** A synonym of a word in a name counts less: its weight to this power. */
+/** Exponent applied to a synonym's weight, so that a synonym of a word in a name counts less. */
 const NEAR_NAME_POWER = 1.5
 
-/** Returns for each tool the summed idf of the words in its name and title. */
+/** Returns, for each tool, the sum of the idf of the words in its name and title. */
 const sumCalled = (map: SearchableMap<Postings>, toolCount: number): Float64Array => {
   const sums = new Float64Array(toolCount)
   for (const { tools, called, idf } of map.values()) {
@@ -60,7 +61,10 @@ const sumCalled = (map: SearchableMap<Postings>, toolCount: number): Float64Arra
   return sums
 }
 
-/** Ranks the tools of an index by the words of a query and their expansions. `names`: the stems of each tool's name. */
+/**
+ * Creates a function that ranks an index's tools by query words and their expansions. `names` holds the stems of each
+ * tool's name.
+ */
 export const createRanking = (map: SearchableMap<Postings>, names: readonly ReadonlySet<string>[]) => {
   const toolCount = names.length
   const calledBy = sumCalled(map, toolCount)
@@ -70,11 +74,11 @@ export const createRanking = (map: SearchableMap<Postings>, names: readonly Read
   const covered = new Float64Array(toolCount)
   const called = new Float64Array(toolCount)
 
-  /** Adds to each tool the score of the best expansion of a word. Returns the highest possible score. */
+  /** Adds the score of a word's best expansion to each tool. Returns the highest possible score. */
   const addWord = (meanings: readonly WordMeaning[], touched: Set<number>): number => {
     const found: number[] = []
     const own = meanings.find(({ weight }) => weight === 1)
-    // A rare synonym must not count more than the word in the query.
+    // A rare synonym must not outweigh the query word itself.
     const most = own === undefined ? Number.POSITIVE_INFINITY : (map.get(own.stem)?.idf ?? 0)
     let weight = 0
     for (const meaning of meanings) {

@@ -7,7 +7,7 @@ import { createRanking, type Postings } from './rank.ts'
 import { FIELDS, type Field, type ToolText, wordsOfTool } from './tool-words.ts'
 import { isStopWord, searchWordsOf, stemOf } from './words.ts'
 
-/** Weight of a word by the field it occurs in. */
+/** Weight of a word, by the field in which it occurs. */
 const FIELD_WEIGHTS: Readonly<Record<Field, number>> = {
   name: 3,
   title: 2.5,
@@ -16,7 +16,7 @@ const FIELD_WEIGHTS: Readonly<Record<Field, number>> = {
   parameters: 0.9,
   details: 0.3,
 }
-/** BM25's b: how much the length of a field counts. */
+/** BM25's b: how strongly the length of each field counts. */
 const LENGTH_EFFECT: Readonly<Record<Field, number>> = {
   name: 0.6,
   title: 0.6,
@@ -107,7 +107,7 @@ const seal = (drafts: ReadonlyMap<string, Draft>, toolCount: number): Searchable
   return map
 }
 
-/** Returns the distinct words of a query, without stop words unless it has no others. */
+/** Returns the distinct words of a query. Removes stop words unless the query has no other words. */
 const readQuery = (query: string): string[] => {
   const words = searchWordsOf(replacePhrases(query.slice(0, MAX_QUERY_CHARACTERS)))
   const telling = words.filter(word => !isStopWord(word))
@@ -123,7 +123,7 @@ const isSwapped = (one: string, other: string): boolean => {
   return one[at] === other[at + 1] && one[at + 1] === other[at] && one.slice(at + 2) === other.slice(at + 2)
 }
 
-/** Builds a full-text index of tools. Yields to the event loop. `apiWordsNear` returns related words. */
+/** Builds a full-text index of tools, yielding to the event loop regularly. `apiWordsNear` returns related words. */
 const buildToolIndex = async (tools: readonly ToolText[], apiWordsNear: ApiWords): Promise<ToolIndex> => {
   const toStem = createStems()
   const counted: Counted[] = []
@@ -167,7 +167,7 @@ const buildToolIndex = async (tools: readonly ToolText[], apiWordsNear: ApiWords
   }
 }
 
-/** Builds indexes of tools. The synonyms are parsed for the first index and shared by all. */
+/** Creates a builder of tool indexes. All indexes share the synonyms, which are parsed for the first one. */
 export const createToolFinder = () => {
   let words: ReturnType<typeof createApiWords> | undefined
   return {

@@ -12,21 +12,21 @@ export type ToolText = {
 export const FIELDS = ['name', 'title', 'summary', 'rest', 'parameters', 'details'] as const
 export type Field = (typeof FIELDS)[number]
 
-/** Maximum characters read of a description, and of all parameters' texts. */
+/** Maximum number of characters read from a description, or from the texts of all parameters. */
 const MAX_TEXT_CHARACTERS = 4_000
-/** Maximum characters of a tool's whole text: some 500 tokens, which fit every embedding model. */
+/** Maximum number of characters in a tool's combined text: about 500 tokens, which fit every embedding model. */
 const MAX_WHOLE_CHARACTERS = 2_000
-/** Maximum characters of the summary, a description's first sentence. */
+/** Maximum number of characters in the summary, which is a description's first sentence. */
 const MAX_SUMMARY_CHARACTERS = 300
 const MAX_PARAMETERS = 200
-/** Maximum enum values read of a parameter. */
+/** Maximum number of enum values read from a parameter. */
 const MAX_VALUES = 30
-/** Maximum depth of nested parameters. */
+/** Maximum nesting depth of parameters that are read. */
 const MAX_DEPTH = 3
 
 /**
- * Matches URLs and code in a text, but not the text of a link. Each alternative stops where the next could begin, so
- * that matching takes linear time: the texts are untrusted and are read on the event loop.
+ * Matches URLs and code in a text, but not link text. Each alternative stops where the next could begin, so that
+ * matching takes linear time. This matters because the texts are untrusted and read on the event loop.
  */
 const NOISE = /https?:\/\/\S+|\]\([^()]*\)|`[^`/{]*[/{][^`]*`/g
 
@@ -67,7 +67,7 @@ const readParameters = (schema: JsonObject): ParameterWords => {
   return parameters
 }
 
-/** Returns the words of each field, without stop words except in the name. */
+/** Returns the words of each field. Only the name keeps its stop words. */
 export const wordsOfTool = ({ name, title, description, inputSchema }: ToolText): Record<Field, string[]> => {
   const [summary, rest] = partSummary(description ?? '')
   const parameters = readParameters(inputSchema)
@@ -81,7 +81,7 @@ export const wordsOfTool = ({ name, title, description, inputSchema }: ToolText)
   }
 }
 
-/** Joins a tool's texts into one, most significant first. Never empty. */
+/** Joins a tool's fields into one string, most significant first. The string is never empty. */
 export const textOfTool = ({ name, title, description, inputSchema }: ToolText): string => {
   const { names, texts } = readParameters(inputSchema)
   const parameters = [...new Set(names.map(parameter => searchWordsOf(parameter).join(' ')))]

@@ -1,7 +1,7 @@
 import { stemmer } from 'stemmer'
 import { splitNames } from '../../lib/search/split-words.ts'
 
-/** Words that mean nothing to a search, including question words. */
+/** Words that carry no meaning in a search, including question words. */
 const STOP_WORDS: ReadonlySet<string> = new Set(
   `a about all also am an and any are as at be been being but by can could did do does doing for from had has have having
   he her here him his how i if in into is it its itself just let lets may me might more most must my of on once only or
@@ -10,14 +10,14 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
   s t re ve ll d m e g eg ie etc i'd need needs via per each every`.split(/\s+/),
 )
 
-/** Longer words are ignored: they are tokens or hashes. */
+/** Maximum length of a word. Longer words are tokens or hashes and are ignored. */
 const MAX_WORD_CHARACTERS = 40
 
-/** Returns the words of a text or name that an index or query uses. */
+/** Splits a text or name into the words that indexes and queries use. */
 export const searchWordsOf = (text: string): string[] =>
   splitNames(text).filter(word => word.length <= MAX_WORD_CHARACTERS)
 
 export const isStopWord = (word: string): boolean => STOP_WORDS.has(word)
 
-/** Returns the stem of an English word, so that `merged` and `merging` are one; other words stay as they are. */
+/** Returns the stem of an English word, so that `merged` and `merging` match. Leaves other words unchanged. */
 export const stemOf = (word: string): string => (/^[a-z]{3,}$/.test(word) ? stemmer(word) : word)

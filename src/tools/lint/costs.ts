@@ -1,11 +1,11 @@
 import { formatNumber } from '../../lib/kernel/format.ts'
 import { CURSOR, type Finding, OPENAI, VS_CODE } from './finding.ts'
 
-/** Tokens from which one tool is costly: ten such tools take as much as a page of text. */
+/** Token count at which a single tool becomes costly: ten such tools take up as much as a page of text. */
 const LARGE_TOKENS = 500
-/** Tokens that only a few tools of a server should need. */
+/** Token count that only a few tools of a server should reach. */
 const VAST_TOKENS = 1_500
-/** Size in tokens from which models choose worse and every turn costs noticeably more. */
+/** Catalogue size, in tokens, at which models choose worse and every turn costs noticeably more. */
 const LARGE_CATALOGUE_TOKENS = 10_000
 
 /**
@@ -16,7 +16,7 @@ const VS_CODE_TOOLS = 128
 /** Cursor's limit on tools across all servers. Source: github.com/Snowflake-Labs/mcp/issues/77 */
 const CURSOR_TOOLS = 80
 
-/** `tokens` counts the tool as clients see it. */
+/** `tokens` is the token count of the tool as clients see it. */
 export const lintCost = (tokens: number): Finding[] => {
   if (tokens < LARGE_TOKENS) return []
   return [
@@ -32,7 +32,7 @@ export const lintCost = (tokens: number): Finding[] => {
   ]
 }
 
-/** `tools` and `tokens` count the list that clients first receive. */
+/** `tools` and `tokens` are the counts for the list that clients receive first. */
 export const lintCatalogue = ({ tools, tokens }: { tools: number; tokens: number }): Finding[] => {
   const remedy = 'Offer fewer tools, or choose the search or grouped presentation in Settings.'
   const findings: Finding[] = []

@@ -8,9 +8,9 @@ import { splitWords } from './split-words.ts'
  * Sources: github.com/getsentry/sentry-mcp/issues/106, github.com/run-llama/llama_index/pull/18784
  */
 const OPENAI_CHARS = 1_024
-/** Characters that Claude Code shows to its model. Source: github.com/anthropics/claude-code/issues/87650 */
+/** Number of characters that Claude Code shows to its model. Source: github.com/anthropics/claude-code/issues/87650 */
 const CLAUDE_CODE_CHARS = 2_048
-/** A description with fewer words adds nothing to the name. */
+/** A description with fewer words than this adds nothing to the name. */
 const FEW_WORDS = 4
 
 const lintLength = (description: string): Finding[] => {
@@ -58,7 +58,7 @@ export const lintDescription = ({ name, description = '' }: ShownTool): Finding[
   ]
 }
 
-/** Reports parameters without a description. References are exempt. */
+/** Reports parameters without a description, except references. */
 export const lintParameters = ({ inputSchema: { properties } }: ShownTool): Finding[] => {
   if (!isJsonObject(properties)) return []
   return Object.entries(properties).flatMap(([parameter, schema]): Finding[] => {

@@ -2,12 +2,12 @@ import type { JsonObject } from '../../lib/kernel/json.ts'
 
 /**
  * `error`: a widely used client rejects the tool, or every request that includes it. `warning`: some clients or
- * services reject, cut or misread it, or models choose badly because of it. `hint`: it could be better.
+ * services reject, truncate or misread it, or it leads models to choose badly. `hint`: the tool could be better.
  */
 export const LINT_LEVELS = ['error', 'warning', 'hint'] as const
 export type LintLevel = (typeof LINT_LEVELS)[number]
 
-/** What a finding is about; `tools` means all tools of the server together. */
+/** What a finding is about. `tools` means all tools of the server together. */
 export const LINT_FIELDS = [
   'name',
   'description',
@@ -21,16 +21,16 @@ export type LintField = (typeof LINT_FIELDS)[number]
 
 /** Advisory only: nothing is rejected because of it. */
 export type Finding = {
-  /** Identifies the check, such as `array-without-items`; stays the same when the wording changes. */
+  /** Identifies the check, such as `array-without-items`. Stays the same when the wording of the message changes. */
   rule: string
   level: LintLevel
   field: LintField
   parameter?: string | undefined
-  /** Location in the schema, as a JSON Pointer (RFC 6901); '' is the root. */
+  /** Location in the schema, as a JSON Pointer (RFC 6901). The root is ''. */
   at?: string | undefined
   message: string
   remedy: string
-  /** Clients and services known to be affected; empty if it affects every model. */
+  /** Clients and services known to be affected. Empty if every model is affected. */
   clients: readonly string[]
 }
 

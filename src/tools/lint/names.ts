@@ -7,18 +7,18 @@ import { CLAUDE, CLAUDE_CODE, CURSOR, type Finding, GEMINI, OPENAI, VS_CODE } fr
 const NAME = /^[A-Za-z0-9_-]*$/
 const MAX_NAME_CHARS = 64
 
-/** Source: github.com/wonderwhy-er/DesktopCommanderMCP/issues/79 (error text of the API). */
+/** Source: github.com/wonderwhy-er/DesktopCommanderMCP/issues/79 (the API's error message). */
 const GEMINI_START = /^[A-Za-z_]/
 
 /** Claude Code calls a tool `mcp__<server>__<tool>`. Source: github.com/anthropics/claude-code/issues/20643 */
 const CLAUDE_CODE_PREFIX_CHARS = 'mcp____'.length
 /**
- * Cursor leaves out a tool if its name and the server's name have this many characters together.
- * Source: github.com/ComposioHQ/composio/issues/2788
+ * Cursor omits a tool if its name and the server's name together reach this number of characters. Source:
+ * github.com/ComposioHQ/composio/issues/2788
  */
 const CURSOR_CHARS = 60
 
-/** Longest name that leaves room for the server's name while that is unknown. */
+/** Longest tool name that leaves room for the server's name when that name is not yet known. */
 const ROOMY_NAME_CHARS = 40
 
 const SHORTEN = 'Shorten it. A verb and a noun are usually enough.'

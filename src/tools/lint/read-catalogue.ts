@@ -17,10 +17,10 @@ const parseTool = (json: string): ShownTool => {
   }
 }
 
-/** Joins all pages of a tools/list into one text. */
+/** Joins the tools from all pages of tools/list into one string. */
 export const joinList = (items: readonly string[]): string => `[${items.join(',')}]`
 
-/** Counts and lints catalogues. Caches the token counts of texts. */
+/** Creates a reader that counts and lints catalogues. Caches token counts by text. */
 export const createCatalogueReader = () => {
   const count = createTokenCounter()
 

@@ -5,15 +5,15 @@ import { listSubschemas, type SchemaNode } from './walk-schema.ts'
 
 const NEWEST = 'https://json-schema.org/draft/2020-12/schema'
 
-/** Whether the schema is written in JSON Schema 2020-12, which is the default. */
+/** Returns whether the schema is written in JSON Schema 2020-12, the default dialect. */
 const isNewestDialect = ({ $schema }: JsonObject): boolean =>
   typeof $schema !== 'string' || $schema.replace(/#$/, '') === NEWEST
 
-/** Created with the first schema, because it compiles the meta-schema. */
+/** Created for the first schema, because creation compiles the meta-schema. */
 let ajv: Ajv2020 | undefined
 
 /**
- * Describes the first violation of the JSON Schema 2020-12 meta-schema. Returns undefined if there is none. Takes
+ * Describes the first violation of the JSON Schema 2020-12 meta-schema, or returns undefined if there is none. Takes
  * linear time and does not compile the schema, which may come from an untrusted server.
  */
 const explainInvalidSchema = ({ $schema: _dialect, ...schema }: JsonObject): string | undefined => {
@@ -23,7 +23,7 @@ const explainInvalidSchema = ({ $schema: _dialect, ...schema }: JsonObject): str
   return error === undefined ? 'it is not a schema' : `${error.instancePath || 'it'} ${error.message ?? 'is invalid'}`
 }
 
-/** A finding before the caller adds its location and field. */
+/** A finding to which the caller still adds the location and field. */
 type Found = Pick<Finding, 'rule' | 'level' | 'message' | 'remedy' | 'clients'>
 
 /** Parameter names that Claude's API accepts. Source: github.com/twilio-labs/mcp/issues/58 */
@@ -37,7 +37,7 @@ const INSTEAD_OF_TYPE = ['type', '$ref', 'anyOf', 'oneOf', 'allOf', 'enum', 'con
 
 const quote = (texts: readonly string[]): string => texts.map(text => `"${text}"`).join(', ')
 
-/** Returns the problem with a schema, or undefined. */
+/** Returns the problem with a schema, or undefined if there is none. */
 type Rule = (schema: JsonObject) => Found | undefined
 
 /** Source: github.com/mobile-next/mobile-mcp/issues/344 (Claude), github.com/langchain-ai/langchainjs/issues/9804 (OpenAI) */
@@ -77,7 +77,7 @@ const findRootShape: Rule = ({ type, properties }) => {
   return isJsonObject(properties) ? undefined : NO_PROPERTIES
 }
 
-/** Rules that apply to each schema below the root. */
+/** Rules for every schema below the root. */
 const NODE_RULES: readonly (Found & { applies: (schema: JsonObject) => boolean })[] = [
   {
     // Sources: github.com/mark3labs/mcphost/issues/35 (OpenAI), github.com/microsoft/vscode/issues/246119 (VS Code)
@@ -211,7 +211,7 @@ const findDialect = (schema: JsonObject, field: LintField): Found | undefined =>
   }
 }
 
-/** Drops findings that repeat within a parameter, except the first. */
+/** Keeps only the first finding of each rule for each parameter. */
 const dropRepeated = (findings: readonly Finding[]): Finding[] => {
   const seen = new Map<string, Finding>()
   for (const finding of findings) {
@@ -247,7 +247,7 @@ export const lintInputSchema = (schema: JsonObject): Finding[] => {
   ]
 }
 
-/** Clients only check that an output schema is valid. */
+/** Clients check only that an output schema is valid. */
 export const lintOutputSchema = (schema: JsonObject): Finding[] => {
   const field = 'outputSchema'
   const found = listSubschemas(schema).isWhole ? findDialect(schema, field) : TOO_LARGE

@@ -2,16 +2,16 @@ import { createPause } from '../../lib/worker/pause.ts'
 import type { Finding, ShownTool } from './finding.ts'
 import { splitWords } from './split-words.ts'
 
-/** Share of common words, among all words of two tools, from which a model may confuse the tools. */
+/** Minimum share of common words, among all words of two tools, at which a model may confuse them. */
 const MIN_SIMILARITY = 0.8
-/** Most pairs to compare. Ordinary catalogues need far fewer. */
+/** Maximum number of pairs to compare. Ordinary catalogues need far fewer. */
 const MAX_COMPARED = 300_000
 
 export type ToolText = Pick<ShownTool, 'name' | 'description'>
 
 type NormalizedText = {
   name: string
-  /** Trimmed, in lower case. */
+  /** The trimmed description in lower case. */
   description: string
   words: ReadonlySet<string>
 }
@@ -33,7 +33,7 @@ const hasSameDescription = (a: NormalizedText, b: NormalizedText): boolean =>
 
 type IndexedText = NormalizedText & {
   index: number
-  /** The rarest words: any similar tool shares at least one of them. */
+  /** The tool's rarest words. Any similar tool shares at least one of them. */
   prefix: readonly string[]
 }
 
@@ -48,10 +48,12 @@ const indexAll = (tools: readonly ToolText[]): IndexedText[] => {
   })
 }
 
-/** Tools by each of their rarest words. */
+/** The tools seen so far, by each of their rarest words. */
 type Seen = Map<string, IndexedText[]>
 
-/** Returns the first of the seen tools that is similar. `budget.left` counts the comparisons left for all calls. */
+/**
+ * Returns the first similar tool among those seen. `budget.left` is the number of comparisons left across all calls.
+ */
 const findSimilar = (tool: IndexedText, seen: Seen, budget: { left: number }): IndexedText | undefined => {
   for (const word of tool.prefix) {
     for (const other of seen.get(word) ?? []) {
@@ -62,7 +64,7 @@ const findSimilar = (tool: IndexedText, seen: Seen, budget: { left: number }): I
   return undefined
 }
 
-/** Maps the index of a tool to the index of the first tool similar to it. */
+/** Maps a tool's index to the index of the first tool similar to it. */
 const pairSimilar = async (tools: readonly IndexedText[]): Promise<Map<number, number>> => {
   const pause = createPause()
   const pairs = new Map<number, number>()
@@ -74,7 +76,7 @@ const pairSimilar = async (tools: readonly IndexedText[]): Promise<Map<number, n
     const same = tool.description === '' ? undefined : described.get(tool.description)
     const found = same ?? findSimilar(tool, seen, budget)?.index
     if (same === undefined) described.set(tool.description, tool.index)
-    // The first of several similar tools stands for all of them.
+    // Later tools are compared only with the first of several similar tools.
     if (found !== undefined) pairs.set(tool.index, found)
     else
       for (const word of tool.prefix) {
@@ -100,7 +102,7 @@ const toFinding = (own: NormalizedText, other: NormalizedText): Finding => {
   }
 }
 
-/** Returns a finding for each tool that is similar to another, by index. Yields to the event loop. */
+/** Returns a finding for each tool that is similar to another, by tool index. Yields to the event loop regularly. */
 export const lintSimilarTools = async (tools: readonly ToolText[]): Promise<ReadonlyMap<number, Finding>> => {
   const indexed = indexAll(tools)
   const found = new Map<number, Finding>()
@@ -113,7 +115,7 @@ export const lintSimilarTools = async (tools: readonly ToolText[]): Promise<Read
   return found
 }
 
-/** Compares a tool with others in linear time. Returns a finding for the first similar one. */
+/** Compares a tool with others in linear time. Returns a finding for the first one that is similar. */
 export const lintSimilarTool = async (tool: ToolText, others: readonly ToolText[]): Promise<Finding | undefined> => {
   const pause = createPause()
   const own = normalize(tool)

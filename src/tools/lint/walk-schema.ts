@@ -22,11 +22,11 @@ const SCHEMAS: ReadonlySet<string> = new Set([
 
 export type SchemaNode = {
   schema: JsonObject
-  /** JSON Pointer of the subschema. */
+  /** JSON Pointer to the subschema. */
   at: string
-  /** The parameter (a property of the root) that contains it. */
+  /** The parameter (a property of the root) that contains the subschema. */
   parameter: string | undefined
-  /** Whether it is the schema of a property, at any depth. */
+  /** Whether the subschema describes a property, at any depth. */
   isProperty: boolean
 }
 
@@ -61,13 +61,12 @@ const childrenOf = (node: SchemaNode): SchemaNode[] =>
     return SCHEMAS.has(keyword) ? plainChildren(node, keyword, value) : []
   })
 
-/** Most subschemas to list. Real tools have less than a hundredth of that. */
+/** Maximum number of subschemas to list. Real tools have less than a hundredth of that number. */
 const MAX_NODES = 20_000
 
 /**
- * Lists every subschema, the root first. Skips values that only look like schemas, for example in
- * `enum` or `default`. `isWhole` is false if the schema is too deep or too large to list
- * completely.
+ * Lists every subschema, starting with the root. Skips values that only look like schemas, such as those in `enum` or
+ * `default`. `isWhole` is false if the schema is too deep or too large to list completely.
  */
 export const listSubschemas = (root: JsonObject): { nodes: SchemaNode[]; isWhole: boolean } => {
   const nodes: SchemaNode[] = []

@@ -2,7 +2,7 @@ import { isDoneWithin } from '../../lib/process/time-limit.ts'
 import { loadJmespath, loadJsonata } from './expression-libraries.ts'
 import type { TransformLanguage } from './result-shaping.ts'
 
-/** Why and where an expression cannot be parsed. Lines and columns start at 1. */
+/** Why and where parsing an expression fails. Lines and columns start at 1. */
 export type ExpressionFault = { line: number; column: number; message: string }
 
 const faultAt = (expression: string, offset: number, message: string): ExpressionFault => {
@@ -24,7 +24,7 @@ const explain = (error: unknown): string => {
   return message.startsWith('Maximum call stack') ? TOO_DEEP : message || 'cannot be read'
 }
 
-/** JSONata reports where the unexpected token ends. */
+/** JSONata reports the position at which the unexpected token ends. */
 const jsonataFault = (expression: string): ExpressionFault | undefined => {
   try {
     loadJsonata()(expression)
@@ -38,7 +38,10 @@ const jsonataFault = (expression: string): ExpressionFault | undefined => {
   }
 }
 
-/** Returns the first index for which `holds` is true, or `count`. Expects that it is true for all later ones too. */
+/**
+ * Returns the first index for which `holds` is true, or `count` if there is none. Assumes that `holds` is also true for
+ * all later indexes.
+ */
 const findFirst = (count: number, holds: (index: number) => boolean): number => {
   let low = 0
   let high = count
@@ -59,12 +62,12 @@ const messageOf = (work: () => unknown): string | undefined => {
   }
 }
 
-/** Whether the message says that the expression ends too early. */
+/** Returns whether the message says that the expression ends too early. */
 const isTooShort = (message: string): boolean => message.includes('EOF')
 
 /**
- * The library does not report where the fault is. Finds the first token after which the expression
- * is no longer the start of a valid one.
+ * Finds the first token that cannot continue a valid expression, because the library does not report where the error
+ * is.
  */
 const jmespathFault = (expression: string): ExpressionFault | undefined => {
   const { compile, tokenize } = loadJmespath()
@@ -87,14 +90,14 @@ const jmespathFault = (expression: string): ExpressionFault | undefined => {
   return faultAt(expression, tokens[findFirst(tokens.length - 1, isWrong)]?.start ?? 0, message)
 }
 
-/** Parsing a long path takes quadratic time. Ordinary expressions take a few milliseconds. */
+/** Time limit for parsing. A long path takes quadratic time. Ordinary expressions take a few milliseconds. */
 const MAX_READ_MS = 250
 const TOO_LONG: ExpressionFault = { line: 1, column: 1, message: 'it takes too long to parse; shorten it' }
 
-/** Returns why an expression is invalid in its language, or undefined if it is valid. Does not run it. */
+/** Returns why an expression is invalid in its language, or undefined if it is valid. Does not evaluate it. */
 export const findExpressionFault = (language: TransformLanguage, expression: string): ExpressionFault | undefined => {
   let fault: ExpressionFault | undefined
-  // Loads the library first, so that its load time does not count towards the limit.
+  // Load the library first, so that its load time does not count toward the limit.
   if (language === 'jsonata') loadJsonata()
   else loadJmespath()
   const isDone = isDoneWithin(MAX_READ_MS, () => {

@@ -1,12 +1,12 @@
 import { type Path, type PathFault, parsePath } from '../../lib/json/path.ts'
 import { failure, type Result } from '../../lib/kernel/result.ts'
 
-/** Quoted names, and `[*]`, which means the same as `[]`. */
+/** Matches quoted names, and `[*]`, which means the same as `[]`. */
 const QUOTED_OR_ITEMS = /("(?:[^"\\]|\\.)*")|\[\*\]/g
 
 /**
- * Parses the path of fields to remove from a tool's results. Unlike in other paths, a leading `$`
- * is part of a name, and `[*]` only means the items of arrays. Stored paths may rely on both.
+ * Parses a path to fields to remove from a tool's results. Unlike in other paths, a leading `$` is part of a name, and
+ * `[*]` matches only the items of arrays. Stored paths may rely on both rules.
  */
 export const parseFieldPath = (text: string): Result<Path, PathFault> => {
   const shift = text.startsWith('$') ? 1 : 0

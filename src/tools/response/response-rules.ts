@@ -16,7 +16,7 @@ import {
 
 const LENGTH_RULE = wholeNumberRule('characters', MIN_STRING_LENGTH, MAX_STRING_LENGTH)
 
-/** Result shaping as the API accepts it. The expression and the paths are checked when the tool is saved. */
+/** Result shaping in API requests. The expression and the paths are checked when the tool is saved. */
 export const ResponseRules = z
   .strictObject({
     htmlToMarkdown: z
@@ -49,7 +49,7 @@ export const ResponseRules = z
   })
   .describe('changes made to results before they are sent, in this order')
 
-/** Result shaping as stored. Parsed on reading, so that an invalid row fails there. */
+/** Result shaping as stored. Parsed when read, so that an invalid row fails at that point. */
 export const StoredResponse = z.object({
   htmlToMarkdown: z.boolean().optional(),
   dropFields: z.array(z.string()).optional(),
@@ -71,7 +71,7 @@ const transformErrors = ({ transform }: ResultShaping, at: string): FieldError[]
   return [{ path, message: text }]
 }
 
-/** Returns the errors in the expression and the paths. `at` precedes the path of each error. */
+/** Returns the errors in the expression and the paths. Prefixes each error's path with `at`. */
 export const responseErrors = (response: ResultShaping | undefined, at = 'response'): FieldError[] => {
   if (response === undefined) return []
   const paths = (response.dropFields ?? []).slice(0, MAX_DROPPED_PATHS).flatMap((text, index) => {

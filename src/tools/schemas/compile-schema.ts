@@ -5,11 +5,11 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/
 /** Builders write the patterns and callers supply the values, so matching must take linear time. */
 const linearRegExp = Object.assign((pattern: string) => RE2JS.compile(pattern), { code: 're2js' })
 
-/** The library prints the code that it generated for a faulty schema, unless it has no logger. */
+/** If logging is enabled, the library prints the code generated for a faulty schema. */
 const createAjv = () =>
   new Ajv2020({ strict: false, validateFormats: false, logger: false, code: { regExp: linearRegExp } })
 
-/** `$async` would make validators return promises, which nobody awaits. */
+/** `$async` would make validators return promises, which are never awaited. */
 const withoutAsync = (value: JsonValue): JsonValue => {
   if (Array.isArray(value)) return value.map(withoutAsync)
   if (!isJsonObject(value)) return value
@@ -24,12 +24,15 @@ const prepare = (schema: JsonObject): JsonObject => {
 }
 
 /**
- * Compiles a schema. Throws if a reference has no target or a pattern is invalid. Each schema has a compiler of its own,
- * because a shared one resolves references to the schemas of others.
+ * Compiles a schema. Throws if a reference has no target or a pattern is invalid. Each schema has its own compiler,
+ * because a shared one would resolve references to other schemas.
  */
 export const compileSchema = (schema: JsonObject): ValidateFunction => createAjv().compile(prepare(schema))
 
-/** Returns why a schema is invalid or cannot be compiled, or undefined if it can. Throws what the compiler throws. */
+/**
+ * Returns why a schema is invalid, or undefined if it compiles. Throws the compiler's error if the schema cannot be
+ * compiled.
+ */
 export const findSchemaFault = (schema: JsonObject): string | undefined => {
   const ajv = createAjv()
   const prepared = prepare(schema)
@@ -38,7 +41,7 @@ export const findSchemaFault = (schema: JsonObject): string | undefined => {
   return undefined
 }
 
-/** Returns why the validator's last value does not match. */
+/** Returns why the value last passed to the validator does not match. */
 export const describeMismatch = ({ errors }: ValidateFunction, rootName: string): string => {
   const [error] = errors ?? []
   return `${error?.instancePath || rootName} ${error?.message ?? 'does not match the schema'}`

@@ -1,21 +1,21 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 
-/** What checking a value against a schema may cost. */
+/** The cost of checking a value against a schema. */
 export type SchemaMeasure = {
-  /** Values in the schema as written. */
+  /** Number of values in the schema as written. */
   size: number
   /**
-   * Subschemas with every reference expanded, plus an upper estimate of the instructions of patterns. Infinite if the
-   * schema is recursive, or if it has references that are not followed here.
+   * Number of subschemas with every reference expanded, plus an upper estimate of the instructions for patterns.
+   * Infinite if the schema is recursive or has references that are not followed here.
    */
   nodes: number
   hasUniqueItems: boolean
 }
 
-/** Characters of a string that count as one value. */
+/** Number of characters in a string that count as one value. */
 const CHARACTERS_PER_VALUE = 16
 
-/** Counts the values in JSON, containers included. Stops at `limit`. */
+/** Counts the values in JSON, including containers. Stops at `limit`. */
 export const countValues = (value: JsonValue, limit = Number.POSITIVE_INFINITY): number => {
   if (typeof value === 'string') return Math.max(1, Math.ceil(value.length / CHARACTERS_PER_VALUE))
   let count = 1
@@ -25,7 +25,7 @@ export const countValues = (value: JsonValue, limit = Number.POSITIVE_INFINITY):
       count += countValues(item, limit - count)
     }
   } else if (isJsonObject(value)) {
-    // Not Object.entries, which would list all members of a large object before the limit applies.
+    // Object.entries would list all members of a large object before the limit applies.
     for (const name in value) {
       if (count > limit) break
       count += Math.floor(name.length / CHARACTERS_PER_VALUE) + countValues(value[name] ?? null, limit - count)
@@ -62,10 +62,10 @@ const DEFINITIONS: ReadonlySet<string> = new Set(['$defs', 'definitions'])
 /** Keywords that change what references mean, or have targets that depend on the data. */
 const UNMEASURED: ReadonlySet<string> = new Set(['$async', '$dynamicRef', '$id', '$recursiveRef', 'id'])
 
-/** RE2 rejects patterns with more repetitions, nested ones included. */
+/** RE2 rejects patterns with more repetitions, including nested ones. */
 const MAX_REPETITIONS = 1_000
 const INSTRUCTIONS_PER_CHARACTER = 4
-/** Classes of Unicode and flags such as `(?i)` expand to many ranges, each of which takes time to compile. */
+/** Unicode classes and flags such as `(?i)` expand to many ranges, each of which takes time to compile. */
 const EXPANDING = /\\p|\(\?[^:]/i
 const EXPANDING_FACTOR = 100
 
@@ -79,7 +79,10 @@ const estimateInstructions = (pattern: string): number => {
   return pattern.length * INSTRUCTIONS_PER_CHARACTER * repetitions * factor
 }
 
-/** Plain JSON Pointers in fragments. All other references are left to the compiler, whose rules are intricate. */
+/**
+ * Matches fragments that are plain JSON Pointers. All other references are left to the compiler, whose rules are
+ * complex.
+ */
 const POINTER = /^#(?:\/[^/#%]+)*$/
 
 const findAt = (root: JsonObject, pointer: string): JsonValue | undefined => {
@@ -96,7 +99,7 @@ const findAt = (root: JsonObject, pointer: string): JsonValue | undefined => {
 const isSchema = (value: JsonValue | undefined): value is JsonObject | boolean =>
   typeof value === 'boolean' || isJsonObject(value)
 
-/** Finite, so that only recursive schemas are infinite. */
+/** Adds two counts. Caps finite sums, because infinity is reserved for unbounded schemas. */
 const add = (one: number, other: number): number =>
   one + other === Number.POSITIVE_INFINITY ? one + other : Math.min(one + other, Number.MAX_SAFE_INTEGER)
 
@@ -112,7 +115,7 @@ const createCounter = (root: JsonObject) => {
     return isSchema(target) ? count(target) : Number.POSITIVE_INFINITY
   }
   const countNamed = (schemas: JsonObject): number =>
-    // Each member of `dependencies` may be an array of names.
+    // A member of `dependencies` may be an array of names instead of a schema.
     Object.values(schemas).reduce(
       (nodes: number, one) => add(nodes, Array.isArray(one) ? countValues(one) : count(one)),
       0,
@@ -148,8 +151,8 @@ const createCounter = (root: JsonObject) => {
 }
 
 /**
- * Measures a schema without expanding its references. Counts each subschema once, and adds that count wherever it is
- * used.
+ * Measures a schema without expanding its references. Counts each subschema once and adds that count wherever the
+ * subschema is used.
  */
 export const measureSchema = (root: JsonObject): SchemaMeasure => {
   const counter = createCounter(root)
@@ -157,7 +160,7 @@ export const measureSchema = (root: JsonObject): SchemaMeasure => {
     const nodes = counter.count(root)
     return { size: countValues(root), nodes, hasUniqueItems: counter.hasUniqueItems }
   } catch (error) {
-    // A chain of references that exhausts the stack.
+    // A chain of references exhausted the stack.
     if (!(error instanceof RangeError)) throw error
     const { POSITIVE_INFINITY } = Number
     return { size: POSITIVE_INFINITY, nodes: POSITIVE_INFINITY, hasUniqueItems: true }

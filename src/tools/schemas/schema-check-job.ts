@@ -14,10 +14,10 @@ export type SchemaCheckOutcome =
 
 /** Time limit for checking one value, in milliseconds. */
 export const CHECK_MS = 250
-/** Most compiled schemas that a process caches. */
+/** Maximum number of compiled schemas that a process caches. */
 const MAX_COMPILED = 100
 
-/** Creates the job's function, which caches compiled schemas. Compiling counts towards the job's time limit. */
+/** Creates the job's function, which caches compiled schemas. Compiling counts toward the job's time limit. */
 export const createSchemaCheckJob = () => {
   const compiled = new LRUCache<string, ValidateFunction | 'invalid'>({ max: MAX_COMPILED })
   const compile = (schema: JsonObject): ValidateFunction | 'invalid' => {

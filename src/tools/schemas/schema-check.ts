@@ -11,26 +11,25 @@ import { compileSchema, describeMismatch, findSchemaFault } from './compile-sche
 import { countValues, measureSchema, type SchemaMeasure } from './measure-schema.ts'
 import { CHECK_MS, type SchemaCheckJob, type SchemaCheckOutcome } from './schema-check-job.ts'
 
-/** Returns why a value does not match the schema or could not be checked. Undefined if it matches. */
+/** Returns why a value does not match the schema or could not be checked, or undefined if it matches. */
 export type SchemaCheck = (value: JsonValue, signal: StopSignal | undefined) => Promise<string | undefined>
 
-/** A schema with more `SchemaMeasure.nodes` is never checked on the main thread. */
+/** Schemas with more `SchemaMeasure.nodes` are never checked on the main thread. */
 const MAX_NODES = 500
 /** Most pairs of a subschema and a value that a check on the main thread visits. Takes about a millisecond. */
 const MAX_STEPS = 50_000
-/** Longest list whose items are compared with each other on the main thread. */
+/** Maximum length of a list whose items are compared with each other on the main thread. */
 const MAX_UNIQUE_ITEMS = 100
-/** Most `SchemaMeasure.nodes` of a schema that can be saved. */
+/** Maximum `SchemaMeasure.nodes` of a schema that can be saved. */
 const MAX_SAVED_NODES = 10_000_000
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : 'unknown reason')
 
-/** Even a small schema can take long to compile. */
+/** Time limit for compiling a schema. Even a small one can take a long time. */
 const COMPILE_MS = 1_000
 
 /**
- * Returns why a value is not a usable JSON Schema 2020-12, or undefined if it is one. Only internal references are
- * resolved.
+ * Returns why a value is not a usable JSON Schema 2020-12, or undefined if it is. Resolves only internal references.
  */
 export const schemaProblem = (schema: unknown): string | undefined => {
   if (!isJsonObject(schema)) return 'is not a JSON Schema object'
@@ -45,7 +44,7 @@ export const schemaProblem = (schema: unknown): string | undefined => {
   }
 }
 
-/** Returns why a schema is too large to be saved, or undefined if it is not. */
+/** Returns why a schema is too large to save, or undefined if it is not. */
 export const schemaSizeProblem = (schema: JsonObject): string | undefined => {
   const { nodes } = measureSchema(schema)
   return nodes > MAX_SAVED_NODES && nodes < Number.POSITIVE_INFINITY
@@ -63,7 +62,7 @@ const isQuick = ({ size, nodes, hasUniqueItems }: SchemaMeasure, value: JsonValu
   const limit = MAX_STEPS / nodes
   try {
     const values = countValues(value, limit)
-    // Each item of a list is compared with each other one.
+    // Each item of a list is compared with every other item.
     return values <= limit && !(hasUniqueItems && (values * values * nodes > MAX_STEPS || hasLongList(value)))
   } catch (error) {
     if (error instanceof RangeError) return false
@@ -71,9 +70,9 @@ const isQuick = ({ size, nodes, hasUniqueItems }: SchemaMeasure, value: JsonValu
   }
 }
 
-/** Compiles the validator with the first value. `tooSlow` and `invalid` are messages. */
+/** Creates a check that compiles its validator for the first value. `tooSlow` and `invalid` are error messages. */
 const createQuickCheck = (schema: JsonObject, rootName: string, messages: { tooSlow: string; invalid: string }) => {
-  /** Returns undefined if compiling takes too long, so that the next check tries again. */
+  /** Returns undefined if compiling takes too long. The next check then tries again. */
   const compile = (): ValidateFunction | 'invalid' | undefined => {
     let validate: ValidateFunction | undefined
     try {
@@ -92,7 +91,7 @@ const createQuickCheck = (schema: JsonObject, rootName: string, messages: { tooS
     if (validate === undefined) return messages.tooSlow
     if (validate === 'invalid') return messages.invalid
     let isMatch = false
-    // The measure should rule out slow checks. The limit is for what it does not know.
+    // The measure should rule out slow checks. The time limit catches what the measure misses.
     const isDone = isDoneWithin(CHECK_MS, isRetry => {
       if (isRetry) validate = compileSchema(schema)
       isMatch = typeof validate === 'function' && validate(value) === true
@@ -129,11 +128,11 @@ const explain = (ending: JobEnding, schemaName: string, timeLimitMs: number): st
 export type SchemaNames = { rootName: string; schemaName: string }
 
 /**
- * Checks values against the schemas of tools. Quick checks run at once, all others in a separate
- * process, because the schemas are untrusted.
+ * Checks values against tools' schemas. Quick checks run immediately. All others run in a separate process, because the
+ * schemas are untrusted.
  */
 export const createSchemaChecks = ({ run, timeLimitMs }: Job<SchemaCheckJob, SchemaCheckOutcome>) => ({
-  /** Compiles the schema with the first value and keeps the validator. The schema may be unchecked and invalid. */
+  /** Compiles the schema for the first value and caches the validator. The schema may be unchecked and invalid. */
   createCheck: (schema: JsonObject, { rootName, schemaName }: SchemaNames, { owner, group }: Tenant): SchemaCheck => {
     const measure = once(() => measureSchema(schema))
     const key = once(() => hash('sha256', JSON.stringify(schema), 'base64url'))

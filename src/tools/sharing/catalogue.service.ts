@@ -32,7 +32,7 @@ export const createToolkitCatalogue = ({ db, uses }: Pick<ToolkitServiceParts, '
       return cards.map(card => ({ ...card, usedBy: users.get(card.id) ?? [] }))
     },
 
-    /** Returns a toolkit of the actor's organizations, whatever its visibility. */
+    /** Returns a toolkit of the actor's organizations, regardless of its visibility. */
     getOwn,
 
     listOwnTools: async (actor: Actor, id: string, search: string, page: store.NamePage): Promise<ToolWithUses[]> => {

@@ -6,7 +6,7 @@ import type { Tool, ToolkitCard } from '../tool.ts'
 import { countToolkits, toToolkit } from '../toolkits.store.ts'
 import { toTool } from '../tools.store.ts'
 
-/** Which toolkits to search: those of some organizations, or all public ones. */
+/** The toolkits to search: those of some organizations, or all public ones. */
 export type ToolkitScope = { kind: 'own'; organizationIds: readonly string[] } | { kind: 'public' }
 
 const whereOf = (scope: ToolkitScope) =>
@@ -24,11 +24,11 @@ const toCard = ({ organization, _count, ...row }: CardRow): ToolkitCard => ({
   tools: _count.tools,
 })
 
-/** Searches the title and description of toolkits. An empty search matches all. */
+/** Searches the titles and descriptions of toolkits. An empty query matches all toolkits. */
 export const toolkitsMatching = (db: Database, search: string) =>
   search === '' ? {} : { OR: [{ title: containing(db, search) }, { description: containing(db, search) }] }
 
-/** Lists toolkits, but not snapshots. */
+/** Lists toolkits, excluding snapshots. */
 export const listToolkitCards = async (
   db: Database,
   scope: ToolkitScope,
@@ -49,7 +49,7 @@ export const findToolkitCard = async (
 ): Promise<ToolkitCard | undefined> =>
   mapFound(await db.toolkit.findFirst({ where: { AND: [whereOf(scope), { id }] }, include: WITH_REST }), toCard)
 
-/** Searches the name, title and description of tools. An empty search matches all. */
+/** Searches the names, titles and descriptions of tools. An empty query matches all tools. */
 export const toolsMatching = (db: Database, search: string) => {
   const found = containing(db, search)
   return search === '' ? {} : { OR: [{ name: found }, { title: found }, { description: found }] }

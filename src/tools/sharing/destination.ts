@@ -3,8 +3,8 @@ import type { ToolDefinition } from '../tool.ts'
 import { checkDefinition } from '../tool-definition.ts'
 
 /**
- * Scheme, host and port of a URL template as written, with its placeholders. If the template starts
- * with a base URL, the placeholder for that.
+ * Matches the scheme, host and port of a URL template as written, with its placeholders. If the template starts with a
+ * base URL, matches the placeholder for the base URL.
  */
 const AUTHORITY = /^(?:[a-z][a-z0-9+.-]*:\/\/)?(?:\{\{.*?\}\}|[^/?#])*/is
 
@@ -19,7 +19,7 @@ const destinationOf = (definition: ToolDefinition): { words: string; decidedBy: 
     words: `wherever ${origin.parameters.map(name => `"${name}"`).join(', ')} in ${authority} points`,
     decidedBy: {
       authority,
-      // Without a value the default applies, and the allowed origins restrict the value.
+      // A parameter without a value uses its default, and the allowed origins restrict its value.
       metas: origin.parameters.map(name => definition.parameters[name]),
       allowedOrigins: definition.allowedOrigins,
     },

@@ -8,23 +8,23 @@ import type { Snapshot, Tool, Toolkit } from '../tool.ts'
 import { createSnapshot, renewSnapshot } from '../toolkits.store.ts'
 import { copyTools, listAllTools, removeTool, updateTool } from '../tools.store.ts'
 
-/** The current and the new value of a field; null if it has none. */
+/** The current and new values of a field. A value is null if the field is missing. */
 export type FieldChange = { field: string; from: JsonValue; to: JsonValue }
 
-/** The tools that accepting a pending update would add, change and remove. */
+/** The tools that a pending update would add, change and remove. */
 export type SnapshotDifference = {
-  /** Version of the origin that was compared. */
+  /** Version of the origin that was used for the comparison. */
   version: string
   added: string[]
   changed: { name: string; fields: string[]; changes: FieldChange[] }[]
   removed: string[]
 }
 
-/** Access to the instances of the server that uses the snapshot. */
+/** Access to the instances on the server that uses the snapshot. */
 export type HolderOfSnapshot = {
   /** Names of the instances that use a tool. */
   instancesOf: (toolId: string) => Promise<readonly string[]>
-  /** Throws if an instance of the copy rules out a change to the current original. */
+  /** Throws if an instance of the copied tool rules out a change to the current original. */
   assertMayBecome: (copy: Tool, origin: Tool) => Promise<void>
 }
 
@@ -119,7 +119,7 @@ export const acceptUpdate = async (
     await removeTool(tx, tool.id)
   }
   for (const { copy, origin: current } of changed) await assertMayBecome(copy, current)
-  // Two tools may have swapped names. Each renamed copy therefore first gets a name that no tool can have.
+  // Two tools may have swapped names, so each renamed copy first gets a temporary name that no tool can have.
   const renamed = changed.filter(({ copy, origin: current }) => copy.name !== current.name)
   for (const { copy } of renamed) await updateTool(tx, copy.id, { ...copy, name: `~${copy.id}` })
   for (const { copy, origin: current } of changed) await updateTool(tx, copy.id, current)

@@ -11,7 +11,7 @@ import {
 import { type Catalogue, hashOf, type StoredCatalogue, sourceOf } from './catalogue.ts'
 import { MAX_SERVER_CATALOGUES_CHARS, UNUSED_MS } from './catalogue-limits.ts'
 
-/** Empties the lists of a catalogue that would exceed the server's limit, and adds a flag. */
+/** Empties the lists of a catalogue that would exceed the server's limit, and adds a flag that says so. */
 const withoutLists = (catalogue: Catalogue): Catalogue => {
   const mebibytes = MAX_SERVER_CATALOGUES_CHARS / 1_024 / 1_024
   const message = `The lists of all attached MCP servers are larger than ${mebibytes} MiB in total, so the lists of this one are left out. Remove another MCP server or turn features off.`
@@ -22,17 +22,17 @@ const withoutLists = (catalogue: Catalogue): Catalogue => {
 /** Caches catalogues: recently used ones in memory, all of them in the database. */
 export const createCatalogueCache = ({ db, changes }: { db: Database; changes: Changes }) => {
   const memory = new Map<string, StoredCatalogue>()
-  /** In memory, but not yet in the database. */
+  /** Upstreams whose catalogue is in memory but not yet in the database. */
   const unwritten = new Set<string>()
   const usedAt = new Map<string, number>()
 
   return {
-    /** When the catalogue was fetched, or 0 if it is not in memory. */
+    /** Returns when the catalogue was fetched, or 0 if it is not in memory. */
     fetchedAtOf: (upstreamId: string): number => memory.get(upstreamId)?.fetchedAt.getTime() ?? 0,
-    /** Returns the last known catalogue, even if it is from another configuration. */
+    /** Returns the last known catalogue, even if it was fetched with another configuration. */
     find: async (upstreamId: string): Promise<StoredCatalogue | undefined> =>
       memory.get(upstreamId) ?? (await findCatalogue(db, upstreamId)),
-    /** Returns the catalogues that are current. Never contacts an upstream. */
+    /** Returns the catalogues fetched with the current configuration. Never contacts an upstream. */
     read: async (upstreams: readonly Upstream[]): Promise<ReadonlyMap<string, StoredCatalogue>> => {
       if (upstreams.length === 0) return new Map()
       const hashes = await listCatalogueHashes(
@@ -52,7 +52,7 @@ export const createCatalogueCache = ({ db, changes }: { db: Database; changes: C
       }
       return found
     },
-    /** Stores a catalogue in memory, without its lists above the server's limit. Call `write` afterwards. */
+    /** Stores a catalogue in memory, with empty lists if it exceeds the server's limit. Call `write` afterward. */
     put: async (upstream: Upstream, source: string, catalogue: Catalogue): Promise<StoredCatalogue> => {
       const { id } = upstream
       const { length } = JSON.stringify(catalogue)
@@ -64,7 +64,7 @@ export const createCatalogueCache = ({ db, changes }: { db: Database; changes: C
       unwritten.add(id)
       return stored
     },
-    /** Writes a catalogue to the database. Announces a change if it differs from `before`. */
+    /** Writes a catalogue to the database. Announces a change if the catalogue differs from `before`. */
     write: async ({ id, serverId }: Upstream, stored: StoredCatalogue, before: StoredCatalogue | undefined) => {
       try {
         if (before?.source === stored.source && before.hash === stored.hash) {
@@ -82,8 +82,8 @@ export const createCatalogueCache = ({ db, changes }: { db: Database; changes: C
       }
     },
     /**
-     * Drops catalogues from memory that were not used for a while, and returns their upstreams' ids.
-     * Mounted servers have their own references.
+     * Drops catalogues from memory that have not been used for a while, and returns the ids of their upstreams. Mounted
+     * servers have their own references to the catalogues.
      */
     evictUnused: (now: number, isBusy: (upstreamId: string) => boolean): string[] => {
       const unused = [...usedAt].flatMap(([id, at]) =>

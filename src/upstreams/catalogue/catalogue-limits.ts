@@ -1,42 +1,42 @@
-/** Stops a list that never ends. */
+/** Maximum number of pages, to stop a list that never ends. */
 export const MAX_LIST_PAGES = 200
-/** Per list of one upstream. */
+/** Maximum number of items in one list of an upstream. */
 export const MAX_LIST_ITEMS = 5_000
-/** The tools fetched for one client, as JSON and in pages. The rest is dropped. */
+/** Maximum size of the tools fetched for one client, as JSON and in pages. Any tools beyond it are dropped. */
 export const MAX_CLIENT_LIST_CHARS = 2 * 1_024 * 1_024
 export const MAX_CLIENT_LIST_PAGES = 20
-/** One tool, resource or prompt as JSON; the same limit as for our own tools. */
+/** Maximum size of one tool, resource or prompt as JSON, the same as for Patchbay's own tools. */
 export const MAX_ITEM_CHARS = 256 * 1_024
-/** One output schema. Clients compile each schema. */
+/** Maximum size of one output schema. Clients compile every schema. */
 export const MAX_OUTPUT_SCHEMA_CHARS = 64 * 1_024
-/** Arrays and objects in one output schema. Compile time grows faster than their number. */
+/** Maximum number of arrays and objects in one output schema. Compile time grows faster than this number. */
 export const MAX_OUTPUT_SCHEMA_NODES = 750
-/** Arrays and objects in all output schemas of one upstream. */
+/** Maximum number of arrays and objects in all output schemas of one upstream. */
 export const MAX_OUTPUT_SCHEMAS_NODES = 10_000
-/** All output schemas of one upstream together. */
+/** Maximum total size of one upstream's output schemas. */
 export const MAX_OUTPUT_SCHEMAS_CHARS = 1_024 * 1_024
-/** One upstream's catalogue as JSON. It is read whenever a server is mounted. */
+/** Maximum size of one upstream's catalogue as JSON. The catalogue is read whenever a server is mounted. */
 export const MAX_CATALOGUE_CHARS = 8 * 1_024 * 1_024
-/** All catalogues of one server as JSON: several times what a model could choose from. */
+/** Maximum size of all catalogues of one server as JSON: several times what a model could choose from. */
 export const MAX_SERVER_CATALOGUES_CHARS = 32 * 1_024 * 1_024
-/** Tools of all upstreams of a server: several times what any model could choose from. */
+/** Maximum number of tools from all upstreams of a server: several times what any model could choose from. */
 export const MAX_UPSTREAM_TOOLS = 5_000
-/** Longest name of a tool or prompt, or longest URI. */
+/** Maximum length of a tool name, a prompt name or a URI. */
 export const MAX_ITEM_NAME_CHARS = 2_048
 export const MAX_DESCRIPTION_CHARS = 16 * 1_024
 export const MAX_FLAGS = 200
 
-/** Shortest interval between automatic refreshes, even if the upstream's TTL is shorter. */
+/** Minimum interval between automatic refreshes, even if the upstream's TTL is shorter. */
 export const MIN_REFRESH_INTERVAL_MS = 60_000
-/** Longest interval between refreshes, unless a refresh would have to start a process. */
+/** Maximum interval between refreshes, unless a refresh would have to start a process. */
 export const MAX_REFRESH_INTERVAL_MS = 15 * 60_000
-/** Catalogues not used for this long are dropped from memory. */
+/** Catalogues that are not used for this long are dropped from memory. */
 export const UNUSED_MS = 30 * 60_000
 /** How often to check which catalogues are due for a refresh. */
 export const DUE_CHECK_INTERVAL_MS = 30_000
-/** Notifications within this time cause one refresh. */
+/** Notifications that arrive within this time cause only one refresh. */
 export const BURST_MS = 100
-/** After this many refreshes in quick succession the delay doubles each time, up to MIN_REFRESH_INTERVAL_MS. */
+/** After this many refreshes in quick succession, each refresh doubles the delay, up to MIN_REFRESH_INTERVAL_MS. */
 export const MAX_QUICK_REFRESHES = 10
-/** How long the first client of a server waits for catalogues that were never fetched. */
+/** How long the first client of a server waits for catalogues that have never been fetched. */
 export const FIRST_FETCH_TIMEOUT_MS = 2_000

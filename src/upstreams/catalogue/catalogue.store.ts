@@ -4,7 +4,7 @@ import type { Transaction } from '../../lib/db/client.ts'
 import type { Upstream } from '../upstream.ts'
 import { Catalogue, type StoredCatalogue, sourceOf } from './catalogue.ts'
 
-/** Returns the hash of each upstream's catalogue. Does not read the content, which may be large. */
+/** Returns the hash of each upstream's catalogue without reading the content, which may be large. */
 export const listCatalogueHashes = async (
   tx: Transaction,
   upstreamIds: readonly string[],
@@ -18,7 +18,7 @@ export const listCatalogueHashes = async (
 
 const Sum = z.tuple([z.object({ chars: z.coerce.number() })])
 
-/** Returns the size of the catalogues of the server's other upstreams, in characters. */
+/** Returns the total size of the catalogues of the server's other upstreams, in characters. */
 export const sumOtherCatalogues = async (
   tx: Transaction,
   { id, serverId }: Pick<Upstream, 'id' | 'serverId'>,
@@ -29,7 +29,7 @@ export const sumOtherCatalogues = async (
   return Sum.parse(rows)[0].chars
 }
 
-/** Returns undefined if there is none, or if another version of Patchbay stored it in another format. */
+/** Returns undefined if no catalogue is stored, or if another version of Patchbay stored it in a different format. */
 export const findCatalogue = async (tx: Transaction, upstreamId: string): Promise<StoredCatalogue | undefined> => {
   const row = await tx.upstreamCatalogue.findUnique({ where: { upstreamId } })
   if (row === null) return undefined
@@ -38,7 +38,7 @@ export const findCatalogue = async (tx: Transaction, upstreamId: string): Promis
   return parsed.success ? { source, hash, catalogue: parsed.data, fetchedAt } : undefined
 }
 
-/** Returns undefined if the stored catalogue is from another configuration of the upstream. */
+/** Returns undefined if the stored catalogue was fetched with another configuration of the upstream. */
 export const findCurrentCatalogue = async (
   tx: Transaction,
   upstream: Upstream,

@@ -5,15 +5,15 @@ import type { Upstream } from '../upstream.ts'
 
 const Declared = z.custom<JsonObject>(isJsonObject)
 
-/** `name` identifies the item at the upstream. For resources it is the URI, for templates the URI template. */
+/** `name` identifies the item at the upstream: the URI of a resource, the URI template of a template. */
 const CatalogueItem = z.object({
   name: z.string(),
-  /** The upstream's declaration, without hidden characters in titles and descriptions. */
+  /** The upstream's declaration of the item, without hidden characters in titles and descriptions. */
   declared: Declared,
 })
 export type CatalogueItem = z.infer<typeof CatalogueItem>
 
-/** A warning for the builder. `item` has no hidden characters. */
+/** A warning for the builder. `item` contains no hidden characters. */
 const CatalogueFlag = z.object({
   kind: z.enum(['tool', 'resource', 'template', 'prompt', 'upstream']),
   item: z.string(),
@@ -33,12 +33,12 @@ export const Catalogue = z.object({
 })
 export type Catalogue = z.infer<typeof Catalogue>
 
-/** `source` is a hash of the configuration used for fetching, `hash` a hash of the content. */
+/** `source` is a hash of the configuration used for fetching. `hash` is a hash of the content. */
 export type StoredCatalogue = { source: string; hash: string; catalogue: Catalogue; fetchedAt: Date }
 
 const digest = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('base64url')
 
-/** Hashes the parts of the configuration that decide what an upstream offers. */
+/** Hashes the parts of the configuration that determine what an upstream offers. */
 export const sourceOf = ({ config }: Pick<Upstream, 'config'>): string => {
   const { transport, features } = config
   if (config.transport !== 'stdio') return digest([transport, config.url, config.headers, features])

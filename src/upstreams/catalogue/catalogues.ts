@@ -16,7 +16,7 @@ type CataloguesOptions = Pick<RefreshesOptions, 'onError'> & {
   connections: UpstreamConnections
 }
 
-/** Resolves when all promises have settled, or after `ms`. */
+/** Resolves when all promises have settled or after `ms`. */
 const settleWithin = (promises: readonly Promise<unknown>[], ms: number): Promise<unknown> =>
   Promise.race([Promise.allSettled(promises), wait(ms, undefined, { ref: false })])
 
@@ -39,7 +39,7 @@ export const createUpstreamCatalogues = ({ db, changes, connections, onError }: 
     const now = Date.now()
     for (const id of cache.evictUnused(now, refreshes.isInProgress)) refreshes.forget(id)
     for (const { upstream, connection } of connections.listKnown()) {
-      // Do not start a process only to look for changes.
+      // Do not start a process just to check for changes.
       const canBeAsked = upstream.config.transport !== 'stdio' || connection?.state().kind === 'connected'
       if (connection !== undefined && canBeAsked && refreshes.isDue(upstream.id, now)) refreshes.start(upstream)
     }
@@ -51,8 +51,8 @@ export const createUpstreamCatalogues = ({ db, changes, connections, onError }: 
     /** Returns the cached catalogues by upstream id. Never contacts an upstream. */
     find: cache.read,
     /**
-     * Returns the cached catalogues at once. Missing ones are fetched once in the background, and then
-     * announced as a change.
+     * Returns the cached catalogues immediately. Fetches missing ones once in the background and then announces them as
+     * a change.
      */
     list: async (upstreams: readonly Upstream[]): Promise<ReadonlyMap<string, StoredCatalogue>> => {
       const known = await cache.read(upstreams)
@@ -62,8 +62,8 @@ export const createUpstreamCatalogues = ({ db, changes, connections, onError }: 
       return known
     },
     /**
-     * Fetches missing catalogues before a server is mounted, and waits briefly so that the first client
-     * sees all tools. Catalogues that take longer are announced as a change. Never rejects.
+     * Fetches missing catalogues before a server is mounted, and waits briefly so that the first client sees all tools.
+     * Announces catalogues that take longer as a change. Never rejects.
      */
     prepare: async (serverId: string): Promise<void> => {
       try {
@@ -90,7 +90,7 @@ export const createUpstreamCatalogues = ({ db, changes, connections, onError }: 
         onError(error, upstream.id)
       }
     },
-    /** Fetches the current catalogue. Throws `conflict` if the upstream is disabled, `unavailable` if it fails. */
+    /** Fetches the current catalogue. Throws `conflict` if the upstream is disabled, or `unavailable` if it fails. */
     refresh: async (upstream: Upstream): Promise<StoredCatalogue> => {
       if (!upstream.isEnabled) {
         throw new AppError('conflict', 'This MCP server is disabled. Enable it before you refresh its lists.')
@@ -103,7 +103,7 @@ export const createUpstreamCatalogues = ({ db, changes, connections, onError }: 
         throw new AppError('unavailable', error.message, { cause: error })
       }
     },
-    /** Waits for fetches and writes in progress. Close the connections at the same time, so that fetches end. */
+    /** Waits for fetches and writes in progress. Close the connections at the same time to end the fetches. */
     close: async (): Promise<void> => {
       isClosed = true
       clearInterval(timer)

@@ -23,12 +23,12 @@ const SPEC_TYPES = {
   template: 'ResourceTemplate',
 } as const satisfies Record<ItemKind, SpecTypeName>
 
-/** Adds a flag, unless there are too many. */
+/** Adds a flag, unless there are already too many. */
 export const addFlag = (flags: CatalogueFlag[], flag: CatalogueFlag): void => {
   if (flags.length < MAX_FLAGS) flags.push(flag)
 }
 
-/** Cleans a title or description and flags what was changed. */
+/** Cleans a title or description, and flags what was changed. */
 const cleanText = (
   text: string,
   { flag, what, secrets }: { flag: (message: string) => void; what: string; secrets: readonly string[] },
@@ -55,7 +55,7 @@ const findProblem = (kind: ItemKind, name: unknown, declared: JsonObject): strin
   return outputSchema === undefined || isJsonObject(outputSchema) ? undefined : 'its outputSchema is not a schema'
 }
 
-/** Replaces boolean property schemas with objects. One boolean makes older clients reject the whole list. */
+/** Replaces boolean property schemas with objects. A single boolean makes older clients reject the whole list. */
 const expandBooleanProperties = (schema: JsonObject): JsonObject => {
   const { properties } = schema
   if (!isJsonObject(properties) || !Object.values(properties).some(each => typeof each === 'boolean')) return schema
@@ -81,18 +81,18 @@ const maskValue = (value: JsonValue, secrets: readonly string[]): JsonValue => {
 }
 
 /**
- * Masks the values of secrets in case the upstream reveals them. Keys stay unchanged, because the
- * item would not work without them.
+ * Masks secret values in case the upstream reveals them. Leaves keys unchanged, because the item would not work without
+ * them.
  */
 export const hideSecrets = (value: JsonObject, secrets: readonly string[]): JsonObject =>
   secrets.length === 0
     ? value
     : Object.fromEntries(Object.entries(value).map(([key, member]) => [key, maskValue(member, secrets)]))
 
-/** Returns the name as shown in a flag. */
+/** Returns the name to show in a flag. */
 export const shortName = (name: unknown): string => (typeof name === 'string' ? removeHidden(name).slice(0, 100) : '')
 
-/** Returns the items that can be passed on; flags and drops the others. */
+/** Returns the items that can be passed on. Flags and drops all others. */
 export const cleanItems = (
   kind: ItemKind,
   items: readonly JsonObject[],

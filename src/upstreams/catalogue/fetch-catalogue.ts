@@ -75,14 +75,17 @@ const fetchList = async (
   return { items, ttlMs }
 }
 
-/** Fetches the tools that an upstream offers to one client. Other clients may not see all of them. */
+/** Fetches the tools that an upstream offers to one client. Other clients may not see all of these tools. */
 export const fetchClientTools = async (connection: UpstreamConnection): Promise<readonly CatalogueItem[]> => {
   const flags: CatalogueFlag[] = []
   const { items } = await fetchList(connection, 'tools', flags, CLIENT_LIMITS)
   return cleanItems('tool', items, flags, connection.secrets?.() ?? [])
 }
 
-/** Returns undefined and adds a flag if the upstream rejects the request; the other lists are still used. */
+/**
+ * Fetches a list. If the upstream rejects the request, adds a flag and returns undefined. The other lists are still
+ * used.
+ */
 const tryList = async (
   connection: UpstreamConnection,
   list: ListName,
@@ -93,7 +96,7 @@ const tryList = async (
   } catch (error) {
     if (error instanceof RangeError) throw new UpstreamError('protocol', `Its list of ${list} is nested too deeply.`)
     const { ProtocolError, ProtocolErrorCode } = mcpClient()
-    // Many servers with resources do not implement templates and return this error.
+    // Many servers with resources do not implement resource templates and return this error.
     if (error instanceof ProtocolError && error.code === ProtocolErrorCode.MethodNotFound) return NOTHING
     if (!(error instanceof ProtocolError || error instanceof z.ZodError)) throw error
     addFlag(flags, {
@@ -119,9 +122,9 @@ const describeServer = (
 }
 
 /**
- * Fetches the lists that an upstream offers and its `features` allow. Masks `known` secrets and
- * account tokens. A list that the upstream refuses is taken from `before`. `ttlMs` is the shortest
- * TTL that the upstream states for a list. Throws UpstreamError.
+ * Fetches the lists that an upstream offers and its `features` allow. Masks `known` secrets and account tokens. If the
+ * upstream refuses a list, uses the one from `before`. `ttlMs` is the shortest TTL that the upstream specifies for a
+ * list. Throws UpstreamError.
  */
 export const fetchCatalogue = async (
   connection: UpstreamConnection,
@@ -131,7 +134,7 @@ export const fetchCatalogue = async (
 ): Promise<{ catalogue: Catalogue; ttlMs: number | undefined }> => {
   const flags: CatalogueFlag[] = []
   const client = await connection.get()
-  // Tokens can be renewed between requests.
+  // Tokens may be renewed between requests.
   const listSecrets = () => [...known, ...(connection.secrets?.() ?? [])]
   const head = describeServer(client, listSecrets())
   const fetchIf = (list: ListName, isWanted: boolean): Promise<Fetched | undefined> =>

@@ -10,12 +10,12 @@ import {
 } from './catalogue-limits.ts'
 import { addFlag, shortName } from './clean-items.ts'
 
-/** How long to compile schemas before yielding to the event loop. */
+/** Maximum time spent compiling schemas before yielding to the event loop. */
 const YIELD_AFTER_MS = 10
 /** The compiler's message quotes the schema, so it can be long. */
 const MAX_MESSAGE_CHARS = 100
 
-/** Compiles the schema as clients do, but does not inline references, which could grow it without limit. */
+/** Compiles the schema as clients do, but without inlining references, which could make it grow without limit. */
 const findProblem = (schema: JsonObject): string | undefined => {
   const ajv = new Ajv({
     strict: false,
@@ -38,7 +38,7 @@ const countNodes = (value: JsonValue): number =>
     ? Object.values(value).reduce<number>((count, member) => count + countNodes(member), 1)
     : 0
 
-/** Returns a function that adds up schemas and tells whether this one or the total is too large. */
+/** Returns a function that adds a schema to the totals and returns whether the schema or a total is too large. */
 const createSizeLimit = () => {
   let chars = 0
   let nodes = 0
@@ -52,7 +52,7 @@ const createSizeLimit = () => {
   }
 }
 
-/** Removes output schemas that clients cannot compile. Many clients reject the whole list if it has one. */
+/** Removes output schemas that clients cannot compile. Many clients reject the whole list if it contains one. */
 export const dropBadOutputSchemas = async (
   tools: readonly CatalogueItem[],
   flags: CatalogueFlag[],

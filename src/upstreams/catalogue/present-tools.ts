@@ -6,12 +6,12 @@ import { MAX_UPSTREAM_TOOLS } from './catalogue-limits.ts'
 import { removeHidden } from './hidden-text.ts'
 
 const MAX_NAME_CHARS = 64
-/** Enough that two names of one server do not collide. */
+/** Long enough that two names on one server do not collide. */
 const HASH_CHARS = 8
 
 /**
- * Returns the name of an upstream's tool or prompt on the server: `{prefix}_{item}`. An invalid name is cleaned, cut
- * and given a hash of the original, so that it stays stable and unique.
+ * Returns the name that the server gives to an upstream's tool or prompt: `{prefix}_{item}`. An invalid name is cleaned
+ * and truncated, and a hash of the original is appended, so that the name stays stable and unique.
  */
 export const presentedName = ({ name, config }: Pick<Upstream, 'name' | 'config'>, item: string): string => {
   const prefix = config.prefix ?? name
@@ -30,7 +30,7 @@ const matches = (pattern: string, name: string): boolean => {
   return hasPiecesInOrder(name, { first, pieces: rest, last })
 }
 
-/** Applies `allow` (if given), then `deny`, to a tool's own name. */
+/** Applies `allow` (if given) and then `deny` to a tool's own name. */
 export const isToolAllowed = (
   { allow, deny }: { allow?: readonly string[] | undefined; deny?: readonly string[] | undefined },
   name: string,
@@ -43,15 +43,15 @@ export type UpstreamSource = { upstream: Upstream; stored: StoredCatalogue }
 /** `name` is the name that clients see. */
 export type PresentedTool = { upstream: Upstream; item: CatalogueItem; name: string }
 
-/** An item that clients do not see. The texts contain no hidden characters. */
+/** An item that clients do not see. Its strings contain no hidden characters. */
 export type SkippedItem = {
   upstreamId: string
   kind: 'tool' | 'resource' | 'template' | 'prompt'
-  /** The upstream's own name. */
+  /** The item's name at the upstream. */
   item: string
-  /** The name it would have had. */
+  /** The name that clients would have seen. */
   name: string
-  /** Names both items on a name collision. */
+  /** In a name collision, names both items. */
   reason: string
 }
 
@@ -59,8 +59,8 @@ export type SkippedItem = {
 const MAX_COMPARED_CHARS = 100_000_000
 
 /**
- * Returns the tools that the upstream's features and patterns allow. Patterns match the name without hidden characters.
- * The last tools are dropped if matching them would block the event loop for too long.
+ * Returns the tools that the upstream's features and patterns allow. Patterns match names without hidden characters.
+ * Drops the last tools if matching them would block the event loop for too long.
  */
 export const listAllowedTools = ({ upstream, stored }: UpstreamSource): readonly CatalogueItem[] => {
   const { features, allow = [], deny = [] } = upstream.config
@@ -73,8 +73,8 @@ export const listAllowedTools = ({ upstream, stored }: UpstreamSource): readonly
 }
 
 /**
- * Names the upstreams' tools. `own` are the names of the server's own tools. If names collide, the
- * server's own tool wins, or else the first upstream's; upstreams are sorted by name.
+ * Assigns names to the upstreams' tools. `own` holds the names of the server's own tools. If names collide, the
+ * server's own tool wins, or else the tool of the first upstream. Upstreams are sorted by name.
  */
 export const presentTools = (
   sources: readonly UpstreamSource[],
@@ -130,7 +130,7 @@ const listSkippedOffers = (sources: readonly UpstreamSource[]): SkippedItem[] =>
     )
   })
 
-/** Returns all items that clients do not see because of a name collision or limit. `own` as in `presentTools`. */
+/** Returns all items that clients do not see because of a name collision or limit. See `presentTools` for `own`. */
 export const listSkippedItems = (sources: readonly UpstreamSource[], own: Iterable<string>): SkippedItem[] => [
   ...presentTools(sources, own).skipped,
   ...listSkippedOffers(sources),

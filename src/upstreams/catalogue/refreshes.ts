@@ -9,7 +9,7 @@ import { fetchCatalogue } from './fetch-catalogue.ts'
 export type RefreshesOptions = {
   connections: UpstreamConnections
   cache: CatalogueCache
-  /** Called on an unexpected failure, such as a catalogue that cannot be stored. */
+  /** Called on an unexpected failure, for example when a catalogue cannot be stored. */
   onError: (error: unknown, upstreamId: string) => void
 }
 
@@ -17,8 +17,8 @@ export type RefreshesOptions = {
 export type Refresh = { fetched: Promise<StoredCatalogue>; done: Promise<StoredCatalogue> }
 
 /**
- * Computes the delay before a requested refresh. It is short at first, grows while an upstream
- * announces changes all the time, and is reset after a quiet period.
+ * Computes the delay before a requested refresh. The delay is short at first, grows while an upstream keeps announcing
+ * changes, and is reset after a quiet period.
  */
 export const createBackoff = () => {
   const announced = new Map<string, { inARow: number; at: number }>()
@@ -35,11 +35,11 @@ export const createBackoff = () => {
   }
 }
 
-/** Fetches catalogues from upstreams, one fetch per upstream at a time. */
+/** Fetches catalogues from upstreams, with at most one fetch per upstream at a time. */
 export const createRefreshes = ({ connections, cache, onError }: RefreshesOptions) => {
   const inProgress = new Map<string, Refresh>()
   const dueAt = new Map<string, number>()
-  /** The source of the last attempt, successful or not. */
+  /** The source used in each upstream's last attempt, successful or not. */
   const lastAttempted = new Map<string, string>()
   const scheduled = new Map<string, NodeJS.Timeout>()
   const backoff = createBackoff()
@@ -51,7 +51,7 @@ export const createRefreshes = ({ connections, cache, onError }: RefreshesOption
     if (connection === undefined || upstream === undefined) throw upstreamGone()
     const source = sourceOf(upstream)
     lastAttempted.set(id, source)
-    // The next attempt if the fetch fails.
+    // When to try again if the fetch fails.
     dueAt.set(id, Date.now() + MIN_REFRESH_INTERVAL_MS)
     const { catalogue, ttlMs = MAX_REFRESH_INTERVAL_MS } = await fetchCatalogue(
       connection,
@@ -82,7 +82,7 @@ export const createRefreshes = ({ connections, cache, onError }: RefreshesOption
       }
     })()
     const started: Refresh = { fetched: taken.then(({ fresh }) => fresh), done }
-    // Callers may await these promises. If none does, a rejection must not be unhandled.
+    // Callers may await these promises. If no caller does, a rejection must not go unhandled.
     started.fetched.catch(() => {})
     done.catch((error: unknown) => {
       if (!(error instanceof UpstreamError) && !isClosed) onError(error, id)
@@ -91,13 +91,13 @@ export const createRefreshes = ({ connections, cache, onError }: RefreshesOption
     return started
   }
 
-  /** Waits for a fetch in progress, which may have read the old list or configuration, and starts another. */
+  /** Waits for any fetch in progress, which may have read the old list or configuration, and starts another. */
   const restart = async (upstream: Upstream): Promise<StoredCatalogue> => {
     await inProgress.get(upstream.id)?.done.catch(() => {})
     return start(upstream).done
   }
 
-  /** Schedules a refresh after the backoff, and after any fetch in progress. */
+  /** Schedules a refresh after the backoff delay and after any fetch in progress. */
   const schedule = (upstream: Upstream): void => {
     if (isClosed || scheduled.has(upstream.id)) return
     const run = (): void => {
@@ -116,7 +116,7 @@ export const createRefreshes = ({ connections, cache, onError }: RefreshesOption
     restart,
     schedule,
     isInProgress: (upstreamId: string): boolean => inProgress.has(upstreamId),
-    /** Whether a fetch with this configuration was attempted, successful or not. */
+    /** Returns whether a fetch with this configuration was attempted, successful or not. */
     wasAttempted: (upstream: Upstream): boolean => lastAttempted.get(upstream.id) === sourceOf(upstream),
     isDue: (upstreamId: string, now: number): boolean => (dueAt.get(upstreamId) ?? 0) <= now,
     forget: (upstreamId: string): void => {
@@ -124,7 +124,7 @@ export const createRefreshes = ({ connections, cache, onError }: RefreshesOption
       lastAttempted.delete(upstreamId)
       backoff.forget(upstreamId)
     },
-    /** Waits for fetches and writes in progress. Close the connections at the same time, so that fetches end. */
+    /** Waits for fetches and writes in progress. Close the connections at the same time to end the fetches. */
     close: async (): Promise<void> => {
       isClosed = true
       for (const timer of scheduled.values()) clearTimeout(timer)

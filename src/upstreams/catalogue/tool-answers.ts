@@ -5,13 +5,13 @@ import { ResponseRules, responseErrors } from '../../tools/response/response-rul
 import { MAX_NAMED_TOOLS } from '../limits.ts'
 import type { ToolAnswers, Upstream } from '../upstream.ts'
 
-/** Per upstream, as UTF-8 JSON. It is read whenever a server is mounted. */
+/** Maximum size of one upstream's tool settings as UTF-8 JSON. They are read whenever a server is mounted. */
 const MAX_TOOL_ANSWERS_BYTES = 256 * 1_024
 
-/** Time for parsing all expressions of one upstream, which blocks the event loop. */
+/** Time limit for parsing all expressions of one upstream, which blocks the event loop. */
 const MAX_READ_MS = 1_000
 
-/** One tool's settings in the API. Expressions and paths are parsed on save. */
+/** The settings of one tool as the API accepts them. Expressions and paths are parsed on save. */
 export const ToolAnswersRules = z.strictObject({
   response: ResponseRules.optional(),
   cacheSeconds: cacheRules.cacheSeconds
@@ -28,11 +28,11 @@ export const ToolAnswersRules = z.strictObject({
     ),
 })
 
-/** Safe for tool names such as `constructor`. */
+/** Looks up a name safely, even if a tool is named `constructor`. */
 const ownEntry = <T>(byName: Readonly<Record<string, T>>, name: string): T | undefined =>
   Object.hasOwn(byName, name) ? byName[name] : undefined
 
-/** Returns a builder's settings for the results of a tool. */
+/** Returns the builder's settings for a tool's results. */
 export const findToolAnswers = (
   { toolAnswers, responseTokens }: Pick<Upstream, 'toolAnswers' | 'responseTokens'>,
   name: string,

@@ -14,18 +14,18 @@ export type UpstreamOffersParts = {
   db: Database
   catalogues: Pick<UpstreamCatalogues, 'find'>
   reviews: Pick<UpstreamReviews, 'listLiveSources'>
-  /** Names of the server's own tools, which take precedence. */
+  /** Returns the names of the server's own tools, which take precedence over upstream tools. */
   listToolNames: (serverId: string) => Promise<readonly string[]>
 }
 
-/** An upstream with the tools that clients see. `hasCatalogue`: whether its catalogue was ever fetched. */
+/** An upstream with the tools that clients see. `hasCatalogue` tells whether its catalogue was ever fetched. */
 export type PresentedUpstream = {
   upstream: Upstream
   hasCatalogue: boolean
   tools: readonly { name: string; parameters: readonly string[] }[]
 }
 
-/** Per upstream; more would not help the builder. */
+/** Maximum number of skipped items per upstream. More would not help the builder. */
 const MAX_SKIPPED = 500
 
 const parametersOf = ({ declared: { inputSchema } }: CatalogueItem): string[] => {
@@ -33,12 +33,12 @@ const parametersOf = ({ declared: { inputSchema } }: CatalogueItem): string[] =>
   return isJsonObject(properties) ? Object.keys(properties).map(removeHidden) : []
 }
 
-/** Number of cached counts, one per upstream and version. */
+/** Maximum number of cached counts. There is one for each version of an upstream. */
 const MAX_CACHED = 10_000
 
 /**
- * Counts upstream tools by server, for lists of servers. Servers without any are left out. A
- * catalogue may be large, so it is only read again after a change.
+ * Counts upstream tools by server, for lists of servers. Omits servers without upstream tools. Reads a catalogue again
+ * only after it changes, because it may be large.
  */
 const createToolCounts = ({ db, catalogues, reviews }: UpstreamOffersParts) => {
   const cache = new LRUCache<string, number>({ max: MAX_CACHED })
@@ -78,14 +78,14 @@ const createToolCounts = ({ db, catalogues, reviews }: UpstreamOffersParts) => {
   }
 }
 
-/** Describes what upstreams offer from cached catalogues, without contacting them. */
+/** Describes what upstreams offer, based on cached catalogues and without contacting the upstreams. */
 export const createUpstreamOffers = (parts: UpstreamOffersParts) => ({
-  /** Undefined if the catalogue was never fetched with the current configuration. */
+  /** Returns undefined if the catalogue was never fetched with the current configuration. */
   find: async (upstream: Upstream) => (await parts.catalogues.find([upstream])).get(upstream.id),
 
-  /** Returns the items that clients do not see because their name is taken, by upstream. */
+  /** Returns the items that clients do not see because their names are taken, by upstream. */
   listSkipped: async (serverId: string): Promise<ReadonlyMap<string, readonly SkippedItem[]>> => {
-    // Names can only collide in a flat list.
+    // Names can collide only in a flat list.
     if ((await store.findPresentation(parts.db, serverId)) !== 'flat') return new Map()
     const sources = await parts.reviews.listLiveSources(serverId)
     const skipped = sources.length === 0 ? [] : listSkippedItems(sources, await parts.listToolNames(serverId))
@@ -93,7 +93,7 @@ export const createUpstreamOffers = (parts: UpstreamOffersParts) => ({
     return new Map([...byUpstream].map(([id, own]) => [id, own.slice(0, MAX_SKIPPED)]))
   },
 
-  /** Returns a server's upstreams, by name, with the tools that clients see. The caller must check access. */
+  /** Returns a server's upstreams, sorted by name, with the tools that clients see. The caller must check access. */
   listPresented: async (serverId: string): Promise<PresentedUpstream[]> => {
     const upstreams = await store.listUpstreamsOfAnybody(parts.db, serverId)
     if (upstreams.length === 0) return []
@@ -108,7 +108,7 @@ export const createUpstreamOffers = (parts: UpstreamOffersParts) => ({
     }))
   },
 
-  /** Returns a passthrough server's upstream. Patchbay does not know its tools. */
+  /** Returns the upstream of a passthrough server. Patchbay does not know its tools. */
   listPassthrough: async (serverId: string): Promise<PresentedUpstream[]> =>
     (await store.listUpstreamsPassedOnTo(parts.db, serverId)).map(upstream => ({
       upstream,

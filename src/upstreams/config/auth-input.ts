@@ -3,10 +3,10 @@ import type { FieldError } from '../../lib/kernel/errors.ts'
 import type { authInput } from '../auth.schema.ts'
 import type { UpstreamAuth, UpstreamTransport } from '../upstream.ts'
 
-/** A missing secret stays unchanged; `null` removes it. */
+/** A missing secret is left unchanged, and `null` removes it. */
 export type AuthInput = z.infer<typeof authInput>
 
-/** Leaves out the secret, which is stored separately. */
+/** Omits the secret, which is stored separately. */
 export const toAuth = (input: AuthInput = { type: 'none' }): UpstreamAuth => {
   if (input.type === 'none') return { type: 'none' }
   const { per, clientId, scopes } = input
@@ -36,7 +36,7 @@ export const checkAuth = ({ transport, headers = {}, auth }: Input): FieldError[
   return errors
 }
 
-/** Returns what happens to the builder's client secret: a new value, removed, or unchanged. */
+/** Returns what happens to the builder's client secret: it is set to a new value, removed, or left unchanged. */
 export const toSecretChange = (
   before: UpstreamAuth | undefined,
   input: AuthInput | undefined,

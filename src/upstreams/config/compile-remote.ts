@@ -17,10 +17,10 @@ const PROTOCOL_HEADERS: ReadonlySet<string> = new Set([
   'mcp-name',
 ])
 
-/** Stands in for the URL when headers are compiled, because a global may occur in both. */
+/** Replaces the URL while headers are compiled, because a global may occur in both. */
 const PLACEHOLDER_URL = 'https://headers.invalid/'
 
-/** The position within the template, unless it is the start. */
+/** Returns the position within the template, or an empty string for its start. */
 const positionOf = ({ line, column }: TemplateError): string =>
   line === 1 && column === 1 ? '' : ` (column ${column})`
 
@@ -33,7 +33,7 @@ const toHeaderPath =
     return index === undefined ? 'headers' : `headers.${names[Number(index)] ?? ''}`
   }
 
-/** Types, defaults and optional parameters are for values from callers. Globals have none of these. */
+/** Reports types, defaults and optional parameters, which apply only to values from callers and not to globals. */
 const checkGlobals = ({ parameters }: CompiledTemplate, toPath: ToPath): FieldError[] =>
   parameters
     .filter(({ type, required, places }) => !required || (type !== 'string' && places[0]?.kind !== 'base'))
@@ -54,7 +54,7 @@ const checkNames = (names: readonly string[]): FieldError[] => {
   })
 }
 
-/** Compiles the template; errors are mapped to the upstream's fields. */
+/** Compiles the template. Maps errors to the upstream's fields. */
 const compilePart = (
   url: string,
   headers: RemoteConfig['headers'],
@@ -81,7 +81,7 @@ const SECRET_IN_URL =
 
 const keysOf = ({ parameters }: CompiledTemplate): string[] => parameters.map(({ name }) => name)
 
-/** Finds a secret that would determine the URL's origin, or be sent to an origin that a global determines. */
+/** Finds a secret that would determine the URL's origin or be sent to an origin determined by a global. */
 const findSecretInUrl = (
   url: CompiledTemplate,
   path: string,
@@ -107,7 +107,7 @@ const render = (
 const toFault = ({ parameter, message }: { parameter: string; message: string }): Result<never, ResolutionFault> =>
   failure({ reason: 'unfit_value', message: `The global "${parameter}" ${message}.` })
 
-/** Renders all URLs. Fails with the error of the first that cannot be rendered. */
+/** Renders all URLs. Fails with the error for the first URL that cannot be rendered. */
 const renderUrls = (
   urls: readonly CompiledTemplate[],
   readGlobal: (key: string) => string,
@@ -123,7 +123,7 @@ const renderUrls = (
 
 const pathOfUrl = (index: number): string => (index === 0 ? 'url' : `urls[${index - 1}]`)
 
-/** Checks the URLs and headers of a remote upstream; returns all errors at once. */
+/** Checks the URLs and headers of a remote upstream. Returns all errors at once. */
 export const compileRemote = ({
   transport,
   url,

@@ -9,7 +9,7 @@ import { fillText, keysIn, parseReferences, type TextPart } from './references.t
 /** POSIX (IEEE Std 1003.1, 8.1). */
 const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 
-/** A parsed text of the configuration. `parts` is empty if the text is invalid. */
+/** A parsed string from the configuration. `parts` is empty if the string is invalid. */
 type Field = { path: string; parts: readonly TextPart[] }
 
 const startsWithGlobal = ({ parts }: Field): boolean => parts[0]?.kind === 'global'
@@ -82,13 +82,13 @@ const readFields = ({ command, args, env, cwd }: StdioConfig) => {
   return { errors, texts }
 }
 
-/** Checks a command and its settings; returns all errors at once. */
+/** Checks a command and its settings. Returns all errors at once. */
 export const compileStdio = (config: StdioConfig): Result<CompiledConfig<StdioConfig>, readonly FieldError[]> => {
   const { errors, texts } = readFields(config)
   if (errors.length > 0) return failure(errors)
   return success({
     globals: new Set(texts.all.flatMap(({ parts }) => keysIn(parts))),
-    // Secrets go only to a local process that the operator chose.
+    // Secrets are passed only to a local process that the operator chose.
     findSecretAtRisk: () => undefined,
     fill: readGlobal => fillStdio(texts, readGlobal),
   })

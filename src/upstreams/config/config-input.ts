@@ -21,13 +21,13 @@ const INPUT_FIELDS = [
   'prefix',
 ] as const
 
-/** The requested connection settings, with the fields of all transports. Missing fields have defaults. */
+/** The requested connection settings, with the fields of all transports. Missing fields use their defaults. */
 type UpstreamConfigInput = Pick<UpstreamInput, 'transport' | (typeof INPUT_FIELDS)[number]>
 
-/** Changed fields; `null` resets an optional field. */
+/** Changed fields. `null` resets an optional field. */
 type UpstreamConfigChange = Pick<UpstreamChange, keyof UpstreamConfigInput>
 
-/** Returns the fields that the transport does not have. */
+/** Returns the fields that the transport does not support. */
 const fieldsNotOf = (transport: UpstreamTransport) => (transport === 'stdio' ? REMOTE_FIELDS : STDIO_FIELDS)
 
 const checkFields = (input: UpstreamConfigInput): FieldError[] => {
@@ -71,7 +71,7 @@ const toConfig = (input: UpstreamConfigInput): UpstreamConfig => ({
   auth: toAuth(input.auth),
 })
 
-/** Returns the requested configuration, or all errors with their fields. */
+/** Returns the requested configuration, or all errors with their field paths. */
 export const checkInput = (
   input: UpstreamConfigInput,
   { maxTimeoutMs }: { maxTimeoutMs: number },
@@ -91,7 +91,7 @@ export const checkInput = (
   return compiled.ok ? success(config) : compiled
 }
 
-/** Returns the fields that the change sets; `null` becomes undefined. */
+/** Returns the fields that the change sets, with `null` converted to undefined. */
 const setFieldsOf = (change: UpstreamConfigChange): Partial<UpstreamConfigInput> => {
   const names = INPUT_FIELDS.filter(name => change[name] !== undefined)
   return Object.fromEntries(names.map(name => [name, change[name] ?? undefined]))

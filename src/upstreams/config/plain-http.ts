@@ -1,15 +1,15 @@
 import type { RemoteConfig, UpstreamConfig } from '../upstream.ts'
 import { keysOfConfig } from './resolve-config.ts'
 
-/** Hosts as the URL standard normalizes them: decimal IPv4, shortest IPv6. */
+/** Matches loopback hosts in the form that the URL standard produces: decimal IPv4, shortest IPv6. */
 const LOOPBACK = /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/
 
 export const isLoopback = ({ hostname }: Pick<URL, 'hostname'>): boolean => LOOPBACK.test(hostname)
 
-/** Names of headers that probably hold a secret. */
+/** Names of headers that probably contain a secret. */
 const SECRET_HEADER = /auth|cookie|credential|key|password|secret|token/i
 
-/** Returns the hosts of URLs that start with `http://`, except loopback. */
+/** Returns the hosts of URLs that start with `http://`, except loopback hosts. */
 const listPlainHosts = ({ url, urls = [] }: RemoteConfig): string[] =>
   [url, ...urls].flatMap(text => {
     const [, host] = /^http:\/\/([^/?#]*)/i.exec(text) ?? []
@@ -17,7 +17,7 @@ const listPlainHosts = ({ url, urls = [] }: RemoteConfig): string[] =>
     return host === undefined || (parsed !== null && isLoopback(parsed)) ? [] : host
   })
 
-/** Returns warnings about credentials sent unencrypted. They do not prevent use. */
+/** Returns warnings about credentials that are sent unencrypted. The configuration can still be used. */
 export const listWarnings = (config: UpstreamConfig, isSecret: (key: string) => boolean): string[] => {
   if (config.transport === 'stdio') return []
   const [host] = listPlainHosts(config)

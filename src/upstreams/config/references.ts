@@ -1,10 +1,10 @@
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
 
-/** Literal text, or the key of a global. */
+/** A literal string, or the key of a global. */
 export type TextPart = { kind: 'text'; text: string } | { kind: 'global'; key: string }
 
 const KEY = '[A-Za-z_][A-Za-z0-9_.-]{0,63}'
-/** An escaped brace pair, a global, or an invalid brace pair. */
+/** Matches an escaped brace pair, a global, or an invalid brace pair. */
 const BRACES = new RegExp(String.raw`\\\{\{|\{\{\s*(${KEY})\s*\}\}|\{\{`, 'g')
 
 /**

@@ -5,7 +5,7 @@ import { compileRemote } from './compile-remote.ts'
 import { compileStdio } from './compile-stdio.ts'
 import type { CompiledConfig, DecryptedGlobals, ResolutionFault } from './compiled-config.ts'
 
-/** Parses a configuration; errors have the path of their field. */
+/** Parses a configuration. Errors contain the path of their field. */
 export const compileConfig = (
   config: UpstreamConfig,
 ): Result<CompiledConfig<StdioConfig | RemoteConfig>, readonly FieldError[]> =>
@@ -28,7 +28,7 @@ const missingGlobals = (keys: readonly string[]): ResolutionFault => ({
 })
 
 /**
- * Returns the configuration with every `{{global}}` replaced, including secrets. Use the result for connections only.
+ * Returns the configuration with every `{{global}}` replaced, including secrets. Use the result only for connections.
  */
 export const resolveConfig = (
   config: UpstreamConfig,

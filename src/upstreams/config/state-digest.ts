@@ -15,7 +15,7 @@ export const createStateDigest =
     const states = listKnown().flatMap(({ upstream }) => {
       if (upstream.serverId !== serverId) return []
       const state = stateOf(upstream)
-      // Left out, so that idle upstreams count the same whether they are loaded or not.
+      // Idle upstreams are left out, so that the digest is the same whether or not they are loaded.
       return state.kind === 'idle' || state.kind === 'disabled' ? [] : [[upstream.id, state]]
     })
     if (states.length === 0) return ''

@@ -19,7 +19,7 @@ const commandOf = (config: UpstreamConfig): unknown =>
 
 type Configured = { config: UpstreamConfig; isEnabled: boolean }
 
-/** Whether a change runs a different command or starts one. */
+/** Returns whether a change runs a different command or starts a command. */
 export const startsNewCommand = (before: Configured, after: Configured): boolean => {
   if (after.config.transport !== 'stdio') return false
   return !isDeepStrictEqual(commandOf(before.config), commandOf(after.config)) || (after.isEnabled && !before.isEnabled)

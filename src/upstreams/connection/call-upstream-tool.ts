@@ -16,7 +16,7 @@ const HEADER_KEYWORD = '"x-mcp-header"'
 /** Maximum length of an upstream's error message. */
 const MAX_ERROR_CHARS = 2_000
 
-/** Runs `work` with an AbortSignal, which the SDK requires. */
+/** Runs `work` with an AbortSignal, because the SDK requires one. */
 const withAbortSignal = async <T>(stop: StopSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
   const controller = new AbortController()
   const onAbort = (): void => controller.abort()
@@ -38,7 +38,7 @@ const describeRetry = (state: UpstreamState, { kind }: UpstreamError): string =>
   return ` Patchbay reconnects in ${seconds} s, or on the next call.`
 }
 
-/** Returns the URL where the caller can connect their account, if the error requires that. */
+/** Returns the URL where the caller can connect their account, if the error requires this. */
 export const findConnectUrl = (error: unknown): string | undefined =>
   error instanceof AccountError ? error.connectUrl : undefined
 
@@ -52,8 +52,8 @@ export const findErrorResponse = (
     : undefined
 
 /**
- * Explains a failed call to the model that made it; undefined if the upstream is not at fault.
- * `hide` masks secrets.
+ * Explains a failed call to the model that made it. Returns undefined if the upstream is not at fault. `hide` masks
+ * secrets.
  */
 export const explainUpstreamFault = (
   error: unknown,
@@ -93,8 +93,8 @@ const run = (
 }
 
 /**
- * Sends a request and returns its unchanged result. Progress and messages go to the `link`. Rejects
- * like `run` of a connection.
+ * Sends a request and returns its result unchanged. Progress and messages go to `link`. Rejects with the same errors as
+ * a connection's `run`.
  */
 export const requestUpstream = (
   connection: UpstreamConnection,
@@ -107,15 +107,15 @@ export const requestUpstream = (
       const params = { ...request.params, ...more, ...(meta !== undefined && { _meta: meta }) }
       return client.request({ ...request, params }, AnyResult, options)
     })
-    // The only result type that the client must see, because it has to repeat the request.
+    // The only result type that must be passed on, because the client has to repeat the request.
     if (result.resultType === INPUT_REQUIRED) return result
     const { resultType: _resultType, ...passed } = result
     return passed
   })
 
-/** The part of a tool's definition that calls need. The rest is not held in memory. */
+/** The part of a tool's definition that calls need. The rest is not kept in memory. */
 export type UpstreamToolCall = {
-  /** The upstream's own name. */
+  /** The tool's name at the upstream. */
   name: string
   /** Set if some arguments are also sent as headers. */
   headerSchema: JsonObject | undefined
@@ -127,7 +127,7 @@ export const toUpstreamToolCall = ({ name, declared: { inputSchema } }: Catalogu
     isJsonObject(inputSchema) && JSON.stringify(inputSchema).includes(HEADER_KEYWORD) ? inputSchema : undefined,
 })
 
-/** Lets the SDK write the headers. Its schemas drop unknown members of the result. */
+/** Calls a tool with the SDK's method, which sets the headers but drops unknown members of the result. */
 const callWithHeaders = (
   connection: UpstreamConnection,
   { name, headerSchema }: UpstreamToolCall,
@@ -144,7 +144,7 @@ const callWithHeaders = (
     })
   })
 
-/** Calls a tool and returns its unchanged result. Rejects like `run` of a connection. */
+/** Calls a tool and returns its result unchanged. Rejects with the same errors as a connection's `run`. */
 export const callUpstreamTool = async (
   connection: UpstreamConnection,
   tool: UpstreamToolCall,

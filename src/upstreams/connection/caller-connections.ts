@@ -4,12 +4,15 @@ import type { UpstreamConnection } from './connection.ts'
 import { createConnectionPool, type PooledConnection } from './connection-pool.ts'
 import { AccountError, UpstreamError, upstreamGone } from './upstream-error.ts'
 
-/** Across all upstreams. Above it, the least recently used idle connection is closed. */
+/** Maximum number of connections across all upstreams. Beyond it, the least recently used idle connection is closed. */
 const MAX_CALLER_CONNECTIONS = 500
 const TOO_MANY = 'Too many callers are using their own accounts right now. Try again later.'
 
 export type CallerConnectionsOptions = {
-  /** Creates a connection with this user's tokens, not yet opened; undefined if the upstream is gone. */
+  /**
+   * Creates a connection with this user's tokens without opening it. Returns undefined if the upstream no longer
+   * exists.
+   */
   open: (upstreamId: string, userId: string) => UpstreamConnection | undefined
   /** Throws AccountError if the user has no working account. */
   assertConnected: (upstreamId: string, userId: string) => Promise<void>
@@ -23,8 +26,8 @@ const noop = (): void => {}
 const NO_PROGRESS = { token: '', stop: noop }
 
 /**
- * Connections to upstreams where each caller uses their own account: one per caller, opened by a call and closed when
- * idle. No response, notification or log of one caller reaches another.
+ * Connections to upstreams where each caller uses their own account. Each caller has one connection, which a call opens
+ * and which is closed when idle. No caller's responses, notifications or logs reach another caller.
  */
 export const createCallerConnections = ({ open, assertConnected, findLatestHolder }: CallerConnectionsOptions) => {
   const pool = createConnectionPool()
@@ -54,7 +57,7 @@ export const createCallerConnections = ({ open, assertConnected, findLatestHolde
     try {
       return await work(caller.connection)
     } catch (error) {
-      // The account's problem is more precise than the connection's error.
+      // The account's error is more precise than the connection's error.
       if (error instanceof UpstreamError && error.kind === 'unauthorized') await assertConnected(upstreamId, userId)
       throw error
     } finally {
@@ -63,8 +66,8 @@ export const createCallerConnections = ({ open, assertConnected, findLatestHolde
   }
 
   /**
-   * Creates a connection that uses the account of the user returned by `findUser`. `prepare` is
-   * called before a request is sent; it returns the connection that reports the request's progress.
+   * Creates a connection that uses the account of the user returned by `findUser`. `prepare` is called before each
+   * request and returns the connection that reports the request's progress.
    */
   const createDelegate = (
     upstreamId: string,
@@ -90,7 +93,7 @@ export const createCallerConnections = ({ open, assertConnected, findLatestHolde
     pool.listOf(upstreamId).findLast(({ connection }) => connection.state().kind === 'connected')
 
   return {
-    /** The connection for one caller. For an anonymous caller every use fails with an explanation. */
+    /** Returns the connection for one caller. For an anonymous caller, every use fails with an explanation. */
     forCaller: (upstreamId: string, userId: string | undefined): UpstreamConnection =>
       createDelegate(
         upstreamId,
@@ -102,8 +105,8 @@ export const createCallerConnections = ({ open, assertConnected, findLatestHolde
         () => (userId === undefined ? undefined : getOrOpen(upstreamId, userId).connection),
       ),
     /**
-     * The connection for requests with the same result for all callers, such as lists. It keeps
-     * using the first account chosen.
+     * Returns the connection for requests whose result is the same for all callers, such as lists. It keeps using the
+     * account that was chosen first.
      */
     forAnybody: (upstreamId: string): UpstreamConnection => {
       let chosen: string | undefined

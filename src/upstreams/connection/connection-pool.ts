@@ -14,7 +14,7 @@ export type PooledConnection = {
   usedAt: number
 }
 
-/** Closes connections in the background. Errors are ignored: `StdioProcesses` ends whatever is left. */
+/** Closes connections in the background. Ignores errors, because `StdioProcesses` ends any remaining processes. */
 export const createClosing = () => {
   const closing = new Set<Promise<unknown>>()
   return {
@@ -31,9 +31,9 @@ export const createClosing = () => {
   }
 }
 
-/** Holds connections that are closed when idle. */
+/** Creates a pool of connections that are closed when idle. */
 export const createConnectionPool = <Entry extends PooledConnection>() => {
-  /** By upstream, least recently used first. */
+  /** Connections by upstream, least recently used first. */
   const byUpstream = new Map<string, Set<Entry>>()
   const closing = createClosing()
 
@@ -72,7 +72,7 @@ export const createConnectionPool = <Entry extends PooledConnection>() => {
       if (oldest === undefined) throw new UpstreamError('unavailable', whyFull)
       close(oldest)
     },
-    /** Marks a connection as used by a request. Returns the function that ends the use. */
+    /** Marks a connection as in use by a request. Returns a function that ends this use. */
     use: (entry: Entry): (() => void) => {
       entry.activeRequests++
       return () => {

@@ -22,7 +22,7 @@ import { UpstreamError } from './upstream-error.ts'
 /** Receives the params of `notifications/progress` without the token. */
 type OnProgress = (params: JsonObject) => void
 
-/** Routes progress notifications on a connection to the caller of each request, by our own tokens. */
+/** Routes a connection's progress notifications to the caller of each request, based on Patchbay's own tokens. */
 const createProgressTokens = () => {
   const listeners = new Map<string, OnProgress>()
   let last = 0
@@ -41,7 +41,7 @@ const createProgressTokens = () => {
   }
 }
 
-/** What all upstream connections of one installation share. */
+/** The parts that all upstream connections of one installation share. */
 export type UpstreamParts = {
   processes: StdioProcesses
   network: RemoteNetwork
@@ -51,16 +51,16 @@ export type UpstreamParts = {
 
 export type UpstreamConnectionOptions = {
   /**
-   * Returns the configuration with globals resolved; called before every connection. The messages
-   * of its errors may be shown.
+   * Returns the configuration with globals resolved. Called before each connection attempt. Its error messages may be
+   * shown.
    */
   resolve: () => Promise<ResolvedConfig>
   /** Per operation. */
   timeoutMs: number
-  /** Whether to connect at once and reconnect whenever the connection is lost. */
+  /** Whether to connect immediately and to reconnect whenever the connection is lost. */
   isEager: boolean
   parts: UpstreamParts
-  /** What the client can be asked, for a connection dedicated to one client. */
+  /** What the client can be asked for, on a connection dedicated to one client. */
   setup?: ClientSetup
   /** Supplies tokens if the upstream uses OAuth. */
   authorizer?: Authorizer | undefined
@@ -70,34 +70,34 @@ export type UpstreamConnectionOptions = {
 export type UpstreamOperation<T> = (client: UpstreamClient, options: RequestOptions) => Promise<T>
 
 export type UpstreamConnection = {
-  /** Connects or reconnects if necessary; concurrent calls share one attempt. Rejects with UpstreamError. */
+  /** Connects or reconnects if necessary. Concurrent calls share one attempt. Rejects with UpstreamError. */
   get: (signal?: AbortSignal) => Promise<UpstreamClient>
   /**
-   * Runs one operation within its timeout; pass `options` to the client's method. Rejects with
-   * UpstreamError if the upstream fails, and with ProtocolError if it responds with an error.
-   * Retries once if the upstream did nothing because it had lost the session.
+   * Runs one operation within its timeout. Pass `options` to the client's method. Rejects with UpstreamError if the
+   * upstream fails, and with ProtocolError if it responds with an error. Retries once if the upstream had lost the
+   * session and therefore did nothing.
    */
   run: <T>(operation: UpstreamOperation<T>, signal?: AbortSignal) => Promise<T>
   state: () => UpstreamState
   era: () => 'legacy' | 'modern' | undefined
   onState: (listener: (state: UpstreamState) => void) => () => void
-  /** Called for every notification except progress. Returns an unsubscribe function. */
+  /** Called for every notification except progress. Returns a function that unsubscribes. */
   onNotification: (listener: (notification: Notification) => void) => () => void
   /** Returns a token for one request's `_meta.progressToken`, and a function to stop listening. */
   onProgress: (listener: OnProgress) => { token: string; stop: () => void }
   /** Returns the account tokens used so far, for masking. Undefined without an account. */
   secrets: (() => readonly string[]) | undefined
-  /** The process's output other than MCP messages, and events such as its exit. */
+  /** Returns the process's output other than MCP messages, and events such as its exit. */
   log: () => readonly LogLine[]
-  /** Keeps an idle process running, for example during a subscription. Returns the release function. */
+  /** Keeps an idle process running, for example during a subscription. Returns a function that ends the hold. */
   hold: () => () => void
-  /** Closes the connection for good and ends its process. */
+  /** Closes the connection permanently and ends its process. */
   close: () => Promise<void>
 }
 
 const cancelled = (cause?: unknown): UpstreamError => new UpstreamError('aborted', 'The call was cancelled.', { cause })
 
-/** Lets one caller stop waiting; the shared work continues. */
+/** Lets one caller stop waiting while the shared work continues. */
 const waitFor = <T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> =>
   signal === undefined ? promise : untilAborted(promise, signal, () => cancelled())
 
@@ -113,8 +113,8 @@ const resolveConfig = async (resolve: UpstreamConnectionOptions['resolve']): Pro
 }
 
 /**
- * A connection to one upstream, opened on first use and shared by all callers. After a failure it is retried in the
- * background with growing delays; a call retries at once, unless the connection has failed repeatedly.
+ * A connection to one upstream, opened on first use and shared by all callers. After a failure, it reconnects in the
+ * background with growing delays. A call reconnects immediately, unless the connection has failed repeatedly.
  */
 export const createUpstreamConnection = (options: UpstreamConnectionOptions): UpstreamConnection => {
   const { parts, timeoutMs, isEager, setup = {}, authorizer } = options
@@ -126,15 +126,15 @@ export const createUpstreamConnection = (options: UpstreamConnectionOptions): Up
   let isSessionEra = false
   let era: ReturnType<UpstreamConnection['era']>
   /**
-   * Set if a process exited in both eras. Each further attempt then starts it in one era only,
-   * alternating between them.
+   * Set if a process exited in both eras. Each later attempt then starts the process in only one era, alternating
+   * between the two.
    */
   let hasFailedInBoth = false
 
   const open = async (signal: AbortSignal, onActivity: () => void): Promise<OpenConnection> => {
     const config = await resolveConfig(options.resolve)
     secrets = config.secrets
-    // Authorization problems are reported before the upstream is contacted.
+    // Report authorization problems before contacting the upstream.
     if (config.transport !== 'stdio') await authorizer?.getToken(config.url)
     log.hide(secrets)
     const make = (): Promise<OpenConnection> =>
@@ -163,7 +163,7 @@ export const createUpstreamConnection = (options: UpstreamConnectionOptions): Up
       hasFailedInBoth = false
       return opened
     } catch (error) {
-      // Some session-era servers exit when probed for the stateless era. They work without the probe.
+      // Some session-era servers exit when probed for the stateless era, but work without the probe.
       const hasEnded = error instanceof UpstreamError && error.kind === 'exited' && !signal.aborted
       if (hasEnded && hasFailedInBoth) isSessionEra = !isSessionEra
       if (!hasEnded || hasFailedInBoth || isSessionEra) throw error
@@ -180,7 +180,7 @@ export const createUpstreamConnection = (options: UpstreamConnectionOptions): Up
       return await open(signal, onActivity)
     } catch (error) {
       const why = error instanceof Error ? error.message : ''
-      // The exit of a process is logged already.
+      // The exit of a process is already logged.
       if (!signal.aborted && log.list().at(-1)?.text !== why) log.add('patchbay', why)
       throw error
     }
@@ -192,11 +192,11 @@ export const createUpstreamConnection = (options: UpstreamConnectionOptions): Up
     onIdleStop: () => log.add('patchbay', 'The process was stopped because it was idle.'),
   })
 
-  /** Converts the error of an operation to an UpstreamError if the upstream is at fault. */
+  /** Converts an operation's error to an UpstreamError if the upstream is at fault. */
   const translate = (error: unknown, opened: OpenConnection): unknown => {
     const fault = findFault(error)
     const known = fault?.kind === 'timeout' ? fault : (opened.failure() ?? fault)
-    // An error response received before the connection ended is still a response.
+    // An error response that arrived before the connection ended still counts as a response.
     if (fault === undefined && !(error instanceof Error && error.message === 'Not connected')) return error
     if (known === undefined) return error
     const hidden = [...secrets, ...(authorizer?.secrets() ?? [])]
@@ -206,7 +206,7 @@ export const createUpstreamConnection = (options: UpstreamConnectionOptions): Up
   const runOnce = async <T>(operation: UpstreamOperation<T>, signal: AbortSignal | undefined): Promise<T> => {
     const opened = await waitFor(shared.connect(), signal)
     const requestOptions = { timeout: timeoutMs, ...(signal !== undefined && { signal }) }
-    // Only timeouts count as failures here. A crash counts once, however many calls it ended.
+    // Only timeouts count as failures here. A crash counts only once, no matter how many calls it ends.
     const outcome = await shared.guard(async () => {
       try {
         return success(await operation(opened.client, requestOptions))

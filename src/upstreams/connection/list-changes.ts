@@ -8,10 +8,10 @@ export type ListeningOptions = {
   signal: AbortSignal
 }
 
-/** Doubled after every short-lived stream. */
+/** Initial delay, which doubles after every short-lived stream. */
 const FIRST_DELAY_MS = 1_000
 const MAX_DELAY_MS = 60_000
-/** A stream that lasted this long resets the delay. */
+/** A stream that lasts at least this long resets the delay. */
 const STABLE_MS = 10_000
 
 const filterOf = (client: Client): SubscriptionFilter => {
@@ -30,8 +30,8 @@ const METHODS: Readonly<Record<string, string>> = {
 }
 
 /**
- * Subscribes to list changes, which stateless upstreams send only on request. After a reconnect all
- * lists are reported as changed, since notifications may have been missed.
+ * Subscribes to list changes, which stateless upstreams send only on request. Reports all lists as changed after a
+ * reconnect, because notifications may have been missed.
  */
 export const subscribeToListChanges = ({ client, timeoutMs, onNotification, signal }: ListeningOptions): void => {
   const filter = filterOf(client)
@@ -48,6 +48,6 @@ export const subscribeToListChanges = ({ client, timeoutMs, onNotification, sign
       await wait(delayMs, undefined, { signal, ref: false })
     }
   }
-  // Without this stream, lists are refreshed at intervals.
+  // If listening fails, lists are still refreshed at intervals.
   listen().catch(() => {})
 }

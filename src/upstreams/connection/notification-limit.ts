@@ -1,7 +1,10 @@
-/** Notifications of one upstream that are handled per second; further ones are dropped. */
+/** Maximum number of notifications handled per second for one upstream. Any more are dropped. */
 export const MAX_NOTIFICATIONS_PER_SECOND = 100
 
-/** Limits the notifications of one upstream over all of its connections, because each takes time of all tenants. */
+/**
+ * Limits an upstream's notifications across all of its connections, because handling each one takes time from all
+ * tenants.
+ */
 export const createNotificationLimit = () => {
   let since = 0
   let handled = 0
@@ -17,7 +20,7 @@ export const createNotificationLimit = () => {
   }
 
   return {
-    /** Returns whether to handle one more notification; otherwise counts it as dropped. */
+    /** Returns whether to handle one more notification. If not, counts it as dropped. */
     accept: (): boolean => {
       if (hasRoom()) {
         handled += 1
@@ -26,7 +29,7 @@ export const createNotificationLimit = () => {
       dropped += 1
       return false
     },
-    /** Whether `accept` would return false. Lets callers drop a notification before they parse it. */
+    /** Returns whether `accept` would return false, so that callers can drop a notification before parsing it. */
     isReached: (): boolean => !hasRoom(),
     /** Number of notifications dropped so far. */
     countDropped: (): number => dropped,

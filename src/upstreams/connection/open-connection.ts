@@ -15,7 +15,7 @@ import { UpstreamError } from './upstream-error.ts'
 /** A connected client; `getProtocolEra()` returns the upstream's era. */
 export type UpstreamClient = Client
 
-/** What the upstream may ask this client. Empty for a shared connection. */
+/** What the upstream may ask this client for. Empty for a shared connection. */
 export type ClientSetup = Pick<ClientOptions, 'capabilities'> & {
   /** Called before connecting, to register request handlers. */
   prepare?: (client: UpstreamClient) => void
@@ -24,9 +24,9 @@ export type ClientSetup = Pick<ClientOptions, 'capabilities'> & {
 export type OpenConnection = {
   client: UpstreamClient
   isProcess: boolean
-  /** Requests in progress; always 0 for a remote upstream, where they are not counted. */
+  /** Number of requests in progress. Always 0 for a remote upstream, whose requests are not counted. */
   pending: () => number
-  /** Resolves with the reason once the connection is gone. */
+  /** Resolves with the reason once the connection has ended. */
   ended: Promise<UpstreamError>
   failure: () => UpstreamError | undefined
   close: () => Promise<void>
@@ -44,16 +44,16 @@ export type OpenConnectionOptions = {
   notificationLimit: NotificationLimit
   /** Per operation. */
   timeoutMs: number
-  /** From the start of a process to its first response; a command may have to be downloaded first. */
+  /** Maximum time from the start of a process to its first response. The command may have to be downloaded first. */
   startTimeoutMs: number
-  /** Skips probing for the stateless era, for a process that only speaks the session era. */
+  /** Whether to skip probing for the stateless era, because the process supports only the session era. */
   isSessionEra: boolean
   onActivity: () => void
   onNotification: (notification: Notification) => void
   signal: AbortSignal
 }
 
-/** Pages of one list; stops a list that never ends. */
+/** Maximum number of pages of one list, to stop a list that never ends. */
 const MAX_LIST_PAGES = 1_000
 
 /** The upstream's name, capabilities and instructions as JSON. Held in memory as long as the connection. */
@@ -82,9 +82,9 @@ type Link = {
   transport: Transport
   isProcess: boolean
   pending: () => number
-  /** Returns why the connection ended; undefined before that. */
+  /** Returns why the connection ended, or undefined if it has not ended. */
   failure: () => UpstreamError | undefined
-  /** Returns the cause behind an unspecific SDK error. */
+  /** Returns the cause of a generic SDK error. */
   explain: (fault: UpstreamError | undefined) => UpstreamError | undefined
   close: () => Promise<void>
 }
@@ -132,7 +132,7 @@ const createRemoteLink = (
 }
 
 const createClient = ({ clientInfo, setup, config, ...options }: OpenConnectionOptions): UpstreamClient => {
-  // Detecting the era takes at most half of the time, which leaves the other half for the session era's handshake.
+  // Detecting the era takes at most half of the time, leaving the other half for the session era's handshake.
   const probe = { timeoutMs: config.transport === 'stdio' ? options.startTimeoutMs / 2 : options.timeoutMs }
   const isSession = config.transport === 'sse' || options.isSessionEra
   const client = new (mcpClient().Client)(clientInfo, {
@@ -149,7 +149,7 @@ const createClient = ({ clientInfo, setup, config, ...options }: OpenConnectionO
   return client
 }
 
-/** Settles like the promise, or rejects if the signal aborts first. */
+/** Settles like the promise, but rejects if the signal aborts first. */
 export const untilAborted = async <T>(
   promise: Promise<T>,
   signal: AbortSignal,
@@ -193,7 +193,7 @@ const toFault = (error: unknown, link: Link, secrets: readonly string[]): Upstre
   return new UpstreamError(fault.kind, maskSecrets(fault.message, secrets), { cause: error, ownWords })
 }
 
-/** Opens one connection. Throws UpstreamError with the reason, after cleaning up. */
+/** Opens one connection. On failure, cleans up and throws UpstreamError with the reason. */
 export const openConnection = async (options: OpenConnectionOptions): Promise<OpenConnection> => {
   const { config, signal } = options
   const link = config.transport === 'stdio' ? createProcessLink(config, options) : createRemoteLink(config, options)
@@ -201,7 +201,7 @@ export const openConnection = async (options: OpenConnectionOptions): Promise<Op
   const ended = Promise.withResolvers<UpstreamError>()
   const closed = new UpstreamError('protocol', 'The connection to the MCP server was closed.')
   client.onclose = () => ended.resolve(link.failure() ?? closed)
-  // The SDK keeps waiting for a response after its transport has closed.
+  // The SDK keeps waiting for a response even after its transport has closed.
   const lost = ended.promise.then(error => Promise.reject(error))
   lost.catch(() => {})
   const stop = new AbortController()

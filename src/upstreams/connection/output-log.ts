@@ -8,9 +8,9 @@ export type LogLine = {
   text: string
 }
 
-/** Per upstream; the oldest are dropped. */
+/** Maximum number of lines per upstream. The oldest lines are dropped. */
 const MAX_LINES = 500
-/** Longer lines are cut. */
+/** Maximum length of a line. Longer lines are truncated. */
 export const MAX_LOG_LINE_CHARS = 2_000
 
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu
@@ -19,22 +19,22 @@ const HIDDEN = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu
 export const stripHidden = (text: string): string => text.replace(HIDDEN, '')
 
 /**
- * Masks the values of secrets. Call it before truncating, since half a secret would not be found, and after
- * `stripHidden`, since hidden characters may split one.
+ * Masks secret values. Call it before truncating, because part of a secret would not be found, and after `stripHidden`,
+ * because hidden characters may split a secret.
  */
 export const maskSecrets = (text: string, secrets: readonly string[]): string =>
   secrets
     .filter(secret => secret !== '')
-    // Longest first, so that a secret inside another one does not leave the rest readable.
+    // Longest first, so that masking a secret inside a longer one does not leave the rest readable.
     .toSorted((one, other) => other.length - one.length)
     .reduce((masked, secret) => masked.replaceAll(secret, '…'), text)
 
-/** The latest lines of an upstream, without escape sequences, control characters and secrets. */
+/** The most recent lines of an upstream, without escape sequences, control characters and secrets. */
 export const createOutputLog = () => {
   let lines: LogLine[] = []
   let secrets: readonly string[] = []
   return {
-    /** Sets the values masked in lines added from now on. */
+    /** Sets the values to mask in lines added from now on. */
     hide: (values: readonly string[]): void => {
       secrets = values
     },

@@ -9,7 +9,7 @@ export const MEBIBYTE = 1_024 * 1_024
 export const describeOutputLimit = ({ maxOutputBytes, outputWindowMs }: OutputLimits): string =>
   `${maxOutputBytes / MEBIBYTE} MiB in ${outputWindowMs / 1_000} s`
 
-/** Counts bytes within a time window; returns whether they exceed the limit. */
+/** Counts bytes within a time window and returns whether they exceed the limit. */
 export const createOutputMeter = ({ maxOutputBytes, outputWindowMs }: OutputLimits) => {
   let since = 0
   let bytes = 0

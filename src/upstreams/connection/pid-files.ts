@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { findPidScope, findStartTime, listProcessesWith } from '../../lib/process/proc.ts'
 
-/** Set in the environment of every process. Its children inherit it, so all of them can be found. */
+/** Environment variable set for every process. Child processes inherit it, so that all of them can be found. */
 export const MARK = 'STARTED_BY_PATCHBAY'
 
 const Identity = z.object({ pid: z.int().positive(), startTime: z.string() })
 
-/** A process that is running or about to start. Written before the start, so that none is missed. */
+/** A process that is running or about to start. The entry is written before the start, so that no process is missed. */
 const Entry = z.object({
   scope: z.string(),
   mark: z.uuid(),
@@ -23,13 +23,13 @@ const killQuietly = (pid: number): void => {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // It is gone already.
+    // The process is already gone.
   }
 }
 
 /**
- * Kills every process that has this mark in its environment, including those that left the process group. Returns how
- * many were killed.
+ * Kills every process that has this mark in its environment, including those that left the process group. Returns the
+ * number of killed processes.
  */
 export const killMarked = (mark: string): number => {
   let killed = 0
@@ -71,14 +71,14 @@ export const createPidFiles = (directory: string) => {
   const startTime = findStartTime(process.pid)
 
   return {
-    /** Records a process about to start. Returns functions that record its pid and its end. */
+    /** Records a process that is about to start. Returns functions that record its pid and its end. */
     add: (mark: string) => {
       if (scope === undefined || startTime === undefined) return { started: () => {}, removed: () => {} }
       const path = join(directory, `${mark}.json`)
       const owner = { pid: process.pid, startTime }
       const write = (started?: Entry['process']): void => {
         const entry: Entry = { scope, mark, owner, process: started }
-        // Renamed into place, so that nobody reads half a file.
+        // Written to another file and renamed, so that nobody reads a partial file.
         writeFileSync(`${path}.new`, JSON.stringify(entry), { mode: 0o600 })
         renameSync(`${path}.new`, path)
       }
@@ -92,7 +92,7 @@ export const createPidFiles = (directory: string) => {
         removed: (): void => rmSync(path, { force: true }),
       }
     },
-    /** Kills processes whose Patchbay is gone; returns how many. */
+    /** Kills processes whose Patchbay process is gone, and returns how many were killed. */
     reap: (): number => {
       if (scope === undefined) return 0
       let files: string[]
@@ -104,8 +104,8 @@ export const createPidFiles = (directory: string) => {
       const paths = files.map(name => join(directory, name))
       return paths.filter(path => {
         const entry = readEntry(path)
-        // Skip entries of other containers and of a running Patchbay. An unreadable entry, or one from before a reboot,
-        // has no process left.
+        // Skip entries of other containers and of a Patchbay process that is still running. An unreadable entry, or one
+        // from before a reboot, has no process left.
         const isOfScope = entry?.scope === scope
         if (entry !== undefined && !isOfScope && sameBoot(entry.scope, scope)) return false
         if (isOfScope && isRunning(entry.owner)) return false

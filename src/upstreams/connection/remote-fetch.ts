@@ -7,8 +7,8 @@ const isEventStream = ({ headers }: Response): boolean =>
   /^text\/event-stream\b/i.test(headers.get('content-type') ?? '')
 
 /**
- * Passes on an event stream within its limits. Calls `onEnd` once when the stream ends or fails, but not when the
- * reader cancels.
+ * Passes on an event stream and enforces its limits. Calls `onEnd` once when the stream ends or fails, but not when the
+ * reader cancels it.
  */
 const watchStream = (response: Response, limits: OutputLimits, onEnd: (cause: unknown) => void): Response => {
   if (response.body === null) return response
@@ -58,16 +58,19 @@ const KINDS: Readonly<Record<OutboundFault, UpstreamFault>> = {
   unreachable: 'refused',
 }
 
-/** Turns an error text into a sentence. A host or URL at its start keeps its case. */
+/** Turns an error message into a sentence. Leaves the case of a host or URL at its start unchanged. */
 const asSentence = (text: string): string =>
   `${text.replace(/^(the|no) /, word => word.charAt(0).toUpperCase() + word.slice(1))}.`
 
 export const toRemoteError = (error: OutboundError): UpstreamError =>
   new UpstreamError(KINDS[error.fault], asSentence(error.message), { cause: error })
 
-/** Failed notification streams in a row after which the upstream counts as lost; the SDK retries as often. */
+/**
+ * Number of consecutive failed notification streams after which the upstream counts as lost. The SDK retries the same
+ * number of times.
+ */
 const MAX_FAILED_STREAMS = 3
-/** Maximum length of a 400 response that is searched for the word “session”. */
+/** Maximum number of characters of a 400 response to search for the word “session”. */
 const MAX_REFUSAL_CHARS = 4_096
 
 const sessionEnded = (): UpstreamError =>
@@ -82,11 +85,11 @@ export type RemoteFetchOptions = {
   isSse: boolean
   /** Per event stream. */
   limits: OutputLimits
-  /** Called when the upstream is unreachable or no longer knows the session. */
+  /** Called when the upstream is unreachable or no longer recognizes the session. */
   onLost: (error: UpstreamError) => void
 }
 
-/** A `fetch` for the SDK's transports that reports failures which the SDK hides. */
+/** Creates a `fetch` for the SDK's transports that reports failures hidden by the SDK. */
 export const createRemoteFetch = ({ fetch, isSse, limits, onLost }: RemoteFetchOptions) => {
   let lastFault: UpstreamError | undefined
   let failedStreams = 0
@@ -95,12 +98,12 @@ export const createRemoteFetch = ({ fetch, isSse, limits, onLost }: RemoteFetchO
 
   const recordFault = (error: unknown, isGet: boolean): void => {
     if (error instanceof UpstreamError) lastFault = error
-    // Without a working account nothing else can succeed.
+    // Without a working account, no request can succeed.
     if (error instanceof AccountError) onLost(error)
     if (!(error instanceof OutboundError)) return
     lastFault = toRemoteError(error)
     if (isGet) failedStreams++
-    // The whole upstream is unreachable.
+    // These faults mean that the whole upstream is unreachable.
     const isOutOfReach = lastFault.kind === 'refused' || lastFault.kind === 'blocked'
     if ((!isGet && isOutOfReach) || failedStreams >= MAX_FAILED_STREAMS) onLost(lastFault)
   }
@@ -112,7 +115,7 @@ export const createRemoteFetch = ({ fetch, isSse, limits, onLost }: RemoteFetchO
     else if (isTheStream) onLost(fault?.kind === 'too_large' ? fault : streamEnded(cause))
   }
 
-  /** Detects the end of a session: 404 as specified, 400 from some servers. */
+  /** Detects the end of a session: 404 according to the specification, but 400 from some servers. */
   const checkSession = async (response: Response, headers: RequestInit['headers']): Promise<Response> => {
     if (response.status !== 404 && response.status !== 400) return response
     if (!new Headers(headers).has('mcp-session-id')) return response
@@ -126,7 +129,7 @@ export const createRemoteFetch = ({ fetch, isSse, limits, onLost }: RemoteFetchO
   return {
     fetch: async (url: string | URL, init: RequestInit = {}): Promise<Response> => {
       const isGet = init.method === undefined || init.method === 'GET'
-      // The session belongs to the stream, so a second stream would have none.
+      // The session belongs to the first stream, so a second stream would have no session.
       if (isSse && isGet && hasStream) throw new Error('the event stream has ended')
       let response: Response
       try {
@@ -143,13 +146,13 @@ export const createRemoteFetch = ({ fetch, isSse, limits, onLost }: RemoteFetchO
         : response
       return isTheStream ? watched : checkSession(watched, init.headers)
     },
-    /** Returns what broke the last stream that ended. Returns it only once. */
+    /** Returns the error that broke the last ended stream, and clears it. */
     takeStreamFault: (): UpstreamError | undefined => {
       const fault = streamFault
       streamFault = undefined
       return fault
     },
-    /** Returns why the last request without a response failed. The SDK's own error loses the details. */
+    /** Returns why the last request that got no response failed. The SDK's own error omits the details. */
     lastFault: (): UpstreamError | undefined => lastFault,
   }
 }

@@ -11,21 +11,21 @@ import { createRemoteFetch } from './remote-fetch.ts'
 import { guardMessages, watchRequests } from './transport-guards.ts'
 import { UpstreamError } from './upstream-error.ts'
 
-/** The outbound guard and its limits. */
+/** The settings of the outbound guard. */
 export type RemoteNetwork = Pick<
   StreamingFetchOptions,
   'policy' | 'maxRedirects' | 'connectTimeoutMs' | 'ownOrigins' | 'lookup' | 'maxResponseBytes'
 >
 
-/** Concurrent requests and streams of one connection. */
+/** Maximum number of concurrent requests and streams per connection. */
 const MAX_SOCKETS = 256
-/** Upper bound only: each operation has its own, shorter timeout. */
+/** An upper bound only, because each operation has its own, shorter timeout. */
 const HEADERS_TIMEOUT_MS = 10 * 60_000
-/** Longest silence within a JSON response. */
+/** Maximum idle time within a JSON response. */
 const BODY_IDLE_MS = 30_000
-/** Longest silence of a stream; the SDK reopens the notification stream. */
+/** Maximum idle time of a stream. The SDK reopens the notification stream. */
 const STREAM_IDLE_MS = 30 * 60_000
-/** How long ending a session may take. */
+/** Time limit for ending a session. */
 const SESSION_END_TIMEOUT_MS = 1_000
 
 const parseUrl = (text: string): URL => {
@@ -34,7 +34,7 @@ const parseUrl = (text: string): URL => {
   return url
 }
 
-/** MCP over HTTP with the SDK's transports. Every request passes the outbound guard. */
+/** MCP over HTTP with the SDK's transports. Every request goes through the outbound guard. */
 export const createRemoteTransport = (
   { transport: kind, url: text, headers }: RemoteConfig,
   network: RemoteNetwork,
@@ -61,7 +61,7 @@ export const createRemoteTransport = (
       void transport.close()
     },
   })
-  // The guard follows redirects itself and checks each of them.
+  // The guard follows redirects itself and checks each one.
   const options = { fetch: remote.fetch, requestInit: { headers: { ...headers } }, redirectPolicy: 'follow' as const }
   const { SSEClientTransport, StreamableHTTPClientTransport } = mcpClient()
   const http = kind === 'http' ? new StreamableHTTPClientTransport(url, options) : undefined
@@ -73,7 +73,7 @@ export const createRemoteTransport = (
     transport,
     failure: (): UpstreamError | undefined => failure,
     lastFault: remote.lastFault,
-    /** Ends the session at the upstream, if there is one, and closes every connection. */
+    /** Ends the session at the upstream, if there is one, and closes all connections. */
     close: async (): Promise<void> => {
       if (http?.sessionId !== undefined && failure === undefined) {
         const ended = http.terminateSession().catch(() => {})

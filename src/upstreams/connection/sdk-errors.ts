@@ -3,7 +3,7 @@ import { type McpClient, mcpClient } from './mcp-client.ts'
 import { toRemoteError } from './remote-fetch.ts'
 import { UpstreamError } from './upstream-error.ts'
 
-/** The error and its causes, outermost first. */
+/** Returns the error and its causes, outermost first. */
 const chainOf = (error: unknown): unknown[] => {
   const chain: unknown[] = []
   for (
@@ -50,7 +50,7 @@ const isSdkError = (error: unknown, code: keyof McpClient['SdkErrorCode']): bool
   return error instanceof SdkError && error.code === SdkErrorCode[code]
 }
 
-/** Not JSON, or not JSON-RPC. */
+/** Returns whether the error means that a message is not JSON or not JSON-RPC. */
 const isUnreadable = (error: unknown): boolean => {
   if (isSdkError(error, 'ClientHttpUnexpectedContent')) return true
   return error instanceof Error && ['SyntaxError', 'ZodError', '$ZodError'].includes(error.name)
@@ -62,14 +62,16 @@ const timeoutOf = (error: unknown): string => {
   return Number.isFinite(ms) ? ` within ${ms} ms` : ' in time'
 }
 
-/** Returns the upstream's fault behind an error of the SDK; undefined for an error response or an error of our own. */
+/**
+ * Returns the upstream's fault behind an SDK error, or undefined for an error response or one of Patchbay's own errors.
+ */
 export const findFault = (error: unknown): UpstreamError | undefined => {
   if (error instanceof UpstreamError) return error
   const chain = chainOf(error)
   const outbound = chain.find(each => each instanceof OutboundError)
   if (outbound instanceof OutboundError) return toRemoteError(outbound)
   if (error instanceof mcpClient().ProtocolError) {
-    // Set by `watchRequests` and `guardMessages`.
+    // `watchRequests` and `guardMessages` set this data.
     return error.data instanceof UpstreamError ? error.data : undefined
   }
   const status = chain.map(statusOf).find(each => each !== undefined)

@@ -5,15 +5,15 @@ import type { OpenConnection } from './open-connection.ts'
 import { UpstreamError } from './upstream-error.ts'
 
 export type ConnectionLimits = {
-  /** Delay before each retry; the last one repeats. */
+  /** Delay before each retry. The last delay applies to all further retries. */
   retryDelaysMs: readonly number[]
-  /** After this many failures in a row, calls no longer reconnect until the next retry is due. */
+  /** Number of consecutive failures after which calls no longer reconnect until the next retry is due. */
   maxFailures: number
-  /** From the start of a process to its first response. */
+  /** Maximum time from the start of a process to its first response. */
   startTimeoutMs: number
-  /** A process without a request for this long is stopped. */
+  /** A process that receives no request for this long is stopped. */
   idleMs: number
-  /** Maximum output on stdout and stderr combined within `outputWindowMs`. */
+  /** Maximum combined output on stdout and stderr within `outputWindowMs`. */
   maxOutputBytes: number
   outputWindowMs: number
 }
@@ -24,19 +24,19 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
   // A command such as npx may have to download its package first.
   startTimeoutMs: 30_000,
   idleMs: 5 * 60_000,
-  // Far above any ordinary server, far below what would keep a core busy.
+  // Far more than any ordinary server prints, far less than would keep a core busy.
   maxOutputBytes: 64 * 1_024 * 1_024,
   outputWindowMs: 10_000,
 }
 
 type IdleTimerOptions = {
   idleMs: number
-  /** Whether something is in progress that must not be interrupted. */
+  /** Returns whether something is in progress that must not be interrupted. */
   isBusy: () => boolean
   onIdle: () => void
 }
 
-/** Calls `onIdle` after a time without activity, unless something is in progress. */
+/** Calls `onIdle` after a period without activity, unless something is in progress. */
 const createIdleTimer = ({ idleMs, isBusy, onIdle }: IdleTimerOptions) => {
   let timer: NodeJS.Timeout | undefined
   let holdCount = 0
@@ -74,11 +74,11 @@ const createIdleTimer = ({ idleMs, isBusy, onIdle }: IdleTimerOptions) => {
   }
 }
 
-/** A connection that lasted this long resets the count of failures. */
+/** A connection that lasts at least this long resets the failure count. */
 const STABLE_MS = 30_000
 
 export type SharedConnectionOptions = {
-  /** Opens a connection or throws UpstreamError. Calls `onActivity` for every message of a process. */
+  /** Opens a connection or throws UpstreamError. Calls `onActivity` for every message from a process. */
   open: (signal: AbortSignal, onActivity: () => void) => Promise<OpenConnection>
   isEager: boolean
   limits: ConnectionLimits
@@ -87,7 +87,10 @@ export type SharedConnectionOptions = {
 
 const closedError = (): UpstreamError => new UpstreamError('aborted', 'The connection to the MCP server was closed.')
 
-/** The connection shared by all callers. Opens it once for concurrent callers, retries it, and closes it when idle. */
+/**
+ * The connection shared by all callers. Concurrent callers wait for the same attempt to open it. The connection is
+ * retried after a failure and closed when idle.
+ */
 export const createSharedConnection = ({ open, isEager, limits, onIdleStop }: SharedConnectionOptions) => {
   const stateListeners = createListeners<[UpstreamState]>()
   const closing = new AbortController()
@@ -129,14 +132,12 @@ export const createSharedConnection = ({ open, isEager, limits, onIdleStop }: Sh
   const retryIn = (ms: number): void => {
     clearTimeout(retryTimer)
     if (closing.signal.aborted) return
-    // Nobody waits for it; the state shows the result.
+    // Nothing waits for this attempt. The state shows its result.
     retryTimer = setTimeout(() => void connect().catch(() => {}), ms)
     retryTimer.unref()
   }
 
-  /**
-   * Records the loss of the connection or a failed attempt. `isRetried` says whether to reconnect in the background.
-   */
+  /** Records a lost connection or a failed attempt. `isRetried` tells whether to reconnect in the background. */
   const fail = (error: UpstreamError, isRetried: boolean): void => {
     if (closing.signal.aborted) return
     if (current !== undefined && performance.now() - current.since > STABLE_MS) failures = 0
@@ -175,10 +176,10 @@ export const createSharedConnection = ({ open, isEager, limits, onIdleStop }: Sh
     touch()
     void opened.ended.then(error => {
       if (current?.opened !== opened) return
-      // A crashed process restarts when needed. A remote upstream is retried, because nothing else would show that it
-      // is back.
+      // A crashed process is restarted when needed. A remote upstream is retried, because nothing else would show that
+      // it is available again.
       fail(error, isEager || !opened.isProcess)
-      // Releases what is left open, such as sockets.
+      // Release whatever is still open, such as sockets.
       void opened.close()
     })
   }
@@ -223,8 +224,8 @@ export const createSharedConnection = ({ open, isEager, limits, onIdleStop }: Sh
   return {
     connect,
     /**
-     * Runs an operation and counts an UpstreamError as a failure of the upstream. Fails at once
-     * while the circuit is open.
+     * Runs an operation and counts an UpstreamError as a failure of the upstream. Fails immediately while the circuit
+     * is open.
      */
     guard: async <T>(operation: () => Promise<T>): Promise<T> => {
       try {

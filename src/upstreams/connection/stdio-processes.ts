@@ -9,7 +9,7 @@ type Child = ChildProcessByStdio<Writable, Readable, Readable>
 export type ProcessCommand = {
   command: string
   args: readonly string[]
-  /** Added to the common environment. */
+  /** Variables added to the common environment. */
   env: Readonly<Record<string, string>>
   cwd?: string | undefined
 }
@@ -21,14 +21,14 @@ export type StdioProcess = {
   stdin: Writable
   stdout: Readable
   stderr: Readable
-  /** Resolves once the process and everything it started are gone. Its output may still be read. */
+  /** Resolves once the process and everything it started are gone. Its output may still be read afterward. */
   ended: Promise<ProcessEnd>
-  /** Stops the process, by force if necessary. Resolves once it is gone; may be called again. */
+  /** Stops the process, by force if necessary. Resolves once the process is gone. May be called more than once. */
   end: () => Promise<void>
 }
 
 export type StdioProcessesOptions = {
-  /** Directory of the PID files, beside the database. */
+  /** Directory of the PID files, next to the database. */
   directory: string
   /** The environment of every command, such as PATH and HOME. Nothing else of Patchbay's environment is passed on. */
   environment: Readonly<Record<string, string>>
@@ -38,24 +38,27 @@ export type StdioProcessesOptions = {
   endGraceMs?: number
 }
 
-/** Far above what an adapter needs, low enough that a few cannot exhaust the machine. */
+/** Far more than an adapter needs, but low enough that a few processes cannot exhaust the machine's memory. */
 const MAX_MEMORY_BYTES = 1_024 * 1_024 * 1_024
 const MEMORY_CHECK_INTERVAL_MS = 2_000
-/** The specification's stdio shutdown waits twice: close stdin, SIGTERM, SIGKILL. Here the first two happen at once. */
+/**
+ * Time between SIGTERM and SIGKILL. In the specification, stdio shutdown also waits between closing stdin and SIGTERM.
+ * Here, these two steps happen together.
+ */
 const END_GRACE_MS = 2_000
 
 const killGroup = (pid: number, signal: NodeJS.Signals): void => {
   try {
     process.kill(-pid, signal)
   } catch {
-    // The group is empty.
+    // The process group is empty.
   }
 }
 
 /**
- * Starts the commands of stdio upstreams. Each runs without a shell and leads its own process
- * group. All its processes are ended by `end`, by `close`, and when Patchbay exits. If Patchbay is
- * killed by SIGKILL, `reap` ends the remaining processes at the next start.
+ * Starts the commands of stdio upstreams. Each command runs without a shell and leads its own process group. `end`,
+ * `close` and Patchbay's exit end all of its processes. If Patchbay is killed by SIGKILL, `reap` ends the remaining
+ * processes at the next start.
  */
 export const createStdioProcesses = (options: StdioProcessesOptions) => {
   const {
@@ -126,8 +129,8 @@ export const createStdioProcesses = (options: StdioProcessesOptions) => {
 
   return {
     /**
-     * Starts a command. Rejects with the system's error (ENOENT, EACCES …). `onTooLarge` is called when it exceeds its
-     * memory limit.
+     * Starts a command. Rejects with the system's error (ENOENT, EACCES …). `onTooLarge` is called when the command
+     * exceeds its memory limit.
      */
     start: async (
       { command, args, env, cwd }: ProcessCommand,
@@ -155,7 +158,7 @@ export const createStdioProcesses = (options: StdioProcessesOptions) => {
         entry.removed()
         return new Promise((_, reject) => child.once('error', reject))
       }
-      // Ignore write errors after the process is gone. Its exit is reported separately.
+      // Ignore write errors after the process has exited. The exit is reported separately.
       for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on('error', () => {})
       child.on('error', () => {})
       const ended = follow(child, pid, mark, entry.removed)
@@ -171,7 +174,7 @@ export const createStdioProcesses = (options: StdioProcessesOptions) => {
      */
     reap: pidFiles.reap,
     count: (): number => running.size,
-    /** Ends all processes. None can be started afterwards. */
+    /** Ends all processes. No process can be started afterward. */
     close: async (): Promise<void> => {
       isClosed = true
       await Promise.all([...running.values()].map(({ process: started }) => started.end()))

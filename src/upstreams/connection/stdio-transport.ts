@@ -10,30 +10,30 @@ import { findCancelledId } from './transport-guards.ts'
 import { UpstreamError } from './upstream-error.ts'
 
 export type StdioLimits = OutputLimits & {
-  /** Maximum size of one line of stdout, which is one message. */
+  /** Maximum size of one line of stdout. Each line is one message. */
   maxMessageBytes: number
 }
 
 /**
- * Maximum lines of stdout before the first MCP message. A banner may have a few; many mean that the
- * program is not an MCP server.
+ * Maximum number of stdout lines before the first MCP message. A banner may have a few lines, but many lines mean that
+ * the program is not an MCP server.
  */
 const MAX_INVALID_LINES = 100
-/** Maximum input that the process has not read yet. Above it, writes fail. */
+/** Maximum amount of input that the process has not read yet. Beyond it, writes fail. */
 const MAX_UNREAD_BYTES = 16 * 1_024 * 1_024
 
 export type StdioTransport = Transport & {
   /**
-   * The SDK recognizes a stdio transport by these two members. It then assumes the session era if
-   * the process ignores its probe.
+   * The SDK recognizes a stdio transport by these two members. If the process ignores the SDK's probe, the SDK then
+   * assumes the session era.
    */
   readonly pid: number | null
   readonly stderr: null
-  /** Returns why the connection ended; undefined before that. */
+  /** Returns why the connection ended, or undefined if it has not ended. */
   failure: () => UpstreamError | undefined
-  /** Whether the process printed something, but no MCP message. */
+  /** Returns whether the process printed something, but no MCP message. */
   printedNoMcp: () => boolean
-  /** Requests without a response, except notification streams, which never get one. */
+  /** Number of requests without a response, except notification streams, which never get one. */
   pending: () => number
 }
 
@@ -53,7 +53,7 @@ const isMessage = (value: unknown): value is JSONRPCMessage => {
   return typeof value.method === 'string' || 'result' in value || isJsonObject(value.error)
 }
 
-/** Every request and response has an `id`. */
+/** Requests and responses always have an `id`. */
 const isLikelyNotification = (line: string): boolean => line.startsWith('{') && !line.includes('"id"')
 
 const parseLine = (line: string): readonly JSONRPCMessage[] | undefined => {
@@ -111,12 +111,12 @@ export const createStdioTransport = (options: StdioTransportOptions): StdioTrans
     running?.stderr.destroy()
     transport.onclose?.()
   }
-  /** Ends the process because it misbehaved. */
+  /** Ends a process that misbehaves. */
   const fail = (error: UpstreamError): void => {
     if (failure !== undefined || hasEnded) return
     failure = error
     log.add('patchbay', error.message)
-    // Fail pending calls now, not when the process is gone.
+    // Fail pending calls now instead of waiting until the process is gone.
     finish()
     void running?.end()
   }
@@ -139,7 +139,7 @@ export const createStdioTransport = (options: StdioTransportOptions): StdioTrans
     maxBytes: limits.maxMessageBytes,
     onLine: line => {
       if (hasEnded || line.trim() === '') return
-      // Dropped here already, because parsing takes most of the time.
+      // Drop it before parsing, which takes most of the time.
       if (notificationLimit.isReached() && isLikelyNotification(line)) return void notificationLimit.accept()
       const received = parseLine(line)
       if (received === undefined) receiveInvalid(line)
@@ -169,7 +169,7 @@ export const createStdioTransport = (options: StdioTransportOptions): StdioTrans
   }
 
   const follow = async (started: StdioProcess): Promise<void> => {
-    // Read the last output before reporting the exit, unless another process keeps the pipe open.
+    // Read the remaining output before reporting the exit, unless another process keeps the pipe open.
     const drained = Promise.all(
       [started.stdout, started.stderr].map(stream => new Promise(r => stream.once('close', r))),
     )

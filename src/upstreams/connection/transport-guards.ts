@@ -9,7 +9,7 @@ const INTERNAL_ERROR = -32_603
 const streamEnded = (): UpstreamError =>
   new UpstreamError('protocol', 'The MCP server closed the stream before it responded. Try again.')
 
-/** Returns the id of the request that a notification cancels; undefined for any other message. */
+/** Returns the id of the request that a notification cancels, or undefined for any other message. */
 export const findCancelledId = (message: JSONRPCMessage): RequestId | undefined => {
   if (!('method' in message) || message.method !== 'notifications/cancelled') return undefined
   const id = message.params?.requestId
@@ -17,10 +17,10 @@ export const findCancelledId = (message: JSONRPCMessage): RequestId | undefined 
 }
 
 /**
- * Ends requests over Streamable HTTP that the SDK would otherwise leave until their timeout. A request whose stream
- * ends without a response gets an error; its data is an UpstreamError, which no upstream can produce. A cancelled
- * request is aborted in the session era. Call it before the client connects, because the client keeps existing
- * listeners. `takeFault` returns what broke the last stream.
+ * Ends Streamable HTTP requests that the SDK would otherwise leave open until they time out. If a request's stream ends
+ * without a response, the request gets an error whose data is an UpstreamError, which no upstream can produce. In the
+ * session era, a canceled request is aborted. Call it before the client connects, because the client keeps existing
+ * listeners. `takeFault` returns the error that broke the last stream.
  */
 export const watchRequests = (transport: Transport, takeFault: () => UpstreamError | undefined): void => {
   const open = new Map<RequestId, AbortController | undefined>()
@@ -59,7 +59,10 @@ export const watchRequests = (transport: Transport, takeFault: () => UpstreamErr
   }
 }
 
-/** Maximum nesting of a message. Ordinary messages have a few dozen levels. Patchbay reads messages recursively. */
+/**
+ * Maximum nesting depth of a message, because Patchbay reads messages recursively. Ordinary messages have a few dozen
+ * levels.
+ */
 const MAX_MESSAGE_DEPTH = 256
 
 const isDeeperThan = (value: unknown, room: number): boolean => {
@@ -75,14 +78,14 @@ const tooDeep = (): UpstreamError =>
 const isNotification = (message: JSONRPCMessage): boolean => 'method' in message && !('id' in message)
 
 /**
- * Drops notifications over the limit, and stops messages that are nested too deeply, since serializing them again would
- * exhaust the stack: a response becomes an error with an UpstreamError as its data, which no upstream can produce, a
- * request is rejected, and a notification is dropped. Call it before any listener is added.
+ * Drops notifications over the limit, and stops messages that are nested so deeply that serializing them again would
+ * exhaust the stack. A response becomes an error whose data is an UpstreamError, which no upstream can produce. A
+ * request is rejected, and a notification is dropped. Call it before adding any listener.
  */
 export const guardMessages = (transport: Transport, notificationLimit: NotificationLimit): void => {
   type Listener = NonNullable<Transport['onmessage']>
   let listener: Listener | undefined
-  /** The message checked last. Listeners call earlier listeners, which must not check it again. */
+  /** The last message that was checked. Listeners call earlier listeners, which must not check the message again. */
   let checked: JSONRPCMessage | undefined
 
   const reject = (message: JSONRPCMessage): void => {

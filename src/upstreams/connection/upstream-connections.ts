@@ -15,11 +15,11 @@ import type { ClientSetup } from './open-connection.ts'
 import type { LogLine } from './output-log.ts'
 import { AccountError, UpstreamError } from './upstream-error.ts'
 
-/** An upstream with its current resolved configuration, or the reason why there is none. */
+/** An upstream with its current resolved configuration, or with the reason that there is none. */
 export type LoadedUpstream = {
   upstream: Upstream
   resolved: Result<ResolvedConfig, ResolutionFault>
-  /** Changes when the upstream is connected with another account. */
+  /** Changes when a different account is connected to the upstream. */
   accountKey?: string | undefined
 }
 
@@ -32,7 +32,7 @@ export type AccountsOfConnections = {
 }
 
 export type UpstreamConnectionsOptions = {
-  /** Loads all upstreams of a server with its current globals; none if the server is gone. */
+  /** Loads all upstreams of a server with its current globals. Returns none if the server no longer exists. */
   load: (serverId: string) => Promise<readonly LoadedUpstream[]>
   /** Returns the servers that have an upstream with `isEager`. */
   listEagerServerIds: () => Promise<readonly string[]>
@@ -42,7 +42,7 @@ export type UpstreamConnectionsOptions = {
 }
 
 type Entry = LoadedUpstream & {
-  /** Covers everything that a connection depends on. It contains secrets, so it is never shown. */
+  /** Covers everything that a connection depends on. Contains secrets, so it must never be shown. */
   key: string
   /** Created on first use. */
   connection: UpstreamConnection | undefined
@@ -56,7 +56,7 @@ const keyOf = ({ upstream, resolved, accountKey }: LoadedUpstream): string => {
   return JSON.stringify([connecting, accountKey])
 }
 
-/** The notifications of a caller's own connection that concern all callers. */
+/** Matches the notifications on a caller's own connection that concern all callers. */
 export const LIST_CHANGED = /^notifications\/(tools|resources|prompts)\/list_changed$/
 
 const missingAccountState = ({ upstream, resolved }: LoadedUpstream): UpstreamState | undefined =>
@@ -65,7 +65,7 @@ const missingAccountState = ({ upstream, resolved }: LoadedUpstream): UpstreamSt
     : { kind: 'failed', why: resolved.error.message, since: upstream.updatedAt, nextTryAt: undefined }
 
 /**
- * One connection for each enabled upstream, created on first use. Once a server is loaded, its calls do not need the
+ * One connection for each enabled upstream, created on first use. Once a server is loaded, calls to it do not need the
  * database. A connection is closed and replaced when its upstream, one of its globals or its server changes.
  */
 export const createUpstreamConnections = ({
@@ -122,8 +122,8 @@ export const createUpstreamConnections = ({
   }
 
   /**
-   * Returns the shared connection. Undefined if the upstream is unknown or disabled, or if each
-   * caller has their own account.
+   * Returns the shared connection, or undefined if the upstream is unknown or disabled or if each caller has their own
+   * account.
    */
   const find = (upstreamId: string): UpstreamConnection | undefined => {
     const entry = findEnabled(upstreamId)
@@ -132,7 +132,7 @@ export const createUpstreamConnections = ({
     return entry.connection
   }
 
-  /** Opens a caller's own connection. Only its list changes are passed on to all callers. */
+  /** Opens a caller's own connection. Of its notifications, only list changes are passed on to all callers. */
   const openOwn = (upstreamId: string, userId: string): UpstreamConnection | undefined => {
     const entry = findEnabled(upstreamId)
     if (entry === undefined) return undefined
@@ -170,8 +170,8 @@ export const createUpstreamConnections = ({
   })
 
   /**
-   * Returns the connection for the calls of one caller, who may be anonymous. Same as `find` if all
-   * callers share one account.
+   * Returns the connection for the calls of one caller, who may be anonymous. If all callers share one account, this is
+   * the same as `find`.
    */
   const findFor = (upstreamId: string, userId: string | undefined): UpstreamConnection | undefined => {
     const entry = findEnabled(upstreamId)
@@ -180,8 +180,8 @@ export const createUpstreamConnections = ({
   }
 
   /**
-   * Returns the connection for requests with the same result for all callers, such as lists. If
-   * each caller has their own account, any of these accounts is used.
+   * Returns the connection for requests whose result is the same for all callers, such as lists. If each caller has
+   * their own account, any one of these accounts is used.
    */
   const findForAll = (upstreamId: string): UpstreamConnection | undefined => {
     const entry = findEnabled(upstreamId)
@@ -203,7 +203,7 @@ export const createUpstreamConnections = ({
         closeEntry(known)
         closed.push(id)
       }
-      // Reuse the object, because the connection reads it.
+      // Update the existing object, because the connection reads it.
       const entry: Entry =
         known !== undefined && isSame
           ? Object.assign(known, each)
@@ -223,7 +223,7 @@ export const createUpstreamConnections = ({
   }
 
   /**
-   * Reloads a server's upstreams and returns them. A concurrent caller waits for its own reload, since the one in
+   * Reloads a server's upstreams and returns them. Each concurrent caller waits for a new reload, because the one in
    * progress may have read older data.
    */
   const sync = async (serverId: string): Promise<readonly Upstream[]> => {
@@ -267,7 +267,7 @@ export const createUpstreamConnections = ({
     findForAll,
     assertAccount,
     openDedicated,
-    /** The known upstreams, with their connection if there is one. */
+    /** Returns the known upstreams, each with its connection if there is one. */
     listKnown: (): readonly Pick<Entry, 'upstream' | 'connection'>[] =>
       [...byId.values()].map(entry => {
         const { upstream } = entry
@@ -282,29 +282,26 @@ export const createUpstreamConnections = ({
     },
     /** Returns the upstream as last loaded. */
     upstreamOf: (upstreamId: string): Upstream | undefined => byId.get(upstreamId)?.upstream,
-    /** Returns the values in the upstream's configuration that must be masked. */
+    /** Returns the values in the upstream's configuration to mask. */
     secretsOf: (upstreamId: string): readonly string[] => {
       const resolved = byId.get(upstreamId)?.resolved
       return resolved?.ok === true ? resolved.value.secrets : []
     },
-    /** Returns the process's output and events; empty without a connection. */
+    /** Returns the process's output and events, or an empty list without a connection. */
     logOf: (upstreamId: string): readonly LogLine[] => byId.get(upstreamId)?.connection?.log() ?? [],
     /** Returns how many of the upstream's notifications were over the limit, since this process knows it. */
     countDroppedNotifications: (upstreamId: string): number =>
       byId.get(upstreamId)?.notificationLimit.countDropped() ?? 0,
     onNotification: notifications.add,
     onState: states.add,
-    /**
-     * Called after a connection is closed because its upstream changed. `find` returns the new connection, if there is
-     * one.
-     */
+    /** Called after a connection is closed because its upstream changed. `find` returns the new connection, if any. */
     onReplaced: replacements.add,
-    /** Called when a user's accounts may have changed and their connections are closed. */
+    /** Called when a user's accounts may have changed and the user's connections are closed. */
     onAccessChanged: accessChanges.add,
     start: async (): Promise<void> => {
       for (const serverId of await listEagerServerIds()) await sync(serverId)
     },
-    /** Closes every connection and ends the processes. No connection is opened afterwards. */
+    /** Closes all connections and ends all processes. No connection is opened afterward. */
     close: async (): Promise<void> => {
       isClosed = true
       for (const end of subscriptions) end()

@@ -8,14 +8,14 @@ export type UpstreamOutagesOptions = {
   bus: EventBus
 }
 
-/** `ownWords` has no text from the upstream. */
+/** `ownWords` contains no text from the upstream. */
 type Outage = { why: string; ownWords: string }
 
 const toOutage = ({ why, ownWords = why }: Extract<UpstreamState, { kind: 'failed' }>): Outage => ({ why, ownWords })
 
 /**
- * Tracks which upstreams are down. An upstream is down from a failure until it is connected again;
- * retries and stopping an idle process do not change this.
+ * Tracks which upstreams are down. An upstream is down from a failure until it is connected again. Neither retries nor
+ * stopping an idle process changes this.
  */
 export const createUpstreamOutages = ({ connections, bus }: UpstreamOutagesOptions) => {
   const failures = new Map<string, Outage & { serverId: string }>()
@@ -36,13 +36,13 @@ export const createUpstreamOutages = ({ connections, bus }: UpstreamOutagesOptio
   })
 
   return {
-    /** Returns undefined if the upstream works or was never tried. */
+    /** Returns undefined if the upstream works or has never been tried. */
     find: (upstream: Upstream): Outage | undefined => {
       const state = connections.stateOf(upstream)
       if (state.kind === 'failed') return toOutage(state)
       return state.kind === 'connecting' ? failures.get(upstream.id) : undefined
     },
-    /** Called with the server whose upstream failed, failed for another reason, or recovered. */
+    /** Called with a server when one of its upstreams fails, fails for another reason, or recovers. */
     onChange: changes.add,
   }
 }

@@ -11,15 +11,15 @@ import { assertSupported } from './input-requests.ts'
 import { maskTokens } from './mask-tokens.ts'
 import type { Pauses } from './send-with-link.ts'
 
-/** Per upstream. Each connection may be a process. */
+/** Maximum number of connections per upstream. Each connection may be a process. */
 const MAX_DEDICATED_CONNECTIONS = 50
-/** Per user. All anonymous callers count as one. */
+/** Maximum number of connections per user. All anonymous callers count as one user. */
 const MAX_PER_USER = 25
 const MAX_OPEN_QUESTIONS = 20
 
 export type DedicatedConnection = {
   connection: UpstreamConnection
-  /** Pauses the requests in progress while the client is asked. */
+  /** Pauses the timeouts of requests in progress while the client is asked. */
   pauses: Pauses
   /** The current recipient of the upstream's questions and notifications. */
   audience: Pick<SessionPeer, 'ask' | 'notify'> | undefined
@@ -31,14 +31,14 @@ type Entry = DedicatedConnection &
   PooledConnection & {
     key: string
     openQuestions: Set<AbortController>
-    /** Whether the client was ever asked anything. The upstream may still hold its input. */
+    /** Whether the client was ever asked a question. The upstream may still hold the client's input. */
     hasAsked: boolean
   }
 
 /** A connection borrowed for one request. `release` returns it; its argument says whether the request was completed. */
 export type BorrowedConnection = { entry: DedicatedConnection; release: (how: 'ended' | 'given up') => void }
 
-/** Notifications passed on to the client. List changes come from the shared connection. */
+/** Notifications that are passed on to the client. List changes come from the shared connection instead. */
 const FORWARDED = new Set(['notifications/message', 'notifications/elicitation/complete'])
 
 const ask = async (entry: Entry, capabilities: JsonObject, method: string, params: JsonObject, signal: AbortSignal) => {
@@ -109,15 +109,15 @@ export const createDedicatedConnections = (
         if (isReleased) return
         isReleased = true
         end()
-        // Otherwise the client would keep working on a question that no longer matters.
+        // Without this, the client would keep working on a question that no longer matters.
         if (how === 'given up' && entry.activeRequests === 0) for (const cancel of entry.openQuestions) cancel.abort()
       },
     }
   }
 
   /**
-   * Whether another request may use the connection. Anonymous callers share connections, but not
-   * after one of them was asked something.
+   * Returns whether another request may use the connection. Anonymous callers share a connection only until one of them
+   * is asked something.
    */
   const isReusable = (entry: Entry, how: 'ended' | 'given up'): boolean =>
     how === 'ended' && (entry.userId !== undefined || !entry.hasAsked)
@@ -131,14 +131,14 @@ export const createDedicatedConnections = (
   connections.onAccessChanged(userId => pool.closeWhere(entry => entry.userId === userId && usesOwnAccount(entry)))
 
   return {
-    /** Returns the connection for all requests of a client with a session. Throws UpstreamError. */
+    /** Returns the one connection for all requests of a client with a session. Throws UpstreamError. */
     share: (upstreamId: string, client: AskableClient): BorrowedConnection => {
       const known = pool.listOf(upstreamId).find(entry => entry.key === client.key)
       return use(known ?? open(upstreamId, client))
     },
     /**
-     * Returns a connection for a single request, so that all questions on it belong to that
-     * request. Throws UpstreamError.
+     * Returns a connection for a single request, so that all questions on the connection belong to that request. Throws
+     * UpstreamError.
      */
     borrow: (upstreamId: string, client: AskableClient): BorrowedConnection => {
       const mine = pool.listOf(upstreamId).filter(entry => entry.key === client.key)
@@ -152,7 +152,7 @@ export const createDedicatedConnections = (
         },
       }
     },
-    /** Returns the tools that the upstream offers this client; empty until they are known. */
+    /** Returns the tools that the upstream offers to this client, or an empty list until they are known. */
     toolsOf: (upstreamId: string, key: string): readonly CatalogueItem[] =>
       pool.listOf(upstreamId).find(entry => entry.key === key)?.tools ?? [],
     notifyAll: (key: string, method: string): void => {
@@ -164,7 +164,7 @@ export const createDedicatedConnections = (
           .catch(() => {})
       }
     },
-    /** Closes the connections of a client that is gone. */
+    /** Closes the connections of a client that no longer exists. */
     closeClient: (key: string): void => pool.closeWhere(entry => entry.key === key),
     close: pool.end,
   }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
 import { UpstreamError } from '../connection/upstream-error.ts'
 
-/** The capability that each request to a client requires. */
+/** The capability required for each request to a client. */
 const REQUIRED_CAPABILITY: Readonly<Record<string, string>> = {
   'elicitation/create': 'elicitation',
   'sampling/createMessage': 'sampling',
@@ -27,18 +27,18 @@ export const assertSupported = ({ method, params }: InputRequest, capabilities: 
   }
 }
 
-/** Converts a request in a stateless upstream's result for a client with a session. */
+/** Converts a request from a stateless upstream's result for a client with a session. */
 export const toSessionRequest = (request: unknown): InputRequest => {
   if (!isJsonObject(request) || typeof request.method !== 'string') {
     throw new UpstreamError('protocol', 'The MCP server sent an invalid input request.')
   }
   const params = isJsonObject(request.params) ? request.params : {}
-  // The session era identifies URL elicitations by an id.
+  // The session era identifies URL elicitations by id.
   const isByUrl = request.method === 'elicitation/create' && params.mode === 'url' && params.elicitationId === undefined
   return { method: request.method, params: isByUrl ? { ...params, elicitationId: randomUUID() } : params }
 }
 
-/** Converts a session-era upstream's request for a result to a stateless client. */
+/** Converts a session-era upstream's request so that a stateless client can receive it in a result. */
 export const toStatelessRequest = ({ method, params }: InputRequest): JsonObject => {
   const { elicitationId: _id, task: _task, _meta, ...rest } = params
   return Object.keys(rest).length === 0 ? { method } : { method, params: rest }

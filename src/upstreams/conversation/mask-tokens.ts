@@ -8,7 +8,7 @@ type Shown = { connection: Pick<UpstreamConnection, 'secrets'> }
 
 const tokensOf = ({ connection }: Shown): readonly string[] => connection.secrets?.() ?? []
 
-/** Masks the account tokens that this connection used. */
+/** Masks the account tokens that this connection has used. */
 export const maskTokens = (own: Shown, message: JsonObject): JsonObject => hideSecrets(message, tokensOf(own))
 
 export const maskTokensInOutcome = async (own: Shown, outcome: Promise<JsonObject>): Promise<JsonObject> => {

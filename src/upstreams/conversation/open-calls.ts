@@ -9,7 +9,7 @@ import { toStatelessRequest } from './input-requests.ts'
 import { maskTokensInOutcome } from './mask-tokens.ts'
 import { INPUT_REQUIRED, sendWithLink } from './send-with-link.ts'
 
-/** How long a client may take to respond. A person may have to read, think and type. */
+/** How long a client may take to respond. A person may need to read, think and type. */
 const MAX_WAIT_MS = 5 * 60_000
 
 type Question = { request: JsonObject; response: PromiseWithResolvers<JsonObject> }
@@ -17,12 +17,12 @@ type Question = { request: JsonObject; response: PromiseWithResolvers<JsonObject
 /** A stateless client's request to a session-era upstream. */
 type OpenCall = {
   id: string
-  /** The upstream's questions, by our own keys. */
+  /** The upstream's questions, by Patchbay's own keys. */
   questions: Map<string, Question>
   hasAsked: PromiseWithResolvers<void>
   outcome: Promise<JsonObject>
   stop: AbortController
-  /** The link of the current round, if one is in progress. */
+  /** The call link of the current round, if one is in progress. */
   link: CallLink | undefined
   timer: NodeJS.Timeout | undefined
 }
@@ -45,7 +45,7 @@ export const createOpenCalls = () => {
     call.questions.clear()
   }
 
-  /** Waits for the result, or for a question to the client. */
+  /** Waits for the result or for a question to the client. */
   const next = async (
     call: OpenCall,
     peer: StatelessPeer,
@@ -84,7 +84,7 @@ export const createOpenCalls = () => {
   }
 
   return {
-    /** Sends a request over a borrowed connection, which is released when the request ends. */
+    /** Sends a request over a borrowed connection, and releases the connection when the request ends. */
     start: (
       { entry, release }: BorrowedConnection,
       peer: StatelessPeer,
@@ -93,7 +93,7 @@ export const createOpenCalls = () => {
       send: SendLinked,
     ): Promise<JsonObject> => {
       const stop = new AbortController()
-      // Each round has its own call link. The first one decides whether progress is reported.
+      // Each round has its own call link. The first link decides whether progress is reported.
       const onProgress = link.onProgress && ((step: JsonObject): void => call.link?.onProgress?.(step))
       const outcome = sendWithLink(entry.connection, { ...link, onProgress }, stop.signal, send, entry.pauses)
       const call: OpenCall = {
@@ -122,7 +122,7 @@ export const createOpenCalls = () => {
       )
       return next(call, peer, link, signal)
     },
-    /** Continues a call that waits for input. Throws UpstreamError if there is none. */
+    /** Continues a call that is waiting for input. Throws UpstreamError if there is no such call. */
     resume: (id: string, peer: StatelessPeer, link: CallLink, signal: AbortSignal): Promise<JsonObject> => {
       const call = openCalls.get(id)
       if (call === undefined || call.link !== undefined) throw gone()

@@ -5,10 +5,10 @@ import { mcpClient } from '../connection/mcp-client.ts'
 import { toStatelessRequest } from './input-requests.ts'
 import { INPUT_REQUIRED } from './send-with-link.ts'
 
-/** The session era's error code that asks the user to open URLs first (client/elicitation). */
+/** The session-era error code for URLs that the user must open first (client/elicitation). */
 const URL_ELICITATION_REQUIRED = -32_042
 
-/** Per error; no user would open more. */
+/** Maximum number of URLs per error. No user would open more. */
 const MAX_URLS = 10
 
 type Elicitation = { mode: 'url'; elicitationId: string; url: string; message: string }
@@ -25,19 +25,19 @@ const parseElicitations = (data: unknown): Elicitation[] => {
   })
 }
 
-/** Returns the URLs that the user must open before the request is repeated; empty for other errors. */
+/** Returns the URLs that the user must open before the request is repeated, or an empty list for other errors. */
 export const findRequestedUrls = (error: unknown): Elicitation[] =>
   error instanceof mcpClient().ProtocolError && error.code === URL_ELICITATION_REQUIRED
     ? parseElicitations(error.data)
     : []
 
-/** An error for a JSON-RPC response, or a result. */
+/** Either an error for a JSON-RPC response, or a result. */
 type PassedOn = { refused: { code: number; data: JsonObject } } | { passed: JsonObject }
 
 /**
- * Passes the URLs in an error on to a client that supports them. A client with a session gets the
- * same error; a stateless client gets a result that asks it to repeat its request. Undefined if the
- * URLs must be in the error's text instead.
+ * Passes the URLs in an error on to a client that supports them. A client with a session gets the same error. A
+ * stateless client gets a result that asks it to repeat its request. Returns undefined if the URLs must be in the
+ * error's text instead.
  */
 export const passOnUrls = (error: unknown, peer: ClientPeer | undefined): PassedOn | undefined => {
   const elicitations = findRequestedUrls(error)

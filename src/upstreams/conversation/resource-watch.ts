@@ -9,14 +9,14 @@ export type OnUpdated = (params: JsonObject) => void
 
 type Subscription = {
   listeners: Set<OnUpdated>
-  /** The connection of the last subscription. */
+  /** The connection that the last subscription was made on. */
   client: UpstreamClient | undefined
-  /** Whether the upstream accepted it. Only then is it restored after a reconnect. */
+  /** Whether the upstream accepted the subscription. Only accepted subscriptions are restored after a reconnect. */
   isAccepted: boolean
   ready: Promise<void>
 }
 
-/** The stateless era's stream for all URIs, with the requested and the accepted ones. */
+/** The stateless era's stream for all URIs, with the requested URIs and the accepted URIs. */
 type Stream = { subscription: McpSubscription; asked: ReadonlySet<string>; honored: ReadonlySet<string> }
 
 export type ResourceWatchOptions = {
@@ -26,14 +26,14 @@ export type ResourceWatchOptions = {
   onEmpty: () => void
 }
 
-/** Subscribed resources of one upstream, across all clients. */
+/** Maximum number of subscribed resources of one upstream, across all clients. */
 const MAX_SUBSCRIPTIONS = 10_000
 /** Delay before reconnecting to a lost upstream, so that a crashing process is not restarted in a tight loop. */
 const RESTORE_DELAY_MS = 1_000
-/** Longer URIs in updates are ignored; no list contains them. */
+/** Maximum length of a URI. Updates with longer URIs are ignored, because no list contains them. */
 const MAX_URI_CHARS = 2_048
 
-/** The URI and those that contain it (server/resources): each prefix that ends before a slash. */
+/** Returns the URI and those that contain it (server/resources): every prefix that ends before a slash. */
 const selfAndParents = (uri: string): string[] =>
   uri.length > MAX_URI_CHARS
     ? []
@@ -45,9 +45,9 @@ const isSame = (asked: ReadonlySet<string>, subscriptions: ReadonlyMap<string, S
 const drop = (stream: Stream | undefined): void => void stream?.subscription.close().catch(() => {})
 
 /**
- * Manages all subscriptions at one upstream. Each resource is subscribed once for all listeners.
- * The connection is kept open, and subscriptions are restored after a reconnect; listeners then get
- * an update, since notifications may have been missed.
+ * Manages all subscriptions at one upstream. Subscribes to each resource once for all listeners. Keeps the connection
+ * open and restores subscriptions after a reconnect. Listeners then get an update, because notifications may have been
+ * missed.
  */
 export const createResourceWatch = ({ find, onEmpty }: ResourceWatchOptions) => {
   const subscriptions = new Map<string, Subscription>()
@@ -121,12 +121,12 @@ export const createResourceWatch = ({ find, onEmpty }: ResourceWatchOptions) => 
     const lost = [...subscriptions].filter(([, entry]) => isLost(entry))
     if (lost.length > 0 && isModern) await connection.run((_client, { timeout }) => listen(client, timeout))
     for (const [uri, entry] of lost) {
-      // A refusal must not keep the others from being restored.
+      // If one subscription is refused, the others must still be restored.
       if (!isModern) await subscribeOver(uri, entry).catch(() => {})
       for (const listener of entry.listeners) listener({ uri })
     }
   }
-  /** The last restore. The next one starts after it; otherwise both would send the same updates. */
+  /** The last restore. The next one starts after it, so that they do not send the same updates twice. */
   let lastRestore: Promise<void> = Promise.resolve()
   /** If the upstream is unreachable, its connection retries and then reports that it is connected. */
   const restore = (): void => {
@@ -162,7 +162,7 @@ export const createResourceWatch = ({ find, onEmpty }: ResourceWatchOptions) => 
   const end = (uri: string, entry: Subscription): void => {
     if (subscriptions.get(uri) !== entry) return
     subscriptions.delete(uri)
-    // In the background, because its listeners are gone already.
+    // Unsubscribe in the background, because the listeners are already gone.
     const unsubscribed = unsubscribe(uri, entry)
       .catch(() => {})
       .then(() => {
@@ -189,7 +189,7 @@ export const createResourceWatch = ({ find, onEmpty }: ResourceWatchOptions) => 
     /** Calls `onUpdated` until the returned function is called. Rejects if the upstream refuses. */
     subscribe: async (uri: string, onUpdated: OnUpdated): Promise<() => void> => {
       const entry = getOrSubscribe(uri)
-      // A new function for each call, so that subscribing twice needs two stops.
+      // Use a new function for each call, so that two subscriptions must be stopped separately.
       const listener: OnUpdated = params => onUpdated(params)
       entry.listeners.add(listener)
       const stop = (): void => {
@@ -213,9 +213,9 @@ export const createResourceWatch = ({ find, onEmpty }: ResourceWatchOptions) => 
       for (const parent of selfAndParents(uri))
         for (const listener of subscriptions.get(parent)?.listeners ?? []) listener(update)
     },
-    /** Call it after a reconnect. */
+    /** Restores subscriptions. Call it after a reconnect. */
     restore,
-    /** Call it after the connection was lost or replaced. */
+    /** Restores subscriptions after a delay. Call it after the connection was lost or replaced. */
     restoreLater,
     close,
   }

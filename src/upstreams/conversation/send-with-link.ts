@@ -8,7 +8,7 @@ import { UpstreamError } from '../connection/upstream-error.ts'
 import { assertSupported, type InputRequest, toSessionRequest } from './input-requests.ts'
 import { lowerLogLevel } from './upstream-logs.ts'
 
-/** Longest duration of a request, regardless of its progress and questions. */
+/** Maximum duration of a request, regardless of progress and questions. */
 const MAX_REQUEST_MS = 30 * 60_000
 
 /**
@@ -19,7 +19,7 @@ const createActivityTimeout = ({ timeout = MAX_REQUEST_MS, signal, ...rest }: Re
   let pauses = 0
   const giveUp = (): void => {
     if (pauses > 0) timer.refresh()
-    // Aborts with the SDK's own timeout error, to distinguish it from a cancellation.
+    // Aborts with the SDK's own timeout error, to distinguish a timeout from a cancellation.
     else {
       const { SdkError, SdkErrorCode } = mcpClient()
       controller.abort(new SdkError(SdkErrorCode.RequestTimeout, 'Request timed out', { timeout }))
@@ -53,7 +53,7 @@ export const INPUT_REQUIRED = 'input_required'
 const LOG_LEVEL = 'io.modelcontextprotocol/logLevel'
 const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'
 
-/** How many times a client with a session is asked during one request, as in the SDK's clients. */
+/** Maximum number of times that a client with a session is asked during one request, as in the SDK's clients. */
 const MAX_ROUNDS = 10
 
 /**
@@ -102,8 +102,8 @@ const askForInput = async (
 }
 
 /**
- * Sends a request to a stateless upstream, which asks for input in its results. A stateless client
- * receives that result; a client with a session receives requests.
+ * Sends a request to a stateless upstream, which asks for input in its results. A stateless client receives this
+ * result. A client with a session receives requests instead.
  */
 const sendModern = async (
   client: UpstreamClient,
@@ -136,12 +136,12 @@ const sendModern = async (
   return result
 }
 
-/** Functions that pause the timeouts of requests while the client is asked. */
+/** Functions that pause request timeouts while the client is asked. */
 export type Pauses = Set<() => () => void>
 
 /**
- * Sends a request for a client that receives progress or can be asked. Progress restarts the
- * request's timeout; questions pause it.
+ * Sends a request for a client that receives progress or can be asked. Progress restarts the request's timeout, and
+ * questions pause it.
  */
 export const sendWithLink = async (
   connection: UpstreamConnection,

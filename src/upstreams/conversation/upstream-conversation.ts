@@ -9,12 +9,12 @@ import { createResourceSubscriptions } from './resource-subscriptions.ts'
 import { sendWithLink } from './send-with-link.ts'
 import { createUpstreamLogs } from './upstream-logs.ts'
 
-/** Throws if the call was cancelled. Its session may have ended, so nobody would close a connection opened now. */
+/** Throws if the call was canceled. Its session may have ended, so nothing would close a connection opened now. */
 const assertNotCancelled = (signal: AbortSignal): void => {
   if (signal.aborted) throw new UpstreamError('aborted', 'The call was cancelled.')
 }
 
-/** Handles all messages between upstreams and clients other than requests and their responses. */
+/** Handles all messages between upstreams and clients, except clients' requests and their responses. */
 export const createUpstreamConversation = (connections: UpstreamConnections) => {
   const subscriptions = createResourceSubscriptions(connections)
   const dedicated = createDedicatedConnections(connections)
@@ -36,7 +36,7 @@ export const createUpstreamConversation = (connections: UpstreamConnections) => 
 
   /**
    * Sends a request for a client with a session. A stateless upstream asks for input in its results. A session-era
-   * upstream sends requests on its connection, so the client needs a dedicated one.
+   * upstream sends requests over its connection, so the client needs a dedicated connection.
    */
   const throughSession =
     (upstreamId: string, link: CallLink, peer: SessionPeer): LinkedRequest =>
@@ -69,7 +69,7 @@ export const createUpstreamConversation = (connections: UpstreamConnections) => 
     logs: createUpstreamLogs(connections),
     subscriptions,
     dedicated,
-    /** Adds the function that sends the request to the link. */
+    /** Extends the link with the function that sends the request. */
     route: (upstreamId: string, link: CallLink): CallLink => {
       const { peer } = link
       if (peer === undefined) return link

@@ -3,15 +3,15 @@ import { type CallLink, LOG_LEVELS, type LogLevel } from '../connection/call-lin
 import type { UpstreamClient } from '../connection/open-connection.ts'
 import type { UpstreamConnections } from '../connection/upstream-connections.ts'
 
-/** The log level that each session-era connection was set to. */
+/** The log level set on each session-era connection. */
 const currentLevel = new WeakMap<UpstreamClient, LogLevel>()
 
-/** Short, because the call waits for it. */
+/** Timeout for setting the level. It is short, because the call waits. */
 const SET_LEVEL_TIMEOUT_MS = 2_000
 
 /**
- * Sets the log level of a session-era upstream. All clients share the connection's level, so it is only ever lowered,
- * and messages are filtered per client. A level that the upstream rejects is not requested again.
+ * Sets the log level of a session-era upstream. All clients share the connection's level, so the level is only ever
+ * lowered, and messages are filtered per client. A level that the upstream rejects is not requested again.
  */
 export const lowerLogLevel = async (client: UpstreamClient, level: LogLevel | undefined): Promise<void> => {
   if (level === undefined || client.getProtocolEra() !== 'legacy') return
@@ -24,12 +24,12 @@ export const lowerLogLevel = async (client: UpstreamClient, level: LogLevel | un
 
 type OnLog = (params: JsonObject) => void
 
-/** How long after its end a call's messages may still arrive. */
+/** How long a call's messages may still arrive after the call ends. */
 const LATE_MESSAGE_MS = 2_000
 
 type RecentCalls = {
   inProgress: Set<CallLink>
-  /** The client of the call that just ended; undefined if there were several. */
+  /** The client whose calls just ended, or undefined if there were several clients. */
   justEnded: { origin: object | undefined; until: number } | undefined
 }
 
@@ -57,7 +57,7 @@ export const createUpstreamLogs = (
       }
       return
     }
-    // The newest call gets the message, since an older one may be about to end.
+    // Send the message to the newest call, because an older one may be about to end.
     if (calls.every(({ origin }) => origin === newest.origin)) newest.onLog?.(params)
   }
   connections.onNotification((upstream, { method, params }) => {
@@ -68,7 +68,7 @@ export const createUpstreamLogs = (
   })
 
   return {
-    /** Records a request in progress; returns the function that ends it. */
+    /** Records a request in progress. Returns a function that ends it. */
     startCall: (upstreamId: string, link: CallLink): (() => void) => {
       const calls = byUpstream.get(upstreamId) ?? { inProgress: new Set(), justEnded: undefined }
       byUpstream.set(upstreamId, calls)
@@ -81,7 +81,7 @@ export const createUpstreamLogs = (
         calls.justEnded = { origin: isAlone ? link.origin : undefined, until: now + LATE_MESSAGE_MS }
       }
     },
-    /** Passes on messages that the server's upstreams log outside calls. Returns a function to stop. */
+    /** Passes on messages that the server's upstreams log outside calls. Returns a function that stops this. */
     listen: (serverId: string, origin: object, onLog: OnLog): (() => void) => {
       const all = listeners.get(serverId) ?? new Set<Listener>()
       const listener = { origin, onLog }
@@ -91,7 +91,7 @@ export const createUpstreamLogs = (
         if (all.size === 0 && listeners.get(serverId) === all) listeners.delete(serverId)
       }
     },
-    /** Lowers the log level of the server's connected upstreams. Others follow with their next call. */
+    /** Lowers the log level of the server's connected upstreams. Other upstreams follow on their next call. */
     lowerLevel: async (serverId: string, level: LogLevel): Promise<void> => {
       const connected = connections
         .listKnown()

@@ -2,8 +2,8 @@ import type { AccountInfo, Holder } from './account.ts'
 import { EVERYBODY } from './account.ts'
 
 /**
- * Why there is no usable token: no account is connected, renewal failed, the upstream rejects the token, or its address
- * has changed since.
+ * The reason that there is no usable token: no account is connected, renewal failed, the upstream rejects the token, or
+ * the upstream's address has changed since the account was connected.
  */
 export type AccountProblem = 'missing' | 'broken' | 'refused' | 'moved'
 
@@ -23,7 +23,7 @@ const OWN: Readonly<Record<AccountProblem, string>> = {
   moved: 'Its address has changed since you connected your account.',
 }
 
-/** The page where a caller connects their own account, or a builder the shared one. */
+/** Returns the path of the page where a caller connects their own account or a builder connects the shared one. */
 export const connectPath = (upstreamId: string): string => `/connect/${upstreamId}`
 
 export const describeAccountProblem = (problem: AccountProblem, holder: Holder, connectUrl: string): string => {
@@ -32,11 +32,11 @@ export const describeAccountProblem = (problem: AccountProblem, holder: Holder, 
   return `${OWN[problem]} Open ${connectUrl} in a browser, ${action}, and call again.`
 }
 
-/** For an anonymous caller, who cannot have an account. */
+/** Message for an anonymous caller, who cannot have an account. */
 export const CALLER_UNKNOWN =
   'Each caller needs their own account at this MCP server. Call with your own access token, so that Patchbay knows which account to use.'
 
-/** Describes what is wrong with an account that all callers share; undefined if it works. */
+/** Describes what is wrong with an account that all callers share. Returns undefined if the account works. */
 export const findSharedAccountProblem = (account: AccountInfo | undefined): string | undefined => {
   if (account === undefined) return SHARED.missing
   return account.brokenAt === undefined ? undefined : SHARED.broken

@@ -2,18 +2,18 @@ import { z } from 'zod'
 import type { SealContext } from '../../lib/process/sealing.ts'
 import { AuthorizationServer } from './authorization-server.ts'
 
-/** The owner of an account: a user's id, or `EVERYBODY` for the one account that all callers share. */
+/** The owner of an account: a user's id, or `EVERYBODY` for the single account that all callers share. */
 export type Holder = string
 export const EVERYBODY: Holder = ''
 
-/** Patchbay's registration at an authorization server (RFC 7591 §3.2.1), in the shape of the SDK. */
+/** Patchbay's registration at an authorization server (RFC 7591 §3.2.1), in the SDK's format. */
 export const OAuthClient = z.object({
   client_id: z.string(),
   client_secret: z.string().optional(),
-  /** Seconds since 1970; 0 means never. */
+  /** Seconds since 1970. 0 means that the secret never expires. */
   client_secret_expires_at: z.number().optional(),
   token_endpoint_auth_method: z.string().optional(),
-  /** The URIs it was registered with. */
+  /** The redirect URIs in the registration. */
   redirect_uris: z.array(z.string()).optional(),
 })
 export type OAuthClient = z.infer<typeof OAuthClient>
@@ -25,7 +25,7 @@ export const Tokens = z.object({
   accessToken: z.string(),
   refreshToken: z.string().optional(),
   scope: z.string().optional(),
-  /** Undefined if the authorization server did not say. */
+  /** Undefined if the authorization server did not provide it. */
   expiresAt: time.optional(),
   /** When to renew the token, some time before it expires. */
   renewAt: time.optional(),
@@ -34,9 +34,9 @@ export type Tokens = z.infer<typeof Tokens>
 
 /** The encrypted part of an account. */
 export const AccountContent = z.object({
-  /** The upstream's URL when the account was connected. Tokens are sent nowhere else. */
+  /** The upstream's URL at the time the account was connected. Tokens are sent nowhere else. */
   url: z.string(),
-  /** The identifier in the resource's metadata (RFC 8707). */
+  /** The identifier from the resource's metadata (RFC 8707). */
   resource: z.string(),
   server: AuthorizationServer,
   client: OAuthClient,
@@ -44,7 +44,7 @@ export const AccountContent = z.object({
 })
 export type AccountContent = z.infer<typeof AccountContent>
 
-/** The unencrypted part of an account, which may no longer work. */
+/** The unencrypted part of an account. The account may no longer work. */
 export type AccountInfo = {
   id: string
   upstreamId: string

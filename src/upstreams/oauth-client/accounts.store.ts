@@ -32,8 +32,7 @@ export const listSharedAccounts = async (
 }
 
 /**
- * Returns the users with a working account of their own, most recently connected first, each with
- * the upstream's server.
+ * Returns the users who have a working account of their own, with the upstream's server, most recently connected first.
  */
 export const listLatestHolders = async (
   tx: Transaction,
@@ -81,7 +80,7 @@ export const findOwnAccount = async (tx: Transaction, userId: string, id: string
   return mapFound(await tx.upstreamAccount.findFirst({ where: mine, include: OWN }), toOwn)
 }
 
-/** Stores the account, replacing any earlier one. */
+/** Stores the account, replacing any previous one. */
 export const putAccount = async (
   tx: Transaction,
   { upstreamId, holder, sealed, connectedAt }: Pick<StoredAccount, 'upstreamId' | 'holder' | 'sealed' | 'connectedAt'>,
@@ -96,14 +95,14 @@ export const putAccount = async (
 
 /**
  * Claims the renewal of this set of tokens until `until`. Returns false if another process holds the claim or has
- * renewed them.
+ * already renewed the tokens.
  */
 export const claimRenewal = async (
   tx: Transaction,
   { id, version }: Pick<StoredAccount, 'id' | 'version'>,
   { now, until }: { now: Date; until: Date },
 ): Promise<boolean> => {
-  // A single statement, so the claim is atomic.
+  // Uses a single statement, so that the claim is atomic.
   const { count } = await tx.upstreamAccount.updateMany({
     where: { id, version, brokenAt: null, OR: [{ renewingUntil: null }, { renewingUntil: { lt: now } }] },
     data: { renewingUntil: until },
@@ -111,7 +110,7 @@ export const claimRenewal = async (
   return count > 0
 }
 
-/** Releases the claim without a renewal. */
+/** Releases the claim without renewing the tokens. */
 export const releaseRenewal = async (
   tx: Transaction,
   { id, version }: Pick<StoredAccount, 'id' | 'version'>,
@@ -119,7 +118,7 @@ export const releaseRenewal = async (
   await tx.upstreamAccount.updateMany({ where: { id, version }, data: { renewingUntil: null } })
 }
 
-/** Saves renewed tokens. Returns false if they were replaced or removed in the meantime. */
+/** Saves renewed tokens. Returns false if the tokens were replaced or removed in the meantime. */
 export const saveRenewed = async (
   tx: Transaction,
   { id, version, sealed }: Pick<StoredAccount, 'id' | 'version' | 'sealed'>,
@@ -153,7 +152,7 @@ export const removeAccount = async (tx: Transaction, id: string): Promise<void> 
   await tx.upstreamAccount.deleteMany({ where: { id } })
 }
 
-/** Of the accounts removed together, at most this many are also revoked. */
+/** Maximum number of accounts that are also revoked when accounts are removed together. */
 const MAX_TAKEN = 1_000
 
 const takeAccounts = async (tx: Transaction, where: Rows.Prisma.UpstreamAccountWhereInput) => {

@@ -42,8 +42,8 @@ export const isAllowedAddress = (text: string, upstreamUrl: string): boolean => 
 
 /**
  * Parameters that the authorization request sets itself. The endpoint URL comes from a third party and must not preset
- * them: it could ask for more than the user is shown, or skip consent (RFC 6749 §3.1, RFC 9101, OpenID Connect Core
- * §3.1.2.1).
+ * them, because it could request more access than the user is shown, or skip consent (RFC 6749 §3.1, RFC 9101, OpenID
+ * Connect Core §3.1.2.1).
  */
 const REQUEST_PARAMETERS = [
   'acr_values',
@@ -69,7 +69,7 @@ const CHECKED_ENDPOINTS = ['authorization_endpoint', 'token_endpoint', 'registra
 
 /**
  * Checks an authorization server's metadata: usable endpoints, the code flow, and PKCE with S256, which clients must
- * require (MCP, basic/authorization). The failure completes "its authorization server …".
+ * require (MCP, basic/authorization). The error completes a sentence that starts with "its authorization server …".
  */
 export const parseAuthorizationServer = (
   metadata: AuthorizationServerMetadata | undefined,

@@ -10,7 +10,7 @@ export type AuthorizedFetchOptions = {
   url: string
 }
 
-/** RFC 6749 §3.3, limited to a readable length. */
+/** Matches scopes (RFC 6749 §3.3) of a readable length. */
 const SCOPES = /^[\x21\x23-\x5b\x5d-\x7e ]{1,200}$/
 
 /** Returns an error if the account is valid but lacks a scope (RFC 6750 §3.1). */
@@ -24,7 +24,7 @@ const findMissingScope = async (response: Response): Promise<UpstreamError | und
   return new UpstreamError('unauthorized', message)
 }
 
-/** Returns a `fetch` that sends an account's token, and renews it once if the upstream rejects it. */
+/** Creates a `fetch` that sends an account's token. If the upstream rejects the token, it is renewed once. */
 export const createAuthorizedFetch = ({ fetch, authorizer, url }: AuthorizedFetchOptions): StreamingFetch['fetch'] => {
   const { origin } = new URL(url)
   return async (target, init = {}) => {

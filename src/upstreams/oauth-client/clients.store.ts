@@ -4,7 +4,7 @@ import type { Sealed } from '../../lib/process/sealing.ts'
 
 /** Patchbay's registration at an upstream's authorization server. */
 export type StoredClient = {
-  /** The authorization server that issued it; undefined if the builder entered it. */
+  /** The authorization server that issued the registration. Undefined if the builder entered it. */
   issuer: string | undefined
   sealed: Sealed
   updatedAt: Date
@@ -19,7 +19,7 @@ export const findClient = async (tx: Transaction, upstreamId: string): Promise<S
   }))
 }
 
-/** Returns when builders entered client secrets, by upstream. */
+/** Returns when builders entered client secrets, keyed by upstream. */
 export const listSecretTimes = async (
   tx: Transaction,
   upstreamIds: readonly string[],
@@ -38,8 +38,8 @@ export const putClient = async (
 }
 
 /**
- * Replaces the sealed client if it is unchanged; returns whether it was. Keeps `updatedAt`, which shows when the secret
- * was entered.
+ * Replaces the sealed client if it is unchanged and returns whether it was. Does not change `updatedAt`, which shows
+ * when the secret was entered.
  */
 export const replaceSealed = async (
   tx: Transaction,
@@ -58,7 +58,7 @@ export const removeClient = async (tx: Transaction, upstreamId: string): Promise
   await tx.upstreamClient.deleteMany({ where: { upstreamId } })
 }
 
-/** Returns the ids of the master keys still needed to open upstream clients and accounts. */
+/** Returns the ids of the master keys that are still needed to open upstream clients and accounts. */
 export const listUpstreamSealingKeyIds = async (tx: Transaction): Promise<string[]> => {
   const [clients, accounts] = await Promise.all([
     tx.upstreamClient.groupBy({ by: ['keyId'] }),

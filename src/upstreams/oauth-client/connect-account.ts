@@ -9,10 +9,10 @@ import { cannotConnect, describeOAuthError, toSafeCode } from './oauth-errors.ts
 import { parseTokens } from './parse-tokens.ts'
 
 export type ConnectTarget = {
-  /** With every `{{global}}` replaced. */
+  /** The upstream's URL, with every `{{global}}` replaced. */
   url: string
   headers: Readonly<Record<string, string>>
-  /** The scopes to request; by default those that the upstream requests. */
+  /** The scopes to request. Defaults to those that the upstream requests. */
   scopes?: readonly string[] | undefined
 }
 
@@ -32,7 +32,7 @@ const MAX_SCOPE_CHARS = 2_048
 /** RFC 6749 §3.3. */
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/
 
-/** Sends a request without a token and returns the challenge, if any. */
+/** Sends a request without a token and returns the challenge, if there is one. */
 const requestChallenge = async ({ url, headers }: ConnectTarget, fetch: BoundedFetch) => {
   const requestHeaders = new Headers(headers)
   requestHeaders.set('content-type', 'application/json')
@@ -42,7 +42,7 @@ const requestChallenge = async ({ url, headers }: ConnectTarget, fetch: BoundedF
     const response = await fetch(url, { method: 'POST', headers: requestHeaders, body })
     return response.status === 401 ? mcpClient().extractWWWAuthenticateParams(response) : {}
   } catch (error) {
-    // An endless stream, for example, is not a challenge either.
+    // A response that is too slow or too large, such as an endless stream, is not a challenge either.
     if (error instanceof OutboundError && (error.fault === 'timeout' || error.fault === 'too_large')) return {}
     throw cannotConnect(describeOAuthError(error))
   }
@@ -51,8 +51,8 @@ const requestChallenge = async ({ url, headers }: ConnectTarget, fetch: BoundedF
 type ResourceMetadata = Awaited<ReturnType<McpClient['discoverOAuthProtectedResourceMetadata']>>
 
 /**
- * Reads the protected resource metadata (RFC 9728). Undefined if there is none: before 2025-06-18,
- * a server's own origin was its authorization server.
+ * Reads the protected resource metadata (RFC 9728). Returns undefined if there is none: before 2025-06-18, a server's
+ * own origin was its authorization server.
  */
 const findResource = async (
   url: string,
@@ -101,8 +101,8 @@ const scopeFrom = (text: string | undefined): string | undefined =>
   text !== undefined && text.length <= MAX_SCOPE_CHARS && SCOPE.test(text) ? text : undefined
 
 /**
- * Returns the builder's scopes, else the challenge's, else the metadata's. Adds `offline_access` if
- * the server supports it.
+ * Returns the builder's scopes, or else those from the challenge or the metadata, in that order. Adds `offline_access`
+ * if the server supports it.
  */
 const chooseScope = (
   { scopes }: ConnectTarget,
@@ -117,9 +117,7 @@ const chooseScope = (
   return `${scope} offline_access`
 }
 
-/**
- * Discovers the authorization server of an upstream and returns where to send the user's browser. Throws `unavailable`.
- */
+/** Discovers an upstream's authorization server and returns where to send the user's browser. Throws `unavailable`. */
 export const startConnecting = async (
   target: ConnectTarget,
   {
@@ -166,7 +164,7 @@ export const startConnecting = async (
 const connectionFailed = (why: string): AppError =>
   new AppError('invalid_request', `The account was not connected: ${why}. Start again.`)
 
-/** Checks that the response, or error, comes from the authorization server that was asked (RFC 9207). */
+/** Checks that the response or error comes from the expected authorization server (RFC 9207). */
 const assertIssuer = (response: URLSearchParams, { server }: PendingAuthorization): string | undefined => {
   const iss = response.getAll('iss')
   try {
@@ -191,7 +189,7 @@ export const finishConnecting = async (
     pinSecret,
   }: {
     fetch: BoundedFetch
-    /** Called before the client secret is sent to the authorization server; throws if it must not be. */
+    /** Called before the client secret is sent to the authorization server. Throws if the secret must not be sent. */
     pinSecret: (client: OAuthClient, issuer: string) => Promise<void>
   },
 ): Promise<AccountContent> => {

@@ -2,9 +2,9 @@ import type { OAuthTokens } from '@modelcontextprotocol/client'
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
 import type { Tokens } from './account.ts'
 
-/** A token is renewed this long before it expires. */
+/** How long before its expiry a token is renewed. */
 const RENEWAL_MARGIN_MS = 5 * 60_000
-/** Caps the stated lifetime, so that times stay valid dates. */
+/** Maximum token lifetime. Longer stated lifetimes are cut to it, so that the expiry is always a valid date. */
 const MAX_LIFE_MS = 366 * 24 * 60 * 60_000
 /** Characters that a header can carry (RFC 6750 §2.1 allows fewer); far above the length of any real token. */
 const TOKEN = /^[\x21-\x7e]{1,16384}$/
@@ -15,7 +15,7 @@ const lifeOf = ({ expires_in: seconds }: OAuthTokens): number | undefined => {
   return Math.min(seconds * 1_000, MAX_LIFE_MS)
 }
 
-/** Parses a token response. The failure says what is wrong with it. */
+/** Parses a token response. A failure says what is wrong with the response. */
 export const parseTokens = (response: OAuthTokens, now: number): Result<Tokens, string> => {
   const { access_token: accessToken, refresh_token: refreshToken, token_type: type, scope } = response
   if (type.toLowerCase() !== 'bearer') return failure('its token type is not Bearer')
@@ -26,7 +26,7 @@ export const parseTokens = (response: OAuthTokens, now: number): Result<Tokens, 
     accessToken,
     refreshToken,
     scope: scope?.slice(0, MAX_SCOPE_CHARS),
-    // A short-lived token is renewed after half of its lifetime.
+    // Renews a short-lived token after half of its lifetime.
     ...(lifeMs !== undefined && {
       expiresAt: now + lifeMs,
       renewAt: now + Math.max(lifeMs - RENEWAL_MARGIN_MS, lifeMs / 2),

@@ -8,10 +8,10 @@ import { cannotConnect, describeOAuthError } from './oauth-errors.ts'
 export const CALLBACK_PATH = '/connect/callback'
 const DOCUMENT_PATH = '/connect/client.json'
 
-/** Far above any real registration. */
+/** Maximum size of a registration, far above that of any real one. */
 const MAX_CLIENT_CHARS = 16_384
 
-/** Patchbay's client metadata, in its metadata document and in registrations. */
+/** Returns Patchbay's client metadata, which is used in its metadata document and in registrations. */
 export const describePatchbay = (baseUrl: string) => ({
   client_name: 'Patchbay',
   client_uri: baseUrl,
@@ -22,11 +22,14 @@ export const describePatchbay = (baseUrl: string) => ({
 
 export { DOCUMENT_PATH }
 
-/** The URL of Patchbay's client metadata document; undefined without https, which servers require to fetch it. */
+/**
+ * Returns the URL of Patchbay's client metadata document; undefined without https, because authorization servers fetch
+ * the document only over https.
+ */
 export const clientDocumentUrl = (baseUrl: string): string | undefined =>
   baseUrl.startsWith('https:') ? `${baseUrl}${DOCUMENT_PATH}` : undefined
 
-/** Prefers none, since PKCE already ties the code to us; uses a secret if the server requires one. */
+/** Prefers `none`, since PKCE already ties the code to Patchbay. Uses a client secret if the server requires one. */
 const authMethodFor = ({ token_endpoint_auth_methods_supported: methods }: AuthorizationServer): string => {
   const known = ['none', 'client_secret_basic', 'client_secret_post']
   return methods === undefined ? 'none' : (known.find(method => methods.includes(method)) ?? 'none')

@@ -4,23 +4,23 @@ import type { Sealed, Sealing } from '../../lib/process/sealing.ts'
 import type { Holder } from './account.ts'
 import { PendingAuthorization } from './connect-account.ts'
 
-/** How long a user may take at the authorization server. */
+/** Time limit for the user to complete an authorization. */
 const LIFETIME_MS = 10 * 60_000
-/** Per session; starting another drops the oldest. */
+/** Maximum pending authorizations per session. Starting another one drops the oldest. */
 const MAX_PENDING = 5
 
 /**
- * Identifies one authorization. `holder` is the account's owner that the user agreed to, since the
- * upstream's settings may change meanwhile.
+ * Identifies one authorization. `holder` is the owner of the account, as the user agreed to it; the upstream's settings
+ * may change in the meantime.
  */
 export type AuthorizationKey = { state: string; userId: string; upstreamId: string; holder: Holder }
 
-/** `state` identifies it in the response (RFC 6749 §10.12). */
+/** `state` identifies the authorization in the response (RFC 6749 §10.12). */
 type SealedAuthorization = AuthorizationKey & { sealed: Sealed; endsAt: number }
 
 declare module 'fastify' {
   interface Session {
-    /** Authorizations at upstreams' authorization servers that this session has started. */
+    /** Authorizations that this session has started at upstreams' authorization servers. */
     upstreamJourneys?: SealedAuthorization[]
   }
 }
@@ -35,7 +35,7 @@ const contextOf = ({ state, userId, upstreamId, holder }: AuthorizationKey) => (
   name: JSON.stringify([upstreamId, state, holder]),
 })
 
-/** Stores authorizations in the user's session, sealed because sessions are stored in the database. */
+/** Stores authorizations in the user's session. They are encrypted, because sessions are stored in the database. */
 export const createPendingAuthorizations = (sealing: Sealing) => ({
   save: (request: FastifyRequest, key: AuthorizationKey, authorization: PendingAuthorization): void => {
     const { session } = request
@@ -51,14 +51,14 @@ export const createPendingAuthorizations = (sealing: Sealing) => ({
     const found = all.find(saved => saved.state === state)
     if (found === undefined) return undefined
     session.upstreamJourneys = all.filter(saved => saved !== found)
-    // Saved before the code is exchanged, so that it cannot be used twice.
+    // Save the session before the code is exchanged, so that the code cannot be used twice.
     await session.save()
     if (found.userId !== userId || found.endsAt <= Date.now()) return undefined
     try {
       const authorization = PendingAuthorization.parse(JSON.parse(sealing.open(found.sealed, contextOf(found))))
       return { upstreamId: found.upstreamId, holder: found.holder, authorization }
     } catch {
-      // Sealed with a master key that was removed.
+      // The master key that sealed the authorization was removed.
       return undefined
     }
   },

@@ -5,9 +5,9 @@ import type { StoredAccount } from './accounts.store.ts'
 import { revokeTokens } from './revoke.ts'
 import type { UpstreamClients } from './upstream-clients.ts'
 
-/** More than one, so that an authorization server that does not respond does not delay the others. */
+/** More than 1, so that an unresponsive authorization server does not delay the others. */
 const MAX_CONCURRENT = 4
-/** Tokens of further accounts are deleted without being revoked. */
+/** Maximum accounts waiting for revocation. The tokens of any others are deleted without being revoked. */
 const MAX_QUEUED = 1_000
 /** How long shutdown waits for revocations in progress. */
 const CLOSE_TIMEOUT_MS = 2_000

@@ -2,10 +2,10 @@ import type { BoundedFetch } from '../../lib/outbound/bounded-fetch.ts'
 import { mcpClient } from '../connection/mcp-client.ts'
 import type { AccountContent } from './account.ts'
 
-/** RFC 6749 §2.3.1: both parts are form-encoded before they are joined. */
+/** Form-encodes the client ID or secret before the two are joined (RFC 6749 §2.3.1). */
 const encode = (text: string): string => new URLSearchParams({ t: text }).toString().slice(2)
 
-/** Authenticates as at the token endpoint (RFC 7009 §2.1). */
+/** Authenticates the client as at the token endpoint (RFC 7009 §2.1). */
 const authenticate = ({ client, server }: AccountContent, headers: Headers, form: URLSearchParams): void => {
   const { client_id: id, client_secret: secret } = client
   const method = mcpClient().selectClientAuthMethod(client, server.token_endpoint_auth_methods_supported ?? [])
@@ -18,8 +18,8 @@ const authenticate = ({ client, server }: AccountContent, headers: Headers, form
 }
 
 /**
- * Revokes tokens (RFC 7009) if the authorization server supports it: the refresh token first, since that usually
- * revokes the others. Never rejects.
+ * Revokes tokens (RFC 7009) if the authorization server supports it. The refresh token comes first, because revoking it
+ * usually revokes the others. Never rejects.
  */
 export const revokeTokens = async (account: AccountContent, fetch: BoundedFetch): Promise<void> => {
   const { server, tokens } = account

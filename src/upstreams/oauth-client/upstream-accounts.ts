@@ -22,16 +22,18 @@ export type UpstreamAccountsParts = {
   changes: Changes
   sealing: Sealing
   oauth: UpstreamOAuth
-  /** Returns the current configuration; throws if a reference cannot be resolved. */
+  /** Returns the current configuration. Throws if a reference cannot be resolved. */
   resolve: (upstreamId: string) => Promise<ResolvedConfig>
   getServerFor: GetServerFor<NamedServer>
   /** Returns undefined if the actor may not call the server. */
   findServerToCall: (tx: Transaction, actor: Actor, serverId: string) => Promise<NamedServer | undefined>
-  /** Called after an account is connected, since the catalogue can be fetched then. Never rejects. */
+  /** Called after an account is connected, because the catalogue can be fetched from then on. Never rejects. */
   onConnected: (upstream: Upstream) => Promise<void>
 }
 
-/** An upstream at which the actor may connect an account: their own, or as a builder the shared one. */
+/**
+ * An upstream where the actor may connect an account: their own account, or the shared account if they are a builder.
+ */
 export type Connectable = { upstream: Upstream; server: NamedServer; holder: Holder; account: AccountInfo | undefined }
 
 const noAccount = (): AppError => new AppError('not_found', 'There is no such account.')
@@ -81,7 +83,7 @@ export const createUpstreamAccounts = ({
 
   const announceChange = (announce: Announce, { upstream, holder }: Connectable): void => {
     announce({ type: 'upstream_changed', upstreamId: upstream.id, serverId: upstream.serverId })
-    // Closes the user's connections, which use the old account.
+    // Closes the user's connections, because they use the old account.
     if (holder !== EVERYBODY) announce({ type: 'access_changed', userId: holder })
   }
 
@@ -89,7 +91,7 @@ export const createUpstreamAccounts = ({
     const removed = await changes.commit(async (tx, announce) => {
       const found = await find(tx)
       const stored = await store.findAccount(tx, upstreamId, found.holder)
-      // Somebody else disconnected it first.
+      // Someone else has already disconnected it.
       if (stored === undefined) return undefined
       await store.removeAccount(tx, stored.id)
       const { upstream, server, holder } = found
@@ -132,7 +134,7 @@ export const createUpstreamAccounts = ({
       const { url } = targetOf(await resolve(upstreamId))
       if (url !== content.url) throw addressChanged()
       const { found, before } = await changes.commit(async (tx, announce) => {
-        // Check again inside the transaction: permissions and the account setting may have changed.
+        // Check again inside the transaction, because permissions and the account setting may have changed.
         const found = await getConnectable(tx, actor, upstreamId)
         const { upstream, server, holder } = found
         // A personal account must not become the shared one.
@@ -149,11 +151,11 @@ export const createUpstreamAccounts = ({
       return found
     },
 
-    /** Disconnects the actor's own account, or as a builder the shared one. */
+    /** Disconnects the actor's own account, or the shared one if the actor is a builder. */
     disconnect: (actor: Actor, upstreamId: string): Promise<void> =>
       remove(actor, upstreamId, tx => getConnectable(tx, actor, upstreamId)),
 
-    /** Includes accounts on servers that the actor may no longer use. */
+    /** Lists the actor's own accounts, including those on servers that the actor may no longer use. */
     listOwn: (actor: Actor, page: IdPage): Promise<store.OwnAccount[]> => store.listOwnAccounts(db, actor.userId, page),
 
     removeOwn: async (actor: Actor, id: string): Promise<void> => {
@@ -166,7 +168,7 @@ export const createUpstreamAccounts = ({
       })
     },
 
-    /** Whether the actor may still use the account's server. Otherwise its name must not be shown. */
+    /** Returns whether the actor may still use the account's server. If not, the server's name must not be shown. */
     mayUse: async (actor: Actor, { upstream }: store.OwnAccount): Promise<boolean> =>
       (await findServerToCall(db, actor, upstream.server.id)) !== undefined,
 

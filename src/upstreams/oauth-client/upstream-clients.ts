@@ -20,7 +20,7 @@ export type UpstreamClientsParts = {
   baseUrl: string
 }
 
-/** `shownTo` is the issuer that the builder's secret was first sent to. It is sent to no other. */
+/** `shownTo` is the first issuer that the builder's secret was sent to. The secret is never sent to another issuer. */
 const SealedClient = OAuthClient.extend({ shownTo: z.string().optional() })
 type SealedClient = z.infer<typeof SealedClient>
 
@@ -32,7 +32,7 @@ const wrongServer = (before: string, now: string): AppError =>
 const clientChanged = (): AppError =>
   new AppError('conflict', "The MCP server's client settings changed while you were connecting. Start again.")
 
-/** Finds or creates Patchbay's registration at the authorization servers of upstreams. */
+/** Finds or creates Patchbay's registrations at the authorization servers of upstreams. */
 export const createUpstreamClients = ({ db, sealing, fetch, baseUrl }: UpstreamClientsParts) => {
   const redirectUri = `${baseUrl}${CALLBACK_PATH}`
 
@@ -48,8 +48,8 @@ export const createUpstreamClients = ({ db, sealing, fetch, baseUrl }: UpstreamC
   }
 
   /**
-   * Returns the client that the builder entered. Throws `conflict` if its secret belongs to another authorization
-   * server.
+   * Returns the client that the builder entered. Throws `conflict` if the client secret belongs to another
+   * authorization server.
    */
   const configured = async (upstreamId: string, clientId: string, issuer: string): Promise<OAuthClient> => {
     const stored = await read(db, upstreamId)
@@ -62,14 +62,17 @@ export const createUpstreamClients = ({ db, sealing, fetch, baseUrl }: UpstreamC
   const isUsable = ({ redirect_uris: uris, client_secret_expires_at: end = 0 }: OAuthClient): boolean =>
     uris?.includes(redirectUri) === true && (end === 0 || end * 1_000 > Date.now())
 
-  /** Authorization servers delete unused clients, so one without a working account is registered again. */
+  /**
+   * Returns whether a registration is in use. Authorization servers delete unused clients, so Patchbay registers again
+   * if no working account uses the client.
+   */
   const isInUse = async (upstreamId: string, registeredAt: Date): Promise<boolean> =>
     registeredAt.getTime() > Date.now() - ASSUMED_REGISTERED_MS || (await hasWorkingAccount(db, upstreamId))
 
   return {
     /**
-     * Returns the client for a new account: the builder's, our metadata document, or a registration. Throws
-     * `unavailable`.
+     * Returns the client for a new account: the builder's client, Patchbay's metadata document, or a registered client.
+     * Throws `unavailable`.
      */
     findOrRegister: async (
       upstreamId: string,
@@ -94,8 +97,8 @@ export const createUpstreamClients = ({ db, sealing, fetch, baseUrl }: UpstreamC
     },
 
     /**
-     * Ties the builder's secret to this issuer before the secret is first sent there. If the
-     * upstream names another issuer later, the secret is not sent to it. Throws `conflict`.
+     * Ties the builder's secret to this issuer before the secret is first sent there. If the upstream later names
+     * another issuer, the secret is not sent to that issuer. Throws `conflict`.
      */
     pinSecret: async (upstreamId: string, { client_secret: secret }: OAuthClient, issuer: string): Promise<void> => {
       if (secret === undefined) return
@@ -110,7 +113,7 @@ export const createUpstreamClients = ({ db, sealing, fetch, baseUrl }: UpstreamC
 
     /**
      * Returns the client with its current secret, which the builder may have replaced since the account was connected.
-     * A secret tied to another issuer is not used.
+     * Does not use a secret that is tied to another issuer.
      */
     findCurrent: async (upstreamId: string, connectedWith: OAuthClient, issuer: string): Promise<OAuthClient> => {
       const stored = await read(db, upstreamId)

@@ -13,12 +13,12 @@ import { createRevocations } from './revocations.ts'
 import { createUpstreamClients } from './upstream-clients.ts'
 import { createUpstreamTokens } from './upstream-tokens.ts'
 
-/** Short, because a user waits for several requests in a row. */
+/** Short, because the user waits while several requests run one after another. */
 const REQUEST_TIMEOUT_MS = 5_000
-/** Far above any real metadata or token response. */
+/** Maximum response size, far above that of any real metadata or token response. */
 const MAX_RESPONSE_BYTES = 64 * 1_024
 const MAX_SOCKETS = 16
-/** How many callers' accounts are considered for fetching the catalogue, most recent first. */
+/** Maximum callers whose accounts are tried for fetching the catalogue, most recent first. */
 const MAX_HOLDERS_TRIED = 20
 
 export type UpstreamOAuthParts = {
@@ -26,7 +26,7 @@ export type UpstreamOAuthParts = {
   changes: Changes
   bus: EventBus
   sealing: Sealing
-  /** The same network rules as for upstreams. */
+  /** The network rules that also apply to upstreams. */
   network: Pick<HttpClientOptions, 'policy' | 'connectTimeoutMs' | 'ownOrigins' | 'lookup'>
   baseUrl: string
   mayCall: (userId: string, serverId: string) => Promise<boolean>
@@ -39,7 +39,7 @@ export const createUpstreamOAuth = ({ db, changes, bus, sealing, network, baseUr
   const client = createHttpClient({
     ...network,
     connectTimeoutMs: Math.min(network.connectTimeoutMs, REQUEST_TIMEOUT_MS),
-    // Neither metadata nor token endpoints may redirect.
+    // Neither the metadata endpoint nor the token endpoint may redirect.
     maxRedirects: 0,
     maxSockets: MAX_SOCKETS,
   })
@@ -87,8 +87,8 @@ export const createUpstreamOAuth = ({ db, changes, bus, sealing, network, baseUr
       revocations.revokeInBackground(await changes.commit(tx => takeAccountsOfRemovedServer(tx, serverId)))
     },
     /**
-     * Removes a deleted user's own accounts in the transaction. Call the returned function after
-     * the commit to revoke them.
+     * Removes a deleted user's own accounts within the transaction. After the commit, call the returned function to
+     * revoke the accounts' tokens.
      */
     takeAccountsOfUser: async (tx: Transaction, userId: string): Promise<() => void> => {
       const taken = await takeAccountsOfUser(tx, userId)

@@ -15,13 +15,13 @@ import { describeOAuthError, findPermanentRefusal } from './oauth-errors.ts'
 import { parseTokens } from './parse-tokens.ts'
 
 const MAX_CACHED_ACCOUNTS = 5_000
-/** How long one process may take to renew before another may try. */
+/** How long a process may take to renew tokens before another process may try. */
 const CLAIM_MS = 30_000
-/** How often to check whether another process has renewed. */
+/** How often to check whether another process has renewed the tokens. */
 const POLL_MS = 100
-/** Delay before the next attempt after a failed renewal, while the token is still valid. */
+/** Delay before the next attempt after a failed renewal if the token is still valid. */
 const RETRY_DELAY_MS = 30_000
-/** How many of a connection's latest tokens are remembered for masking. */
+/** Maximum recent tokens remembered per connection, so that they can be masked. */
 const MAX_REMEMBERED_TOKENS = 8
 
 /** A decrypted account. */
@@ -34,7 +34,7 @@ export type UpstreamTokensParts = {
   fetch: BoundedFetch
   /** Returns the client with its current secret, which may be newer than the account. */
   findCurrentClient: (upstreamId: string, connectedWith: OAuthClient, issuer: string) => Promise<OAuthClient>
-  /** Builds the error shown to a caller without a usable account. */
+  /** Builds the error shown to a caller who has no usable account. */
   toError: (problem: AccountProblem, upstreamId: string, holder: Holder) => AccountError
 }
 
@@ -44,8 +44,8 @@ const notRenewed = (why: string): UpstreamError =>
   new UpstreamError('unauthorized', `The authorization server did not renew the token: ${why}. Try again.`)
 
 /**
- * Supplies the tokens of accounts and renews them before they expire. Only one renewal runs at a time across all
- * processes, because a refresh token may be valid for one use only.
+ * Supplies the tokens of accounts and renews them before they expire. Only one renewal of an account runs at a time
+ * across all processes, because a refresh token may be valid only once.
  */
 export const createUpstreamTokens = ({
   db,
@@ -56,7 +56,7 @@ export const createUpstreamTokens = ({
   toError,
 }: UpstreamTokensParts) => {
   const cache = new LRUCache<string, OpenAccount>({ max: MAX_CACHED_ACCOUNTS })
-  /** Counts invalidations: a read or renewal that started before the latest one must not fill the cache. */
+  /** Number of invalidations so far. A read or renewal that started before the latest one must not fill the cache. */
   let invalidations = 0
   const cacheAccount = (account: OpenAccount, seen: number): void => {
     if (seen === invalidations) cache.set(keyOf(account.upstreamId, account.holder), account)
@@ -70,7 +70,7 @@ export const createUpstreamTokens = ({
     return { ...account, content: AccountContent.parse(JSON.parse(plain)) }
   }
 
-  /** Reads the stored account and caches it. Throws an error meant for the caller if there is none. */
+  /** Reads the stored account and caches it. If there is no account, throws an error meant for the caller. */
   const read = async (upstreamId: string, holder: Holder): Promise<OpenAccount> => {
     const seen = invalidations
     const stored = await store.findAccount(db, upstreamId, holder)
@@ -83,7 +83,7 @@ export const createUpstreamTokens = ({
     return account
   }
 
-  /** Returns the connected, valid account; otherwise throws an error meant for the caller. */
+  /** Returns the account if it is connected and valid. Otherwise throws an error meant for the caller. */
   const get = async (upstreamId: string, holder: Holder): Promise<OpenAccount> => {
     const account = cache.get(keyOf(upstreamId, holder)) ?? (await read(upstreamId, holder))
     if (account.brokenAt !== undefined) throw toError('broken', upstreamId, holder)
@@ -91,8 +91,8 @@ export const createUpstreamTokens = ({
   }
 
   /**
-   * Marks the account as broken, and stores that in the background. The announced event closes the
-   * account's connections.
+   * Marks the account as broken and stores this state in the background. The announced event closes the account's
+   * connections.
    */
   const markBroken = (account: OpenAccount): AccountError => {
     const { id, upstreamId, holder, version } = account
@@ -103,7 +103,7 @@ export const createUpstreamTokens = ({
         const serverId = await store.breakAccount(tx, { id, version }, brokenAt)
         if (serverId !== undefined) announce({ type: 'upstream_changed', upstreamId, serverId })
       })
-      // If that fails, the next call detects it again.
+      // If the write fails, the next call detects the broken account again.
       .catch(() => cache.delete(keyOf(upstreamId, holder)))
       .then(() => void pendingWrites.delete(write))
     pendingWrites.add(write)
@@ -138,14 +138,14 @@ export const createUpstreamTokens = ({
     }
     const sealed = sealing.seal(JSON.stringify(content), accountSealContext(upstreamId, holder))
     const isSaved = await store.saveRenewed(db, { id, version, sealed })
-    // The account was disconnected or reconnected meanwhile; use the stored one.
+    // The account was disconnected or reconnected in the meantime. Use the stored account.
     if (!isSaved) return get(upstreamId, holder)
     const renewed = { ...account, version: version + 1, content }
     cacheAccount(renewed, seen)
     return renewed
   }
 
-  /** Claims and makes the renewal, or waits for the process that holds the claim. */
+  /** Claims and performs the renewal, or waits for the process that holds the claim. */
   const renew = async ({ upstreamId, holder, version: seen }: OpenAccount): Promise<OpenAccount> => {
     const giveUpAt = Date.now() + CLAIM_MS
     for (;;) {
@@ -168,7 +168,7 @@ export const createUpstreamTokens = ({
   const isUnexpired = ({ content }: OpenAccount): boolean =>
     (content.tokens.expiresAt ?? Number.POSITIVE_INFINITY) > Date.now()
 
-  /** Returns an account whose token is valid for a while, renewing it if due. */
+  /** Returns an account whose token remains valid for a while. Renews the token if it is due. */
   const getFresh = async (upstreamId: string, holder: Holder): Promise<OpenAccount> => {
     const account = await get(upstreamId, holder)
     const { renewAt, refreshToken } = account.content.tokens
@@ -181,7 +181,7 @@ export const createUpstreamTokens = ({
       if (error instanceof AccountError || !isUnexpired(account)) throw error
       const tokens = { ...account.content.tokens, renewAt: Date.now() + RETRY_DELAY_MS }
       cacheAccount({ ...account, content: { ...account.content, tokens } }, seen)
-      // Never use an account that was disconnected meanwhile.
+      // Never use an account that was disconnected in the meantime.
       return seen === invalidations ? account : await get(upstreamId, holder)
     }
   }
@@ -213,7 +213,7 @@ export const createUpstreamTokens = ({
         renewToken: async (url, refused) => {
           const account = await get(upstreamId, holder)
           if (account.content.tokens.accessToken !== refused) return tokenFor(rememberTokens(account), url)
-          // A token rejected right after its renewal will not work after another renewal either.
+          // If a token is rejected right after its renewal, renewing it again will not help.
           if (forced?.token === refused && Date.now() - forced.at < RETRY_DELAY_MS)
             throw toError('refused', upstreamId, holder)
           const newer = rememberTokens(await renewOnce(account))
@@ -228,7 +228,7 @@ export const createUpstreamTokens = ({
       }
     },
 
-    /** Throws an error meant for the caller if there is no working account. */
+    /** If there is no working account, throws an error meant for the caller. */
     assertConnected: async (upstreamId: string, holder: Holder): Promise<void> => {
       await get(upstreamId, holder)
     },

@@ -2,7 +2,7 @@ import type { Transaction } from '../../lib/db/client.ts'
 import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
 import { hashOfName } from './tool-review.ts'
 
-/** Low enough for the parameter limits of all databases. */
+/** Rows per query, few enough for the parameter limit of every supported database. */
 const ROWS_AT_ONCE = 500
 
 const chunksOf = <T>(items: readonly T[]): T[][] =>
@@ -16,8 +16,8 @@ const parseDefinition = (text: string): JsonObject => {
 }
 
 /**
- * Returns the hashes of approved definitions, by upstream and by hash of the tool's name. Does not
- * read the definitions, which may be large.
+ * Returns the hashes of approved definitions by upstream and hashed tool name. Does not read the definitions, which may
+ * be large.
  */
 export const listApprovedHashes = async (
   tx: Transaction,
@@ -31,7 +31,7 @@ export const listApprovedHashes = async (
   return new Map([...byUpstream].map(([id, own]) => [id, new Map(own.map(({ nameHash, hash }) => [nameHash, hash]))]))
 }
 
-/** Returns approved definitions by hash of the tool's name. */
+/** Returns approved definitions by hashed tool name. */
 export const listApprovedDefinitions = async (
   tx: Transaction,
   upstreamId: string,
@@ -50,7 +50,7 @@ export const listApprovedDefinitions = async (
 
 type ApprovedTool = { name: string; hash: string; after: JsonObject }
 
-/** Replaces earlier approvals of these tools. */
+/** Stores approvals, replacing earlier ones for the same tools. */
 export const putApprovals = async (
   tx: Transaction,
   upstreamId: string,
@@ -70,7 +70,7 @@ export const putApprovals = async (
   }
 }
 
-/** Removes approvals of tools that no longer exist, so that a tool that comes back must be approved again. */
+/** Removes approvals of tools that no longer exist. A tool that comes back must be approved again. */
 export const removeStaleApprovals = async (
   tx: Transaction,
   upstreamId: string,

@@ -3,18 +3,18 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/
 import type { CatalogueItem } from '../catalogue/catalogue.ts'
 
 /**
- * A tool whose new definition waits for approval. `before` is the definition that clients see until
- * then; undefined for a new tool.
+ * A tool whose new definition is waiting for approval. `before` is the definition that clients see until the approval;
+ * it is undefined for a new tool.
  */
 export type PendingTool = {
-  /** The upstream's own name. */
+  /** The upstream's own name for the tool. */
   name: string
   hash: string
   before: JsonObject | undefined
   after: JsonObject
 }
 
-/** Returns JSON with sorted members, so that a different order is not a change. */
+/** Returns JSON with sorted members, so that reordering them does not count as a change. */
 const toCanonical = (value: JsonValue | undefined): string => {
   if (Array.isArray(value)) return `[${value.map(toCanonical).join(',')}]`
   if (!isJsonObject(value)) return JSON.stringify(value ?? null)
@@ -26,12 +26,12 @@ const digest = (text: string): string => createHash('sha256').update(text).diges
 
 export const hashOfName = (name: string): string => digest(name)
 
-/** Returns everything but `_meta`, which is for programs and may differ in every response. */
+/** Returns the definition without `_meta`, which is meant for programs and may differ in every response. */
 export const definitionOf = ({ declared: { _meta, ...definition } }: CatalogueItem): JsonObject => definition
 
 export const hashOfDefinition = (definition: JsonObject): string => digest(toCanonical(definition))
 
-/** Returns a hash of the waiting tools, so that approving all of them approves only what was shown. */
+/** Returns a hash of the waiting tools. With it, approving all tools approves only those that were shown. */
 export const versionOf = (waiting: readonly PendingTool[]): string =>
   digest(waiting.map(({ name, hash }) => `${hashOfName(name)}${hash}`).join(','))
 
@@ -41,7 +41,7 @@ const withDefinition = ({ name, declared }: CatalogueItem, definition: JsonObjec
   declared: { ...definition, ...(declared._meta === undefined ? {} : { _meta: declared._meta }) },
 })
 
-/** A tool, compared with its approved definition. */
+/** A tool together with how it compares to its approved definition. */
 type ClassifiedTool = {
   item: CatalogueItem
   nameHash: string
@@ -50,7 +50,7 @@ type ClassifiedTool = {
   status: 'approved' | 'changed' | 'new'
 }
 
-/** `approved` maps hashes of names to hashes of definitions. */
+/** Compares tools with their approved definitions. `approved` maps name hashes to definition hashes. */
 export const classifyTools = (
   tools: readonly CatalogueItem[],
   approved: ReadonlyMap<string, string>,
@@ -65,8 +65,8 @@ export const classifyTools = (
   })
 
 /**
- * Separates the tools that clients see from the tools that wait for approval. `definitions` has the
- * approved definitions of changed tools, by hash of the name.
+ * Separates the tools that clients see from those that wait for approval. `definitions` contains the approved
+ * definitions of changed tools by hashed name.
  */
 export const splitByApproval = (
   tools: readonly ClassifiedTool[],

@@ -31,11 +31,11 @@ export type UpstreamReviewParts = {
   db: Database
   changes: Changes
   catalogues: Pick<UpstreamCatalogues, 'find'>
-  /** `reviewUpstreamChanges`: whether changes to the server's upstreams need approval. */
+  /** `reviewUpstreamChanges` is whether changes to the server's upstreams need approval. */
   getServerFor: GetServerFor<NamedServer & { reviewUpstreamChanges: boolean }>
 }
 
-/** `version` changes with anything in `waiting`. */
+/** `version` changes whenever `waiting` changes. */
 export type UpstreamReview = { isReviewed: boolean; version: string; waiting: readonly PendingTool[] }
 
 /** Approves single tools, identified by the hashes of name and shown definition, or everything in the shown version. */
@@ -63,7 +63,7 @@ const listReviewed = async (tx: Transaction, sources: readonly UpstreamSource[])
   return reviewed
 }
 
-/** Approves the tools that clients see now, for when review is turned on. */
+/** Approves the tools that clients see now. Used when review is turned on. */
 export const approveCurrentTools = async (tx: Transaction, serverId: string): Promise<void> => {
   await removeApprovals(tx, serverId)
   for (const upstream of await listUpstreamsOfAnybody(tx, serverId)) {
@@ -87,16 +87,16 @@ const chooseTools = (waiting: readonly PendingTool[], live: ReadonlyMap<string, 
   return input.tools.flatMap(({ nameHash, hash }) => {
     const tool = byName.get(nameHash)
     if (tool?.hash === hash) return tool
-    // A repeated request: already approved.
+    // The request was repeated: the tool is already approved.
     if (tool === undefined && live.get(nameHash) === hash) return []
     throw changedMeanwhile()
   })
 }
 
 /**
- * If a server reviews changes to its upstreams, clients see only approved tools: a changed tool keeps
- * its old definition and a new tool stays hidden until a builder approves it. Approvals are in the
- * database, shared by all processes.
+ * Manages reviews of changes to upstreams. On a server with review turned on, clients see only approved tools: a
+ * changed tool keeps its old definition, and a new tool stays hidden until a builder approves it. Approvals are stored
+ * in the database and shared by all processes.
  */
 export const createUpstreamReviews = ({ db, changes, catalogues, getServerFor }: UpstreamReviewParts) => {
   const listSourcesOf = async (upstreams: readonly Upstream[]): Promise<UpstreamSource[]> => {
@@ -134,7 +134,7 @@ export const createUpstreamReviews = ({ db, changes, catalogues, getServerFor }:
       return { isReviewed: true, version: versionOf(waiting), waiting }
     },
 
-    /** Counts waiting tools by upstream. Upstreams without any are left out. */
+    /** Counts waiting tools by upstream. Omits upstreams without any. */
     countWaiting: async (actor: Actor, serverId: string): Promise<ReadonlyMap<string, number>> => {
       const server = await getServerFor(db, actor, serverId, 'read')
       if (!server.reviewUpstreamChanges) return new Map()
@@ -145,7 +145,7 @@ export const createUpstreamReviews = ({ db, changes, catalogues, getServerFor }:
       return new Map(counts.filter(([, count]) => count > 0))
     },
 
-    /** Approves tools and returns how many. Throws `conflict` if they differ from what was shown. */
+    /** Approves tools and returns their number. Throws `conflict` if they differ from what was shown. */
     approve: async (actor: Actor, id: string, input: Approval): Promise<number> => {
       try {
         return await changes.commit(async (tx, announce) => {

@@ -31,7 +31,7 @@ const PersonForm = { email: formText }
 const PersonInput = z.object({ email: z.string().trim().min(1, 'is empty').max(254, 'must not exceed 254 characters') })
 const ClientForm = { name: formText, redirectUris: formText, tokenEndpointAuthMethod: formText }
 
-/** The page's forms, with the name of each field in error messages. */
+/** The page's forms, with the name of each field as used in error messages. */
 const LABELS: Readonly<Record<string, FormPage['labels']>> = {
   none: {},
   tier: { access: 'tier' },
@@ -83,7 +83,7 @@ export const accessPages: FastifyPluginAsync<AccessPagesParts> = async (
     mayManage: frame.mayManage,
   })
 
-  /** Throws `forbidden` for users who may not change access, before validating their input. */
+  /** Loads the frame. Throws `forbidden` for users who may not change access, before their input is validated. */
   const frameForChange = async (request: FastifyRequest): Promise<ServerFrame> => {
     const frame = await frameOf(request)
     assertMay(actorOf(request), frame.organizationId, frame.isOwner ? 'build' : 'manage')
@@ -102,7 +102,7 @@ export const accessPages: FastifyPluginAsync<AccessPagesParts> = async (
     return (await oauthClients.listClients(actor, frame.organizationId, page)).map(toClientView)
   }
 
-  /** `form` names the submitted form, and `typed` has its values. */
+  /** Builds the page. `form` names the submitted form, and `typed` contains its values. */
   const accessPage = async (
     request: FastifyRequest,
     frame: ServerFrame,
@@ -190,7 +190,7 @@ export const accessPages: FastifyPluginAsync<AccessPagesParts> = async (
     save: async (request, server, typed, reply) => {
       const input = parseInput(CreateOAuthClient, { ...typed, redirectUris: linesOf(typed.redirectUris) })
       const client = await oauthClients.createClient(actorOf(request), server.organizationId, input)
-      // No redirect: the secret is shown only once and is not stored where another page could read it.
+      // Do not redirect: the secret is shown only once and is not stored anywhere that another page could read it.
       const title = `${client.name} created`
       const back = serverTabPath(server.id, 'access')
       const { clientId, clientSecret, name } = client

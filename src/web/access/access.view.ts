@@ -17,13 +17,13 @@ export const SCOPE_LABELS: Record<McpScope, { title: string; text: string }> = {
 /** The user viewing the page, and what they may do on it. */
 export type Viewer = {
   userId: string
-  /** Whether they may change who can use the server. */
+  /** Whether the viewer may change who can use the server. */
   mayChangeAccess: boolean
   mayBuild: boolean
   mayManage: boolean
 }
 
-/** Who may use a server in each tier, and what switching to the tier does to connected clients. */
+/** Who may use a server in each tier, and how switching to that tier affects connected clients. */
 const TIER_WORDS: Readonly<Record<AccessTier, { title: string; who: string; change: string }>> = {
   public: {
     title: 'Public',

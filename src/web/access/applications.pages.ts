@@ -27,7 +27,7 @@ const describeApplication = (actor: Actor, baseUrl: string) => (grant: Grant) =>
   lastUsed: grant.lastUsedAt && shownTime(grant.lastUsedAt),
 })
 
-/** Registers the page that lists the applications acting for the user and revokes their access. */
+/** Registers the page that lists the applications acting for the user and lets the user revoke their access. */
 export const applicationPages: FastifyPluginAsync<{ grants: GrantService; baseUrl: string }> = async (
   app,
   { grants, baseUrl },

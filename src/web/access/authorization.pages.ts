@@ -8,7 +8,7 @@ import type { RequestLimiter } from '../../oauth/request-limiter.ts'
 import { type ConsentPageParts, consentPages } from './consent.pages.ts'
 
 /**
- * Maximum URL length. The sign-in page's URL contains this URL as a parameter and must itself fit
+ * Maximum length of the authorization URL. The sign-in page's URL contains it as a parameter and must itself fit within
  * the header size limit.
  */
 const MAX_ADDRESS_CHARACTERS = 4_096
@@ -25,7 +25,7 @@ export type AuthorizationPagesParts = Omit<ConsentPageParts, 'browserUserOf'> & 
   limiter: RequestLimiter
 }
 
-/** Explains to the user why their application was refused and what they can do about it. */
+/** Explains to the user why the application was refused and what they can do about it. */
 const explainRefusal = ({ error, description }: { error: string; description: string }): string =>
   error === 'invalid_client'
     ? `The application is not registered here, or no longer is (${error}). Remove the server in the application and add it again so that it registers again. If that does not help, contact the developer of the application.`
@@ -42,7 +42,7 @@ const sendOutcome = (reply: FastifyReply, { outcome }: PendingAuthorization): Fa
   return reply.page('errors/error', data, { status })
 }
 
-/** Registers the authorization endpoint and its pages. The Fastify scope must be set up by `configurePages`. */
+/** Registers the authorization endpoint and its pages. Requires a Fastify scope set up by `configurePages`. */
 export const authorizationPages: FastifyPluginAsync<AuthorizationPagesParts> = async (app, parts) => {
   const { loadEngine, forwardToLibrary, pendingAuthorizations, limiter } = parts
   app.addHook('onRequest', limiter)

@@ -42,7 +42,7 @@ const scopesOf = ({ scope }: Request): McpScope[] => {
   return MCP_SCOPES.filter(known => named.includes(known))
 }
 
-/** The client's name for the audit log, cleaned because a metadata document may contain any text. */
+/** Returns the client's name for the audit log, cleaned because a metadata document may contain any text. */
 const nameOf = ({ clientName = '', clientId }: Client): string => cleanName(clientName) || clientId
 
 const over = () =>
@@ -56,7 +56,7 @@ export const consentPages: FastifyPluginAsync<ConsentPageParts> = async (
   const getInteraction = async ({ raw, params }: FastifyRequest, reply: FastifyReply): Promise<Interaction> => {
     const { findInteraction } = await loadEngine()
     const interaction = await findInteraction(raw, reply.raw)
-    // The library looks only at the cookie, which may belong to another page's interaction.
+    // The library checks only the cookie, which may belong to the interaction of another page.
     if (interaction?.uid === Params.parse(params).uid) return interaction
     throw over()
   }

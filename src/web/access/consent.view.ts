@@ -7,13 +7,13 @@ import type { ResourceServer } from '../../oauth/resource-servers.store.ts'
 import { SCOPE_LABELS } from './access.view.ts'
 
 export type ConsentFacts = {
-  /** Address to which the decision is submitted. */
+  /** URL to which the decision is submitted. */
   action: string
-  /** Where to return after signing in as another user. */
+  /** Where to return after the user signs in as someone else. */
   returnTo: string
   client: Client
   redirectUri: string
-  /** Undefined if the user may not use the server. Its name must then stay hidden. */
+  /** Undefined if the user may not use the server. The server's name must not be shown in that case. */
   server: ResourceServer | undefined
   serverUrl: string
   scopes: readonly McpScope[]
@@ -24,8 +24,8 @@ const LOOPBACK_WARNING =
   'This application redirects to a program on your own computer. Continue only if you have just started it yourself.'
 
 /**
- * Returns the host that vouches for the client's name, from the URL of its metadata document.
- * Undefined for registered clients, which choose their own names.
+ * Returns the host that vouches for the client's name, taken from the URL of the client's metadata document. Undefined
+ * for registered clients, which choose their own names.
  */
 const documentHostOf = ({ clientId }: Client): string | undefined =>
   clientId.startsWith('https://') ? new URL(clientId).host : undefined
@@ -38,7 +38,7 @@ const isOnMachine = (uri: string): boolean => {
 /** Maximum characters that fit below the sockets in the drawing. */
 const MAX_LABELS = { client: 10, server: 14 } as const
 
-/** Builds the data of the consent page. The client's own statements are shown as unverified. */
+/** Builds the data for the consent page. What the client says about itself is marked as unverified. */
 export const toConsentView = (facts: ConsentFacts) => {
   const { action, returnTo, client, redirectUri, server, serverUrl, scopes, email } = facts
   const name = cleanName(client.clientName ?? '') || 'An unnamed application'

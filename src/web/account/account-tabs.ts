@@ -1,4 +1,4 @@
-/** The account pages in tab order. Some are implemented in other folders. */
+/** The account pages, in tab order. Some of them are implemented in other folders. */
 const TABS = [
   { tab: 'profile', href: '/account', text: 'Profile' },
   { tab: 'security', href: '/account/security', text: 'Password and two-factor' },
@@ -13,7 +13,7 @@ const TABS = [
 
 export type AccountTab = (typeof TABS)[number]['tab']
 
-/** Returns the title and tabs for views that use the layout `layouts/account`. */
+/** Returns the title and tabs for views that use the `layouts/account` layout. */
 export const accountFrame = (current: AccountTab) => ({
   title: `${TABS.find(({ tab }) => tab === current)?.text ?? ''} · Account`,
   tabs: TABS.map(({ tab, href, text }) => ({ href, text, isCurrent: tab === current })),

@@ -11,7 +11,7 @@ import { idOf, idRoute, ownForm } from '../frame/user-page.ts'
 import { accountFrame } from './account-tabs.ts'
 
 const PATH = '/account/identities'
-/** Maximum identities shown, far more than any user has. */
+/** Maximum identities shown. No user has nearly as many. */
 const MAX_SHOWN = 100
 
 const Link = z.object({ password: ownPassword })

@@ -8,7 +8,7 @@ import { formPage, formText } from '../../lib/http/pages/forms.ts'
 import { sessionIdOf } from '../../lib/http/sessions.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 
-/** The token in the link authorizes these forms. They need no session. */
+/** The token in the link authorizes these forms, so they need no session. */
 const config = { access: 'anyone', isForStrangers: true } as const
 
 const Query = z.object({ token: formText })
@@ -18,11 +18,12 @@ const SIGN_IN = { href: '/sign-in', text: 'Sign in' }
 const showDone = (reply: FastifyReply, title: string, text: string, next = { href: '/', text: 'Continue' }) =>
   reply.page('account/done', { title, text, next })
 
-/** Registers the pages that links in emails open, and the page that requests a password reset. */
+/** Registers the pages opened from links in emails, and the page where users request a password reset. */
 export const linkPages: FastifyPluginAsync<{ accounts: AccountService }> = async (app, { accounts }) => {
   const messages = mailMessages(accounts.isMailDelivered)
 
-  // The URL contains the token, so the referrer must not leak it. `no-referrer` would strip the Origin from our forms.
+  // The URL contains the token, so it must not leak through the referrer. `no-referrer` would also strip the Origin
+  // header from Patchbay's own forms.
   app.addHook('onRequest', async (request, reply) => {
     if (isSafeMethod(request.method)) reply.header('referrer-policy', 'strict-origin')
   })

@@ -9,7 +9,7 @@ import { doneText, idOf, idRoute, userRoute } from '../frame/user-page.ts'
 import { accountFrame } from './account-tabs.ts'
 
 const PATH = '/account/sessions'
-/** Maximum sessions shown. Users can end the others only all at once. */
+/** Maximum sessions shown. Users can end any others only by ending all sessions at once. */
 const MAX_SHOWN = 100
 
 const toSessionView = (session: OwnSession) => ({
@@ -21,7 +21,7 @@ const toSessionView = (session: OwnSession) => ({
   began: shownTime(session.createdAt),
 })
 
-/** Registers the page that lists the user's sessions and ends them. */
+/** Registers the page where users view and end their sessions. */
 export const ownSessionPages: FastifyPluginAsync<{ accounts: AccountService }> = async (app, { accounts }) => {
   app.get(PATH, userRoute, async (request, reply) => {
     const page = { limit: MAX_SHOWN, afterId: undefined }

@@ -3,7 +3,7 @@ import { encode } from 'uqr'
 /** Width of the quiet zone in modules; scanners need it to find the code (ISO/IEC 18004 §9.1). */
 const QUIET_MODULES = 4
 
-/** Returns SVG path data that draws each run of dark modules as a bar one module high. */
+/** Returns SVG path data in which each run of dark modules is a bar one module high. */
 const toBars = (row: readonly boolean[], y: number): string =>
   row
     .map((isDark, x) =>
@@ -14,7 +14,7 @@ const toBars = (row: readonly boolean[], y: number): string =>
     )
     .join('')
 
-/** Returns a QR code of the text: its side length in modules, and SVG path data of the dark modules. */
+/** Returns a QR code for the text: the number of modules per side, and SVG path data for the dark modules. */
 export const drawQrCode = (text: string): { size: number; path: string } => {
   const { size, data } = encode(text, { ecc: 'M', border: QUIET_MODULES })
   return { size, path: data.map(toBars).join('') }

@@ -1,12 +1,12 @@
 import type { FastifyReply } from 'fastify'
 
-/** Paths at which the authorization server may redirect to a client. */
+/** Prefix of the paths at which the authorization server may redirect to a client. */
 const LEADS_TO_CLIENTS = '/oauth/'
 
 /**
- * Redirects to a path of Patchbay after a form submission. Browsers apply the page's `form-action`
- * to every redirect that follows (CSP 3 §6.4.1.1) and silently block a redirect to a client. Paths
- * that can lead to one are therefore opened by an intermediate page.
+ * Redirects to one of Patchbay's paths after a form submission. Browsers apply the page's `form-action` to every
+ * redirect that follows (CSP 3 §6.4.1.1) and silently block redirects to clients. Paths that can lead to such a
+ * redirect are therefore opened through an intermediate page.
  */
 export const redirectAfterForm = (reply: FastifyReply, path: string): FastifyReply =>
   path.startsWith(LEADS_TO_CLIENTS)

@@ -8,17 +8,17 @@ import { beginSession } from '../../lib/http/sessions.ts'
 import { redirectAfterForm } from './redirect-after-form.ts'
 import { offerTyped } from './typed-form.pages.ts'
 
-/** Time limit for entering the code, in milliseconds: enough to get the phone. */
+/** Time limit for entering the code, in milliseconds. Leaves enough time to get the phone. */
 const SECOND_STEP_MS = 5 * 60 * 1_000
 
-/** What happens after a sign-in. */
+/** What to do after a sign-in. */
 export type AfterSignIn = {
   returnTo: string
   /** The external identity to link to the user after the sign-in. */
   identity?: ExternalIdentity
 }
 
-/** Stored in the anonymous session while a sign-in waits for its code. */
+/** Data stored in the anonymous session while a sign-in is waiting for its code. */
 export type WaitingSignIn = SecondStep &
   AfterSignIn & {
     /** Milliseconds since 1970. */
@@ -31,7 +31,7 @@ declare module 'fastify' {
   }
 }
 
-/** Returns the sign-in that waits for a code in this browser, unless it has expired. */
+/** Returns the sign-in that is waiting for a code in this browser, unless it has expired. */
 export const findWaitingSignIn = ({ session, server }: FastifyRequest): WaitingSignIn | undefined => {
   const { waitingSignIn } = session
   return waitingSignIn === undefined || waitingSignIn.endsAt <= server.sessionOptions.now() ? undefined : waitingSignIn
@@ -44,7 +44,7 @@ export const codePage = (typed: TypedForm | undefined): FormPage => ({
   labels: { code: 'code' },
 })
 
-/** Stores the sign-in in a session with a new ID until the code arrives. */
+/** Stores the sign-in in a session with a new ID until the user enters the code. */
 const waitForCode = async (request: FastifyRequest, secondStep: SecondStep, onward: AfterSignIn): Promise<void> => {
   const endsAt = request.server.sessionOptions.now() + SECOND_STEP_MS
   await request.session.regenerate()
@@ -53,9 +53,9 @@ const waitForCode = async (request: FastifyRequest, secondStep: SecondStep, onwa
 }
 
 /**
- * Completes the first step of a sign-in: begins the session and redirects, or asks for the
- * second-factor code. In both cases the session gets a new ID, which prevents session fixation. A
- * pending form (`typed`) is carried in hidden form fields and not stored on the server.
+ * Completes the first step of a sign-in: starts the session and redirects, or asks for the second-factor code. In both
+ * cases the session gets a new ID, which prevents session fixation. A pending form (`typed`) is carried in hidden form
+ * fields instead of being stored on the server.
  */
 export const continueSignIn = async (
   request: FastifyRequest,

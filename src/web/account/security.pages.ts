@@ -23,7 +23,7 @@ const NOTES = {
   removed: 'Two-factor authentication is off. You sign in with your password only.',
 }
 
-/** The page's forms, with the name of each field in error messages. */
+/** The page's forms, with the name of each field as used in error messages. */
 const LABELS = {
   none: {},
   password: { currentPassword: 'current password', password: 'new password' },
@@ -47,7 +47,7 @@ const showCodes = (reply: FastifyReply, recoveryCodes: readonly string[]): Fasti
 
 /** Registers the page where users change their password and manage two-factor authentication. */
 export const securityPages: FastifyPluginAsync<{ accounts: AccountService }> = async (app, { accounts }) => {
-  /** `form` names the submitted form, which shows the errors. */
+  /** Builds the page. `form` names the submitted form, which shows the errors. */
   const pageOf =
     (form: keyof typeof LABELS) =>
     async (request: FastifyRequest, actor: Actor): Promise<FormPage> => {

@@ -12,7 +12,7 @@ import { redirectAfterForm } from './redirect-after-form.ts'
 import { continueSignIn } from './second-factor.session.ts'
 import { signInAgainPage } from './typed-form.pages.ts'
 
-/** Signed-out visitors submit these forms, so they need no CSRF token. */
+/** Signed-out visitors submit these forms, so the forms need no CSRF token. */
 const STRANGERS = { access: 'anyone', isForStrangers: true } as const
 const ANYONE = { access: 'anyone' } as const
 
@@ -28,7 +28,7 @@ const withReturnTo = (path: string, returnTo: string): string =>
 
 /** Registers the sign-in, sign-up and sign-out pages. */
 export const signInPages: FastifyPluginAsync<{ accounts: AccountService }> = async (app, { accounts }) => {
-  /** Returns the data of the external provider's button, or undefined without a provider. */
+  /** Returns the data for the external provider's button; undefined if there is no provider. */
   const externalFor = (returnTo: string) => {
     const name = accounts.externalProviderName
     return name === undefined ? undefined : { name, href: withReturnTo('/sign-in/external', returnTo) }

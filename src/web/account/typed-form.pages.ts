@@ -6,10 +6,10 @@ import type { TypedFormPages } from '../../lib/http/pages/pages.ts'
 import { type TypedForm, writeTypedForm } from '../../lib/http/pages/typed-form.ts'
 import { shorten } from '../../lib/kernel/format.ts'
 
-/** Maximum characters shown of each field. The form still submits the whole value. */
+/** Maximum characters shown per field. The form still submits the whole value. */
 const MAX_SHOWN_CHARACTERS = 400
 
-/** Whether the page itself set this value: a version or an ID, which means nothing to the user. */
+/** Returns whether the page itself set this value. Such a value is a version or an ID and means nothing to the user. */
 const isOfPage = (name: string, value: string): boolean => name === 'version' || z.uuid().safeParse(value).success
 
 /** Turns `parameter:limit:maximum` into "parameter limit maximum", and `expiresInDays` into "expires in days". */
@@ -18,14 +18,14 @@ const inWords = (name: string): string =>
     .replaceAll(/[:_-]+/g, ' ')
     .replaceAll(/([a-z])([A-Z])/g, (_, end: string, start: string) => `${end} ${start.toLowerCase()}`)
 
-/** Builds the sign-in page shown when a session ends during an edit. It carries the user's entries. */
+/** Builds the sign-in page that is shown when a session ends during an edit. The page carries the user's entries. */
 export const signInAgainPage = (typed: TypedForm, email = ''): FormPage => ({
   view: 'account/sign-in-again',
   data: { title: 'Sign in again', email, typed: writeTypedForm(typed) },
   labels: { email: 'email', password: 'password' },
 })
 
-/** Shows the pending form to the user who filled it in. Only its button submits it. */
+/** Shows the pending form to the user who filled it in. The form is submitted only when the user presses its button. */
 const offerAgain = (reply: FastifyReply, typed: TypedForm, status: number): FastifyReply => {
   const { path, fields, left } = typed
   return reply.page(
@@ -52,7 +52,7 @@ export const offerTyped = async (reply: FastifyReply, typed: TypedForm, userId: 
   return reply.page('account/done', { title, text, next: { href: '/', text: 'Continue' } }, { status: 200 })
 }
 
-/** Handlers for forms whose session has ended. */
+/** Handlers for forms submitted after their session has ended. */
 export const typedFormPages: TypedFormPages = {
   askToSignIn: (reply, typed) => showForm(reply.code(401), signInAgainPage(typed)),
   // The form was rejected, because its CSRF token belongs to the previous session.

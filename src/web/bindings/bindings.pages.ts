@@ -54,7 +54,7 @@ const describeErrors = (errors: AppError['errors'] = []) => ({
 
 type Parts = { frames: ServerFrameParts; rewiring: RewiringService; globals: GlobalService }
 
-/** Serves the Bindings tab: a matrix of parameters and tools for setting many bindings at once. */
+/** Serves the Bindings tab: a matrix of parameters and tools in which users can set many bindings at once. */
 export const bindingsPages: FastifyPluginAsync<Parts> = async (app, { frames, rewiring, globals }) => {
   const matrixFor = async (request: FastifyRequest, server: ServerFrame, selected: BindingForm) => {
     const actor = actorOf(request)
@@ -66,8 +66,8 @@ export const bindingsPages: FastifyPluginAsync<Parts> = async (app, { frames, re
   }
 
   /**
-   * Returns the selected sockets. A selected row covers the tools on the page or, with the scope
-   * `all`, every tool that the search finds.
+   * Returns the selected sockets. A selected row covers the tools on the page or, with the `all` scope, every tool in
+   * the search results.
    */
   const readSelection = async (
     request: FastifyRequest,

@@ -1,7 +1,7 @@
 import type { SocketAddress, WiredPanel } from '../../servers/bindings/bindings.service.ts'
 import type { Socket, SocketSource } from '../../servers/bindings/sockets.ts'
 
-/** `missing`: bound to a global that does not exist. */
+/** `missing` matches parameters bound to a global that does not exist. */
 export type SourceFilter = SocketSource | 'missing'
 
 export type MatrixCell = Socket & SocketAddress & { tool: string }
@@ -11,7 +11,7 @@ export const rowKeyOf = ({ parameter, type }: Pick<Socket, 'parameter' | 'type'>
 const isOfSource = ({ source, missing }: Socket, wanted: SourceFilter | undefined): boolean =>
   wanted === undefined || (wanted === 'missing' ? missing.length > 0 : source === wanted)
 
-/** Searches the parameter's name, the tool's name, and the value or global. */
+/** Searches the names of the parameter and the tool, and the value or global. */
 const matches = ({ parameter, text, tool }: MatrixCell, wanted: string): boolean =>
   wanted === '' || [parameter, text, tool].some(one => one.toLowerCase().includes(wanted))
 
@@ -30,8 +30,8 @@ export const findCells = (
 const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /**
- * Builds a matrix of these cells and of the tools that have any. A row is a parameter name and
- * type, which several tools can share. The most common rows come first.
+ * Builds a matrix from these cells and the tools that have any. A row stands for a parameter name and type, which
+ * several tools can share. The most common rows come first.
  */
 export const toMatrix = (panels: readonly WiredPanel[], cells: readonly MatrixCell[]) => {
   const byRow = Map.groupBy(cells, rowKeyOf)
@@ -47,7 +47,7 @@ export const toMatrix = (panels: readonly WiredPanel[], cells: readonly MatrixCe
 const CELL_KEY = /^([0-9a-f-]{36}):(.+)$/s
 export const cellKeyOf = ({ instanceId, parameter }: SocketAddress): string => `${instanceId}:${parameter}`
 
-/** Returns the sockets of the selected cells, and of all `cells` in the selected rows. */
+/** Returns the sockets of the selected cells, and those of all `cells` in the selected rows. */
 export const selectedSockets = (
   cells: readonly MatrixCell[],
   selected: { rows: ReadonlySet<string>; cells: readonly string[] },

@@ -37,7 +37,7 @@ export type BindingForm = z.output<z.ZodObject<typeof BindingFields>>
 
 export const EMPTY_FORM: BindingForm = { row: [], cell: [], scope: 'page', from: 'global', global: '', fixed: '' }
 
-/** Returns the address of the same page, with `more` query parameters. */
+/** Returns the URL of the same page with the query parameters in `more` added. */
 export const matrixAddress = (
   serverId: string,
   { q, source, page }: MatrixQuery,
@@ -47,7 +47,7 @@ export const matrixAddress = (
 
 type RowContext = { serverId: string; form: BindingForm; tools: readonly WiredPanel[] }
 
-/** `cells` are keyed by tool and row. A tool without the parameter has no cell. */
+/** Builds a row. `cells` is keyed by tool and row. A tool without the parameter has no cell. */
 const toRow = (
   { key, parameter, type }: ReturnType<typeof toMatrix>['rows'][number],
   cells: ReadonlyMap<string, MatrixCell>,
@@ -76,7 +76,7 @@ const scopeOptions = (tools: number) => [
   { value: 'all', text: `all ${formatCount(tools, 'tool')} found` },
 ]
 
-/** Returns the search results: all of them, and the tools and cells on this page. */
+/** Returns all search results, and the tools and cells on this page. */
 export const searchMatrix = (panels: readonly WiredPanel[], serverId: string, { q, source, page }: MatrixQuery) => {
   const found = findCells(panels, { search: q, source })
   const all = toMatrix(panels, found)
@@ -87,7 +87,7 @@ export const searchMatrix = (panels: readonly WiredPanel[], serverId: string, { 
   return { found, all, tools, pager, here: found.filter(({ instanceId }) => ids.has(instanceId)) }
 }
 
-/** Builds the page with the search results and the submitted form. */
+/** Builds the page from the search results and the submitted form. */
 export const toMatrixPage = (
   server: ServerFrame,
   { panels, globals }: { panels: readonly WiredPanel[]; globals: readonly Global[] },

@@ -6,7 +6,7 @@ const MAX_CHIP_CHARACTERS = 32
 /** Maximum length of the tooltip. The tool's page shows the whole value. */
 const MAX_TITLE_CHARACTERS = 400
 
-/** A parameter's source, as shown by `views/parts/source.eta`. */
+/** A parameter's source, as rendered by `views/parts/source.eta`. */
 export type Chip = { source: SocketSource; text: string; title: string; missing: string | undefined }
 
 const titleOf = ({ source, text }: Socket): string =>
@@ -24,6 +24,6 @@ export const toChip = (socket: Socket): Chip => ({
   missing: socket.missing.length === 0 ? undefined : `missing global ${socket.missing.join(', ')}`,
 })
 
-/** Shortens an API error to follow the parameter's name, as in "must be an integer". */
+/** Shortens an API error so that it can follow the parameter's name, as in "must be an integer". */
 export const toShortError = (message: string): string =>
   message.replace(/^value /, '').replace(', not a string that is not one', '')

@@ -37,7 +37,7 @@ const snapToNearest = (y: number, sockets: readonly number[]): number => {
 export const placeCallers = (callers: DiagramContent['callers'], sockets: readonly number[], end: number) => {
   const height = CALLER.head + CALLER.foot + callers.list.length * CALLER.row
   const mean = meanOf(sockets)
-  // Not above the highest socket, even if that makes the diagram taller: every cable would bend.
+  // Never place the callers above the highest socket, even if the diagram gets taller: every cable would bend.
   const highest = Math.min(...sockets, Number.MAX_SAFE_INTEGER) - CALLER.jack
   const wanted = Math.round(Math.max(Math.min(highest, mean - CALLER.jack), Math.min(mean - CALLER.jack, end - height)))
   const jackY = sockets.length === 0 ? undefined : snapToNearest(wanted + CALLER.jack, sockets)
@@ -45,7 +45,7 @@ export const placeCallers = (callers: DiagramContent['callers'], sockets: readon
   return {
     callers,
     box: { ...CALLERS, y, height },
-    /** Height at which the collector cable ends. Undefined if no parameter is exposed. */
+    /** The y at which the collector cable ends. Undefined if no parameter is exposed. */
     jackY,
     rows: callers.list.map((row, index) => ({ row, y: y + CALLER.head + index * CALLER.row + CALLER.row / 2 })),
   }

@@ -30,7 +30,7 @@ const openPanel = ({ name, href, meta, state, parameters }: PatchTool): Panel =>
   hiddenRows: 0,
 })
 
-/** Cuts the rows to the limit. Rows without a value come first, because readers look for them. */
+/** Cuts the rows to the limit. Rows without a value come first, because those are what readers look for. */
 const cutLeft = (rows: readonly WiredRow[], limit: number): readonly WiredRow[] =>
   rows.length <= limit
     ? rows
@@ -106,7 +106,7 @@ const moreFailingPanel = (count: number, { tools }: PatchLinks): Panel => ({
   hiddenRows: 0,
 })
 
-/** Returns one stack of the working tools and, next to it, as many open failing tools as fit. */
+/** Returns one stack of the working tools and, beside it, as many failing tools as fit, each drawn open. */
 const stackedPanels = (group: PatchGroup, detail: Detail, links: PatchLinks): readonly Panel[] => {
   const { openTools, openRows } = detail
   const apart = openTools === 0 ? [] : failingFirst(group.tools.filter(isTroubled))
@@ -124,7 +124,7 @@ const isSmall = (tools: readonly PatchTool[]): boolean =>
   tools.length <= MAX_OPEN_TOOLS &&
   tools.reduce((sum, { parameters }) => sum + parameters.length, 0) <= MAX_OPEN_SOCKETS
 
-/** Chooses what to draw: everything in a small patch, otherwise one stack of tools per source. */
+/** Chooses what to draw: everything if the patch is small, otherwise one stack of tools per source. */
 export const condense = (patch: Patch, detail: Detail): DiagramContent => {
   const { title, globals, callers, links } = patch
   const tools = patch.groups.flatMap(group => group.tools)

@@ -27,7 +27,7 @@ const CALL = {
   client: 'claude-code/2.1',
 }
 
-/** Sample figures, charts, connection guides and calls for `/design`. */
+/** Sample figures, charts, connection guides and calls for the `/design` page. */
 const DESIGN_FIGURES = {
   spark: toSpark(
     HOURS.map(({ calls }) => calls),
@@ -122,7 +122,7 @@ const LARGE: Patch = {
   links: { bindings: '/design', globals: '/design' },
 }
 
-/** The patch diagram in each size: empty, every tool open, tools in stacks. */
+/** The patch diagram in each form: empty, with every tool open, and with tools in stacks. */
 const DESIGN_PATCHES = [EMPTY_PATCH, LANDING_PATCH, LARGE] as const
 
 const GLOBALS = [
@@ -150,7 +150,7 @@ const PLAIN = {
   findings: [],
 }
 
-/** One parameter per source, for `/design`. */
+/** One sample parameter per source, for the `/design` page. */
 const DESIGN_WIRES = [
   { ...PLAIN, name: 'shipment_id', source: 'exposed', isRequired: true, about: 'The number on the label' },
   {
@@ -177,7 +177,7 @@ const DESIGN_WIRES = [
   },
 ].map(wire => ({ ...wire, id: `wire-${wire.source}`, suggestedKey: wire.name }))
 
-/** Serves `/design`: every part in each of its states. Registered only in development. */
+/** Serves `/design`, which shows every UI part in each of its states. Registered only in development. */
 export const designPages = async (app: FastifyInstance): Promise<void> => {
   app.get('/design', { config: { access: 'anyone' } }, async (_request, reply) =>
     reply.page('diagram/design', {

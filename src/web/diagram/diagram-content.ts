@@ -1,8 +1,8 @@
 import type { PatchCaller, PatchGlobal, PatchParameter, PatchState } from './patch.ts'
 
-// The content of a patch diagram, before layout. Both the diagram and the list are built from it, so they always agree.
+// The content of a patch diagram, before layout. The diagram and the list are both built from it, so they always agree.
 
-/** A parameter. In a stack, it stands for all parameters with this name and source. */
+/** A parameter. In a stack, a row represents all parameters with the same name and source. */
 export type Row = PatchParameter & { count?: number | undefined }
 export type WiredRow = Exclude<Row, { source: 'exposed' }>
 export type ExposedRow = Extract<Row, { source: 'exposed' }>
@@ -10,7 +10,7 @@ export type ExposedRow = Extract<Row, { source: 'exposed' }>
 export const isExposed = (row: Row): row is ExposedRow => row.source === 'exposed'
 export const isWired = (row: Row): row is WiredRow => row.source !== 'exposed'
 
-/** Returns the key of an existing global or secret. */
+/** Returns the key of the existing global or secret that the row uses. */
 export const globalKeyOf = (row: WiredRow): string | undefined =>
   row.source === 'global' || row.source === 'secret' ? row.key : undefined
 
@@ -37,7 +37,7 @@ export type Source = {
   panels: readonly Panel[]
 }
 
-/** The globals with a row, in the order of their sockets, and the number of other globals. */
+/** The globals that have a row, in the order of their sockets, and the number of other globals. */
 export type Rack = { rows: readonly PatchGlobal[]; hiddenGlobals: number; href: string | undefined }
 
 export type DiagramContent = {

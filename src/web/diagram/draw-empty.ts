@@ -12,7 +12,7 @@ const GHOST_TOOLS: Rect = { x: 396, y: 1, width: 360, height: 154 }
 const GHOST_SOURCE: Rect = { x: 1, y: 41, width: 230, height: 74 }
 const GHOST_CALLERS: Rect = { x: 921, y: 41, width: 230, height: 74 }
 
-/** Draws the dashed outline of a box that does not exist yet. */
+/** Draws the dashed outline of a box for something that does not exist yet. */
 const ghost = (box: Rect, title: string, text: string): readonly Shape[] => [
   rect('ghost', box, { rx: 8 }),
   label(box.x + 20, box.y + 33, 'head', title),
@@ -67,7 +67,7 @@ const drawCallersOrGhost = ({ callers }: DiagramContent, hasCallers: boolean): P
   }
 }
 
-/** Draws a server without tools: existing parts solid, missing parts as dashed outlines. */
+/** Draws a server without tools. Existing parts are solid, and missing parts are dashed outlines. */
 export const drawEmpty = (patch: Patch): { shapes: readonly Shape[]; height: number; content: DiagramContent } => {
   const content = condense(patch, DETAILS[0])
   const sources = drawSources(content)

@@ -16,7 +16,7 @@ const drawWire = (d: string, source: Cable['source'] | Tag['source']): readonly 
   ...(source === 'secret' ? [path('core', d)] : []),
 ]
 
-/** Draws a halo in the background color under each cable, so that crossings read as over and under. */
+/** Draws a cable above a halo in the background color, so that one cable visibly crosses over another. */
 const drawCable = ({ source, branches }: Cable): readonly Shape[] => {
   const d = branches.map(pathOf).join('')
   return [path('halo', d), ...drawWire(d, source)]
@@ -68,10 +68,10 @@ export const drawCallers = ({ callers, box: bounds, jackY, rows }: PlacedCallers
 }
 
 const PANEL_MARGIN = 20
-/** Maximum width of the text to the right of the name. */
+/** Maximum width of the text to the right of the panel's name. */
 const META_ROOM = 190
 const LAMP_ROOM = 20
-/** Less than half of a row, because stacks show a count between the two sides. */
+/** Maximum width of a port's text. Less than half of a row, because stacks show a count between the two sides. */
 const PORT_ROOM = 168
 const COUNT_AT = 190
 
@@ -117,10 +117,10 @@ const drawPanel = (placed: PlacedPanel): readonly Shape[] => {
 }
 
 const RACK_MARGIN = 16
-/** Space between a value and its jack. */
+/** Space between a value and the jack beside it. */
 const VALUE_MARGIN = 18
 const BETWEEN = 10
-/** Minimum width that a key leaves for its value. */
+/** Minimum width left for the value beside a key. */
 const VALUE_ROOM = 54
 
 /** Returns the text beside a global in the rack. Never returns the value of a secret. */

@@ -11,13 +11,13 @@ import type { Shape } from './shapes.ts'
 import { plainText } from './text.ts'
 import { toWiring, type Wiring } from './wiring.ts'
 
-/** Data of `views/parts/patch.eta`: the diagram, and the same content as a list. */
+/** Data for `views/parts/patch.eta`: the diagram, and the same content as a list. */
 export type PatchFigure = {
   role: 'group' | 'img'
   label: string
   viewBox: string
   shapes: readonly Shape[]
-  /** Undefined if there is nothing to list yet. */
+  /** The content as a list. Undefined if there is nothing to list yet. */
   wiring: Wiring | undefined
 }
 
@@ -39,7 +39,7 @@ const arrangeIn = (patch: Patch, detail: Detail): Arrangement => {
   return { content, layout: layOut(content) }
 }
 
-/** Arranges the patch in the finest detail that keeps the diagram below its maximum height. */
+/** Lays out the patch in the finest detail that keeps the diagram within its maximum height. */
 const arrange = (patch: Patch): Arrangement => {
   const [finest, ...coarser] = DETAILS
   let arranged = arrangeIn(patch, finest)
@@ -62,7 +62,7 @@ const toEmptyFigure = (patch: Patch): PatchFigure => {
   return { role: 'group', label, viewBox, shapes, wiring: toWiring(content) }
 }
 
-/** Builds a server's patch diagram and the list of its content. Equal patches give equal figures. */
+/** Builds a server's patch diagram and the list of its content. Equal patches produce equal figures. */
 export const toPatchFigure = (patch: Patch): PatchFigure => {
   if (patch.groups.every(({ tools }) => tools.length === 0)) return toEmptyFigure(patch)
   const { content, layout } = arrange(patch)

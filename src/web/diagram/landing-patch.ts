@@ -6,7 +6,7 @@ const wired = [
 ] as const
 const fromModel = (name: string) => ({ name, source: 'exposed' }) as const
 
-/** Shown on the landing page: two tools of a carrier's API, with a value from every source. */
+/** The example on the landing page: two tools of a carrier's API, with a value from every source. */
 export const LANDING_PATCH: Patch = {
   title: 'a carrier’s API',
   groups: [
@@ -51,5 +51,5 @@ export const LANDING_PATCH: Patch = {
   links: {},
 }
 
-/** Shown instead of an empty list of servers. */
+/** The patch shown instead of an empty list of servers. */
 export const EMPTY_PATCH: Patch = { title: '', groups: [], globals: [], callers: { tier: '', list: [] }, links: {} }

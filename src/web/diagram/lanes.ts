@@ -3,13 +3,14 @@ import { LANES, meanOf } from './dimensions.ts'
 /** The y of a rack row, and of the sockets it is connected to. */
 export type Connection = { from: number; to: readonly number[] }
 
-/** Maximum number of lanes for which every order is tried (7! = 5,040). */
+/** Maximum number of lanes for which every order is tried (7! = 5,040 orders). */
 const MAX_EXHAUSTIVE = 7
 /** Returns the number of crossings if the lane of `a` is to the left of the lane of `b`. */
 const costOf = (a: Connection, b: Connection): number => {
   const spanA = spanOf(a)
   const spanB = spanOf(b)
-  // The cable from the rack to b crosses the lane of a. The branches of a cross the lane of b.
+  // The cable from the rack to the lane of `b` may cross the lane of `a`. The branches of `a` may cross the lane of
+  // `b`.
   const exits = isInside(spanA, b.from) ? 1 : 0
   const branches = a.to.filter(y => isInside(spanB, y)).length
   return exits + branches
@@ -29,7 +30,7 @@ const costOfOrder = (costs: Costs, order: readonly number[]): number =>
     0,
   )
 
-/** Finds the cheapest order by depth-first search with pruning. */
+/** Finds the order with the fewest crossings by depth-first search with pruning. */
 const bestByTryingAll = (costs: Costs, first: readonly number[]): readonly number[] => {
   let best = { order: first, cost: costOfOrder(costs, first) }
   const extend = (order: readonly number[], rest: readonly number[], cost: number): void => {
@@ -51,7 +52,7 @@ const bestByTryingAll = (costs: Costs, first: readonly number[]): readonly numbe
   return best.order
 }
 
-/** Swaps neighbours until no swap improves the order. */
+/** Swaps neighbors until no swap improves the order. */
 const bestBySwapping = (costs: Costs, first: readonly number[]): readonly number[] => {
   const order = [...first]
   for (let hasImproved = true; hasImproved; ) {
@@ -66,7 +67,7 @@ const bestBySwapping = (costs: Costs, first: readonly number[]): readonly number
   return order
 }
 
-/** Returns the x of each connection's lane, chosen so that few cables cross. */
+/** Returns the x of each connection's lane. Lanes are chosen so that few cables cross. */
 export const assignLanes = (connections: readonly Connection[]): readonly number[] => {
   const costs = connections.map(a => connections.map(b => costOf(a, b)))
   const means = connections.map(({ to }) => meanOf(to))

@@ -20,10 +20,10 @@ import { type PlacedRack, placeRack, RACK_EDGE } from './rack.ts'
 import { routeBetween } from './route.ts'
 import { cutText } from './text.ts'
 
-/** All branches of one cable. They merge where they overlap. */
+/** A cable with all its branches, which merge where they overlap. */
 export type Cable = { source: 'global' | 'secret' | 'exposed'; lane: number; branches: readonly (readonly Point[])[] }
 
-/** A label on a short stub at a socket: a fixed value, or the key of a global without a row in the rack. */
+/** A label on a short cable at a socket. It shows a fixed value, or the key of a global that has no row in the rack. */
 export type Tag = { source: 'fixed' | 'global' | 'secret'; text: string; box: Rect; y: number }
 
 /** A socket without a value. */
@@ -97,7 +97,7 @@ const gapText = (key: string | undefined): string =>
 
 const lowestEdge = (boxes: readonly Rect[]): number => Math.max(0, ...boxes.map(({ y, height }) => y + height))
 
-/** Computes all positions. Boxes do not overlap, cables do not cross boxes, and equal contents give equal layouts. */
+/** Computes all positions. Boxes do not overlap, cables do not cross boxes, and equal content gives equal layouts. */
 export const layOut = ({ sources: unplaced, rack: unplacedRack, callers: unplacedCallers }: DiagramContent) => {
   const sources = placeSources(unplaced, unplacedRack.rows.length > 0)
   const panels = sources.flatMap(source => source.panels)
@@ -112,19 +112,19 @@ export const layOut = ({ sources: unplaced, rack: unplacedRack, callers: unplace
   const drawnKeys = left.flatMap(({ row }) => globalKeyOf(row) ?? [])
   return {
     height: Math.max(end, lowestEdge([callers.box])),
-    /** Drawn behind everything: a frame around the tools of each source. */
+    /** Frames around the tools of each source, drawn behind everything else. */
     frames,
-    /** Connect the box of each source to its frame. */
+    /** Bands that connect each source's box to its frame. */
     bands: sources.flatMap(bandOf),
     sources,
     rack,
     callers,
-    /** In drawing order. The leftmost lane comes last and is on top. */
+    /** Cables in drawing order. The cable in the leftmost lane is drawn last, on top of the others. */
     cables: rack === undefined ? [] : cablesOf(rack, left),
     collector: collectorOf(callers, exposed),
     tags: tagsOf(left, inRack),
     gaps: left.flatMap(({ row, y }) => (row.source === 'missing' ? [{ text: gapText(row.key), y }] : [])),
-    /** Keys in the rack that have a cable. */
+    /** Keys of the globals in the rack that have a cable. */
     wiredKeys: new Set(drawnKeys.filter(key => inRack.has(key))),
   }
 }

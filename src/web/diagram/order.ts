@@ -11,7 +11,7 @@ export const callsOf = ({ tools }: Pick<PatchGroup, 'tools'>): number =>
 const wiredSockets = ({ tools }: PatchGroup): number =>
   tools.reduce((sum, { parameters }) => sum + parameters.filter(({ source }) => source !== 'exposed').length, 0)
 
-/** Stable sort that computes each weight once. */
+/** Sorts items by weight. The sort is stable and computes each weight only once. */
 const sortedBy = <Item>(items: readonly Item[], weightOf: (item: Item) => number): Item[] =>
   items
     .map(item => ({ item, weight: weightOf(item) }))
@@ -80,7 +80,7 @@ const heightsByKey = (sources: readonly Source[]): ReadonlyMap<string, readonly 
   return heights
 }
 
-/** Counts how many of the drawn parameters use each global. */
+/** Counts, for each global, the drawn parameters that use it. */
 const drawnUses = (sources: readonly Source[]): ReadonlyMap<string, number> => {
   const uses = new Map<string, number>()
   for (const row of sources.flatMap(({ panels }) => panels.flatMap(({ left }) => left))) {
@@ -91,8 +91,8 @@ const drawnUses = (sources: readonly Source[]): ReadonlyMap<string, number> => {
 }
 
 /**
- * Gives the most used globals a row in the rack. Rows are ordered by the mean height of their sockets, with unused
- * globals last. The rows of every panel have the same order, so that tools with the same wiring look alike.
+ * Gives the most used globals a row in the rack. The rack is ordered by the mean y of each global's sockets, with
+ * unused globals last. Every panel uses the same order, so that tools with the same wiring look alike.
  */
 export const orderWiring = (
   unordered: readonly Source[],

@@ -8,7 +8,7 @@ export type Patch = {
   links: PatchLinks
 }
 
-/** Link targets; none on the landing page. */
+/** Link targets. Empty on the landing page. */
 export type PatchLinks = {
   tools?: string | undefined
   sources?: string | undefined
@@ -23,7 +23,7 @@ export type PatchGroup = {
   kind: 'toolkit' | 'upstream'
   name: string
   href?: string | undefined
-  /** Describes the state, such as "healthy, 182 ms". */
+  /** Description of the state, such as "healthy, 182 ms". */
   health: string
   state: PatchState
   tools: readonly PatchTool[]
@@ -32,9 +32,9 @@ export type PatchGroup = {
 export type PatchTool = {
   name: string
   href?: string | undefined
-  /** Shown beside the name, such as "GET · 1,204 calls". */
+  /** Text beside the name, such as "GET · 1,204 calls". */
   meta: string
-  /** Number of calls in the period that the diagram covers. */
+  /** Number of calls in the period covered by the diagram. */
   calls: number
   state?: 'failed' | undefined
   parameters: readonly PatchParameter[]
@@ -46,16 +46,16 @@ export type PatchParameter = { name: string } & (
   /** `value` is set if the global is only part of the value, as in "Bearer {{token}}". */
   | { source: 'global' | 'secret'; key: string; value?: string | undefined }
   | { source: 'exposed' }
-  /** Bound to a global that does not exist, or without a value. */
+  /** The parameter has no value, or is bound to a global that does not exist. */
   | { source: 'missing'; key?: string | undefined }
 )
 
 export type PatchGlobal = {
   key: string
   source: 'global' | 'secret'
-  /** Never the value of a secret. */
+  /** The global's value. Never set to the value of a secret. */
   value: string
-  /** Number of parameters, in all tools, that use the global. */
+  /** Number of parameters that use the global, across all tools. */
   uses: number
 }
 

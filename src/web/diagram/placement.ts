@@ -12,7 +12,7 @@ import {
   TOOLS,
 } from './dimensions.ts'
 
-/** `y` is the middle of the row. */
+/** `y` is the vertical middle of the row. */
 export type Placed<R> = { row: R; y: number }
 
 export type PlacedSource = {
@@ -33,13 +33,13 @@ const placePanel = (panel: Panel, y: number) => {
     box: { ...TOOLS, y, height: PANEL.head + (rows === 0 ? 0 : PANEL.beforeRows + rows * ROW + PANEL.foot) },
     left: left.map(place),
     right: right.map(place),
-    /** Middle of the row that counts the remaining rows. */
+    /** The y of the middle of the row that shows the number of remaining rows. */
     moreY: hiddenRows > 0 ? yOf(left.length) : undefined,
   }
 }
 export type PlacedPanel = ReturnType<typeof placePanel>
 
-/** Height of the edges that show below a stack. */
+/** Returns the height of the edges visible below a stack. */
 const stackDepth = ({ isStack }: Panel): number => (isStack ? 2 * STACK_OFFSET : 0)
 
 const placePanels = (panels: readonly Panel[], from: number): { placed: readonly PlacedPanel[]; end: number } => {
@@ -53,7 +53,7 @@ const placePanels = (panels: readonly Panel[], from: number): { placed: readonly
   return { placed, end: y - PANEL.gap }
 }
 
-/** Moves a single tool down to the height of the rack, so that all its cables are straight. */
+/** Offset that moves a single tool down to the level of the rack, so that all its cables are straight. */
 const LEVEL_WITH_RACK = SOURCE_HEIGHT + RACK.margin + RACK.head - PANEL.head - PANEL.beforeRows
 
 const isSingleTool = (sources: readonly Source[]): boolean =>

@@ -3,24 +3,27 @@ import { meanOf, RACK, RADIUS, ROW, rightOf, SOURCES } from './dimensions.ts'
 import type { PatchGlobal } from './patch.ts'
 import type { Placed, PlacedSource } from './placement.ts'
 
-/** Range of y for the top of the rack, in which the rack fits between other boxes. */
+/** Range of y for the top of the rack within which the rack fits between other boxes. */
 type Stretch = { from: number; to: number }
 
-// Scores of a rack position.
-/** A row is level with a socket of its own global, so the cable is straight. */
+// Scores used to rate a position of the rack.
+/** Bonus if a row is level with a socket of its own global, so that the cable is straight. */
 const LEVEL = 60
 const OWN_MISSED = 30
 const OTHER_CLOSE = 12
-/** Two cables are almost in line, so their halos would cut into each other. */
+/** Penalty if two cables are almost in line, so that their halos would cut into each other. */
 const OTHER_TOUCHES = 100
 const TOUCHES = 8
 /**
- * Two cables are in line and would look like one. This score rules the position out: there is
+ * Penalty if two cables are in line and would look like one. It rules the position out, which is safe because there is
  * always room below everything.
  */
 const OTHER_LEVEL = 10_000
 const PER_PIXEL = 0.25
-/** At a smaller distance, unless level, the step of a cable is smaller than its two corners. */
+/**
+ * Vertical distance below which a row and a socket count as close. Unless they are level, the step of the cable is
+ * smaller than its two corners.
+ */
 const CLOSE = 2 * RADIUS
 
 const rowOffset = (index: number): number => RACK.head + index * ROW + ROW / 2
@@ -28,7 +31,7 @@ const rowOffset = (index: number): number => RACK.head + index * ROW + ROW / 2
 const rackHeight = ({ rows, hiddenGlobals }: Rack): number =>
   RACK.head + (rows.length + (hiddenGlobals > 0 ? 1 : 0)) * ROW + RACK.foot
 
-/** There is no limit below the last box, so `reach` limits the search. */
+/** Returns the ranges in which the rack fits. There is no limit below the last box, so `reach` bounds the search. */
 const freeStretches = (sources: readonly PlacedSource[], height: number, reach: number): readonly Stretch[] => {
   const stretches = sources.map(({ box }, index) => {
     const from = box.y + box.height + RACK.margin
@@ -40,7 +43,7 @@ const freeStretches = (sources: readonly PlacedSource[], height: number, reach: 
 
 type Socket = { key: string | undefined; y: number }
 
-/** `key` is undefined if the socket has a tag or no value. */
+/** Returns the sockets on the left. `key` is undefined if the socket has a tag or no value. */
 const socketsOf = (rack: Rack, sources: readonly PlacedSource[]): readonly Socket[] => {
   const keys = new Set(rack.rows.map(({ key }) => key))
   return sources
@@ -59,7 +62,7 @@ const scoreOf = (distance: number, isOwn: boolean, isTagged: boolean): number =>
   return distance < TOUCHES ? -OTHER_TOUCHES : -OTHER_CLOSE
 }
 
-/** Scores each y from 0 to `last`. A row and a socket affect only the few heights near their level. */
+/** Scores each y from 0 to `last`. A row and a socket affect only the few positions at which they are nearly level. */
 const scoresByHeight = (rows: readonly PatchGlobal[], sockets: readonly Socket[], last: number): Float64Array => {
   const scores = new Float64Array(last + 1)
   rows.forEach(({ key }, index) => {
@@ -85,7 +88,7 @@ const bestHeight = (stretches: readonly Stretch[], scoreOf: (y: number) => numbe
   return best.y
 }
 
-/** Places the rack where its cables are straightest. Returns undefined without globals. */
+/** Places the rack where its cables are straightest. Returns undefined if there are no globals. */
 export const placeRack = (rack: Rack, sources: readonly PlacedSource[], end: number) => {
   if (rack.rows.length === 0) return undefined
   const height = rackHeight(rack)
@@ -99,7 +102,7 @@ export const placeRack = (rack: Rack, sources: readonly PlacedSource[], end: num
     rack,
     box: { ...SOURCES, y, height },
     rows: rack.rows.map((row, index) => ({ row, y: y + rowOffset(index) })),
-    /** Middle of the row that counts the remaining globals. */
+    /** The y of the middle of the row that shows the number of remaining globals. */
     moreY: rack.hiddenGlobals > 0 ? y + rowOffset(rack.rows.length) : undefined,
   }
 }

@@ -1,6 +1,6 @@
 import { type Point, RADIUS } from './dimensions.ts'
 
-/** Returns the points of a route from a jack to a lane, along the lane, and on to a socket. */
+/** Returns the points of a route from a jack to a lane, along the lane, and from there to a socket. */
 export const routeBetween = ([fromX, fromY]: Point, lane: number, [toX, toY]: Point): readonly Point[] =>
   fromY === toY
     ? [
@@ -17,7 +17,7 @@ export const routeBetween = ([fromX, fromY]: Point, lane: number, [toX, toY]: Po
 const number = (value: number): string => String(Math.round(value * 10) / 10)
 const point = (x: number, y: number): string => `${number(x)} ${number(y)}`
 
-/** Returns the SVG path of a route, with corners rounded by at most half the step between its ends. */
+/** Returns the SVG path of a route. The corner radius is at most half the step between the route's ends. */
 export const pathOf = (route: readonly Point[]): string => {
   const [from, second, third, last] = route
   if (from === undefined || second === undefined) return ''

@@ -11,7 +11,7 @@ export type UpstreamWiring = PresentedUpstream & { state: UpstreamState }
 
 export type ServerPatchInput = {
   wiring: ServerWiring
-  /** Tools that were not called are missing. */
+  /** Call figures by tool. Tools without calls are absent. */
   figures: readonly ToolFigures[]
   upstreams?: readonly UpstreamWiring[]
   /** Clients and tokens that use the server, connected ones first. */
@@ -31,8 +31,8 @@ const fixedText = ({ binding }: BoundParameter): string | undefined => {
 }
 
 /**
- * A fixed value with several globals is connected to one of them: a missing global if there is one,
- * otherwise a secret if there is one.
+ * Converts a bound parameter. A fixed value with several globals is connected to only one of them: a missing global if
+ * there is one, otherwise a secret if there is one.
  */
 const toParameter = (bound: BoundParameter, globalSources: GlobalSources): PatchParameter => {
   const { name, globalKeys } = bound
@@ -81,7 +81,7 @@ const toToolkitGroups = ({ toolkits, tools }: ServerWiring, context: Context): r
     return {
       kind: 'toolkit',
       name: title,
-      // The original of a snapshot may have been deleted or made private.
+      // The toolkit that a snapshot was made from may have been deleted or made private.
       href: isSnapshot ? serverTabPath(context.serverId, 'sources') : `/toolkits/${id}`,
       ...(own.length === 0 ? { state: 'idle', health: 'no tools in use' } : toHealth(called)),
       tools: own.map(tool => toTool(tool, context)),
@@ -91,10 +91,10 @@ const toToolkitGroups = ({ toolkits, tools }: ServerWiring, context: Context): r
 
 type Health = { state: PatchState; health: string }
 
-/** Returns the time without the date, to fit the box. */
+/** Returns the time without the date, so that it fits in the box. */
 const clockOf = (time: Date): string => timeText(time).slice(11)
 
-/** The connection state takes precedence over past calls. */
+/** Returns the upstream's health. Its connection state takes precedence over past calls. */
 const healthOf = ({ state, hasCatalogue }: UpstreamWiring, called: readonly ToolFigures[]): Health => {
   switch (state.kind) {
     case 'disabled':
@@ -128,7 +128,7 @@ const toUpstreamTool = (
   parameters: parameters.map(parameter => ({ name: parameter, source: 'exposed' })),
 })
 
-/** Converts the MCP servers attached to a server into sources of its patch diagram. */
+/** Converts the MCP servers attached to a server into sources for its patch diagram. */
 const toUpstreamGroups = (
   upstreams: readonly UpstreamWiring[],
   figures: ReadonlyMap<string, ToolFigures>,
@@ -164,7 +164,7 @@ const toGlobals = (wiring: ServerWiring): readonly PatchGlobal[] => {
   }))
 }
 
-/** Builds the patch of a server from its wiring, call figures, upstreams and callers. */
+/** Builds a server's patch from its wiring, call figures, upstreams and callers. */
 export const buildServerPatch = ({ wiring, figures, upstreams = [], callers }: ServerPatchInput): Patch => {
   const { id: serverId, name, access } = wiring.server
   const globalSources = new Map(

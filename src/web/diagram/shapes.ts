@@ -27,7 +27,7 @@ export const rect = (className: string, { x, y, width, height }: Rect, more: Att
   attributes: { class: className, x, y, width, height, ...more },
 })
 
-/** Draws a box half a unit inside its bounds, so that its outline is sharp. */
+/** Draws a box half a unit inside its bounds, which keeps its outline sharp. */
 export const box = ({ x, y, width, height }: Rect): Shape =>
   rect('box', { x: x + 0.5, y: y + 0.5, width: width - 1, height: height - 1 }, { rx: 8 })
 
@@ -45,7 +45,9 @@ export const cutLabel = (x: number, y: number, className: string, text: string, 
 
 export const group = (attributes: Attributes, children: readonly Shape[]): Shape => ({ tag: 'g', attributes, children })
 
-/** Groups the shapes, in a link if there is an `href`. A title has the full name if the visible name is cut. */
+/**
+ * Groups the shapes, inside a link if there is an `href`. If the visible name is cut, a title contains the full name.
+ */
 export const link = (href: string | undefined, name: string, children: readonly Shape[]): Shape => {
   const fullName = plainText(name)
   const isCut = !children.some(({ text }) => text === fullName)
@@ -69,7 +71,7 @@ export const jack = (x: number, y: number, source: keyof typeof GLYPHS): Shape =
     ...GLYPHS[source],
   ])
 
-/** Shows health as a shape: round, diamond, square or empty ring. */
+/** Draws the state of health as a shape: a circle, diamond, square or empty ring. */
 export const lamp = (x: number, y: number, state: PatchState): Shape => {
   const square = { x: x - 4, y: y - 4, width: 8, height: 8 }
   switch (state) {

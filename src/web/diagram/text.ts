@@ -1,30 +1,30 @@
 /** Typefaces: three sizes of mono and two of sans. */
 export type Face = 'name' | 'port' | 'value' | 'head' | 'sans'
 
-// The server cannot measure text. It estimates the width from the characters, slightly too wide.
+// The server cannot measure text, so it estimates the width from the characters and errs slightly on the wide side.
 
-/** Width of a character in units of the viewBox, at 13, 12.5 and 12 px. */
+/** Character width in viewBox units at 13, 12.5 and 12 px. */
 const MONO: Readonly<Partial<Record<Face, number>>> = { name: 7.9, port: 7.6, value: 7.3 }
-/** Font size of the sans faces. */
+/** Font size of the sans typefaces. */
 const EM_PX: Readonly<Partial<Record<Face, number>>> = { head: 13, sans: 12 }
 
 const GRAPHEMES = new Intl.Segmenter('en', { granularity: 'grapheme' })
-/** Full-width characters. Mono faces lack them, so a fallback font draws them full-width there too. */
+/** Full-width characters. Mono typefaces lack them, so a fallback font draws them at full width there too. */
 const SQUARE =
   /[\p{Extended_Pictographic}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\u3000-\u303f\uff01-\uff60]|\ufdfd/u
 const NARROW = /[ .,:;'"|!()[\]{}/\\filrtjI1_·“”‘’-]/
 const WIDE = /[MWm@%—]/
 const CAPITAL = /\p{Lu}/u
 const LATIN = /[\p{Script=Latin}\p{ASCII}…–×]/u
-/** Marks that combine with the character before them. */
+/** Marks that combine with the preceding character. */
 const ZERO_WIDTH = /[\p{M}\u200d]/u
-/** Invisible characters and characters that change the text direction. Labels have a space instead. */
+/** Invisible characters and characters that change the text direction. In labels, they are replaced with a space. */
 const INVISIBLE = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]+/gu
-/** Maximum length of a grapheme, which can have any number of combining marks. The rest is cut. */
+/** Maximum length of a grapheme, which can have any number of combining marks. Anything beyond it is cut. */
 const MAX_GRAPHEME_UNITS = 16
 const MAX_PLAIN_CHARACTERS = 300
 
-/** Returns the full name without invisible characters, cut to `MAX_PLAIN_CHARACTERS`. */
+/** Returns the text without invisible characters, cut to `MAX_PLAIN_CHARACTERS`. */
 export const plainText = (text: string): string => {
   const shown = text.slice(0, MAX_PLAIN_CHARACTERS).replace(INVISIBLE, ' ').toWellFormed()
   return text.length > MAX_PLAIN_CHARACTERS ? `${shown}…` : shown
@@ -56,10 +56,10 @@ const graphemesOf = function* (text: string): Iterable<string> {
   for (const { segment } of GRAPHEMES.segment(text)) yield segment.slice(0, MAX_GRAPHEME_UNITS).toWellFormed()
 }
 
-/** The drawn part of a text, and its estimated width. */
+/** The part of a string that is drawn, and its estimated width. */
 export type Cut = { text: string; width: number }
 
-/** Cuts a text to the width `room`, ending in an ellipsis if anything is cut. */
+/** Cuts text to the width `room`, adding an ellipsis if anything is cut. */
 export const cutText = (text: string, face: Face, room: number): Cut => {
   const ellipsis = characterWidth(face, '…')
   let all: Cut = { text: '', width: 0 }

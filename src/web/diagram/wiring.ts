@@ -17,10 +17,7 @@ const textOf = (row: Row): string => {
   }
 }
 
-/**
- * `source` is undefined if the parameter has no value. Then `text` says so or names the missing
- * global.
- */
+/** Converts a row. `source` is undefined if the parameter has no value; `text` says so or names the missing global. */
 const toRow = (row: Row) => ({
   name: plainText(row.name),
   count: row.count === undefined ? undefined : `×${formatNumber(row.count)}`,

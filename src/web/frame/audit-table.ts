@@ -14,7 +14,7 @@ const ENTRIES_PER_PAGE = 50
 const MAX_VALUE_CHARACTERS = 120
 
 const Typed = { action: formText, actorId: formText, from: formText, to: formText, cursor: formText }
-/** Error messages of the filter fields. */
+/** Error messages for the filter fields. */
 const REFUSALS: ReadonlyMap<string, string> = new Map([
   ['action', 'Choose an action from the list.'],
   ['from', 'Enter a date such as 2026-11-22.'],
@@ -22,7 +22,7 @@ const REFUSALS: ReadonlyMap<string, string> = new Map([
 ])
 const DATE = /^\d{4}-\d{2}-\d{2}$/
 
-/** Turns an identifier such as `role_changed` into words: "role changed". */
+/** Turns an identifier such as `role_changed` into words, as in "role changed". */
 const inWords = (name: string): string =>
   name
     .replaceAll(/[._]/g, ' ')
@@ -38,7 +38,7 @@ const valueText = (value: JsonValue | undefined): string => {
   return shorten(typeof value === 'string' ? value : JSON.stringify(value), MAX_VALUE_CHARACTERS)
 }
 
-/** Formats a change as one line: `role: viewer → builder; servers to: …`. */
+/** Formats a change as one line, such as `role: viewer → builder; servers to: …`. */
 const changeText = (change: JsonValue | undefined): string | undefined => {
   if (change === undefined || change === null) return undefined
   if (!isJsonObject(change)) return valueText(change)
@@ -58,9 +58,7 @@ const kindOptions = (kinds: readonly string[] | undefined) => [
     .map(kind => ({ value: kind, text: `${inWords(kind.slice(0, -1))}s` })),
 ]
 
-/**
- * Returns the start of the next day, so that the filter includes the whole end day. Other text is returned unchanged.
- */
+/** Returns the start of the next day, so that the filter includes the whole end day. Returns other text unchanged. */
 const untilEndOf = (day: string): string => {
   const time = DATE.test(day) ? Date.parse(day) : Number.NaN
   return Number.isNaN(time) ? day : new Date(time + DAY_MS).toISOString()
@@ -73,14 +71,14 @@ export type AuditTableOptions = {
   scope: AuditScope
   /** The page's query parameters. */
   query: unknown
-  /** Path of the page; `filePath` is the API route that returns the log as a file. */
+  /** Path of the page. `filePath` is the API route that returns the log as a file. */
   path: string
   filePath: string
-  /** Kinds that the log can contain, such as `member`; undefined means all. */
+  /** Kinds of targets that the log can contain, such as `member`. Undefined means all kinds. */
   kinds?: readonly string[]
 }
 
-/** Reads one page of the audit log for display, filtered by the query. Invalid filters are reported per field. */
+/** Reads one page of the audit log for display, filtered by the query. Reports invalid filters per field. */
 export const readAuditTable = async (log: AuditLog, { scope, query, path, filePath, kinds }: AuditTableOptions) => {
   const typed = parseForm(Typed, query)
   const { cursor, ...filters } = typed
@@ -111,7 +109,7 @@ export const readAuditTable = async (log: AuditLog, { scope, query, path, filePa
     entries: items,
     next,
     fileHref: addressOf(filePath, { ...criteria, format: 'ndjson' }),
-    /** The user that the list is filtered by, and the link that removes the filter. */
+    /** The user by whom the list is filtered, and a link that removes the filter. */
     who:
       typed.actorId === ''
         ? undefined

@@ -1,4 +1,4 @@
-/** Splits a text into its lines, trimmed and without empty ones. */
+/** Splits text into trimmed lines, leaving out empty ones. */
 export const linesOf = (typed: string): string[] =>
   typed
     .split(/\r\n|\r|\n/)

@@ -7,7 +7,7 @@ import type { ServerFrame } from './server-frame.ts'
 /** Collapses whitespace, as browsers do when they show the name. */
 const asShown = (text: string): string => text.trim().replace(/\s+/g, ' ')
 
-/** Throws `invalid_request` for the field `sure` unless the user typed the name to confirm a deletion. */
+/** Throws `invalid_request` for the `sure` field unless the user typed the name to confirm the deletion. */
 const assertTypedName = (typed: string, name: string): void => {
   if (asShown(typed) === asShown(name)) return
   throw new AppError('invalid_request', 'Type the name to confirm.', {
@@ -15,7 +15,7 @@ const assertTypedName = (typed: string, name: string): void => {
   })
 }
 
-/** Content of the page, with its frame: a server's tab, an account page, or a separate page with breadcrumbs. */
+/** The content of the page and its frame: a server's tab, an account page, or a separate page with breadcrumbs. */
 type Shown = (
   | { server: ServerFrame }
   | ReturnType<typeof accountFrame>
@@ -28,12 +28,12 @@ type Shown = (
   more?: string | undefined
   footnote?: string
   isBlocked?: boolean
-  /** Path to return to. */
+  /** Path to which the page links back. */
   back: string
 }
 
 type Removal<Loaded> = FormRoute & {
-  /** Button label, such as "Remove global". The page's heading starts with its verb. */
+  /** Button label, such as "Remove global". The page's heading starts with the same verb. */
   button: string
   load: (request: FastifyRequest) => Loaded | Promise<Loaded>
   nameOf: (loaded: Loaded) => string
@@ -42,7 +42,7 @@ type Removal<Loaded> = FormRoute & {
   remove: (request: FastifyRequest, loaded: Loaded) => Promise<string>
 }
 
-/** Registers a page on which the user types the name of an object to confirm its removal. */
+/** Registers a page on which the user types the name of an object to confirm that it should be removed. */
 export const removalPage = <Loaded>(
   app: FastifyInstance,
   path: string,

@@ -20,11 +20,11 @@ export type ServerTab = (typeof TABS)[number][0]
 
 export type ServerFrameParts = {
   db: Database
-  /** Number of open client connections to a server, in this process. */
+  /** Returns the number of a server's open client connections in this process. */
   openStreams: (serverId: string) => number
-  /** Fingerprint of the states of the server's upstreams. It differs after any change. */
+  /** Returns a fingerprint of the states of the server's upstreams. It changes whenever a state changes. */
   upstreamStates: (serverId: string) => string
-  /** Number of tools offered through upstreams, by server ID. Servers without any are omitted. */
+  /** Returns the number of tools offered through upstreams, by server ID. Omits servers without any. */
   countUpstreamTools: (serverIds: readonly string[]) => Promise<ReadonlyMap<string, number>>
 }
 
@@ -36,13 +36,11 @@ export const serverTabPath = (serverId: string, tab: ServerTab): string =>
 export const upstreamPath = (serverId: string, upstreamId: string): string =>
   `/servers/${serverId}/sources/upstreams/${upstreamId}`
 
-/**
- * Returns the path of the page for the results of an upstream's tool. `tool` is the upstream's own name for the tool.
- */
+/** Returns the path of the page for an upstream tool's results. `tool` is the upstream's own name for the tool. */
 export const upstreamToolPath = ({ id, serverId }: { id: string; serverId: string }, tool: string): string =>
   addressOf(`${upstreamPath(serverId, id)}/tool`, { name: tool.toWellFormed() })
 
-/** Returns the number of open connections as text, "Online · 3 connections", and the state of its icon. */
+/** Returns the number of open connections as text, such as "Online · 3 connections", and the state of its icon. */
 export const toLiveState = (openStreams: number): { text: string; state: 'good' | 'idle' } => ({
   text: `Online · ${formatCount(openStreams, 'connection')}`,
   state: openStreams === 0 ? 'idle' : 'good',

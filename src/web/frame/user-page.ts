@@ -7,26 +7,26 @@ import { formText } from '../../lib/http/pages/forms.ts'
 import { uuidParams } from '../../lib/http/schemas.ts'
 import { DEFAULT_PAGE_SIZE } from '../../lib/kernel/limits.ts'
 
-/** A page for signed-in users. */
+/** Route options for pages that require a signed-in user. */
 export const userRoute = { config: { access: 'user' } } as const
-/** A page for signed-in users with an `id` in its address. */
+/** Route options for pages that require a signed-in user and have an `id` in their path. */
 export const idRoute = { ...userRoute, schema: { params: uuidParams } } as const
 export const idOf = ({ params }: FastifyRequest): string => uuidParams.parse(params).id
-/** Returns the query parameters of the address as they were sent. */
+/** Returns the query parameters of the URL exactly as they were sent. */
 export const queryOf = ({ url }: FastifyRequest): URLSearchParams =>
   new URLSearchParams(url.split('?').slice(1).join('?'))
-/** A form that concerns only the signed-in user. */
+/** Options for a form that concerns only the signed-in user. */
 export const ownForm = { ...userRoute, load: actorOf } as const
 
 const DoneQuery = z.object({ done: formText })
 
-/** Returns the message shown after a change. The query parameter `done` selects it. */
+/** Returns the message shown after a change. The `done` query parameter selects it. */
 export const doneText = ({ query }: FastifyRequest, texts: Readonly<Record<string, string>>): string | undefined => {
   const { done } = DoneQuery.parse(query)
   return Object.hasOwn(texts, done) ? texts[done] : undefined
 }
 
-/** Returns one page of a list that is ordered by id, and the address of the next page. */
+/** Returns one page of a list ordered by ID, and the URL of the next page. */
 export const readList = async <Row extends { id: string }, View>(
   place: { path: string; cursor: string | undefined; query?: Record<string, string>; limit?: number },
   list: (page: IdPage) => Promise<readonly Row[]>,

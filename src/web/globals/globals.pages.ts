@@ -38,7 +38,10 @@ const DONE: DoneTexts = {
   removed: () => 'Global removed',
 }
 
-/** A secret becomes a plain value only if the value is entered again, so that a stored secret is never shown. */
+/**
+ * Throws unless the user entered the value again when turning a secret into a plain value. A stored secret is therefore
+ * never shown.
+ */
 const assertRetyped = ({ isSecret }: Global, typed: Pick<Typed, 'value' | 'secret'>): void => {
   if (!isSecret || typed.secret || typed.value !== '') return
   throw new AppError('invalid_request', 'Enter the value again: a stored secret cannot be shown.', {
@@ -46,7 +49,7 @@ const assertRetyped = ({ isSecret }: Global, typed: Pick<Typed, 'value' | 'secre
   })
 }
 
-/** Removes a secret from the form. Pages never contain secrets, so after an error the user enters it again. */
+/** Removes a secret from the form. Pages never contain secrets, so the user must enter it again after an error. */
 const withoutSecret = <T extends Pick<Typed, 'value' | 'secret'>>(typed: T): T =>
   typed.secret ? { ...typed, value: '' } : typed
 
@@ -131,7 +134,7 @@ export const globalsPages: FastifyPluginAsync<{
     },
     save: async (request, { global }, typed) => {
       const path = globalPath(global.serverId, global.key)
-      // An empty field keeps the secret.
+      // If the field is left empty, the stored secret stays unchanged.
       if (global.isSecret && typed.secret && typed.value === '') return donePath(path, 'kept')
       assertRetyped(global, typed)
       await globals.putGlobal(actorOf(request), global.serverId, global.key, typed)

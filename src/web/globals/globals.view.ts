@@ -17,7 +17,7 @@ export const usesOfKey = (uses: ReadonlyMap<string, GlobalUses>, key: string): G
 
 export const isUsed = ({ tools, upstreams }: GlobalUses): boolean => tools.length + upstreams.length > 0
 
-/** Counts what uses a global, such as "2 parameters in 1 tool"; "nothing" if it is not used. */
+/** Describes how often a global is used, as in "2 parameters in 1 tool", or "nothing" if it is not used. */
 export const describeUses = ({ tools, upstreams }: GlobalUses): string => {
   const parameters = tools.reduce((sum, tool) => sum + tool.parameters.length, 0)
   const parts = [

@@ -18,10 +18,10 @@ const CallParams = z.object({ uuid: uuidParam, id: uuidParam })
 const Query = z.object({ outcome: formText, tool: formText, from: formText, to: formText, cursor: formText })
 type Query = z.infer<typeof Query>
 
-/** PostgreSQL has no year 0. */
+/** A date. PostgreSQL has no year 0. */
 const Day = z.iso.date().refine(day => !day.startsWith('0000'))
 const Outcome = z.enum(['ok', 'error'])
-/** Maximum length of a tool name. */
+/** Maximum length of the tool name in the filter. */
 const MAX_TOOL_CHARACTERS = 64
 
 const OUTCOMES = [
@@ -54,7 +54,7 @@ const readQuery = ({ outcome, tool, from, to, cursor }: Query) => {
 
 export type HistoryPagesParts = { frames: ServerFrameParts; execution: ExecutionService }
 
-/** Registers `/servers/:uuid/history`: the calls of a server, and the details of one call beside them. */
+/** Registers `/servers/:uuid/history`: the calls of a server, and beside them the details of one call. */
 export const historyPages: FastifyPluginAsync<HistoryPagesParts> = async (app, { frames, execution }) => {
   const { frameOf } = createServerTab(frames, 'history')
   const show = async (reply: FastifyReply, server: ServerFrame, call?: StoredExecution): Promise<FastifyReply> => {

@@ -4,13 +4,13 @@ import { formatBytes, formatCount, formatDuration, formatNumber } from '../../li
 import { calledText } from '../../runtime/call/called-text.ts'
 import { toCurl } from '../../runtime/try/curl.ts'
 
-/** Emails of the callers that the viewer may see, by user ID. */
+/** Email addresses of the callers that the viewer may see, by user ID. */
 export type Names = ReadonlyMap<string, string>
 
 const clockText = (time: Date): string => time.toISOString().slice(0, 19).replace('T', ' ')
 const shownTime = (time: Date) => ({ at: time.toISOString(), text: `${clockText(time)} UTC` })
 
-/** Returns the outcome in one or two words, after the status if there was a response. */
+/** Returns the outcome in one or two words, preceded by the status if there was a response. */
 const outcomeText = ({ outcome, status, request }: StoredExecution): string => {
   if (request === undefined && outcome === 'error') return 'not sent'
   if (status === undefined) return outcome === 'ok' ? 'succeeded' : 'no response'
@@ -24,7 +24,7 @@ const callerText = ({ userId }: StoredExecution, names: Names): string => {
   return names.get(userId) ?? 'a user of another organization'
 }
 
-/** Returns the tokens sent, and the total if the result was cut. */
+/** Returns the number of tokens sent, and the total if the result was cut. */
 const tokensText = ({ tokensBefore, tokensSent, areTokensEstimated }: StoredExecution): string | undefined => {
   if (tokensSent === undefined) return undefined
   const sent = `${areTokensEstimated ? 'about ' : ''}${formatNumber(tokensSent)}`
@@ -73,7 +73,7 @@ export const toHistoryRows = ({ items, gaps, isFirst, isLast }: HistoryPage, nam
     .map(({ row }) => row)
 }
 
-/** Returns the request as sent, with secrets masked. */
+/** Returns the text of the request as it was sent, with secrets masked. */
 const requestText = ({ method, url, headers, body }: MaskedRequest): string =>
   [`${method} ${url}`, ...headers.map(([name, value]) => `${name}: ${value}`), ...(body ? ['', body] : [])].join('\n')
 

@@ -12,9 +12,9 @@ export type ArgumentField = {
   schema: JsonObject
 }
 
-/** Maximum number of fields. With more arguments, the user types them as JSON. */
+/** Maximum number of fields. If a tool has more arguments, the user types them as JSON. */
 const MAX_FIELDS = 100
-/** Maximum length of a text that gets a single-line field. */
+/** Maximum length of text that is entered in a single-line field. */
 const MAX_LINE_CHARACTERS = 200
 /** Schema keywords that a plain form cannot represent. */
 const BRANCHES = ['$ref', 'oneOf', 'anyOf', 'allOf', 'not', 'if'] as const
@@ -23,7 +23,7 @@ const textOf = (value: JsonValue | undefined): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined
 const numberOf = (value: JsonValue | undefined): number | undefined => (typeof value === 'number' ? value : undefined)
 
-/** Returns the type without null. Users leave a field empty instead of entering null. */
+/** Returns the schema's type without null. Users leave the field empty instead of entering null. */
 const typeOf = ({ type }: JsonObject): JsonValue | undefined => {
   if (!Array.isArray(type)) return type
   const others = type.filter(name => name !== 'null')
@@ -46,7 +46,7 @@ const kindOf = (schema: JsonObject): ArgumentField['kind'] => {
   return isShort || schema.format !== undefined || schema.pattern !== undefined ? 'line' : 'text'
 }
 
-/** Returns the fields for a tool's arguments in order; undefined if the schema does not fit a plain form. */
+/** Returns the fields for a tool's arguments, in order; undefined if a plain form cannot represent the schema. */
 export const toFields = (inputSchema: JsonObject): ArgumentField[] | undefined => {
   const { properties = {}, required } = inputSchema
   if (!isJsonObject(properties) || BRANCHES.some(name => inputSchema[name] !== undefined)) return undefined
@@ -59,7 +59,7 @@ export const toFields = (inputSchema: JsonObject): ArgumentField[] | undefined =
   })
 }
 
-/** Returns the choices of a field. Values are JSON, because they need not be strings. */
+/** Returns the options of a field. Each value is encoded as JSON, because it need not be a string. */
 export const choicesOf = ({ kind, schema }: ArgumentField): { value: string; text: string }[] => {
   const options = kind === 'boolean' ? [true, false] : (optionsOf(schema) ?? [])
   return options.map(option => ({ value: JSON.stringify(option), text: fixedText(option) }))
@@ -71,7 +71,7 @@ const rangeText = (least: number | undefined, most: number | undefined, unit = '
   return most === undefined ? undefined : `at most ${formatNumber(most)}${unit}`
 }
 
-/** Returns the hint below a field: its description, limits and default. */
+/** Returns the hint below a field, which consists of its description, limits and default. */
 export const hintOf = ({ kind, schema, isRequired }: ArgumentField): string => {
   const [example] = Array.isArray(schema.examples) ? schema.examples : []
   const format = textOf(schema.format)
@@ -148,7 +148,7 @@ const parseFilled = (field: ArgumentField, text: string, maxDepth: number): Resu
 
 export type TypedArguments = { args: JsonObject; errors: ReadonlyMap<string, string> }
 
-/** Parses the arguments from a form's fields. Omits empty and invalid ones. */
+/** Parses the arguments from the form's fields. Omits empty and invalid arguments. */
 export const parseArguments = (
   fields: readonly ArgumentField[],
   typed: (name: string) => string,
@@ -156,7 +156,7 @@ export const parseArguments = (
 ): TypedArguments => {
   const errors = new Map<string, string>()
   const args = fields.flatMap(field => {
-    // Forms send every line break as CR LF.
+    // Browsers send every line break as CR LF.
     const text = typed(field.name).replaceAll('\r\n', '\n')
     if (text.trim() === '') {
       if (field.isRequired && field.schema.default === undefined) errors.set(field.name, 'is required')
@@ -180,7 +180,7 @@ const EXAMPLES: Readonly<Record<ArgumentField['kind'], JsonValue>> = {
   json: null,
 }
 
-/** Returns the required arguments as a starting point for typing JSON. */
+/** Returns the required arguments as a starting point for a user who types JSON. */
 export const sketchArguments = (fields: readonly ArgumentField[]): JsonObject =>
   Object.fromEntries(
     fields

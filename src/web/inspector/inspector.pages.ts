@@ -22,12 +22,12 @@ import { toFieldView, toMessageViews, toResultView, toRowView, toToolView } from
 const config = { access: 'user', scope: 'mcp' } as const
 const Query = z.object({ tool: formText, q: formText, page: pageNumber, as: formText })
 type Query = z.infer<typeof Query>
-/** A form sends only strings or lists of strings. */
+/** The submitted form, whose values can only be strings or lists of strings. */
 const Form = z.record(z.string(), z.union([z.string(), z.array(z.string())])).catch({})
 
-/** Tools per page of the list. */
+/** Number of tools per page of the list. */
 const TOOLS_SHOWN = 50
-/** The field that holds all arguments as JSON. */
+/** Name of the field that contains all arguments as JSON. */
 const WHOLE = 'arguments'
 
 export type InspectorPagesParts = {
@@ -75,7 +75,7 @@ const toList = (tools: readonly ListedTool[], path: string, query: Query) => {
 type Typed = { whole: string | undefined; of: (name: string) => string; errors: ReadonlyMap<string, string> }
 const UNTYPED: Typed = { whole: undefined, of: () => '', errors: new Map() }
 
-/** Returns a tool with its form. `fields` is undefined if the arguments are typed as JSON. */
+/** Returns a tool and its form. `fields` is undefined if the user types the arguments as JSON. */
 const toInspected = (tool: ListedTool, path: string, query: Query, typed: Typed) => {
   const known = toFields(tool.inputSchema)
   const fields = query.as === 'json' ? undefined : known
@@ -96,7 +96,7 @@ const toInspected = (tool: ListedTool, path: string, query: Query, typed: Typed)
   }
 }
 
-/** Reads the arguments from a form, together with the typed text and its errors. */
+/** Reads the arguments from a form, and returns them with the typed text and any errors. */
 const readForm = (fields: readonly ArgumentField[] | undefined, body: unknown, maxDepth: number) => {
   const form = Form.parse(body ?? {})
   const of = (name: string): string => {
@@ -116,8 +116,8 @@ const readForm = (fields: readonly ArgumentField[] | undefined, body: unknown, m
 }
 
 /**
- * Registers `/servers/:uuid/inspector`: an MCP client in the browser. It calls as the user and
- * follows the same rules as clients of `/s/:uuid`.
+ * Registers `/servers/:uuid/inspector`, an MCP client in the browser. It makes calls as the user and follows the same
+ * rules as clients of `/s/:uuid`.
  */
 export const inspectorPages: FastifyPluginAsync<InspectorPagesParts> = async (
   app,
@@ -194,7 +194,7 @@ export const inspectorPages: FastifyPluginAsync<InspectorPagesParts> = async (
       if (!isFragmentRequest(request)) {
         return show(reply, visit, { ...data, list: toList(tools, path, query) }, status)
       }
-      // The form itself is replaced only if it has errors.
+      // Replaces the form itself only if it has errors.
       if (hasErrors) reply.header('hx-retarget', '#inspected').header('hx-reswap', 'outerHTML')
       return reply.fragment(hasErrors ? 'inspector/inspected' : 'inspector/outcome', data, status)
     },

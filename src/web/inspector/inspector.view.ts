@@ -5,17 +5,17 @@ import { MAX_JSON_DEPTH } from '../../lib/kernel/limits.ts'
 import type { ExchangedMessage, ListedTool, RpcError } from '../../mcp/in-process-client.ts'
 import { type ArgumentField, choicesOf, hintOf } from './argument-form.ts'
 
-/** Maximum characters shown of one block or message. Nobody reads more in a browser. */
+/** Maximum characters shown per block or message. Nobody reads more than that in a browser. */
 const MAX_SHOWN_CHARACTERS = 20_000
-/** Maximum messages shown for one call. Listing the tools of a large server alone takes a dozen. */
+/** Maximum messages shown per call. Listing the tools of a large server alone takes a dozen messages. */
 const MAX_SHOWN_MESSAGES = 12
-/** Maximum Base64 characters of a picture that the page shows. */
+/** Maximum Base64 length of a picture shown on the page. */
 const MAX_PICTURE_CHARACTERS = 2_000_000
 const PICTURES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif'])
 
 export type ShownText = { text: string; cut: string | undefined }
 
-/** Cuts a long text and states how much of it is shown. */
+/** Cuts long text and states how much of it is shown. */
 const cutText = (text: string): ShownText =>
   text.length <= MAX_SHOWN_CHARACTERS
     ? { text, cut: undefined }
@@ -26,7 +26,7 @@ const cutText = (text: string): ShownText =>
 
 const indent = (value: unknown): string => JSON.stringify(value, undefined, 2)
 
-/** Indents JSON that is short and not deeply nested: indentation grows with the square of the depth. */
+/** Indents JSON that is short and not deeply nested, because the indentation grows with the square of the depth. */
 const showJsonText = (text: string): ShownText => {
   if (text.length > MAX_SHOWN_CHARACTERS || !/^\s*[{[]/.test(text)) return cutText(text)
   const parsed = parseJson(text, MAX_JSON_DEPTH)
@@ -46,10 +46,10 @@ const ResourceBlock = z.object({
   }),
 })
 
-/** A content block on the page: a text, a picture, or a description of binary content. */
+/** A content block on the page: text, a picture, or a description of binary content. */
 type ShownBlock = { label: string; shown?: ShownText; picture?: string }
 
-/** Returns the formatted size of Base64 data after decoding. */
+/** Returns the size of the decoded Base64 data as text. */
 const bytesOf = (base64: string): string => formatBytes(Math.floor((base64.length * 3) / 4))
 
 const toBlock = (value: JsonValue): ShownBlock => {
@@ -71,7 +71,7 @@ const toBlock = (value: JsonValue): ShownBlock => {
   return { label: Block.safeParse(value).data?.type ?? 'unknown', shown: cutText(indent(value)) }
 }
 
-/** Returns the result of a call: blocks and structured content, or the error. */
+/** Returns the result of a call: either blocks and structured content, or an error. */
 export const toResultView = ({ result, error }: { result?: JsonObject | undefined; error?: RpcError | undefined }) => {
   if (error !== undefined) {
     return { problem: `The server rejected the request: ${error.message} (${error.code}).`, isError: true, blocks: [] }
@@ -89,12 +89,12 @@ export const toResultView = ({ result, error }: { result?: JsonObject | undefine
 const clockText = (time: Date): string => time.toISOString().slice(11, 23)
 
 const methodOf = (text: string): string => {
-  // This page's client writes the method near the beginning of a request.
+  // The inspector's client writes the method near the beginning of a request.
   const found = /"method":"([^"]*)"/.exec(text.slice(0, 200))
   return found?.[1] ?? 'request'
 }
 
-/** Returns the newest messages, in order. */
+/** Returns the newest messages in chronological order. */
 export const toMessageViews = (messages: readonly ExchangedMessage[]) => {
   const views = messages.map(({ direction, at, text }, index) => {
     const before = messages[index - 1]
@@ -116,7 +116,7 @@ export const toMessageViews = (messages: readonly ExchangedMessage[]) => {
   }
 }
 
-/** Returns a form field with the typed value and its error. */
+/** Returns a form field with its typed value and error. */
 export const toFieldView =
   (typed: (name: string) => string, errors: ReadonlyMap<string, string>) => (field: ArgumentField, index: number) => {
     const { name, kind, isRequired, schema } = field
@@ -154,7 +154,7 @@ export const toToolView = (tool: ListedTool) => {
   }
 }
 
-/** Returns a tool's row in the list, with the first line of its description. */
+/** Returns the row for a tool in the list, with the first line of its description. */
 export const toRowView = ({ name, description = '' }: ListedTool) => ({
   name,
   about: (description.split('\n', 1)[0] ?? '').slice(0, 200).toWellFormed(),

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 
-/** Maximum unsent bytes, which are buffered in memory. The stream of a slower reader is closed. */
+/** Maximum unsent bytes, which are buffered in memory. If a reader falls further behind, its stream is closed. */
 const MAX_UNSENT_BYTES = 256 * 1_024
 /** How long browsers wait before they reconnect. */
 const RETRY_MS = 3_000
@@ -9,7 +9,7 @@ const RETRY_MS = 3_000
 export const openLiveStream = (reply: FastifyReply, onClose: () => void) => {
   const { raw } = reply
   reply.hijack()
-  // If the client has already disconnected, there is no further close event.
+  // If the client has already disconnected, no further close event follows.
   if (raw.destroyed || raw.closed) queueMicrotask(onClose)
   else raw.once('close', onClose)
   for (const [name, value] of Object.entries(reply.getHeaders())) {

@@ -2,15 +2,15 @@ import type { EventBus } from '../../lib/events/event-bus.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { LiveStream } from './live-stream.ts'
 
-/** Open streams per session or token. */
+/** Maximum open streams per session or token. */
 const MAX_PER_SIGN_IN = 8
-/** Open streams per user across all sessions: each watched server costs a database read per second. */
+/** Maximum open streams per user across all sessions. Each watched server costs one database read per second. */
 const MAX_PER_USER = 32
-/** Open streams per server across all viewers. */
+/** Maximum open streams per server across all viewers. */
 const MAX_PER_SERVER = 200
-/** Well below the 60 s after which proxies close idle connections. */
+/** Interval of keep-alive comments, well below the 60 s after which proxies close idle connections. */
 const BEAT_EVERY_MS = 15_000
-/** How often access is checked again. The end of a session raises no event. */
+/** How often access is checked again, because the end of a session does not raise an event. */
 const CHECK_EVERY_MS = 5_000
 
 export type Viewer = {
@@ -18,7 +18,7 @@ export type Viewer = {
   userId: string
   /** ID of the session or token. */
   signInId: string
-  /** Whether the viewer may still see the server. */
+  /** Returns whether the viewer may still see the server. */
   mayStay: () => Promise<boolean>
 }
 
@@ -27,8 +27,8 @@ type Entry = Viewer & { stream: LiveStream }
 type LiveStreamsParts = { bus: EventBus; onChanged: (serverId: string, send: LiveStream['send']) => void }
 
 /**
- * Manages the open streams of pages. Limits their number, keeps them alive, and closes them when the viewer loses
- * access, the server is deleted, or the process stops.
+ * Manages the open live streams of pages. Limits how many are open, keeps them alive, and closes them when the viewer
+ * loses access, the server is deleted or the process stops.
  */
 export const createLiveStreams = ({ bus, onChanged }: LiveStreamsParts) => {
   const entries = new Set<Entry>()
@@ -44,7 +44,7 @@ export const createLiveStreams = ({ bus, onChanged }: LiveStreamsParts) => {
   }
 
   const check = async (entry: Entry): Promise<void> => {
-    // A failed check does not close the stream; the next check decides.
+    // If a check fails with an error, the stream stays open until the next check.
     const mayStay = await entry.mayStay().catch(() => true)
     if (!mayStay && entries.has(entry)) dismiss(entry)
   }
@@ -100,7 +100,7 @@ export const createLiveStreams = ({ bus, onChanged }: LiveStreamsParts) => {
 
     openCount: (): number => entries.size,
 
-    /** Closes every stream. Browsers reconnect once a process accepts them again. */
+    /** Closes all streams. Browsers reconnect as soon as a process accepts streams again. */
     close: (): void => {
       isClosing = true
       for (const unsubscribe of subscriptions) unsubscribe()

@@ -14,11 +14,11 @@ type Parts = { live: Live; servers: Pick<ServerService, 'getServer'>; accounts: 
 
 const SessionOfUser = z.looseObject({ userId: z.string() })
 
-/** Registers `GET /servers/:uuid/live`, which streams events of a server to its open pages. */
+/** Registers `GET /servers/:uuid/live`, which streams a server's events to its open pages. */
 export const livePages: FastifyPluginAsync<Parts> = async (app, { live, servers, accounts, sessionStore }) => {
   const readSession = promisify(sessionStore.get.bind(sessionStore))
 
-  /** Looks up the request's user again. Returns undefined if they have signed out or the token was revoked. */
+  /** Looks up the requesting user again. Returns undefined if the user has signed out or the token has been revoked. */
   const findActor = async (request: FastifyRequest): Promise<Actor | undefined> => {
     const sessionId = sessionIdOf(request)
     if (sessionId === undefined) return accounts.findActorByToken(bearerOf(request) ?? '')

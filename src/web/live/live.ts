@@ -13,10 +13,10 @@ type LiveParts = Pick<ServerWatchParts, 'openStreams' | 'upstreamStates' | 'onTr
   bus: EventBus
 }
 
-/** Maximum calls read each time. If more arrive within a second, the others appear only in the history. */
+/** Maximum calls per read. If more arrive within a second, the rest appear only in the history. */
 const NEWEST = 20
 
-/** Sends live updates to open pages: calls, figures, open connections and changes. */
+/** Sends live updates to open pages: calls, figures, open connections and other changes. */
 export const createLive = ({ db, bus, openStreams, upstreamStates, onTrouble }: LiveParts) => {
   const executions = createExecutionStore(db)
   const figures = createCallFigureStore(db)

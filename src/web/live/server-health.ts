@@ -3,7 +3,7 @@ import type { PatchState } from '../diagram/patch.ts'
 
 /** Call statistics of one tool for the period that a page covers, such as the last 24 hours. */
 export type ToolFigures = {
-  /** The MCP tool name. */
+  /** The tool's MCP name. */
   tool: string
   calls: number
   errors: number
@@ -13,10 +13,12 @@ export type ToolFigures = {
   isFailing: boolean
 }
 
-/** Median duration from which a source counts as slow, because people are waiting for the model. */
+/**
+ * Median duration at which a source counts as slow. The limit is low because users wait while the model calls tools.
+ */
 const SLOW_MS = 1_500
 
-/** Estimates the median duration of all calls from the medians of the tools, weighted by calls. */
+/** Estimates the median duration of all calls from the median of each tool, weighted by its calls. */
 const medianOf = (figures: readonly ToolFigures[], calls: number): number => {
   let passed = 0
   for (const { p50Ms, calls: of } of [...figures].sort((a, b) => a.p50Ms - b.p50Ms)) {
@@ -26,11 +28,11 @@ const medianOf = (figures: readonly ToolFigures[], calls: number): number => {
   return 0
 }
 
-/** Formats failures: "3 of 61 calls failed". */
+/** Describes failures, as in "3 of 61 calls failed". */
 export const failedInWords = (errors: number, calls: number): string =>
   `${formatNumber(errors)} of ${formatCount(calls, 'call')} failed`
 
-/** Derives the health of a source from the calls of its tools: a state, and its description. */
+/** Derives the state of a source and its description from the calls of its tools. */
 export const toHealth = (figures: readonly ToolFigures[]): { state: PatchState; health: string } => {
   const calls = figures.reduce((sum, figure) => sum + figure.calls, 0)
   const errors = figures.reduce((sum, figure) => sum + figure.errors, 0)

@@ -1,7 +1,7 @@
 import type { ServerCallFigures } from '../../history/call-figures.store.ts'
 import type { StoredExecution } from '../../history/executions.store.ts'
 
-/** An event on a watched server. */
+/** An event on a server that is being watched. */
 export type WatchEvent =
   /** New calls, newest first. */
   | { type: 'calls'; calls: readonly StoredExecution[] }
@@ -12,7 +12,7 @@ export type WatchEvent =
   | { type: 'upstreams'; states: string }
 
 export type ServerWatchParts = {
-  /** Lists the newest calls in the history, from all processes, newest first. */
+  /** Lists the newest calls from all processes, as recorded in the history, newest first. */
   listNewest: (serverId: string) => Promise<readonly StoredExecution[]>
   readFigures: (serverId: string) => Promise<ServerCallFigures>
   openStreams: (serverId: string) => number
@@ -22,9 +22,9 @@ export type ServerWatchParts = {
 
 type Listener = (event: WatchEvent) => void
 
-/** How often the history is read, once for all listeners of a server. */
+/** How often the history is read. One read serves all listeners of a server. */
 const READ_EVERY_MS = 1_000
-/** Figures are computed from thousands of calls, so they are read less often. */
+/** How often figures are computed. Each computation reads thousands of calls, so it happens less often. */
 const FIGURES_EVERY_MS = 5_000
 
 type Watch = {
@@ -38,8 +38,8 @@ type Watch = {
 }
 
 /**
- * Watches servers while they have listeners. The history of each is read once a second, regardless of the number of
- * listeners.
+ * Watches servers as long as they have listeners. Each server's history is read once a second, regardless of the number
+ * of listeners.
  */
 export const createServerWatches = ({
   listNewest,
@@ -94,7 +94,7 @@ export const createServerWatches = ({
       tellUpstreams(watch, serverId)
       await tellFigures(watch, serverId)
     } catch (error) {
-      // Keeps polling: the database may be available again next time.
+      // Keep polling: the database may be available again next time.
       onTrouble(error, serverId)
     }
     if (watch.listeners.size === 0) return
@@ -118,8 +118,9 @@ export const createServerWatches = ({
 
   return {
     /**
-     * Subscribes a listener. It immediately receives the current connections, upstream states and newest calls, because
-     * the page may have been rendered earlier, and then every change. Returns a function that unsubscribes it.
+     * Subscribes a listener and returns a function that unsubscribes it. The listener immediately receives the current
+     * connections, upstream states and newest calls, because the page may have been rendered earlier. After that, it
+     * receives every change.
      */
     watch: (serverId: string, listener: Listener): (() => void) => {
       const known = watches.get(serverId)

@@ -21,7 +21,7 @@ type Parts = {
   callLedger: Pick<CallLedger, 'stats'>
   audit: AuditLog
   settings: Settings
-  /** Counts of this process only. */
+  /** Counts for this process only. */
   registry: { openStreamCount: () => number; mountedCount: () => number }
 }
 
@@ -45,7 +45,7 @@ const frameOf = (path: OperatorPath) => {
 /** Returns the database size in bytes; undefined if it cannot be measured, e.g. for lack of PostgreSQL privileges. */
 const sizeOf = (db: Database): Promise<number | undefined> => measureDatabase(db).catch(() => undefined)
 
-/** Returns the origin that the browser requested. */
+/** Returns the origin to which the browser sent the request. */
 const askedAt = ({ protocol, host }: FastifyRequest): string => `${protocol}://${host}`
 
 /** Registers the operator's read-only pages: health, accounts, settings and audit log. */

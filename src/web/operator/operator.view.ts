@@ -9,7 +9,7 @@ const MINUTE_S = 60
 const HOUR_S = 60 * MINUTE_S
 const DAY_S = 24 * HOUR_S
 
-/** Formats an uptime: `3 d 4 h`, `5 h 12 min`, `12 min`, `40 s`. */
+/** Formats an uptime, such as `3 d 4 h`, `5 h 12 min`, `12 min` or `40 s`. */
 const upFor = (seconds: number): string => {
   if (seconds < MINUTE_S) return `${Math.floor(seconds)} s`
   const minutes = Math.floor((seconds % HOUR_S) / MINUTE_S)

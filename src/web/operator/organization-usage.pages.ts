@@ -13,7 +13,7 @@ import { atLeast } from '../overview/overview.view.ts'
 
 type Parts = { db: Database; organizations: OrganizationService; toolkitCatalogue: ToolkitCatalogue }
 
-/** Maximum rows in the table of servers. Servers with the most calls come first. */
+/** Maximum rows in the table of servers. The servers with the most calls come first. */
 const MAX_SERVERS_SHOWN = 50
 
 const NEVER = { day: { calls: 0, errors: 0 }, month: { calls: 0, errors: 0 }, isCut: false }

@@ -2,10 +2,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import type { Database } from '../../lib/db/client.ts'
 import { isAnswering } from '../../lib/db/probe.ts'
 
-/**
- * Registers `/status`, a public page that shows whether Patchbay accepts requests. `/readyz` is its counterpart for
- * programs.
- */
+/** Registers `/status`, a public page that shows whether Patchbay accepts requests. Programs use `/readyz` instead. */
 export const statusPages: FastifyPluginAsync<{ db: Database; isStopping: () => boolean }> = async (
   app,
   { db, isStopping },

@@ -5,9 +5,9 @@ import { keepTheme } from '../../lib/http/pages/views.ts'
 
 const ThemeForm = { theme: formText, return_to: formText }
 
-/** Registers the color theme switch shown in the header of every page. */
+/** Registers the color theme switch that the header of every page contains. */
 export const themePages: FastifyPluginAsync<{ sessions: { isHttps: boolean } }> = async (app, { sessions }) => {
-  // No session needed: the theme is stored only in the browser.
+  // Requires no session, because the theme is stored only in the browser.
   app.post('/theme', { config: { access: 'anyone', isForStrangers: true } }, async (request, reply) => {
     const { theme, return_to } = parseForm(ThemeForm, request.body)
     keepTheme(reply, theme, sessions.isHttps)

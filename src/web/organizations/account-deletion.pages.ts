@@ -11,7 +11,7 @@ import { userRoute } from '../frame/user-page.ts'
 import { decisionField, decisionPath, toDeletionPage } from './account-deletion.view.ts'
 
 const PATH = '/account/deletion'
-/** The limits exceed the longest allowed password. They bound the cost of hashing. */
+/** The maximum lengths bound the cost of hashing. They exceed the longest allowed password. */
 const Proof = z.object({ password: z.string().max(1_024), confirm: z.string().max(1_024) })
 
 const mustDecide = ({ organizations }: DeletionPreview) => organizations.filter(one => one.mustDecide)
@@ -31,8 +31,8 @@ const assertDecided = (decisions: Readonly<Record<string, string>>): void => {
 }
 
 /**
- * Registers the page that deletes the user's account, after they decide what happens to their organizations and
- * confirm.
+ * Registers the page on which users delete their account, after deciding what happens to their organizations and
+ * confirming.
  */
 export const accountDeletionPages: FastifyPluginAsync<{
   accountDeletion: AccountDeletion

@@ -6,7 +6,7 @@ import { accountFrame } from '../account/account-tabs.ts'
 
 type Previewed = DeletionPreview['organizations'][number]
 
-/** Error path of the decision about an organization. The form field has a different name. */
+/** Returns the error path for the decision about an organization. The form field has a different name. */
 export const decisionPath = (organizationId: string): string => `organizations.${organizationId}`
 export const decisionField = (organizationId: string): string => `organization-${organizationId}`
 

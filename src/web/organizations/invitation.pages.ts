@@ -67,7 +67,7 @@ export const invitationPages: FastifyPluginAsync<Parts> = async (app, { invitati
     load: () => undefined,
     page: (request, _loaded, typed) => pageFor(request, typed?.token ?? ''),
     save: async (request, _loaded, { token, password }, reply) => {
-      // Uses the invited address, because no other can accept the invitation.
+      // Use the invited address, because no other address can accept the invitation.
       const { email } = await invitations.getOpenInvitation(token)
       const input = { ...parseInput(SignUp, { email, password }), invitation: token, address: request.ip }
       const user = await accounts.signUp(input)

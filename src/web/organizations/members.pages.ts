@@ -52,7 +52,7 @@ const toRow = (actor: Actor, frame: OrganizationFrame, { userId, email, role, cr
   }
 }
 
-/** Registers the pages that list members, change their roles and remove them. */
+/** Registers the pages on which members are listed, given another role and removed. */
 export const memberPages: FastifyPluginAsync<Parts> = async (app, { organizations, members }) => {
   const listPage = async (request: FastifyRequest, id: string): Promise<FormPage> => {
     const actor = actorOf(request)

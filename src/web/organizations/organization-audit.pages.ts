@@ -10,7 +10,7 @@ import { getOrganizationFrame, organizationPath } from './organization-frame.ts'
 /** Kinds of entries in an organization's audit log. Other kinds appear only in the installation's log. */
 const KINDS = ['organization', 'member', 'invitation', 'toolkit', 'server', 'global', 'secret', 'oauth_client', 'grant']
 
-/** Registers an organization's audit log page, for its admins and owners. */
+/** Registers the page with an organization's audit log, for its admins and owners. */
 export const organizationAuditPages: FastifyPluginAsync<{
   organizations: OrganizationService
   audit: AuditLog

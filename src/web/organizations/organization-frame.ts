@@ -2,7 +2,7 @@ import type { Actor } from '../../lib/kernel/actor.ts'
 import { mayRole, permissionOver, ROLES, type Role } from '../../lib/kernel/roles.ts'
 import type { OrganizationService } from '../../tenancy/organizations.service.ts'
 
-/** `manages`: shown only to users who can manage the organization. */
+/** Tabs with `manages` are shown only to users who can manage the organization. */
 const TABS = [
   { tab: 'members', text: 'Members' },
   { tab: 'invitations', text: 'Invitations', manages: true },
@@ -14,7 +14,7 @@ export type OrganizationTab = (typeof TABS)[number]['tab']
 
 export const organizationPath = (id: string, tab: OrganizationTab): string => `/organizations/${id}/${tab}`
 
-/** Path of the page that removes a member, or lets the user leave if it is their own ID. */
+/** Returns the path of the page that removes a member or, if the ID is the user's own, lets the user leave. */
 export const memberRemovalPath = (id: string, userId: string): string =>
   `${organizationPath(id, 'members')}/${userId}/removal`
 
@@ -52,6 +52,6 @@ const WORDS: Readonly<Record<Role, string>> = {
   viewer: 'Viewer: read-only access',
 }
 
-/** Returns the roles that a user with this role may assign, as options, highest first. */
+/** Returns the roles that a user with this role may assign, as select options, highest role first. */
 export const roleOptionsFor = (role: Role): { value: Role; text: string }[] =>
   ROLES.filter(given => mayRole(role, permissionOver(given))).map(given => ({ value: given, text: WORDS[given] }))

@@ -18,7 +18,7 @@ import { getOrganizationFrame, type OrganizationFrame, organizationPath, roleOpt
 type Parts = {
   organizations: OrganizationService
   invitations: InvitationService
-  /** Whether emails are delivered, or only saved to the outbox folder. */
+  /** Whether emails are delivered instead of only being saved to the outbox folder. */
   mailer: { isDelivering: boolean }
 }
 

@@ -21,7 +21,7 @@ const MAX_HEIRS_SHOWN = 200
 
 const OwnerInput = z.object({ userId: uuidParam })
 
-/** Registers the pages that rename, transfer and delete an organization. */
+/** Registers the pages on which an organization is renamed, transferred and deleted. */
 export const organizationSettingsPages: FastifyPluginAsync<Parts> = async (
   app,
   { organizations, members, settings: { tenancy } },
@@ -80,7 +80,7 @@ export const organizationSettingsPages: FastifyPluginAsync<Parts> = async (
     button: 'Delete organization',
     load: async request => {
       const actor = actorOf(request)
-      // Throws for users who may not delete the organization.
+      // Throws if the user may not delete the organization.
       const preview = await organizations.previewRemoval(actor, idOf(request))
       return { ...preview, ...(await organizations.getOrganization(actor, idOf(request))) }
     },

@@ -12,13 +12,13 @@ import { organizationPath } from './organization-frame.ts'
 
 type Parts = { organizations: OrganizationService; settings: { tenancy: Tenancy } }
 
-/** More than enough: users can create at most 100 organizations. */
+/** Maximum organizations shown. This is more than enough, because users can create at most 100. */
 const MAX_SHOWN = 500
 
 const Query = z.object({ done: formText })
 const DONE = { left: 'You have left the organization.', removed: 'Organization deleted.' }
 
-/** Registers the list of the user's organizations and the form that creates one. */
+/** Registers the page with the user's organizations, and the form for creating one. */
 export const organizationsPages: FastifyPluginAsync<Parts> = async (app, { organizations, settings: { tenancy } }) => {
   app.get('/organizations', userRoute, async (request, reply) => {
     const { done } = Query.parse(request.query)

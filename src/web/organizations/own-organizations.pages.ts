@@ -19,7 +19,7 @@ const toRow =
     leaveHref: memberRemovalPath(id, userId),
   })
 
-/** Registers the account page that lists the user's organizations, with a link to leave each. */
+/** Registers the account page that lists the user's organizations, each with a link to leave it. */
 export const ownOrganizationPages: FastifyPluginAsync<{ organizations: OrganizationService }> = async (
   app,
   { organizations },

@@ -27,7 +27,7 @@ const toRow = (name: string, sums: TokenSums) => {
 const shareText = (sums: TokenSums): string =>
   sums.tokensBefore === 0 ? '' : PERCENT.format(savedOf(sums) / sums.tokensBefore)
 
-/** Returns one value per day in the range, 0 for days without calls. */
+/** Returns one value per day in the range. The value is 0 for days without calls. */
 const byDay = ({ from, to, days }: CallTokens, amountOf: (sums: TokenSums) => number): number[] => {
   const known = new Map(days.map(day => [day.day, amountOf(day)]))
   const count = Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS) + 1
@@ -47,7 +47,7 @@ const countedText = ({ calls, counted, estimated }: TokenSums): string => {
     : `${measured} ${formatNumber(estimated)} of these are estimates, because long results are not counted in full.`
 }
 
-/** Builds the overview's section on tokens: the cost of results, and the tokens saved by shaping. */
+/** Builds the token section of the overview: the cost of results, and the tokens saved by shaping. */
 export const toCallTokensPage = (tokens: CallTokens) => {
   const { all, days, tools } = tokens
   const average = all.counted === 0 ? 0 : Math.round(all.tokensSent / all.counted)

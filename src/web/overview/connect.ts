@@ -1,13 +1,13 @@
 import { clientNameOf } from '../../servers/client-name.ts'
 import type { AccessTier } from '../../servers/server.ts'
 
-/** How to add the server to one client. */
+/** Instructions for adding the server to one client. */
 type ClientGuide = {
-  /** Anchor on the page that buttons link to. */
+  /** Anchor to which the page's buttons link. */
   id: string
   title: string
   steps: readonly string[]
-  /** Texts to copy into the client. */
+  /** Snippets to copy into the client. */
   snippets: readonly { label: string; code: string }[]
 }
 
@@ -16,8 +16,8 @@ export type ConnectInput = { id: string; name: string; tier: AccessTier; url: st
 const LOCAL_HOST = /^(localhost|.*\.localhost|127\.[\d.]+|\[::1\]|0\.0\.0\.0)$/
 
 /**
- * Whether Claude's connectors can reach the URL. They connect from Claude's servers, so it must use
- * https and not name a local host.
+ * Returns whether Claude's connectors can reach the URL. They connect from Claude's servers, so the URL must use https
+ * and must not point to a local host.
  */
 const isReachableFromAfar = (url: string): boolean => {
   const { protocol, hostname } = new URL(url)
@@ -142,7 +142,7 @@ export const toConnectPanel = (input: ConnectInput) => {
     ],
     /** Who has access, and how clients authenticate. */
     access: ACCESS[input.tier],
-    /** Page that creates tokens for clients without OAuth. */
+    /** Path of the page that creates tokens for clients without OAuth support. */
     tokensHref: known.isOpen ? undefined : '/account/tokens',
     clients: [claude, claudeCode, cursor, vscode, anyOther].map(guide => guide(known)),
   }

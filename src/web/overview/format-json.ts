@@ -1,6 +1,6 @@
 import { findJsonFault } from '../../lib/kernel/json-fault.ts'
 
-/** A piece of formatted JSON text, marked if it is an object key. */
+/** A segment of formatted JSON text. `isKey` is true if it is an object key. */
 export type JsonSegment = { text: string; isKey: boolean }
 
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g
@@ -14,8 +14,8 @@ const isOpening = (token: string | undefined): boolean => token === '{' || token
 const isClosing = (token: string | undefined): boolean => token === '}' || token === ']'
 
 /**
- * Returns the index of the token that closes the array or object opened at `from`, if it is short and contains no
- * other.
+ * Returns the index of the token that closes the array or object opened at `from`, provided that it is short and
+ * contains no other array or object.
  */
 const endOfShort = (tokens: readonly string[], from: number): number | undefined => {
   let characters = 0
@@ -29,8 +29,8 @@ const endOfShort = (tokens: readonly string[], from: number): number | undefined
 }
 
 /**
- * Formats JSON text for reading; returns undefined if it is not valid JSON. Works on tokens instead of parsed values,
- * so numbers and strings keep their exact spelling.
+ * Formats JSON text for reading. Returns undefined if it is not valid JSON. Works on tokens instead of parsed values,
+ * so that numbers and strings keep their exact spelling.
  */
 export const formatJson = (json: string): JsonSegment[] | undefined => {
   if (findJsonFault(json) !== undefined) return undefined
@@ -38,7 +38,7 @@ export const formatJson = (json: string): JsonSegment[] | undefined => {
   const segments: JsonSegment[] = []
   let text = ''
   let depth = 0
-  /** Index of the token up to which everything stays on one line. */
+  /** Index of the token that closes the array or object being kept on one line. */
   let lineEnd = -1
   const breakLine = (at: number): void => {
     text += at < lineEnd ? ' ' : `\n${INDENT.repeat(Math.min(depth, MAX_DEPTH))}`

@@ -1,17 +1,17 @@
 const WIDTH = 960
-/** Left edge of the plot; the axis labels are to its left. */
+/** Left edge of the plot. The axis labels are to the left of it. */
 const LEFT = 56
 const FLOOR = 166
 const TOP = 18
 const VIEW_BOX = `0 -8 ${WIDTH} 200`
-/** Share of an hour's width that its bar takes up; the rest is the gap. */
+/** Fraction of an hour's width taken up by its bar. The rest is a gap. */
 const BAR_SHARE = 0.8
-/** Hours between two labels below the axis. */
+/** Number of hours between labels below the axis. */
 const NAMED_EVERY = 4
 
 const place = (value: number): string => value.toFixed(1)
 
-/** Returns the smallest step of 1, 2, 5, 10, 20, … for which three steps reach `most`. */
+/** Returns the smallest step from the series 1, 2, 5, 10, 20, … for which three steps reach `most`. */
 const stepFor = (most: number): number => {
   const rough = Math.max(most, 1) / 3
   const power = 10 ** Math.floor(Math.log10(rough))
@@ -44,7 +44,7 @@ const frameFor = (startsAt: readonly Date[], most: number, { label, caption, toT
 }
 type Frame = ReturnType<typeof frameFor>
 
-/** Data of `views/parts/hour-chart.eta`: labeled axes, and bars or lines over hours. */
+/** Data for `views/parts/hour-chart.eta`: labeled axes, and bars or lines by hour. */
 export type HourChart = Frame['axes'] & {
   bars: readonly { kind: 'ok' | 'bad'; x: string; y: string; width: string; height: string }[]
   lines: readonly { kind: 'usual' | 'slowest'; path: string }[]

@@ -32,9 +32,9 @@ type Parts = {
   baseUrl: string
 }
 
-/** Maximum recent calls on the overview. The history has all calls. */
+/** Maximum recent calls shown on the overview. The history contains all calls. */
 const RECENT_CALLS = 8
-/** Maximum wait for the token counts of the tools, in milliseconds. */
+/** Maximum wait for the tools' token counts, in milliseconds. */
 const REPORT_WAIT_MS = 150
 
 const NOTES = {
@@ -44,7 +44,7 @@ const NOTES = {
   saved: 'Saved. Changes apply from the next call.',
 }
 
-/** Registers a server's overview page: its address, wiring and health. */
+/** Registers a server's overview page, which shows its URL, wiring and health. */
 export const overviewPages: FastifyPluginAsync<Parts> = async (
   app,
   { frames, execution, callTokens, upstreamOffers, servers, catalogueReports, upstreamStateOf, baseUrl },
@@ -55,7 +55,7 @@ export const overviewPages: FastifyPluginAsync<Parts> = async (
   app.get('/servers/:uuid', serverRoute, async (request, reply) => {
     const actor = actorOf(request)
     const uuid = serverIdOf(request)
-    // Must come first: the calls below do not check access to the server.
+    // Load the frame first, because the calls below do not check access to the server.
     const server = await getServerFrame(frames, actor, uuid, 'overview')
     const now = new Date()
     const [wiring, presented, health, tools, clients, recent, { presentation }, report, tokens] = await Promise.all([

@@ -11,7 +11,7 @@ import { toSpark } from './spark.ts'
 /** A figure for the last 24 hours, formatted as text. Live updates refer to it by `name`. */
 export type FigureText = { name: 'calls' | 'errors' | 'p50' | 'p99'; text: string; note: string; isBad: boolean }
 
-/** Path of the page that lists all calls of a server. */
+/** Returns the path of the page that lists all calls of a server. */
 export const historyPath = (serverId: string): string => serverTabPath(serverId, 'history')
 
 const PERCENT = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 2 })
@@ -22,7 +22,7 @@ const durationText = (durationMs: number | undefined): string =>
 
 const hourText = (date: Date): string => date.toISOString().slice(11, 16)
 
-/** Formats a count: `3,000`, or `3,000+` if counting stopped there. */
+/** Formats a count as `3,000`, or as `3,000+` if counting stopped there. */
 export const atLeast = (count: number, isCut: boolean): string => `${formatNumber(count)}${isCut ? '+' : ''}`
 
 export const toFigureTexts = ({ calls, errors, isCut, p50Ms, p99Ms }: ServerCallFigures): FigureText[] => [
@@ -92,7 +92,7 @@ const outcomeText = ({ outcome, status, request }: StoredExecution): string => {
   return request?.answerAgeMs === undefined ? 'succeeded' : 'cached'
 }
 
-/** Returns a row of the list of recent calls, rendered on the page and sent by live updates. */
+/** Returns a row in the list of recent calls. It is rendered on the page and sent by live updates. */
 export const toCallView = (call: StoredExecution) => ({
   id: call.id,
   href: `${historyPath(call.serverId)}/${call.id}`,
@@ -112,7 +112,7 @@ type CallView = ReturnType<typeof toCallView>
 export const firstCallText = ({ tool, outcome, duration, client }: CallView): string =>
   `First call received: ${tool} ${outcome} in ${duration}${client === NONE ? '' : `, from ${client}`}.`
 
-/** Converts the clients of the last 24 hours into callers of the wiring diagram. */
+/** Converts the clients of the last 24 hours into callers for the wiring diagram. */
 export const toPatchCallers = (clients: readonly ClientCalls[]): PatchCaller[] =>
   clients.map(({ client, calls }) => ({
     name: client ?? 'unnamed client',

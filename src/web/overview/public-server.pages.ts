@@ -21,7 +21,7 @@ const TOOLS_SHOWN = 100
 /** Maximum length of a tool description. Descriptions are written for models and can be long. */
 const MAX_DESCRIPTION_CHARACTERS = 600
 
-/** Explains the tier to people who open the server's address in a browser. */
+/** Explanations of the tiers for people who open the server's URL in a browser. */
 const TIER_WORDS: Readonly<Record<Server['access'], string>> = {
   public: 'This server is public: anyone can use it without signing in.',
   organization: 'This server is for members of its organization.',

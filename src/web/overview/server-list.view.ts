@@ -6,12 +6,12 @@ import { serverTabPath } from '../frame/server-frame.ts'
 import { atLeast } from './overview.view.ts'
 import { toSpark } from './spark.ts'
 
-/** Maximum jacks drawn on a card. The number of other tools is shown as text. */
+/** Maximum jacks drawn on a card. The number of remaining tools is shown as text. */
 const MAX_JACKS = 16
 
 type JackState = 'failed' | 'called' | 'idle'
 
-/** Builds one jack per tool. Call counts may include tools that have since been removed, so they are capped. */
+/** Builds one jack per tool. Call counts are capped, because they may include tools that have been removed since. */
 const jacksOf = (tools: number, { calledTools, failingTools }: ServerCallCounts) => {
   if (tools === 0) return undefined
   const failing = Math.min(failingTools, tools)
@@ -34,7 +34,7 @@ const stateOf = (
   { calls, failingTools }: ServerCallCounts,
   upstreamsDown: number,
 ): { state: 'good' | 'failed' | 'idle'; text: string } => {
-  // An unreachable upstream matters more than past calls.
+  // An unreachable upstream takes precedence over past calls.
   if (upstreamsDown > 0) return { state: 'failed', text: `${formatCount(upstreamsDown, 'MCP server')} down` }
   if (tools === 0 && !passesOn) return { state: 'idle', text: 'no tools yet' }
   if (calls === 0) return { state: 'idle', text: 'not called today' }
@@ -72,7 +72,7 @@ export const toServerCardView = (
   hasErrors: counts.errors > 0,
 })
 
-/** Summarizes a complete list: "5 servers, 61 tools, 3,212 calls in the last 24 hours." */
+/** Summarizes a complete list, as in "5 servers, 61 tools, 3,212 calls in the last 24 hours." */
 export const summarizeServers = (
   cards: readonly ServerCard[],
   counts: ReadonlyMap<string, ServerCallCounts>,

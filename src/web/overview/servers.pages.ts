@@ -34,9 +34,9 @@ type Parts = SampleParts & {
 
 /** Cards per page. */
 const PAGE_SIZE = 12
-/** Minimum number of servers for which the list has a search field. */
+/** Minimum number of servers at which the list gets a search field. */
 const SEARCHABLE_FROM = 7
-/** More than the 100 organizations a user can create; see `tenancy/organizations.service.ts`. */
+/** Maximum organizations listed, more than the 100 that a user can create; see `tenancy/organizations.service.ts`. */
 const MAX_ORGANIZATIONS = 200
 
 const NewServerForm = { name: formText, description: formText, access: formText, organizationId: formText }
@@ -53,13 +53,13 @@ const TIERS = [
   },
 ] as const
 
-/** Registers the list of servers and the form that creates one. */
+/** Registers the list of servers and the form for creating one. */
 export const serversPages: FastifyPluginAsync<Parts> = async (app, parts) => {
   const { db, servers, organizations, upstreamOffers, upstreamConnections, upstreamStateOf, baseUrl } = parts
   const figures = createCallFigureStore(db)
   const emptyPatch = toPatchFigure(EMPTY_PATCH)
 
-  /** Returns the upstreams that this process could not reach, grouped by server ID. */
+  /** Returns the upstreams that this process cannot reach, grouped by server ID. */
   const findUpstreamsDown = () => {
     const down = upstreamConnections.listKnown().filter(({ upstream }) => upstreamStateOf(upstream).kind === 'failed')
     return Map.groupBy(down, ({ upstream }) => upstream.serverId)

@@ -1,11 +1,11 @@
 const WIDTH = 96
 const HEIGHT = 28
-/** Padding for the line width. */
+/** Padding that leaves room for the width of the line. */
 const EDGE = 2
 /** Height of a failure mark above the baseline. */
 const MARK = 4
 
-/** Data of `views/parts/spark.eta`: a line, marks on the baseline, and a dot at the end. */
+/** Data for `views/parts/spark.eta`: a line, marks on the baseline, and a dot at the end. */
 export type Spark = { path: string; marks: string; last: { x: string; y: string } }
 
 const place = (value: number): string => value.toFixed(1)

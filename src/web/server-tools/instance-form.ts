@@ -8,27 +8,27 @@ import { fixedText, type KnownGlobals } from '../../servers/bindings/sockets.ts'
 import type { Bindings, Instance } from '../../servers/server.ts'
 import type { CheckedParameter } from '../../templates/parameter-check.ts'
 
-/** Value of the option that creates a global together with the form. */
+/** Value of the select option that creates a new global when the form is saved. */
 export const NEW_GLOBAL = '+'
 
 const SOURCES = ['exposed', 'global', 'fixed'] as const
 
-/** The fields of one parameter. The fields of other sources than the chosen one are kept but not used. */
+/** The form fields of one parameter. Fields that belong to a source other than the chosen one are kept but not used. */
 export type ParameterForm = {
   source: (typeof SOURCES)[number]
   fixed: string
-  /** A global's key, or `NEW_GLOBAL`. */
+  /** Key of an existing global, or `NEW_GLOBAL`. */
   global: string
   key: string
   value: string
   isSecret: boolean
 }
 
-/** The form as filled in. `version` is the time of the last change when the form was opened. */
+/** The form as filled in. `version` is the time of the last change before the form was opened. */
 export type InstanceForm = {
   name: string
   description: string
-  /** Empty to use the server's setting. */
+  /** Maximum tokens of a result. If empty, the server's setting applies. */
   maxResponseTokens: string
   version: string
   parameters: ReadonlyMap<string, ParameterForm>
@@ -59,7 +59,7 @@ export const toInstanceForm = (instance: Instance, parameters: readonly CheckedP
 const Heads = { name: formText, description: formText, maxResponseTokens: formText, version: formText }
 const Source = z.enum(SOURCES).catch('exposed')
 
-/** Reads the submitted form for the tool's current parameters. */
+/** Reads the submitted form, using the tool's current parameters. */
 export const readInstanceForm = (body: unknown, parameters: readonly CheckedParameter[]): InstanceForm => {
   const fields = isJsonObject(body) ? body : {}
   const text = (field: string) => formText.parse(fields[field])
@@ -97,7 +97,7 @@ export const bindingsFrom = (typed: InstanceForm, parameters: readonly CheckedPa
 
 export type NewGlobal = { parameter: string; key: string; value: string; secret: boolean }
 
-/** Returns the globals to create. If two parameters name the same key, the first value is used. */
+/** Returns the globals to create. If two parameters specify the same key, the first value is used. */
 export const newGlobalsFrom = (typed: InstanceForm): NewGlobal[] => {
   const created = new Map<string, NewGlobal>()
   for (const [parameter, { source, global, key, value, isSecret }] of typed.parameters) {
@@ -107,11 +107,11 @@ export const newGlobalsFrom = (typed: InstanceForm): NewGlobal[] => {
   return [...created.values()]
 }
 
-/** Returns the globals as they will be once the form is saved. */
+/** Returns the globals as they will be after the form is saved. */
 export const globalsWith = (globals: KnownGlobals, added: readonly NewGlobal[]): KnownGlobals =>
   new Map([...globals, ...added.map(({ key, secret }) => [key, secret] as const)])
 
-/** Throws `invalid_request` if a parameter is bound to a global but none is chosen. */
+/** Throws `invalid_request` if a parameter is to be bound to a global but none is chosen. */
 export const assertGlobalsChosen = (typed: InstanceForm): void => {
   const errors = [...typed.parameters].flatMap(([parameter, { source, global }]) =>
     source === 'global' && global === ''

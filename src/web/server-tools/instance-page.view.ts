@@ -15,32 +15,32 @@ import {
 import type { InstanceForm } from './instance-form.ts'
 import { instancePath } from './tools.pages.ts'
 
-/** The outcome of the last request, shown with the form. */
+/** The outcome of the last submission, shown with the form. */
 export type FormOutcome = {
   problem?: string | undefined
-  /** By field: name, description, maxResponseTokens. */
+  /** Errors by field: name, description or maxResponseTokens. */
   errors?: Readonly<Record<string, string>>
   findings?: Findings
   isConflict?: boolean
   /** The version that the next submission may overwrite. */
   version?: Date | undefined
-  /** Owner of the draft that the browser stores. */
+  /** ID of the user who owns the draft stored in the browser. */
   draftOwner?: string
-  /** The form was submitted but not saved. */
+  /** Whether the form was submitted but not saved. */
   isUnsaved?: boolean
   done?: string | undefined
 }
 
 type PlacedErrors = Required<Pick<FormOutcome, 'errors' | 'findings'>> & Pick<FormOutcome, 'problem'>
 
-/** Field names for use in sentences. */
+/** Field names as used in sentences. */
 const FIELDS: Readonly<Record<string, string>> = {
   name: 'name',
   description: 'description',
   maxResponseTokens: 'number of tokens',
 }
 
-/** Assigns each error to a field or a parameter. Without either, its message is shown above the form. */
+/** Assigns each error to a field or a parameter. If there is neither, shows the message above the form. */
 export const placeErrors = ({ errors = [], message }: AppError): PlacedErrors => {
   const ofParameters = errors.flatMap(({ path, message: text }): [string, Finding][] => {
     const parameter = /^(?:bindings|newGlobals)\.(.*)$/s.exec(path)?.[1]
@@ -56,12 +56,12 @@ export const placeErrors = ({ errors = [], message }: AppError): PlacedErrors =>
   }
 }
 
-/** Joins the findings of the form's own checks with the service's errors. */
+/** Merges the findings from the form's own checks with the errors from the service. */
 const joinFindings = (found: Findings, returned: Findings): Findings =>
   new Map(
     [...new Set([...found.keys(), ...returned.keys()])].map(name => {
       const own = found.get(name) ?? []
-      // Both check the bindings, and would show the same error twice.
+      // The form and the service both check the bindings and would report the same error twice.
       return [name, own.some(({ tone }) => tone === 'danger') ? own : [...own, ...(returned.get(name) ?? [])]]
     }),
   )

@@ -47,7 +47,7 @@ type Parts = {
   countTokens: TokenCounter
 }
 
-/** Serves the page of a server's tool: its name, description and bindings. */
+/** Serves the page of a server's tool, with its name, description and bindings. */
 export const instancePages: FastifyPluginAsync<Parts> = async (
   app,
   { frames, instances, globals, rewiring, countTokens },
@@ -118,7 +118,7 @@ export const instancePages: FastifyPluginAsync<Parts> = async (
     } catch (error) {
       if (!(error instanceof AppError) || error.code === 'internal') throw error
       const isConflict = isChangedMeanwhile(error)
-      // The other user may have saved after we read the instance.
+      // The other user may have saved after this request read the instance.
       const current = isConflict ? await open(request, server) : opened
       // Only a user who was shown the other version may overwrite it.
       const version = isConflict ? current.instance.updatedAt : parseVersion(typed.version)

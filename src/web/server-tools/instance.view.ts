@@ -20,7 +20,7 @@ export type Findings = ReadonlyMap<string, readonly Finding[]>
 export const byParameter = (found: readonly (readonly [string, Finding])[]): Findings =>
   new Map([...Map.groupBy(found, ([name]) => name)].map(([name, all]) => [name, all.map(([, finding]) => finding)]))
 
-/** An instance with its compiled tool and the globals of its server. */
+/** An instance with its compiled tool and its server's globals. */
 export type OpenInstance = { instance: Instance; compiled: CompiledDefinition; globals: KnownGlobals }
 
 const errorText = (name: string, message: string): string =>
@@ -29,8 +29,8 @@ const errorText = (name: string, message: string): string =>
 type Found = [parameter: string, finding: Finding]
 
 /**
- * Reports a secret that a caller could send to any host. The finding is shown beside two
- * parameters: the one with the secret and the one that sets the origin.
+ * Reports a secret that a caller could send to any host. The finding is shown beside two parameters: the one that
+ * contains the secret and the one that sets the origin.
  */
 const riskFindings = ({ originParameter, secretKey, boundAt }: SecretAtRisk): Found[] => {
   const fix = `Bind ${originParameter} to a fixed value or a global, or list the permitted origins in the tool’s allowed origins.`
@@ -45,7 +45,7 @@ const riskFindings = ({ originParameter, secretKey, boundAt }: SecretAtRisk): Fo
 const missingText = (key: string): string =>
   `The global ${key} does not exist. Calls of this tool fail until you add it.`
 
-/** Checks the bindings as filled in, saved or not, and returns the problems by parameter. */
+/** Checks the bindings as filled in, whether saved or not, and returns the problems by parameter. */
 export const findFindings = (
   { instance: { tool }, compiled, globals }: OpenInstance,
   typed: InstanceForm,
@@ -53,7 +53,7 @@ export const findFindings = (
   const bindings = bindingsFrom(typed, compiled.parameters)
   const known = globalsWith(globals, newGlobalsFrom(typed))
   const isSecret = (key: string): boolean => known.get(key) === true
-  // A global that is not chosen yet is reported only when the form is saved.
+  // A missing choice of global is reported only when the form is saved.
   const isOpen = (binding: Binding): boolean => binding.source === 'server' && binding.key === ''
   const changed = Object.fromEntries(Object.entries(bindings).filter(([, binding]) => !isOpen(binding)))
   const bindingErrors = findBindingFaults(compiled, { tool, bindings }, { isSecret, changed }).flatMap(
@@ -95,7 +95,7 @@ const limitsOf = ({ parameter, meta }: CheckedParameter): string | undefined => 
   return limits.length === 0 ? undefined : [first.charAt(0).toUpperCase() + first.slice(1), ...more].join(', ')
 }
 
-/** Options of the global select, including a bound global that does not exist. */
+/** Returns the options of the global select, including a bound global that does not exist. */
 const globalOptions = (globals: KnownGlobals, chosen: string) => [
   { value: '', text: 'Choose one…' },
   ...[...globals].map(([key, isSecret]) => ({ value: key, text: isSecret ? `${key} (secret)` : key })),
@@ -136,13 +136,13 @@ export const toParameterFields = ({ compiled, globals }: OpenInstance, typed: In
   })
 }
 
-/** Returns bound parameters that the tool no longer has. Saving removes their bindings. */
+/** Returns the bound parameters that the tool no longer has. Saving the form removes their bindings. */
 export const removedParameters = ({ instance, compiled }: OpenInstance): string[] => {
   const known = new Set(compiled.parameters.map(({ parameter }) => parameter.name))
   return Object.keys(instance.bindings).filter(name => !known.has(name))
 }
 
-/** Builds the tool definition that clients see, with its token count. */
+/** Builds the tool definition that clients see, and counts its tokens. */
 export const toDefinitionPreview = async (
   { instance: { tool }, compiled }: OpenInstance,
   typed: InstanceForm,

@@ -49,7 +49,7 @@ const toGroups = (tools: readonly OfferedTool[], toolkits: readonly OfferedToolk
     }
   })
 
-/** Serves the page that adds several tools to a server at once. */
+/** Serves the page for adding several tools to a server at once. */
 export const toolAddingPages: FastifyPluginAsync<{ frames: ServerFrameParts; toolAdding: ToolAdding }> = async (
   app,
   { frames, toolAdding },

@@ -15,7 +15,7 @@ import { createServerTab, type DoneTexts, doneNote, serverRoute } from '../frame
 import { toCatalogueView, toToolCosts } from '../sources/catalogue.view.ts'
 
 const TOOLS_PER_PAGE = 50
-/** Maximum wait for token counts, in milliseconds. If they take longer, the page loads them later. */
+/** Maximum wait for token counts, in milliseconds. If counting takes longer, the page loads the counts later. */
 const REPORT_WAIT_MS = 400
 /** Maximum bound values shown per tool. The others are only counted. */
 const MAX_CHIPS = 6
@@ -27,7 +27,7 @@ const DONE: DoneTexts = {
   removed: () => 'Tool removed from this server',
 }
 
-/** Searches the tool's names, its toolkit and its parameters. */
+/** Searches a tool's names, toolkit and parameters. */
 const matches = ({ name, tool, toolkit, sockets }: WiredPanel, wanted: string): boolean =>
   [name, tool.name, tool.title ?? '', toolkit.title, ...sockets.map(({ parameter }) => parameter)].some(text =>
     text.toLowerCase().includes(wanted),

@@ -5,7 +5,7 @@ import { CACHE_ID_PLACEHOLDER, contextShape } from '../../servers/context-rules.
 import type { Server } from '../../servers/server.ts'
 import { DEFAULT_RESPONSE_TOKENS, typedResponseTokens } from '../../tools/response/response-tokens.ts'
 
-/** Fields of the form that limits how much of a result is sent. */
+/** Fields of the form that limits the size of results. */
 export const LimitsForm = { maxResponseTokens: formText, cutNotice: formText }
 export type TypedLimits = { maxResponseTokens: string; cutNotice: string }
 

@@ -35,11 +35,11 @@ const CHOICES = [
   },
 ] as const satisfies readonly { value: Presentation; text: string; hint: string }[]
 
-/** Returns the presentations as options. */
+/** Returns the presentations as form choices. */
 export const toPresentationChoices = (now: Presentation) =>
   CHOICES.map(choice => ({ ...choice, isChosen: choice.value === now }))
 
-/** Fields of the form that chooses how clients see the tools. */
+/** Fields of the form for choosing how clients see the tools. */
 export const PresentationForm = { presentation: formText, pinnedTools: formText, maxFlatTokens: formText }
 export type TypedPresentation = { presentation: string; pinnedTools: string; maxFlatTokens: string }
 
@@ -57,7 +57,7 @@ export const PresentationInput = z.object({
   maxFlatTokens: z.string().transform(readWholeNumber).pipe(contextShape.maxFlatTokens.optional()),
 })
 
-/** Throws for names of unknown tools, unless they are already pinned: their upstream may be unreachable. */
+/** Throws for unknown tool names, unless they are already pinned: the upstream of a pinned tool may be unreachable. */
 export const assertToolNames = (
   names: readonly string[],
   known: readonly string[],

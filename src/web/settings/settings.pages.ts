@@ -40,7 +40,7 @@ const TransferInput = z.object({
 })
 type TypedSettings = { name: string; description: string; version: string }
 
-/** Input of one of the page's forms. */
+/** The submitted values of one of the page's forms. */
 type Typed = {
   settings?: TypedSettings
   limits?: TypedLimits
@@ -48,7 +48,7 @@ type Typed = {
   transfer?: { organizationId: string; ownerEmail: string }
 }
 
-/** Field names are unique across the forms of the page. */
+/** Labels by field name. Field names are unique across the page's forms. */
 const LABELS = {
   name: 'name',
   description: 'description',
@@ -87,13 +87,16 @@ const typedOf = (server: Server): TypedSettings => ({
   version: server.updatedAt.toISOString(),
 })
 
-/** Returns a list item such as "3 tools", or none for 0. */
+/** Returns a list item such as "3 tools", or no item if the count is 0. */
 const countOf = (count: number, one: string) => (count === 0 ? [] : [{ text: formatCount(count, one) }])
 
 const isSame = (a: TypedSettings, b: TypedSettings): boolean =>
   a.name.trim() === b.name && descriptionOf(a.description) === descriptionOf(b.description)
 
-/** Registers the Settings tab: the name, results, presentation, transfer and deletion of a server. */
+/**
+ * Registers the Settings tab, where users edit a server's name, results and presentation, and transfer or delete the
+ * server.
+ */
 export const settingsPages: FastifyPluginAsync<SettingsPagesParts> = async (
   app,
   { frames, servers, serverTransfer, accounts, execution, findShownAs },
@@ -159,7 +162,7 @@ export const settingsPages: FastifyPluginAsync<SettingsPagesParts> = async (
     },
   })
 
-  /** Registers the form of a switch. `name` is the name of its path and field, `done` of its messages. */
+  /** Registers the form for a switch. `name` is used for its path and field, and `done` for its messages. */
   const addSwitch = (
     name: string,
     setting: 'reviewUpstreamChanges' | 'compactTables',

@@ -62,8 +62,8 @@ const toCostRows = (report: CatalogueReport, now: Presentation) => {
 }
 
 /**
- * Builds the section with the token cost of a server's tools, and the findings in them. `hrefOf`
- * returns the page on which a tool can be fixed. It returns undefined for tools of upstreams.
+ * Builds the section that shows the token cost of a server's tools and the findings about them. `hrefOf` returns the
+ * page on which a tool can be fixed, or undefined for a tool of an upstream.
  */
 export const toCatalogueView = (
   report: CatalogueReport,
@@ -80,18 +80,18 @@ export const toCatalogueView = (
     tokens: now && formatNumber(now.tokens),
     costs: toCostRows(report, presentation),
     why: presentation === 'auto' ? report.auto.why : undefined,
-    /** Whether clients see every tool and may therefore reject some. */
+    /** Whether clients see the complete list of tools, and may therefore reject some of them. */
     isFlat: now?.presentation === 'flat',
     passesOn: presentation === 'passthrough',
     count: countInWords(told),
     findings: told.slice(0, MAX_SHOWN).map(one => toFindingRow(one, hrefOf)),
-    /** Whether some findings are in tools of upstreams, which cannot be fixed here. */
+    /** Whether some findings are about tools of upstreams, which cannot be fixed here. */
     hasForeign: told.some(({ tool }) => tool !== undefined && hrefOf(tool) === undefined),
     more: told.length > MAX_SHOWN ? formatNumber(told.length - MAX_SHOWN) : undefined,
   }
 }
 
-/** Returns a sentence for the overview: the token cost of the tool list, and the number of findings. */
+/** Returns a sentence for the overview with the token cost of the tool list and the number of findings. */
 export const toCatalogueSentence = (report: CatalogueReport, presentation: Presentation): string | undefined => {
   const { tokens, encoding, count } = toCatalogueView(report, presentation, () => undefined)
   if (tokens === undefined) return undefined
@@ -99,7 +99,7 @@ export const toCatalogueSentence = (report: CatalogueReport, presentation: Prese
   return `The list of tools adds ${tokens} tokens to every conversation (counted with ${encoding}).${suggestions}`
 }
 
-/** Returns the token count and the number of findings for the row of each tool. */
+/** Returns the token count and number of findings for each tool's row. */
 export const toToolCosts = ({ tools }: CatalogueReport): ReadonlyMap<string, { tokens: string; findings?: string }> =>
   new Map(
     tools.map(({ name, tokens, findings }) => [

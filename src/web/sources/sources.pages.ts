@@ -35,7 +35,7 @@ const DONE: DoneTexts = {
   added: () => 'Toolkit added. Add its tools on the Tools tab',
   accepted: () => 'Update accepted',
   removed: () => 'Toolkit removed from this server',
-  // The pages of MCP servers redirect here.
+  // Shown after a redirect from the pages of MCP servers.
   detached: () => 'MCP server removed from this server',
 }
 
@@ -55,7 +55,7 @@ type Parts = {
   upstreamStateOf: (upstream: Upstream) => UpstreamState
 }
 
-/** Registers the Sources tab: the toolkits and MCP servers that a server's tools come from. */
+/** Registers the Sources tab, which lists the toolkits and MCP servers that provide a server's tools. */
 export const sourcesPages: FastifyPluginAsync<Parts> = async (
   app,
   { frames, toolkitUses, rewiring, upstreams, upstreamReviews, upstreamOffers, upstreamStateOf },
@@ -123,7 +123,7 @@ export const sourcesPages: FastifyPluginAsync<Parts> = async (
     save: async (request, server, { toolkit }) => {
       if (!z.uuid().safeParse(toolkit).success) throw new AppError('invalid_request', 'Choose a toolkit.')
       const actor = actorOf(request)
-      // A second submission of the form must not accept an update that nobody has seen.
+      // Submitting the form a second time must not accept an update that nobody has seen.
       const isUsed = (await toolkitUses.findUsedToolkit(actor, server.id, toolkit)) !== undefined
       if (!isUsed) await toolkitUses.useToolkit(actor, server.id, toolkit)
       return donePath(serverTabPath(server.id, 'sources'), 'added')
@@ -158,7 +158,7 @@ export const sourcesPages: FastifyPluginAsync<Parts> = async (
         done: doneNote(request, server, DONE),
       },
     }),
-    // Accepts only the update that the user was shown.
+    // Accepts only the update that was shown to the user.
     save: async (request, { server, used }, { version }) => {
       await toolkitUses.useToolkit(actorOf(request), server.id, used.id, version)
       return donePath(sourcePath(server.id, used.id), 'accepted')

@@ -7,7 +7,7 @@ import type { AddableToolkit } from '../../servers/tools/tool-picks.store.ts'
 import { serverTabPath } from '../frame/server-frame.ts'
 import { instancePath } from '../server-tools/tools.pages.ts'
 
-/** Labels of a tool's fields. */
+/** Labels for a tool's fields. */
 const FIELD_LABELS: Readonly<Record<string, string>> = {
   url: 'URL',
   timeoutMs: 'timeout, ms',
@@ -42,7 +42,7 @@ const valueText = (value: JsonValue): string => {
   return typeof value === 'string' ? value : JSON.stringify(value, null, 2)
 }
 
-/** Returns the changes of a pending update for display. */
+/** Returns the changes in a pending update, prepared for display. */
 export const toDifference = ({ version, added, changed, removed }: Update) => ({
   version,
   added,
@@ -57,7 +57,7 @@ export const toDifference = ({ version, added, changed, removed }: Update) => ({
   })),
 })
 
-/** Maximum number of a toolkit's tools to list by name. The rest are only counted. */
+/** Maximum tools of a toolkit listed by name. Any others are only counted. */
 const MAX_NAMED = 100
 
 export const toAtWorkList = (serverId: string, atWork: readonly WiredPanel[]) => ({

@@ -30,7 +30,7 @@ const TOOL = 'convert_currency'
 
 const Text = z.object({ type: z.literal('text'), text: z.string() })
 
-/** Registers the first-run page: add the sample API, connect a client, call a tool. */
+/** Registers the first-run page, on which users add the sample API, connect a client and call a tool. */
 export const firstRunPages: FastifyPluginAsync<Parts> = async (app, parts) => {
   const { instances, execution, baseUrl } = parts
   const firstRun = createFirstRun(parts)

@@ -1,18 +1,18 @@
 import { z } from 'zod'
 import type { Database, Transaction } from '../../lib/db/client.ts'
 
-/** Key of the first-run state, which exists once per installation. */
+/** Key under which the first-run state is stored. There is only one per installation. */
 const NAME = 'first-run'
 
 const State = z.discriminatedUnion('step', [
-  /** The sample server has been added. `isAnswered`: a call to it has completed. */
+  /** The sample server has been added. `isAnswered` is whether a call to it has completed. */
   z.object({ step: z.literal('plugged'), serverId: z.string(), isAnswered: z.boolean() }),
-  /** Skipped or finished; never shown again. */
+  /** The first run was skipped or finished and is never shown again. */
   z.object({ step: z.literal('over') }),
 ])
 export type FirstRunState = z.infer<typeof State>
 
-/** Returns the progress of the first run; undefined if it has not started. */
+/** Returns the state of the first run; undefined if it has not started. */
 export const findFirstRun = async (tx: Transaction): Promise<FirstRunState | undefined> => {
   const row = await tx.installation.findUnique({ where: { name: NAME } })
   return row === null ? undefined : State.parse(JSON.parse(row.value))
@@ -23,14 +23,14 @@ export const saveFirstRun = async (db: Database, state: FirstRunState): Promise<
   await db.installation.upsert({ where: { name: NAME }, create: { name: NAME, value }, update: { value } })
 }
 
-/** Whether the installation has no servers and no toolkits yet. */
+/** Returns whether the installation has no servers and no toolkits yet. */
 export const isUnused = async (tx: Transaction): Promise<boolean> => {
   const select = { id: true } as const
   const found = await Promise.all([tx.server.findFirst({ select }), tx.toolkit.findFirst({ select })])
   return found.every(row => row === null)
 }
 
-/** Whether the server has been called. Also true if the server no longer exists. */
+/** Returns whether the server has been called. Also returns true if the server no longer exists. */
 export const isCalled = async (tx: Transaction, serverId: string): Promise<boolean> => {
   const row = await tx.server.findFirst({
     where: { id: serverId, removedAt: null },

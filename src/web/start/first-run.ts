@@ -10,8 +10,8 @@ export type FirstRunStep = { step: 'start' } | FirstRunState
 export type FirstRunParts = SampleParts & { db: Database }
 
 /**
- * Guides the operator of an unused installation through three steps to a first call. The guide ends permanently when it
- * is skipped, a call has completed, or someone has created a server or toolkit another way.
+ * Guides the operator of an unused installation to a first call in three steps. The guide ends permanently when it is
+ * skipped, a call has completed, or someone has created a server or toolkit in another way.
  */
 export const createFirstRun = (parts: FirstRunParts) => {
   const { db } = parts
@@ -40,7 +40,10 @@ export const createFirstRun = (parts: FirstRunParts) => {
   return {
     getStep,
 
-    /** Whether to redirect the user to the first-run page. The first call to the sample ends this. */
+    /**
+     * Returns whether to redirect the user to the first-run page. Users are no longer redirected after the first call
+     * to the sample.
+     */
     isDue: async (actor: Actor): Promise<boolean> => {
       const state = await getStep(actor)
       return state.step === 'start' || (state.step === 'plugged' && !state.isAnswered)
@@ -49,7 +52,7 @@ export const createFirstRun = (parts: FirstRunParts) => {
     /** Creates the sample server and returns its ID. Repeated and concurrent calls return the existing one. */
     addSample: (actor: Actor): Promise<string | undefined> => additions.run('', () => addSample(actor)),
 
-    /** Records the first completed call. The page stays accessible, but users are no longer sent there. */
+    /** Records the first completed call. The page stays accessible, but users are no longer redirected to it. */
     recordCall: (serverId: string): Promise<void> => saveFirstRun(db, { step: 'plugged', serverId, isAnswered: true }),
 
     end: (): Promise<void> => saveFirstRun(db, { step: 'over' }),

@@ -24,7 +24,7 @@ type Parts = {
 }
 
 const CARDS_PER_PAGE = 60
-/** Maximum servers offered in the form. Users add the toolkit to any other on that server's page. */
+/** Maximum servers offered in the form. For any other server, users add the toolkit on that server's page. */
 const MAX_SERVERS_OFFERED = 500
 
 const Query = listQuery.extend({ after: formText, used: formText })
@@ -57,7 +57,10 @@ export const galleryPages: FastifyPluginAsync<Parts> = async (
     })
   })
 
-  /** Returns the servers the user can build as options, with organization names if the user has several. */
+  /**
+   * Returns the servers on which the user may build, as options. The options include organization names if the user has
+   * several organizations.
+   */
   const listOwnServers = async (actor: Actor): Promise<{ value: string; text: string }[]> => {
     const page = { limit: MAX_SERVERS_OFFERED, afterId: undefined }
     const own = (await servers.listServers(actor, page)).filter(({ organizationId }) =>

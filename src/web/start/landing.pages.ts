@@ -7,7 +7,7 @@ import { createFirstRun, type FirstRunParts } from './first-run.ts'
 
 type Parts = FirstRunParts & { accounts: Pick<AccountService, 'getSignUpTerms'> }
 
-/** Registers `/`: the landing page for visitors, and a redirect for signed-in users. */
+/** Registers `/`, which shows visitors the landing page and redirects signed-in users. */
 export const landingPages: FastifyPluginAsync<Parts> = async (app, parts) => {
   const firstRun = createFirstRun(parts)
   const patch = toPatchFigure(LANDING_PATCH)

@@ -7,7 +7,7 @@ import type { ToolService } from '../../tools/tools.service.ts'
 
 /** Dependencies of `createSampleServer`. */
 export type SampleParts = {
-  /** Passed in by the composition root, because pages must not import the sample API. */
+  /** The sample API. The composition root passes it in, because pages must not import it. */
   sample: { title: string; tools: readonly ToolDefinition[] }
   toolkits: Pick<ToolkitService, 'createToolkit'>
   tools: Pick<ToolService, 'createTool'>

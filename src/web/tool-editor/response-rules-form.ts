@@ -8,7 +8,7 @@ import { LANGUAGE_NAMES, type ResultShaping, TRANSFORM_LANGUAGES } from '../../t
 import { linesOf } from '../frame/lines-of.ts'
 import { errorsOf } from './tool-editor-errors.ts'
 
-/** Form fields of the response rules. */
+/** Form fields for the response rules. */
 export const RESPONSE_FIELDS = {
   htmlToMarkdown: formText,
   dropFields: formLines,
@@ -62,7 +62,7 @@ const readTransform = ({ transform, transformLanguage }: TypedResponse): ResultS
     ? undefined
     : { language: transformLanguage === 'jmespath' ? 'jmespath' : 'jsonata', expression: transform }
 
-/** Reads the response rules from the form, and returns their errors. */
+/** Reads the response rules from the form, and returns them with any errors. */
 export const readResponse = (
   form: TypedResponse,
 ): { response: ResultShaping | undefined; errors: readonly FieldError[] } => {

@@ -3,7 +3,10 @@ import { isErrorResult, isLongText } from '../../runtime/call/tool-result.ts'
 import type { ToolTest } from '../../runtime/try/tool-test.ts'
 import { formatJson, type JsonSegment } from '../overview/format-json.ts'
 
-/** A longer body would make the page slow. The cURL command returns all of it. */
+/**
+ * Maximum characters of the body shown, because a longer one would make the page slow. The cURL command returns the
+ * whole body.
+ */
 const MAX_SHOWN_CHARACTERS = 100_000
 
 const TEXT_TYPE = /^text\/|[/+](json|xml|yaml|javascript|ndjson|csv)\b|x-www-form-urlencoded/i
@@ -37,7 +40,7 @@ const textOfResult = ({ result }: ToolTest): string => {
   return first?.type === 'text' ? first.text : ''
 }
 
-/** Returns the outcome of sending a tool's request. `failure` is the error as the model would read it. */
+/** Returns the outcome of sending a tool's request. `failure` is the error as shown to the model. */
 export const toResponseView = (test: ToolTest) => {
   const { response } = test
   if (response === undefined) {

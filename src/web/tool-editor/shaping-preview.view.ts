@@ -4,7 +4,7 @@ import type { ShapingPreview } from '../../results/shape/shape-by-rules.ts'
 import { formatJson, type JsonSegment } from '../overview/format-json.ts'
 import type { EditorState } from './tool-editor-state.ts'
 
-/** Keeps the page fast while the user types. */
+/** Limit that keeps the page fast while the user types. */
 const MAX_SHOWN_CHARACTERS = 20_000
 
 type Side = { title: string; tokens: string | undefined; size: string; body: readonly JsonSegment[]; isCut: boolean }
@@ -21,7 +21,7 @@ const toSide = (title: string, { text, bytes, tokens }: ShapingPreview['before']
   }
 }
 
-/** "82 % fewer tokens"; undefined if the tokens were not counted. */
+/** Returns a phrase such as "82 % fewer tokens"; undefined if the tokens were not counted. */
 const savingOf = ({ before, after }: ShapingPreview): string | undefined => {
   if (before.tokens === undefined || after?.tokens === undefined || before.tokens === 0) return undefined
   const saved = 1 - after.tokens / before.tokens
@@ -29,13 +29,13 @@ const savingOf = ({ before, after }: ShapingPreview): string | undefined => {
   return saved > 0 ? `${Math.floor(saved * 100)} % fewer tokens` : `${Math.ceil(-saved * 100)} % more tokens`
 }
 
-/** Shows the last response before and after shaping. */
+/** Shows the latest response before and after shaping. */
 export const toShapingPreview = ({ form, read, preview }: EditorState) => ({
   sample: form.sample,
   ...toSides(preview?.shaping, hintOf(form.sample !== '', read.responseErrors.length > 0)),
 })
 
-/** `hint` says what to do if there is no response to show. */
+/** Builds the two sides of the preview. `hint` says what to do if there is no response to show. */
 export const toSides = (shaping: ShapingPreview | undefined, hint: string) => ({
   hint,
   failure: shaping?.failure,

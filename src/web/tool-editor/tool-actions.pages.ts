@@ -19,7 +19,7 @@ type OfferForm = Record<keyof typeof OfferFields, string>
 
 type ToolSubject = EditorSubject & { kind: 'tool' }
 
-/** Serves actions on a saved tool: add to a server, duplicate, delete. */
+/** Serves actions on a saved tool: adding it to a server, duplicating it and deleting it. */
 export const toolActionPages: FastifyPluginAsync<ToolPageParts & { instances: InstanceService }> = async (
   app,
   parts,
@@ -70,7 +70,7 @@ export const toolActionPages: FastifyPluginAsync<ToolPageParts & { instances: In
     return reply.redirect(`/tools/${copy.id}?done=duplicated`, 303)
   })
 
-  /** Returns the chosen server, or creates one. A form submitted twice creates only one. */
+  /** Returns the chosen server, or creates one. Submitting the form twice creates only one server. */
   const findServerId = async (actor: Actor, { toolkit, offers }: ToolSubject, form: OfferForm) => {
     if (form.server !== '' && form.server !== 'new') return form.server
     const name = form.serverName.trim()

@@ -2,17 +2,17 @@ import type { Finding } from '../../tools/lint/finding.ts'
 
 /** A message beside a field that does not prevent saving. */
 export type Advice = { tone: 'warn' | 'hint'; text: string }
-/** Advice by form field. Advice on a parameter is beside the parameter's description. */
+/** Advice by form field. Advice on a parameter is shown beside the parameter's description. */
 export type PlacedAdvice = ReadonlyMap<string, readonly Advice[]>
 
-/** Key of advice on the whole tool, shown beside the definition that the model sees. */
+/** Key for advice on the whole tool, which is shown beside the definition that the model sees. */
 export const WHOLE_TOOL = 'seen'
 
 const fieldOf = ({ field, parameter }: Finding, hasOwnSchema: boolean): string => {
   if (field === 'cost') return WHOLE_TOOL
   if (field === 'inputSchema' && hasOwnSchema) return field
   if (parameter !== undefined) return `parameter:${parameter}:description`
-  // A generated schema has no field of its own.
+  // A generated input schema has no field of its own.
   return field === 'inputSchema' ? WHOLE_TOOL : field
 }
 

@@ -13,7 +13,7 @@ import { readMetas } from './tool-editor-parameters.ts'
 
 type Headers = { headers: { name: string; value: string }[]; lines: HeaderLine[]; errors: FieldError[] }
 
-/** Exceeds the maximum headers of a tool, so that the template check reports the excess. */
+/** More lines than a tool may have headers, so that the template check can report the excess. */
 const MAX_HEADER_LINES = 200
 
 /** Parses one `Name: value` per line and ignores empty lines. Takes linear time, because it runs on every key press. */
@@ -55,7 +55,7 @@ const HINT_VALUES: ReadonlyMap<string, boolean> = new Map([
 ])
 const ANNOTATIONS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const
 
-/** Overrides stored annotations with those in the form. Others, such as a title, are kept. */
+/** Overrides stored annotations with those in the form. Keeps all other annotations, such as the title. */
 const readAnnotations = (form: ToolForm, stored: ToolAnnotations = {}): ToolAnnotations | undefined => {
   const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint, ...rest } = stored
   const chosen = ANNOTATIONS.flatMap(hint => {
@@ -68,14 +68,14 @@ const readAnnotations = (form: ToolForm, stored: ToolAnnotations = {}): ToolAnno
 
 const undefinedIfBlank = (text: string): string | undefined => (text.trim() === '' ? undefined : text)
 
-/** Replaces placeholders with digits of the same length, so that columns stay correct. */
+/** Replaces placeholders with digits of the same length, which keeps column numbers correct. */
 const maskPlaceholders = (body: string): string => {
   let masked = ''
   let from = 0
   for (;;) {
     const open = body.indexOf('{{', from)
     const close = open === -1 ? -1 : body.indexOf('}}', open + 2)
-    // No later placeholder is closed either. Stopping here keeps the search linear.
+    // No later placeholder can be closed either. Stopping here keeps the search linear.
     if (close === -1) return masked + body.slice(from)
     const start = open > from && body[open - 1] === '\\' ? open - 1 : open
     masked += body.slice(from, start) + body.slice(start, close + 2).replaceAll(/[^\n]/g, '1')
@@ -83,14 +83,14 @@ const maskPlaceholders = (body: string): string => {
   }
 }
 
-/** Warns about a body that looks like JSON but is invalid and is therefore sent as text. */
+/** Returns a warning if the body looks like JSON but is invalid and will therefore be sent as text. */
 const warnOfInvalidJson = (body: string, bodyKind: string): string | undefined => {
   if (bodyKind !== 'text' || !/^\s*[{[]/.test(body)) return undefined
   const fault = findJsonFault(maskPlaceholders(body))
   return fault && `Sent as text because it is not valid JSON: ${describeJsonFault(fault)}.`
 }
 
-/** Reads the tool from the form as far as possible, and returns all errors. */
+/** Reads as much of the tool from the form as possible, and returns it with all errors. */
 export const readToolForm = (form: ToolForm, stored: Tool | undefined) => {
   const { headers, lines, errors: headerErrors } = readHeaders(form.headers)
   const body = undefinedIfBlank(form.body)
@@ -130,7 +130,7 @@ export const readToolForm = (form: ToolForm, stored: Tool | undefined) => {
   return {
     definition,
     template,
-    /** Errors in the form and its template. */
+    /** Errors in the form and in its template. */
     errors: [
       ...templateErrors,
       ...headerErrors,
@@ -140,9 +140,9 @@ export const readToolForm = (form: ToolForm, stored: Tool | undefined) => {
       ...input.errors,
       ...output.errors,
     ],
-    /** Errors in the response rules. They do not prevent a preview of the request. */
+    /** Errors in the response rules, which do not prevent a preview of the request. */
     responseErrors,
-    /** Position of each header in the text of its field. */
+    /** Position of each header within the text of the headers field. */
     headerLines: lines,
     bodyWarning: warnOfInvalidJson(form.body, template.bodyKind),
   }

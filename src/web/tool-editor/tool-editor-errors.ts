@@ -1,9 +1,9 @@
 import { AppError, type FieldError } from '../../lib/kernel/errors.ts'
 
-/** Position of a header in the text of its field. */
+/** Position of a header within the text of the headers field. */
 export type HeaderLine = { line: number; valueColumn: number }
 
-/** Error sentences by form field; `''` has the sentences without a field. */
+/** Error messages by form field. The key `''` has the messages that belong to no field. */
 export type PlacedErrors = ReadonlyMap<string, readonly string[]>
 
 const LABELS: Readonly<Record<string, string>> = {
@@ -31,7 +31,7 @@ const HEADER = /^headers\[(\d+)\]\.(name|value)$/
 const POSITION = /^line (\d+), column (\d+): /
 const ELSEWHERE = /\b(url|body|headers\[\d+\]\.(?:name|value)), line (\d+), column (\d+)/g
 
-/** Converts a position in the template to one in the form, where all headers share a field. */
+/** Converts a position in the template to a position in the form, where all headers share one field. */
 const toFormPosition = (path: string, line: number, column: number, headerLines: readonly HeaderLine[]) => {
   const [, index = '', part] = HEADER.exec(path) ?? []
   const header = headerLines[Number(index)]
@@ -91,7 +91,7 @@ const describe = ({ path, message }: FieldError, headerLines: readonly HeaderLin
   const [, dropped] = /^response\.dropFields\[(\d+)\]/.exec(path) ?? []
   if (dropped !== undefined) return { fields: [field], text: `Line ${Number(dropped) + 1}, ${text}` }
   const label = LABELS[field]
-  // The row already shows the parameter's name.
+  // The parameter's row already shows its name.
   const bare = field.startsWith('parameter:') ? text.replace(/^[A-Za-z0-9_.-]+: /, '') : text
   return { fields: [field, ...mentioned], text: label === undefined ? capitalize(bare) : `The ${label} ${text}` }
 }

@@ -4,7 +4,7 @@ import type { Tool, ToolDefinition } from '../../tools/tool.ts'
 import { RESPONSE_FIELDS, typedResponse } from './response-rules-form.ts'
 import { type ParameterTexts, textsOfMeta } from './tool-editor-parameters.ts'
 
-/** The fields that every tool has. */
+/** Form fields that every tool has. */
 const FIELDS = {
   name: formText,
   title: formText,
@@ -24,9 +24,9 @@ const FIELDS = {
   idempotentHint: formText,
   openWorldHint: formText,
   ...RESPONSE_FIELDS,
-  /** Id of the stored response that the response rules are previewed with. */
+  /** ID of the stored response that is used to preview the response rules. */
   sample: formText,
-  /** The server whose bindings are used to try the tool. */
+  /** ID of the server whose bindings are used to try the tool. */
   serverId: formText,
   /** Time at which the opened version was saved, in milliseconds since 1970. */
   version: formText,
@@ -34,17 +34,17 @@ const FIELDS = {
   organizationId: formText,
 }
 
-/** The form as filled in. Lines end with a line feed. */
+/** The form as filled in, with line feeds as line breaks. */
 export type ToolForm = Record<keyof typeof FIELDS, string> & {
-  /** Fields by parameter name, including parameters that the request no longer has. */
+  /** Fields by parameter name, including parameters that are no longer in the request. */
   parameters: ReadonlyMap<string, ParameterTexts>
-  /** Values to try the tool with, by parameter. */
+  /** Values for trying the tool, by parameter. */
   values: ReadonlyMap<string, string>
 }
 
 const Everything = z.record(z.string(), z.unknown()).catch({})
 
-/** Names such as `parameter:limit:description` and `value:limit`. Parameter names contain no colons. */
+/** Matches field names such as `parameter:limit:description` and `value:limit`. Parameter names contain no colons. */
 const PARAMETER_FIELD = /^parameter:([^:]+):(description|default|enum|example|minimum|maximum|pattern)$/
 const VALUE_FIELD = /^value:([^:]+)$/
 

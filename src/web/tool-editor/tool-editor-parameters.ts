@@ -7,7 +7,7 @@ import type { TemplateParameter } from '../../templates/template.ts'
 
 type ParameterType = TemplateParameter['type']
 
-/** The fields of a parameter's row. */
+/** The typed values of the fields in a parameter's row. */
 export type ParameterTexts = { [Key in keyof ParameterMeta]?: string | undefined }
 
 const textOf = (value: JsonValue | undefined): string => {
@@ -15,7 +15,7 @@ const textOf = (value: JsonValue | undefined): string => {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** Converts parameter metadata to field texts; an enum has one value per line. */
+/** Converts parameter metadata to field values. An enum has one value per line. */
 export const textsOfMeta = (meta: ParameterMeta): ParameterTexts => ({
   description: meta.description,
   default: textOf(meta.default),
@@ -26,13 +26,13 @@ export const textsOfMeta = (meta: ParameterMeta): ParameterTexts => ({
   pattern: meta.pattern,
 })
 
-/** Casts a text to its type. A text that cannot be cast is returned unchanged and rejected by later checks. */
+/** Casts text to the parameter's type. Returns text that cannot be cast unchanged, so that later checks reject it. */
 const readValue = (type: ParameterType, text: string): JsonValue => {
   const cast = castValue(type, text, 'text')
   return cast.ok ? cast.value : text
 }
 
-/** Rejects invalid JSON. `castValue` would accept any text as a value of type json. */
+/** Returns an error for invalid JSON, because `castValue` accepts any text as a value of type json. */
 const findValueFault = (type: ParameterType, text: string): string | undefined => {
   const fault = type === 'json' && text !== '' ? findJsonFault(text) : undefined
   return fault && `is not valid JSON: ${describeJsonFault(fault)}`
@@ -48,10 +48,10 @@ const readLimit = (text: string): number | undefined => {
   return cast.ok && typeof cast.value === 'number' ? cast.value : undefined
 }
 
-/** One more than the maximum number of enum values. */
+/** Maximum enum values read, one more than are allowed. */
 const MAX_VALUES_CHECKED = 501
 
-/** `path` is the prefix of the error paths. */
+/** Reads a parameter's metadata. `path` is the prefix of the paths in errors. */
 const readMeta = (type: ParameterType, texts: ParameterTexts, path: string): Read => {
   const errors: FieldError[] = []
   const meta: ParameterMeta = {}
@@ -89,7 +89,7 @@ const isAsStored = (texts: ParameterTexts, stored: ParameterMeta): boolean => {
 
 /**
  * Reads the metadata of the request's parameters. Unchanged fields keep their `stored` value, because some values that
- * the API accepts cannot be typed, such as an enum value with a line break.
+ * the API accepts cannot be typed in the form, such as an enum value with a line break.
  */
 export const readMetas = (
   parameters: readonly TemplateParameter[],
@@ -108,7 +108,7 @@ export const readMetas = (
   }
 }
 
-/** Reads the values to try the tool with. Empty values are omitted. */
+/** Reads the values for trying the tool. Omits empty values. */
 export const readArguments = (
   parameters: readonly TemplateParameter[],
   values: ReadonlyMap<string, string>,

@@ -7,7 +7,7 @@ import type { PlacedErrors } from './tool-editor-errors.ts'
 import type { ToolForm } from './tool-editor-form.ts'
 import type { EditorSubject } from './tool-editor-subject.ts'
 
-/** Everything derived from the form, before formatting. */
+/** Everything derived from the form, before it is formatted for display. */
 export type EditorState = {
   subject: EditorSubject
   form: ToolForm
@@ -15,13 +15,13 @@ export type EditorState = {
   placed: PlacedErrors
   /** Problems that clients or models would have with the tool. */
   advice: PlacedAdvice
-  /** Values to try the tool with: those entered, otherwise the examples. */
+  /** Values for trying the tool: the entered values, or else the examples. */
   values: ReadonlyMap<string, string>
   valueFaults: ReadonlyMap<string, string>
   preview: DraftPreview | undefined
   seen: { name: string; description: string | undefined; inputSchema: JsonObject } | undefined
   cost: { tokens: number; ofDescription: number; encoding: string } | undefined
-  /** The outcome of sending the request. */
+  /** The outcome of the request, if it was sent. */
   test: ToolTest | undefined
   maxTimeoutMs: number
   defaultTimeoutMs: number

@@ -12,10 +12,10 @@ import { buildableOptions } from '../toolkits/toolkit-form.ts'
 export type Choice = { value: string; text: string }
 
 type Common = {
-  /** Owner of drafts: nobody else can restore them. */
+  /** ID of the user who owns the drafts. Nobody else can restore them. */
   userId: string
   mayBuild: boolean
-  /** Servers of the organization. The tool can be added to them or tried with their bindings. */
+  /** The organization's servers. The tool can be added to them or tried with their bindings. */
   servers: readonly Choice[]
 }
 
@@ -54,7 +54,7 @@ export const createEditorSubjects = ({ db, accounts, toolkits, tools, servers, f
       .map(({ id, name }) => ({ value: id, text: name }))
   }
 
-  /** Hides the name of another organization whose public toolkit is shown. */
+  /** Returns the organization. Hides the name of another organization whose public toolkit is shown. */
   const findOrganization = async (actor: Actor, id: string): Promise<Choice> => {
     const { organizations } = await accounts.getMe(actor)
     return { value: id, text: organizations.find(organization => organization.id === id)?.name ?? 'Gallery' }
@@ -86,14 +86,17 @@ export const createEditorSubjects = ({ db, accounts, toolkits, tools, servers, f
       }
     },
 
-    /** Throws `not_found` or `forbidden` if a tool could not be saved in this toolkit. */
+    /**
+     * Opens a new tool in a toolkit. Throws `not_found` or `forbidden` if the actor could not save a tool in this
+     * toolkit.
+     */
     openToolkit: async (actor: Actor, id: string): Promise<EditorSubject & { kind: 'in-toolkit' }> => {
       const toolkit = await tools.getToolkitForTools(actor, id)
       const organization = await findOrganization(actor, toolkit.organizationId)
       return { kind: 'in-toolkit', ...(await commonOf(actor, toolkit.organizationId)), toolkit, organization }
     },
 
-    /** `chosen` is the organization selected in the form, or empty. */
+    /** Opens a new tool with a new toolkit. `chosen` is the organization selected in the form, or an empty string. */
     openNew: async (actor: Actor, chosen: string): Promise<EditorSubject & { kind: 'new' }> => {
       if (chosen !== '') assertMay(actor, chosen, 'build')
       const options = await buildableOptions(accounts, actor)

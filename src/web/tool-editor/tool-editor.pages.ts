@@ -22,7 +22,7 @@ import { createEditorSubjects, type EditorSubject, type SubjectParts } from './t
 export type ToolPageParts = SubjectParts &
   Pick<Parameters<typeof createToolEditor>[0], 'countTokens' | 'execution' | 'toolLint'>
 
-/** Form encoding can triple the size. */
+/** Maximum size of a submitted form. Form encoding can triple the size. */
 export const TOOL_BODY_LIMIT = 3 * MAX_TOOL_DEFINITION_BYTES
 const options = { ...idRoute, bodyLimit: TOOL_BODY_LIMIT }
 
@@ -30,10 +30,10 @@ const Query = z.object({ done: formText, as: formText })
 const NewQuery = z.object({ server: formText })
 const ToolkitInput = CreateToolkit.pick({ title: true })
 
-/** Errors that the user cannot fix in the form. */
+/** Codes of errors that the user cannot fix in the form. */
 const UNFIXABLE: ReadonlySet<string> = new Set(['internal', 'not_found', 'forbidden'])
 
-/** Reads the tool from the form. Throws `invalid_request` with all errors. */
+/** Reads the tool from the form. If there are errors, throws `invalid_request` with all of them. */
 const definitionOf = (form: ToolForm, stored: Tool | undefined): ToolDefinition => {
   const { definition, errors, responseErrors } = readToolForm(form, stored)
   const all = [...errors, ...responseErrors, ...errorsOf(() => parseInput(CreateTool, definition))]
@@ -55,7 +55,7 @@ const OPTIONAL = [
   'response',
 ] as const
 
-/** Builds a patch that replaces the whole tool: missing optional fields are removed. */
+/** Builds a patch that replaces the whole tool. Optional fields that are missing are removed. */
 const toPatch = (definition: ToolDefinition): Parameters<ToolService['updateTool']>[2] => ({
   ...definition,
   ...Object.fromEntries(OPTIONAL.map(field => [field, definition[field] ?? null])),
@@ -67,13 +67,13 @@ const versionOf = ({ version }: ToolForm): Date | undefined =>
 const isNameTaken = (error: unknown): boolean =>
   error instanceof AppError && error.code === 'conflict' && error.errors?.some(({ path }) => path === 'name') === true
 
-/** Serves the page on which tools are created and edited. */
+/** Serves the page for creating and editing tools. */
 export const toolEditorPages: FastifyPluginAsync<ToolPageParts> = async (app, parts) => {
   const { tools } = parts
   const subjects = createEditorSubjects(parts)
   const editor = createToolEditor(parts)
 
-  /** Runs `work`. If it is rejected, shows the form again with its input and the errors. */
+  /** Runs `work`. If it is rejected, shows the form again with the user's input and the errors. */
   const submit = async (
     reply: FastifyReply,
     subject: EditorSubject,
@@ -121,7 +121,7 @@ export const toolEditorPages: FastifyPluginAsync<ToolPageParts> = async (app, pa
     return editor.show(reply, subject, emptyToolForm())
   })
 
-  /** Returns the new tool, or the one that the same form created before. */
+  /** Creates a tool and returns it. If the same form was submitted before, returns the tool created then. */
   const createOnce = async (actor: Actor, toolkitId: string, definition: ToolDefinition): Promise<Tool> => {
     try {
       return await tools.createTool(actor, toolkitId, definition)
@@ -174,7 +174,7 @@ export const toolEditorPages: FastifyPluginAsync<ToolPageParts> = async (app, pa
     })
   })
 
-  /** Shows both versions. Saving from there overwrites the other one. */
+  /** Shows both versions. Saving the form there overwrites the other version. */
   const showConflict = async (reply: FastifyReply, id: string, form: ToolForm) => {
     const subject = await subjects.openTool(actorOf(reply.request), id)
     const conflict = toConflictView(form, subject.tool)
@@ -183,11 +183,11 @@ export const toolEditorPages: FastifyPluginAsync<ToolPageParts> = async (app, pa
   }
 }
 
-/** Preselects the server that the tool was tried with. */
+/** Returns the path of the new tool, and preselects the server that the tool was tried with. */
 const createdPath = ({ id }: Tool, { serverId }: ToolForm): string =>
   `/tools/${id}?${new URLSearchParams({ done: 'created', ...(serverId === '' ? {} : { as: serverId }) })}`
 
-/** Returns the addresses of saved forms, whose drafts can be deleted. */
+/** Returns the paths of saved forms, whose drafts can be deleted. */
 const doneDrafts = (done: string, { tool }: EditorSubject & { kind: 'tool' }): readonly string[] => {
   if (done === 'created') return [`/toolkits/${tool.toolkitId}/tools/new`, '/toolkits/new-tool']
   return done === 'saved' ? [`/tools/${tool.id}`] : []

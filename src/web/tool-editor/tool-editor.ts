@@ -30,7 +30,7 @@ const costOf = async (
   countTokens: TokenCounter,
 ): Promise<EditorState['cost']> => ({ tokens, ofDescription: await countTokens(description ?? ''), encoding })
 
-/** Returns the entered values, and the parameter's example if none was entered. */
+/** Returns the entered values. Parameters without an entered value get their example. */
 const valuesOf = (form: ToolForm, { template }: ReadForm): Map<string, string> => {
   const values = new Map(form.values)
   for (const { name } of template.parameters) {
@@ -49,7 +49,7 @@ const draftOf = (subject: EditorSubject, form: ToolForm, read: ReadForm, args: T
   sampleId: form.sample === '' || read.responseErrors.length > 0 ? undefined : form.sample,
 })
 
-/** Returns the message above the form: errors without a field, or a note that some fields have errors. */
+/** Returns the message above the form: the errors that belong to no field, or a note that some fields have errors. */
 const problemOf = ({ errors = [], message }: AppError, placed: PlacedErrors): string => {
   const general = placed.get('') ?? []
   if (errors.length === 0 || general.length > 0)
@@ -57,7 +57,7 @@ const problemOf = ({ errors = [], message }: AppError, placed: PlacedErrors): st
   return 'Fix the fields marked below.'
 }
 
-/** Rejects oversized input before expensive checks, which run on every key press. */
+/** Rejects oversized input before the expensive checks, because they run on every key press. */
 const sizeErrors = ({ definition }: ReadForm): readonly FieldError[] => {
   const { description, parameters } = definition
   return errorsOf(() => {
@@ -67,7 +67,7 @@ const sizeErrors = ({ definition }: ReadForm): readonly FieldError[] => {
 }
 
 type Outcome = {
-  /** Why saving or sending was rejected. */
+  /** The reason why saving or sending was rejected. */
   rejected?: AppError | undefined
   test?: DraftTest | undefined
 }
@@ -92,7 +92,7 @@ export const createToolEditor = ({
       },
     )
 
-  /** Returns the errors of the parameters and the template, or the definition that the model would see. */
+  /** Returns the errors in the parameters and the template, or the definition that the model would see. */
   const check = (read: ReadForm): { errors: readonly FieldError[]; seen: Seen | undefined } => {
     if (read.errors.length > 0 || read.definition.url === '') return { errors: read.errors, seen: undefined }
     const tooLong = sizeErrors(read)
@@ -109,7 +109,7 @@ export const createToolEditor = ({
     typed: ToolForm,
     { rejected, test }: Outcome,
   ): Promise<EditorState> => {
-    // Previews use the latest response from now on.
+    // From now on, previews use the latest response.
     const form = test?.sampleId === undefined ? typed : { ...typed, sample: test.sampleId }
     const read = readToolForm(form, subject.kind === 'tool' ? subject.tool : undefined)
     const values = valuesOf(form, read)
@@ -169,7 +169,7 @@ export const createToolEditor = ({
         toPreviewView(await buildState(actorOf(reply.request), subject, form, more)),
       ),
 
-    /** Sends the request. Throws `invalid_request` with the errors that prevent it. */
+    /** Sends the request. If errors prevent this, throws `invalid_request` with the errors. */
     send: async (actor: Actor, subject: EditorSubject, form: ToolForm, signal: AbortSignal): Promise<DraftTest> => {
       const read = readToolForm(form, subject.kind === 'tool' ? subject.tool : undefined)
       const { args, faults } = readArguments(read.template.parameters, valuesOf(form, read))

@@ -18,7 +18,7 @@ const toAnnotationFields = (form: ToolForm) => [
   { id: 'openWorldHint', label: 'Open world', value: form.openWorldHint, options: YES_NO },
 ]
 
-/** "Used by 2 servers, with 5 open connections. Changes go live when you save." */
+/** Returns the subtitle, such as "Used by 2 servers, with 5 open connections. Changes go live when you save." */
 const subtitleOf = (subject: EditorSubject): string => {
   if (subject.kind === 'in-toolkit') return `Adds a tool to ${subject.toolkit.title}.`
   if (subject.kind === 'new')
@@ -29,14 +29,14 @@ const subtitleOf = (subject: EditorSubject): string => {
   return `Used by ${formatCount(servers, 'server')}, with ${connections}. Changes go live when you save.`
 }
 
-/** "Saved. Live on 2 servers, with 5 open connections." */
+/** Returns the message after saving, such as "Saved. Live on 2 servers, with 5 open connections." */
 export const savedText = ({ offers, openConnections }: EditorSubject & { kind: 'tool' }): string => {
   const servers = new Set(offers.map(({ serverId }) => serverId)).size
   if (servers === 0) return 'Saved. Not used by any server yet.'
   return `Saved. Live on ${formatCount(servers, 'server')}, with ${formatCount(openConnections, 'open connection')}.`
 }
 
-/** Returns the form's action, which also identifies its draft. */
+/** Returns the URL to which the form is submitted. It also identifies the form's draft. */
 const pathOf = (subject: EditorSubject): string => {
   if (subject.kind === 'tool') return `/tools/${subject.tool.id}`
   return subject.kind === 'in-toolkit' ? `/toolkits/${subject.toolkit.id}/tools/new` : '/toolkits/new-tool'

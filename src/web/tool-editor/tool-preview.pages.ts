@@ -13,13 +13,13 @@ import { createEditorSubjects, type EditorSubject } from './tool-editor-subject.
 
 const options = { ...userRoute, bodyLimit: TOOL_BODY_LIMIT }
 
-/** The edited tool or toolkit, and the converted URL if its button was pressed. */
+/** The tool or toolkit being edited, and the converted URL if the user pressed the convert button. */
 const EditorParams = z.object({ tool: formText, toolkit: formText, placedUrl: formText })
 const Id = z.uuid()
 
 /**
- * Previews and sends a tool without saving it. Returns only the changing parts of the page to the
- * editor's script, and the whole page without the script.
+ * Previews and sends a tool without saving it. Returns only the changing parts of the page if the editor's script sends
+ * the request, and the whole page otherwise.
  */
 export const toolPreviewPages: FastifyPluginAsync<ToolPageParts> = async (app, parts) => {
   const subjects = createEditorSubjects(parts)

@@ -65,7 +65,7 @@ const toRow = (parameter: TemplateParameter, { form, placed, advice }: EditorSta
   }
 }
 
-/** Returns hidden fields for parameters that the request no longer has, in case they come back. */
+/** Returns hidden fields for parameters that are no longer in the request, in case the user adds them again. */
 const toHiddenFields = ({ form, read, values }: EditorState, shown: ReadonlySet<string>) => {
   const found = new Set(read.template.parameters.map(({ name }) => name))
   return [
@@ -104,7 +104,7 @@ const toTryFields = ({ read, form, values, valueFaults, preview }: EditorState) 
 
 type Segment = { text: string; kind?: 'mask' | 'key' }
 
-/** The mask of secrets in requests. */
+/** Matches the mask that replaces secrets in requests. */
 const MASK = /(•••)/
 const maskSegments = (text: string): Segment[] =>
   text
@@ -121,7 +121,7 @@ const toRequestSegments = (request: NonNullable<DraftPreview['request']>): Segme
   return [...maskSegments(` ${request.url}`), ...headers, ...body]
 }
 
-/** Returns the parameters hidden from the model, with their sources. */
+/** Returns the parameters that the model does not see, with the sources of their values. */
 const toBoundParameters = (bindings: Bindings, { read, preview }: EditorState) =>
   read.template.parameters.flatMap(({ name }) => {
     const binding = bindingOf(bindings, name)
@@ -169,7 +169,7 @@ const HINTS = {
   toolkitTitle: '',
 } as const
 
-/** The parts of the editor that change while the user types. */
+/** Returns the data for the parts of the editor that change while the user types. */
 export const toPreviewView = (state: EditorState) => {
   const { read, preview, placed, form, test, subject } = state
   const tryFields = toTryFields(state)

@@ -32,7 +32,7 @@ export const toVersions = (mine: ToolkitForm, theirs: ToolkitForm): Versions =>
     { label: 'Visibility', mine: mine.visibility, theirs: theirs.visibility },
   ])
 
-/** Normalizes line breaks, which browsers send as CR LF. */
+/** Returns the description with normalized line breaks, because browsers send them as CR LF. */
 export const descriptionOf = (typed: string): string | undefined => {
   const text = typed.replaceAll('\r\n', '\n').trim()
   return text === '' ? undefined : text
@@ -40,7 +40,7 @@ export const descriptionOf = (typed: string): string | undefined => {
 
 type Option = { value: string; text: string }
 
-/** Returns the organizations in which the actor may build, as options. Throws `forbidden` if there are none. */
+/** Returns, as options, the organizations in which the actor may build. Throws `forbidden` if there are none. */
 export const buildableOptions = async (accounts: Accounts, actor: Actor): Promise<[Option, ...Option[]]> => {
   const { organizations } = await accounts.getMe(actor)
   const [first, ...others] = organizations

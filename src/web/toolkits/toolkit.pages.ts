@@ -91,7 +91,7 @@ export const toolkitPages: FastifyPluginAsync<Parts> = async (app, { toolkits, t
     })
   })
 
-  /** `typed` is undefined until the form is submitted. */
+  /** Builds the settings page. `typed` is undefined until the form is submitted. */
   const editPage = async (
     { actor, toolkit }: { actor: Actor; toolkit: UsedToolkitCard },
     typed?: ToolkitForm & { version: string },

@@ -37,7 +37,7 @@ const toCard = ({ id, title, description, visibility, organizationName, tools, u
   moreServers: usedBy.length > MAX_SERVERS_NAMED ? formatNumber(usedBy.length - MAX_SERVERS_NAMED) : undefined,
 })
 
-/** Serves the list of toolkits and the form that creates one. */
+/** Serves the list of toolkits and the form for creating one. */
 export const toolkitsPages: FastifyPluginAsync<Parts> = async (app, { toolkits, toolkitCatalogue, accounts }) => {
   app.get('/toolkits', userRoute, async (request, reply) => {
     const { q, cursor } = listQuery.parse(request.query)

@@ -14,7 +14,7 @@ import type { ToolAnswers, Upstream } from '../../upstreams/upstream.ts'
 import { RESPONSE_FIELDS, readResponse, typedResponse } from '../tool-editor/response-rules-form.ts'
 import { tryInput } from '../tool-editor/tool-editor-errors.ts'
 
-/** The form with the settings for a tool's results, as typed. A cleared checkbox is empty. */
+/** Form with the settings for a tool's results, as typed. The value of a cleared checkbox is empty. */
 export const UpstreamToolForm = {
   responseTokens: formText,
   ...RESPONSE_FIELDS,
@@ -23,7 +23,7 @@ export const UpstreamToolForm = {
   readOnly: formText,
   /** Arguments for a trial call, as JSON. */
   args: formText,
-  /** A sample result for the preview; not saved. */
+  /** A sample result for the preview. It is not saved. */
   sample: formText,
   version: formText,
 }
@@ -31,7 +31,7 @@ export type TypedUpstreamTool = Record<keyof typeof UpstreamToolForm, string>
 
 const textOf = (number: number | undefined): string => (number === undefined ? '' : String(number))
 
-/** Returns the form with a tool's saved settings. */
+/** Returns a form filled in with the tool's saved settings. */
 export const typedUpstreamTool = (upstream: Upstream, tool: string): TypedUpstreamTool => {
   const { responseTokens, response, cacheSeconds, cacheShared, readOnly } = findToolAnswers(upstream, tool)
   return {
@@ -46,7 +46,7 @@ export const typedUpstreamTool = (upstream: Upstream, tool: string): TypedUpstre
   }
 }
 
-/** Whether the form has the same settings as the saved ones. */
+/** Returns whether the settings in the form equal the saved settings. */
 export const isAsKept = (typed: TypedUpstreamTool, upstream: Upstream, tool: string): boolean => {
   const kept = typedUpstreamTool(upstream, tool)
   const { args, sample, version } = kept
@@ -58,7 +58,10 @@ const Keeping = z.object({
   cacheSeconds: z.string().transform(readWholeNumber).pipe(ToolAnswersRules.shape.cacheSeconds),
 })
 
-/** Allows caching only for read-only tools. Another tool's cached result would report an action that did not happen. */
+/**
+ * Returns an error if results of a tool that is not read-only would be cached. A cached result would report an action
+ * that did not happen.
+ */
 const keepingErrors = (answers: ToolAnswers, declared: JsonObject | undefined): FieldError[] => {
   const annotations = declared?.annotations
   const saysSo = typeof annotations === 'object' && annotations !== null && Reflect.get(annotations, 'readOnlyHint')
@@ -70,7 +73,7 @@ const keepingErrors = (answers: ToolAnswers, declared: JsonObject | undefined): 
   return [{ path: 'cacheSeconds', message }]
 }
 
-/** Reads a form and checks it. `declared` is the upstream's definition of the tool, if it has been fetched. */
+/** Reads and checks a form. `declared` is the upstream's definition of the tool, if it has been fetched. */
 export const readUpstreamTool = (form: TypedUpstreamTool, declared: JsonObject | undefined) => {
   const tokens = tryInput(() => parseInput(Tokens, form).responseTokens)
   const keeping = tryInput(() => parseInput(Keeping, form).cacheSeconds)
@@ -86,7 +89,7 @@ export const readUpstreamTool = (form: TypedUpstreamTool, declared: JsonObject |
     responseTokens: tokens.value,
     answers,
     errors,
-    /** Errors in the shaping steps. If there are any, there is no preview. */
+    /** Errors in the shaping steps. If there are any, no preview is shown. */
     responseErrors,
     response,
   }

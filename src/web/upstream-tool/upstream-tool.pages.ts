@@ -26,9 +26,11 @@ import {
   UpstreamToolForm,
 } from './upstream-tool-form.ts'
 
-/** Maximum length of a sample, several times what a model receives. */
+/** Maximum length of a sample. It is several times what a model receives. */
 const MAX_SAMPLE_CHARS = 400_000
-/** Form encoding takes up to nine bytes per character. The other fields are short. */
+/**
+ * Maximum size of the submitted form. Form encoding needs up to nine bytes per character. The other fields are short.
+ */
 const BODY_LIMIT = 9 * MAX_SAMPLE_CHARS + 512 * 1_024
 const TOO_LONG = 'The result is too large for this page. Request less, or paste a part of it.'
 
@@ -45,11 +47,11 @@ type Parts = {
   execution: Pick<ExecutionService, 'callUpstreamTool' | 'previewUpstreamResult'>
 }
 
-/** Returns the output schema that clients see and results are validated against. */
+/** Returns the output schema that clients see and that results are validated against. */
 const findSchema = ({ declared }: OpenTool, { responseTokens = 0 }: ReadUpstreamTool): JsonObject | undefined =>
   responseTokens === 0 && isJsonObject(declared?.outputSchema) ? declared.outputSchema : undefined
 
-/** Registers the page with the settings for an upstream tool's results: token limit, shaping and caching. */
+/** Registers the page for an upstream tool's result settings: token limit, shaping and caching. */
 export const upstreamToolPages: FastifyPluginAsync<Parts> = async (
   app,
   { frames, upstreams, upstreamOffers, execution },
@@ -64,8 +66,8 @@ export const upstreamToolPages: FastifyPluginAsync<Parts> = async (
     const stored = upstream.serverId === server.id ? await upstreamOffers.find(upstream) : undefined
     const item = stored?.catalogue.tools.find(one => one.name.toWellFormed() === name)
     const { responseTokens, ...answers } = findToolAnswers(upstream, name)
-    // A tool that the upstream has removed can be opened to clear its settings. Before the first
-    // fetch, any name can be opened.
+    // The page opens for a tool that the upstream has removed, so that its settings can be cleared. Before the first
+    // fetch, it opens for any name.
     const isKnown =
       item !== undefined || stored === undefined || responseTokens !== undefined || hasToolAnswers(answers)
     if (upstream.serverId !== server.id || name === '' || !isKnown) {
@@ -123,7 +125,7 @@ export const upstreamToolPages: FastifyPluginAsync<Parts> = async (
       return reply.redirect(`${upstreamToolPath(upstream, tool)}&done=saved`, 303)
     } catch (error) {
       if (!(error instanceof AppError) || !['invalid_request', 'conflict'].includes(error.code)) throw error
-      // The form is shown with the new version, so that saving it again overwrites the other change.
+      // Show the form with the new version, so that saving it again overwrites the other change.
       const version = error.code === 'conflict' ? upstream.updatedAt.toISOString() : typed.version
       return show(reply, opened, { ...typed, version }, { refused: error })
     }
@@ -138,7 +140,7 @@ export const upstreamToolPages: FastifyPluginAsync<Parts> = async (
   ): Promise<{ sample: string } | NonNullable<UpstreamToolState['called']>> => {
     const args = readToolArguments(typed)
     if (!args.ok) return { argsError: args.error }
-    // The tool has disappeared since the page was opened. The new page explains what to do.
+    // The tool has disappeared since the page was opened. The page, when shown again, explains what to do.
     if (item === undefined) return {}
     const asked = { upstream, item, args: args.value, signal }
     const answer = await execution.callUpstreamTool(actorOf(request), asked)

@@ -13,7 +13,7 @@ import { toSides } from '../tool-editor/shaping-preview.view.ts'
 import { placeErrors } from '../tool-editor/tool-editor-errors.ts'
 import { isAsKept, type ReadUpstreamTool, type TypedUpstreamTool } from './upstream-tool-form.ts'
 
-/** An upstream's tool, on a server that the user may edit. */
+/** A tool of an upstream on a server that the user may edit. */
 export type OpenTool = {
   server: ServerFrame
   upstream: Upstream
@@ -59,7 +59,7 @@ const hintsOf = (opened: OpenTool) => ({
   cacheSeconds: 'For read-only tools. Calls with the same arguments reuse the result during this time.',
 })
 
-/** Maximum number and length of the argument names in a hint. */
+/** Limits on the number and length of the argument names in a hint. */
 const MAX_TOLD_ARGUMENTS = 12
 const MAX_TOLD_CHARS = 60
 
@@ -76,7 +76,7 @@ const argumentsHint = ({ declared }: OpenTool): string => {
   return `As JSON. ${names}. This makes a real call as you. It appears in the history.`
 }
 
-/** Returns the part of the page that depends on the form. It is refreshed while the user types. */
+/** Returns the data for the part of the page that depends on the form. This part is refreshed while the user types. */
 export const toUpstreamToolLive = ({ opened, typed, read, preview }: UpstreamToolState) => {
   const isBroken = read.responseErrors.length > 0
   const hint = isBroken
@@ -90,7 +90,10 @@ export const toUpstreamToolLive = ({ opened, typed, read, preview }: UpstreamToo
   }
 }
 
-/** Returns the message above the form if it was not saved. It gives the reason, unless that is shown beside a field. */
+/**
+ * Returns the message above the form if the form was not saved. The message gives the reason, unless a field already
+ * shows it.
+ */
 const problemOf = ({ refused, read }: UpstreamToolState): string | undefined => {
   if (refused === undefined) return undefined
   if (refused.code === 'conflict')
@@ -98,7 +101,7 @@ const problemOf = ({ refused, read }: UpstreamToolState): string | undefined => 
   return read.errors.length > 0 ? 'Could not save. Fix the fields marked below.' : refused.message
 }
 
-/** Returns the data of the page. `draftOwner` is the user whose unsaved text the browser stores. */
+/** Returns the data for the page. `draftOwner` is the user whose unsaved text the browser stores. */
 export const toUpstreamToolPage = (state: UpstreamToolState, draftOwner: string) => {
   const { opened, typed, called } = state
   const { server, upstream, tool } = opened

@@ -2,7 +2,7 @@ import { formText } from '../../lib/http/pages/forms.ts'
 import type { AuthInput } from '../../upstreams/config/auth-input.ts'
 import type { UpstreamAuth } from '../../upstreams/upstream.ts'
 
-/** The fields of an upstream's form that select the account. */
+/** Fields of an upstream's form that define how to authorize. */
 export const AuthForm = { auth: formText, clientId: formText, clientSecret: formText, scopes: formText }
 export type TypedAuth = Record<keyof typeof AuthForm, string>
 
@@ -15,15 +15,15 @@ export const AUTH_LABELS = {
 
 export const NEW_AUTH: TypedAuth = { auth: 'none', clientId: '', clientSecret: '', scopes: '' }
 
-/** Returns the form fields, without the secret. */
+/** Returns the form fields for the account setting, without the secret. */
 export const typedAuthOf = (auth: UpstreamAuth): TypedAuth =>
   auth.type === 'none'
     ? NEW_AUTH
     : { auth: auth.per, clientId: auth.clientId ?? '', clientSecret: '', scopes: auth.scopes?.join(' ') ?? '' }
 
-/** Reads the form fields. An empty secret leaves the stored one unchanged. */
+/** Reads the form fields. If the secret is empty, the stored secret stays unchanged. */
 export const readAuth = ({ auth, clientId, clientSecret, scopes }: TypedAuth): AuthInput | undefined => {
-  // A missing field leaves the setting unchanged, because connected accounts depend on it.
+  // If the field is missing, the setting stays unchanged, because connected accounts depend on it.
   if (auth === '') return undefined
   if (auth !== 'server' && auth !== 'caller') return { type: 'none' }
   const wanted = scopes
@@ -49,13 +49,13 @@ const CHOICES = [
   ],
 ] as const
 
-/** Returns the choices of the form's field `auth`. */
+/** Returns the choices for the form field `auth`. */
 export const toAuthChoices = (typed: TypedAuth) => {
   const chosen = CHOICES.some(([value]) => value === typed.auth) ? typed.auth : 'none'
   return CHOICES.map(([value, text, hint]) => ({ value, text, hint, isChosen: value === chosen }))
 }
 
-/** Returns the label of the choice. */
+/** Returns the label of the chosen account setting. */
 export const toAuthText = (auth: UpstreamAuth): string => {
   const { auth: value } = typedAuthOf(auth)
   return CHOICES.find(([each]) => each === value)?.[1] ?? ''

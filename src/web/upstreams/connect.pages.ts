@@ -29,17 +29,17 @@ const notBegun = (): AppError =>
     'This connection was not started in this browser, is already complete, or took more than ten minutes. Start again.',
   )
 
-/** Returns the page that shows the connected account. */
+/** Returns the path of the page that shows the connected account. */
 const homeOf = ({ upstream, holder }: Pick<Connectable, 'upstream' | 'holder'>): string =>
   holder === EVERYBODY ? upstreamPath(upstream.serverId, upstream.id) : OWN_ACCOUNTS_PATH
 
-/** Returns the upstream's host without resolving globals, whose values not every caller may see. */
+/** Returns the upstream's host. Does not resolve globals, because not every caller may see their values. */
 const hostOf = ({ config }: Upstream): string =>
   config.transport === 'stdio' ? '' : (URL.parse(config.url)?.host ?? config.url.split('/')[2] ?? '')
 
 const SHORT_CHARS = 18
 
-/** Returns the data of the page that asks the user to connect. */
+/** Returns the data for the page that asks the user to connect an account. */
 const toConnectView = ({ upstream, server, holder, account }: Connectable, { email }: Actor) => ({
   path: connectPath(upstream.id),
   name: upstream.name,
@@ -53,7 +53,7 @@ const toConnectView = ({ upstream, server, holder, account }: Connectable, { ema
 
 type Started = Connectable & { authorization: PendingAuthorization; authorizationUrl: string }
 
-/** Returns the data of the page that states the browser's next destination, and why. */
+/** Returns the data for the page that tells the user where the browser goes next, and why. */
 const toLeaveView = ({ upstream, server, authorization, authorizationUrl }: Started) => ({
   name: upstream.name,
   shortName: shorten(upstream.name, SHORT_CHARS),
@@ -69,9 +69,9 @@ const toLeaveView = ({ upstream, server, authorization, authorizationUrl }: Star
 type Parts = { upstreamAccounts: UpstreamAccounts; pendingUpstreamAuthorizations: PendingAuthorizations }
 
 /**
- * Registers the pages for connecting an account at an upstream: the purpose, the browser's next
- * destination, and the callback. The browser goes to an authorization server only when the user
- * clicks a link, on a page that names the server.
+ * Registers the pages for connecting an account at an upstream: one that explains the purpose, one that names the
+ * browser's next destination, and the callback. The browser goes to an authorization server only when the user clicks a
+ * link on a page that names this server.
  */
 export const connectPages: FastifyPluginAsync<Parts> = async (
   app,

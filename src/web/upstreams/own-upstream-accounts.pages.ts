@@ -16,7 +16,7 @@ const DONE = {
   disconnected: 'Disconnected. Patchbay has deleted its data for that account.',
 }
 
-/** Registers the pages that list and disconnect the user's own accounts at upstreams. */
+/** Registers the pages on which users list and disconnect their own accounts at upstreams. */
 export const ownUpstreamAccountPages: FastifyPluginAsync<{ upstreamAccounts: UpstreamAccounts }> = async (
   app,
   { upstreamAccounts },

@@ -3,10 +3,10 @@ import { parseJson } from '../../lib/kernel/json.ts'
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
 import { linesOf } from '../frame/lines-of.ts'
 
-/** The text or pair read from a line, or an error. */
+/** The string or name-value pair read from a line, or an error. */
 type Read<T> = Result<T, string>
 
-/** Writes a text as one line, as a JSON string if it would be read differently without quotes. */
+/** Writes text as one line. Uses a JSON string if the text would be read differently without quotes. */
 const toLine = (text: string): string =>
   text === '' || text.startsWith('"') || text !== text.trim() || /[\r\n]/.test(text) ? JSON.stringify(text) : text
 
@@ -18,7 +18,7 @@ const fromLine = (line: string): Read<string> => {
     : failure('starts with a double quote but is not a valid JSON string')
 }
 
-/** Writes one text per line. */
+/** Writes one string per line. */
 export const writeTexts = (texts: readonly string[]): string => texts.map(toLine).join('\n')
 
 /** Reads one string per line. Calls `complain` for each invalid line. */
@@ -34,13 +34,13 @@ type PairFormat = { separator: ':' | '='; example: string }
 export const HEADER_LINES: PairFormat = { separator: ':', example: 'Name: value' }
 export const VARIABLE_LINES: PairFormat = { separator: '=', example: 'NAME=value' }
 
-/** Writes one name and value per line. */
+/** Writes each name and its value on one line. */
 export const writePairs = (pairs: Readonly<Record<string, string>>, { separator }: PairFormat): string =>
   Object.entries(pairs)
     .map(([name, value]) => `${name}${separator === ':' ? ': ' : '='}${value === '' ? '' : toLine(value)}`)
     .join('\n')
 
-/** Reads one name and value per line. Calls `complain` for each invalid line and repeated name. */
+/** Reads a name and a value from each line. Calls `complain` for each invalid line and each repeated name. */
 export const readPairs = (
   typed: string,
   { separator, example }: PairFormat,
@@ -59,7 +59,7 @@ export const readPairs = (
   return Object.fromEntries(pairs)
 }
 
-/** Converts an error in one header, variable, argument, pattern or scope to an error of its form field. */
+/** Converts an error in a single header, variable, argument, pattern or scope to an error in its form field. */
 const toFieldError = ({ path, message }: FieldError): FieldError => {
   const [, record, name] = /^(headers|env)\.(.*)$/s.exec(path) ?? []
   if (record !== undefined) return { path: record, message: `${name} ${message}` }
@@ -71,7 +71,7 @@ const toFieldError = ({ path, message }: FieldError): FieldError => {
   return list === undefined ? { path, message } : { path: list, message: `number ${Number(index) + 1} ${message}` }
 }
 
-/** Returns the first error of each field of the form. */
+/** Returns the first error for each field of the form. */
 export const toFieldErrors = (errors: readonly FieldError[]): FieldError[] => {
   const first = new Map<string, FieldError>()
   for (const error of errors.map(toFieldError)) if (!first.has(error.path)) first.set(error.path, error)

@@ -15,7 +15,7 @@ import {
   writeTexts,
 } from './typed-lines.ts'
 
-/** An upstream's form, as typed. A cleared checkbox is empty. */
+/** Form for an upstream, as typed. The value of a cleared checkbox is empty. */
 export const UpstreamForm = {
   name: formText,
   description: formText,
@@ -41,7 +41,7 @@ export const UpstreamForm = {
 }
 export type TypedUpstream = Record<keyof typeof UpstreamForm, string>
 
-/** Field names for use in sentences. */
+/** Field names as used in sentences. */
 export const LABELS: Readonly<Record<string, string>> = {
   name: 'name',
   description: 'description',
@@ -81,7 +81,7 @@ const placeOf = (config: UpstreamConfig) =>
         headers: writePairs(config.headers, HEADER_LINES),
       }
 
-/** Returns the form fields for the transport and address of an upstream. */
+/** Returns the form fields for an upstream's transport and address. */
 export const typedPlaceOf = (config: UpstreamConfig) => ({ transport: config.transport, ...placeOf(config) })
 
 /** The form for a new upstream. */
@@ -112,10 +112,10 @@ export const typedOf = ({ name, description, isEnabled, config, updatedAt }: Ups
   version: updatedAt.toISOString(),
 })
 
-/** Trims a text; returns undefined if it is empty. */
+/** Trims text. Returns undefined if nothing is left. */
 const given = (text: string): string | undefined => (text.trim() === '' ? undefined : text.trim())
 
-/** Reads the fields of the chosen transport and ignores those of the others. */
+/** Reads the fields of the chosen transport and ignores the fields of the others. */
 const readPlace = (typed: TypedUpstream, complainOf: (path: string) => (message: string) => void) =>
   typed.transport === 'stdio'
     ? {
@@ -136,7 +136,7 @@ const refuse = (errors: readonly FieldError[]): AppError =>
     errors: toFieldErrors(errors),
   })
 
-/** Reads a form. Throws `invalid_request` with an error for each invalid field. */
+/** Reads a form. If any fields are invalid, throws `invalid_request` with an error for each of them. */
 export const readUpstreamForm = (typed: TypedUpstream): UpstreamInput => {
   const errors: FieldError[] = []
   const complainOf = (path: string) => (message: string) => errors.push({ path, message })
@@ -169,7 +169,7 @@ export const rethrowBesideFields = (error: unknown): never => {
   throw new AppError(error.code, error.message, { cause: error, errors: toFieldErrors(error.errors) })
 }
 
-/** Converts the input of a form to a change that clears the fields left empty. */
+/** Converts the form's input to a change that clears every field left empty. */
 export const toWholeChange = (input: UpstreamInput): UpstreamChange => ({
   ...input,
   description: input.description ?? null,
@@ -178,7 +178,7 @@ export const toWholeChange = (input: UpstreamInput): UpstreamChange => ({
   ...(input.transport === 'stdio' ? { cwd: input.cwd ?? null } : {}),
 })
 
-/** Whether two forms have the same content, apart from their versions. */
+/** Returns whether two forms have the same content, ignoring their versions. */
 export const isSameForm = (one: TypedUpstream, other: TypedUpstream): boolean => {
   // Browsers send every line break as CR LF.
   const textOf = (typed: TypedUpstream): string =>

@@ -38,7 +38,7 @@ const textOf = ({ declared }: CatalogueItem, member: string): string => {
   return typeof text === 'string' ? text : ''
 }
 
-/** Returns the items whose name, title or description contains the text. */
+/** Returns the items whose name, title or description contains the search text. */
 export const searchOffered = (stored: StoredCatalogue, list: OfferList, search: string): readonly CatalogueItem[] => {
   const wanted = search.toLowerCase()
   const holds = (text: string): boolean => text.toLowerCase().includes(wanted)
@@ -49,10 +49,10 @@ export const searchOffered = (stored: StoredCatalogue, list: OfferList, search: 
   )
 }
 
-/** The items of an upstream that are skipped or wait for approval, by the upstream's names. */
+/** Items of an upstream that are skipped or waiting for approval, by the names the upstream gives them. */
 export type OfferFates = {
   skipped: readonly SkippedItem[]
-  /** Tools that wait for approval. `isNew`: no earlier version of the tool is live. */
+  /** Tools that are waiting for approval. `isNew` is true if no earlier version of the tool is live. */
   waiting: ReadonlyMap<string, { isNew: boolean }>
 }
 
@@ -70,7 +70,7 @@ const createStates = (upstream: Upstream, stored: StoredCatalogue, { skipped, wa
   }
 }
 
-/** Maximum characters of a tool's definition that are counted. Longer definitions are extrapolated. */
+/** Maximum characters of a tool's definition that are counted. For a longer definition, the count is extrapolated. */
 const MAX_COUNTED_CHARS = 16 * 1_024
 
 /** Returns the token count of a tool's definition, which a model gets in every conversation. */
@@ -87,7 +87,7 @@ const costOf = async (
   return `about ${formatNumber(Math.round((counted * text.length) / MAX_COUNTED_CHARS))}`
 }
 
-/** Summarizes how a tool's results are handled, with a link to the settings. */
+/** Summarizes how a tool's results are handled, and links to the settings. */
 const toAnswersLink = (upstream: Upstream, tool: string) => {
   const { responseTokens, response, cacheSeconds } = findToolAnswers(upstream, tool)
   const words = [
@@ -115,7 +115,7 @@ export const toOfferedRows = async (
     const own = removeHidden(item.name)
     rows.push({
       name,
-      // Shown only if more than the prefix differs.
+      // The upstream's own name, shown only if more than the prefix differs.
       own: name.endsWith(own) ? undefined : own,
       title: textOf(item, 'title') || undefined,
       description: shorten(textOf(item, 'description'), MAX_SHOWN_CHARS),
@@ -123,7 +123,7 @@ export const toOfferedRows = async (
       tokens: list === 'tools' ? await costOf(name, item, countTokens) : undefined,
       answers: list === 'tools' ? toAnswersLink(upstream, item.name) : undefined,
     })
-    // Yields to the event loop, because counting untrusted text can take long.
+    // Yield to the event loop, because counting the tokens of untrusted text can take a long time.
     await setImmediate()
   }
   return rows
@@ -161,7 +161,7 @@ const droppedFindings = (count: number) =>
         },
       ]
 
-/** Returns the findings for builders: items that were omitted, cut or cleaned, or have no name. */
+/** Returns findings for builders about items that were omitted, cut or cleaned, or that have no name. */
 export const toFindings = (
   stored: StoredCatalogue | undefined,
   skipped: readonly SkippedItem[],

@@ -42,7 +42,7 @@ export const toFeatureChoices = (typed: Readonly<Record<keyof UpstreamFeatures, 
 
 export const TIMEOUT_HINT = `Default ${formatNumber(DEFAULT_UPSTREAM_TIMEOUT_MS)}.`
 
-/** Describes the state of a connection, with the kind of its status mark. */
+/** Describes the state of a connection and the kind of status mark to show for it. */
 export const toStateView = (
   state: UpstreamState,
 ): { text: string; state?: 'idle' | 'slow' | 'failed'; why?: string } => {
@@ -65,15 +65,15 @@ export const toStateView = (
   }
 }
 
-/** Returns the command, or the URL without its query, which may contain a secret. */
+/** Returns the command, or the URL without its query, because the query may contain a secret. */
 const placeText = (config: UpstreamConfig): string =>
   config.transport === 'stdio' ? config.command : (config.url.split(/[?#]/)[0] ?? '')
 
-/** Returns a row of the list of a server's sources. */
+/** Returns a row for the list of a server's sources. */
 export const toUpstreamRow = (
   { upstream, missingGlobals }: UpstreamWithGlobals,
   state: UpstreamState,
-  /** Number of tools that wait for approval, and of tools that clients see. Undefined if unknown. */
+  /** The numbers of tools that are waiting for approval and of tools that clients see. Undefined if unknown. */
   { waiting, tools }: { waiting: number | undefined; tools: number | undefined },
 ) => ({
   href: upstreamPath(upstream.serverId, upstream.id),
@@ -94,7 +94,7 @@ const featuresText = (features: UpstreamFeatures): string => {
 
 type Fact = { term: string; text: string; isCode?: boolean }
 
-/** Returns the transport and address of an upstream. */
+/** Returns an upstream's transport and address. */
 export const toPlaceFacts = (upstream: Upstream): Fact[] => {
   const { url, headers, command, args, env, cwd } = typedOf(upstream)
   const { transport } = upstream.config
@@ -135,7 +135,7 @@ export const toFacts = (upstream: Upstream): Fact[] => {
 export const toConnected = (account: AccountInfo | undefined) =>
   account && { since: shownTime(account.connectedAt), isBroken: account.brokenAt !== undefined }
 
-/** Returns the data on an upstream's account, or undefined if the upstream needs none. */
+/** Returns the data about an upstream's account; undefined if the upstream needs no account. */
 export const readAccountPart = async (
   accounts: Pick<UpstreamAccounts, 'findOwn' | 'countConnectedCallers'>,
   actor: Actor,
@@ -152,6 +152,6 @@ export const readAccountPart = async (
   return { isShared: false, connected: toConnected(own), callers, path }
 }
 
-/** Returns the note beside the field for the secret, if one is already set. */
+/** Returns the note beside the secret field if a secret is already set. */
 export const toSecretNote = ({ clientSecretSetAt }: UpstreamWithGlobals): string | undefined =>
   clientSecretSetAt && `Set ${timeText(clientSecretSetAt)}. Leave empty to keep it.`

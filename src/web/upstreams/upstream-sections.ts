@@ -28,7 +28,7 @@ export type UpstreamSectionsParts = {
   countTokens: TokenCounter
 }
 
-/** Maximum log lines on the page. It shows the newest ones. */
+/** Maximum log lines on the page. The newest lines are shown. */
 const MAX_SHOWN_LINES = 200
 
 const LISTS = OFFER_LISTS.map(([list]) => list)

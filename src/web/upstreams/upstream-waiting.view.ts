@@ -5,11 +5,11 @@ import { removeHidden } from '../../upstreams/catalogue/hidden-text.ts'
 import { hashOfName as nameHashOf, type PendingTool } from '../../upstreams/review/tool-review.ts'
 import type { UpstreamReview } from '../../upstreams/review/upstream-reviews.ts'
 
-/** Changes per page. A change may be long. */
+/** Number of changes per page, small because a change may be long. */
 export const WAITING_PER_PAGE = 5
-/** Maximum length of one side of a change. A longer text is cut around the difference. */
+/** Maximum length of either side of a change. Longer text is cut around the difference. */
 const MAX_CHARS = 8_000
-/** Characters shown before and after the difference in a cut text. */
+/** Number of characters shown before and after the difference in text that is cut. */
 const AROUND_CHARS = 400
 
 const FIELD_WORDS: Readonly<Record<string, string>> = {
@@ -25,7 +25,7 @@ const toText = (value: JsonValue | undefined): string => {
   return typeof value === 'string' ? value : JSON.stringify(value, null, 2)
 }
 
-/** Returns the length of the common prefix. */
+/** Returns the length of the common prefix of two strings. */
 const lengthAlike = (one: string, other: string): number => {
   const most = Math.min(one.length, other.length)
   let alike = 0
@@ -33,7 +33,7 @@ const lengthAlike = (one: string, other: string): number => {
   return alike
 }
 
-/** Returns the length of the common suffix, not counting the first `skip` characters. */
+/** Returns the length of the common suffix of two strings, ignoring their first `skip` characters. */
 const lengthAlikeAtEnd = (one: string, other: string, skip: number): number => {
   const most = Math.min(one.length, other.length) - skip
   let alike = 0
@@ -43,7 +43,7 @@ const lengthAlikeAtEnd = (one: string, other: string, skip: number): number => {
 
 type Alike = { before: number; after: number }
 
-/** Splits a text into the difference and the parts before and after it. Cuts a long text. */
+/** Splits text into the difference and the parts before and after it. Cuts text that is too long. */
 const toSide = (text: string, { before, after }: Alike) => {
   const end = text.length - after
   const from = text.length <= MAX_CHARS ? 0 : Math.max(0, before - AROUND_CHARS)
@@ -59,7 +59,7 @@ const toSide = (text: string, { before, after }: Alike) => {
   }
 }
 
-/** Replaces invisible characters, which could deceive a reader, with their code points. */
+/** Replaces invisible characters with their code points, because they could deceive a reader. */
 const showHidden = (text: string): string => {
   const plain = removeHidden(text)
   if (plain === text) return text
@@ -86,10 +86,10 @@ const toRows = (before: JsonObject | undefined, after: JsonObject) => {
     .map(field => toRow(field, before?.[field], after[field]))
 }
 
-/** Returns a tool that waits for approval, with its live version beside the new one. */
+/** Returns a tool that is waiting for approval, with its live version beside the new one. */
 export const toWaitingTool = ({ name, hash, before, after }: PendingTool) => ({
   name: removeHidden(name),
-  /** Value that the tool's form submits: the tool and the version shown here. */
+  /** Value submitted by the tool's form, which identifies the tool and the version shown here. */
   tool: `${nameHashOf(name)}.${hash}`,
   isNew: before === undefined,
   rows: toRows(before, after),
@@ -102,7 +102,7 @@ const summaryOf = (waiting: readonly PendingTool[]): string => {
     .join(', ')
 }
 
-/** Summarizes an upstream's tools that wait for approval; undefined if there are none. */
+/** Summarizes an upstream's tools that are waiting for approval. Returns undefined if there are none. */
 export const toWaitingHead = ({ version, waiting }: UpstreamReview) =>
   waiting.length === 0
     ? undefined

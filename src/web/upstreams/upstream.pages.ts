@@ -69,7 +69,7 @@ type Parts = UpstreamSectionsParts & {
   settings: { allowStdio: boolean }
 }
 
-/** Registers the pages that attach, change and remove the MCP servers among a server's sources. */
+/** Registers the pages for attaching, changing and removing the MCP servers among a server's sources. */
 export const upstreamPages: FastifyPluginAsync<Parts> = async (
   app,
   { upstreams, frames, upstreamStateOf, settings, ...parts },
@@ -80,7 +80,7 @@ export const upstreamPages: FastifyPluginAsync<Parts> = async (
     readAccountPart(parts.upstreamAccounts, actorOf(request), found)
   const mayRunCommands = (request: FastifyRequest): boolean => settings.allowStdio && actorOf(request).isOperator
 
-  /** Returns the data for every form of an upstream. */
+  /** Returns the data that every form of an upstream needs. */
   const toFormData = (request: FastifyRequest, typed: TypedUpstream) => ({
     typed,
     transports: toTransportChoices(mayRunCommands(request)),
@@ -112,7 +112,7 @@ export const upstreamPages: FastifyPluginAsync<Parts> = async (
     },
   })
 
-  /** Loads the server and the upstream in the address. Throws `not_found` if the upstream belongs to another server. */
+  /** Loads the server and upstream given in the URL. Throws `not_found` if the upstream belongs to another server. */
   const withUpstream =
     (frameOf: (request: FastifyRequest) => Promise<ServerFrame>) => async (request: FastifyRequest) => {
       const server = await frameOf(request)
@@ -129,7 +129,7 @@ export const upstreamPages: FastifyPluginAsync<Parts> = async (
       SectionsQuery.parse(request.query),
     )
 
-  /** Returns an upstream's page. With `typed`, it has only the form, without the other sections. */
+  /** Returns an upstream's page. If `typed` is set, the page contains only the form and none of the other sections. */
   const editPage = async (
     request: FastifyRequest,
     { server, found }: { server: ServerFrame; found: UpstreamWithGlobals },
@@ -146,7 +146,7 @@ export const upstreamPages: FastifyPluginAsync<Parts> = async (
         server,
         path: upstreamPath(server.id, upstream.id),
         listHref: serverTabPath(server.id, 'sources'),
-        // Not `name` and `state`: the page's partials also receive this data and use those names.
+        // Do not use `name` and `state`: the page's partials also receive this data and use those names.
         heading: upstream.name,
         connection: toStateView(upstreamStateOf(upstream)),
         isEnabled: upstream.isEnabled,
@@ -156,7 +156,7 @@ export const upstreamPages: FastifyPluginAsync<Parts> = async (
         warnings,
         missing: missingGlobals.map(key => ({ key, href: newGlobalPath(server.id, key) })),
         facts: toFacts(upstream),
-        // A user who may not run commands cannot change the command or switch it on.
+        // A user who may not run commands can neither change the command nor enable the upstream.
         fixedFacts: isCommandOfOthers ? toPlaceFacts(upstream) : undefined,
         theirs: isOverwritten,
         // The user has now seen this version, so the next submission may overwrite it.
@@ -191,7 +191,7 @@ export const upstreamPages: FastifyPluginAsync<Parts> = async (
     },
   })
 
-  /** Registers the action of a button. If it throws an error for the user, the page shows the error. */
+  /** Registers the action of a button. If the action throws an error meant for the user, the page shows it. */
   const addAction = <Shape extends z.ZodRawShape>(
     name: string,
     fields: Shape,
@@ -216,7 +216,7 @@ export const upstreamPages: FastifyPluginAsync<Parts> = async (
       await parts.upstreamCatalogues.refresh(upstream)
       return ['refreshed']
     } catch (error) {
-      // The page's heading reports a failed connection and the reason. Any other error is shown.
+      // The page's heading already reports a failed connection and its reason. Show only other errors.
       if (!(error instanceof AppError) || error.code === 'internal') throw error
       if (upstreamStateOf(upstream).kind !== 'failed') throw error
       return ['unasked']

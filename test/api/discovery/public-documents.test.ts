@@ -7,7 +7,7 @@ import { runPatchbay } from '../../support/world.ts'
 
 const TIERS = ['public', 'organization', 'private'] as const
 
-/** Rules of the registry's schema (2025-12-11) for the fields we send. */
+/** The registry schema's rules (2025-12-11) for the fields that Patchbay sends. */
 const httpUrl = z.string().regex(/^https?:\/\/[^\s]+$/)
 const RegistryEntry = z.strictObject({
   $schema: z.literal('https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json'),

@@ -14,7 +14,7 @@ const Entry = z.object({
 export type Entry = z.infer<typeof Entry>
 const Page = z.object({ items: z.array(Entry), nextCursor: z.string().nullable() })
 
-/** A page of a log, as returned by the API. */
+/** Returns a page of a log from the API. */
 export const readPage = async (api: ApiClient, path: string): Promise<z.infer<typeof Page>> =>
   Page.parse((await api.expectOk('GET', path)).body)
 
@@ -29,7 +29,7 @@ export const download = (api: ApiClient, path: string, signal?: AbortSignal): Pr
     ...(signal !== undefined && { signal }),
   })
 
-/** Parses each line of the file. */
+/** Parses each line of a downloaded log. */
 export const linesOf = (text: string): Entry[] =>
   text
     .split('\n')

@@ -4,7 +4,7 @@ import { databasesOfRun } from '../../support/databases.ts'
 import { runPatchbay, runUser } from '../../support/world.ts'
 import { download, linesOf, readEntries, readPage } from './audit-world.ts'
 
-/** More than two batches of an export. */
+/** More entries than two batches of an export hold. */
 const MANY = 1_203
 const HOUR_MS = 60 * 60 * 1_000
 const NOON = Date.parse('2026-05-04T12:00:00.000Z')
@@ -42,7 +42,7 @@ describe.each(databasesOfRun)('reading the audit log on $kind', kind => {
       cursor = `&cursor=${page.nextCursor}`
     }
     expect(seen).toEqual([...seen].sort().reverse())
-    // Plus the entry for the creation of the organization.
+    // One more entry records the creation of the organization.
     expect(new Set(seen).size).toBe(MANY + 1)
   })
 

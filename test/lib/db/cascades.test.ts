@@ -5,7 +5,7 @@ import { databaseKinds, type TestDatabase } from '../../support/databases.ts'
 
 const SOON = new Date('2999-01-01T00:00:00Z')
 
-/** Creates an organization with at least one row of everything that belongs to it. */
+/** Creates an organization with at least one row of every kind that can belong to it. */
 const fillOrganization = async (db: OpenDatabase, name: string) => {
   const user = await db.user.create({ data: { email: `${name}@example.com`, passwordHash: 'x' } })
   const organization = await db.organization.create({ data: { name } })
@@ -52,7 +52,7 @@ const countAll = async (db: OpenDatabase) => ({
   organizations: await db.organization.count(),
   memberships: await db.membership.count(),
   invitations: await db.invitation.count(),
-  // Rows that survive an organization belong to the installation.
+  // Entries without an organization belong to the installation, so they are not counted.
   auditEntries: await db.auditEntry.count({ where: { organizationId: { not: null } } }),
   oauthClients: await db.oAuthClient.count(),
   oauthArtifacts: await db.oAuthArtifact.count(),

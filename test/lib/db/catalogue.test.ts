@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type OpenDatabase, openDatabase } from '../../../src/lib/db/client.ts'
 import { databaseKinds, type TestDatabase } from '../../support/databases.ts'
 
-/** As reported by the database. Columns are in order. */
+/** The tables as reported by the database, with columns in order. */
 type Catalogue = {
   tables: readonly string[]
   columns: readonly { table: string; name: string }[]
@@ -56,7 +56,7 @@ const readPostgres = async (db: OpenDatabase): Promise<Catalogue> => {
   }
 }
 
-/** Tables of the database and of Prisma, which are not ours. */
+/** Returns whether a table is ours, as opposed to an internal table of SQLite or Prisma. */
 const isOurs = (table: string): boolean => !table.startsWith('sqlite_') && table !== '_prisma_migrations'
 
 describe.each(databaseKinds)('the tables, on $kind', ({ kind, create }) => {

@@ -95,7 +95,7 @@ describe.each(kindNamed('sqlite'))('an SQLite file', ({ create }) => {
     await db.organization.createMany({ data: Array.from({ length: 4_000 }, () => data) })
     await db.close() // moves the write-ahead log into the file
     const bytes = readFileSync(file)
-    bytes.fill(0xff, bytes.length * 0.75) // after the schema, which is read first
+    bytes.fill(0xff, bytes.length * 0.75) // starts after the schema, which is read first
     writeFileSync(file, bytes)
     db = await openDatabase(database.target)
     expect(await failureOf(db.organization.findMany())).toMatchObject(damaged)
@@ -123,7 +123,7 @@ describe.each(kindNamed('postgresql'))('a PostgreSQL server', ({ create }) => {
     const client = new Client({ connectionString: database.url })
     await client.connect()
     await client.query(
-      // Returns once they have ended, within 5 s.
+      // Returns once the connections have ended, after at most 5 s.
       'SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
     )
     await client.end()

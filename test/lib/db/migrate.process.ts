@@ -1,4 +1,5 @@
-// Arguments: database URL, folder of migrations. Migrates the database and prints the applied migrations as JSON.
+// Migrates the database and prints the applied migrations as JSON. Arguments: the database URL and the folder of
+// migrations.
 import { migrate } from '../../../src/lib/db/migrate.ts'
 import { parseDatabaseUrl } from '../../../src/lib/db/target.ts'
 

@@ -115,7 +115,7 @@ describe.each(databaseKinds)('a migration, on $kind', ({ kind, createEmpty }) =>
   })
 })
 
-/** Takes about a second in the middle of a migration. */
+/** SQL that takes about a second in the middle of a migration. */
 const SLOW = {
   sqlite: `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000000) SELECT count(*) FROM n;`,
   postgresql: 'SELECT pg_sleep(1.5);',
@@ -141,7 +141,7 @@ const expectMigrating = async (target: DatabaseTarget): Promise<void> => {
   expect(rows).toHaveLength(1)
 }
 
-/** `answer` lists the migrations that the process applied. */
+/** Starts a migration in another process. `answer` resolves to the migrations that the process applied. */
 const startMigration = (url: string, directory: string) => {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'migrate.process.ts'), url, directory], {
     stdio: ['ignore', 'pipe', 'inherit'],

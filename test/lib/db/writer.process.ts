@@ -1,5 +1,5 @@
-// Arguments: database URL, number of organizations. Writes the organizations, alternating between transactions and plain
-// writes. Prints each id once the database has acknowledged it.
+// Writes organizations, alternating between transactions and plain writes. Prints each id once the database has
+// acknowledged it. Arguments: the database URL and the number of organizations.
 import { openDatabase, transact } from '../../../src/lib/db/client.ts'
 import { parseDatabaseUrl } from '../../../src/lib/db/target.ts'
 
@@ -12,7 +12,7 @@ for (let written = 0; written < Number(count); written++) {
   const { id } =
     written % 2 === 0
       ? await transact(db, async tx => {
-          // Reads before it writes, as services do: a lock taken at the first write would be too late.
+          // Like the services, this reads before it writes: a lock taken at the first write would be too late.
           await tx.organization.count()
           return tx.organization.create({ data })
         })

@@ -6,11 +6,11 @@ import { openDatabase } from '../../../src/lib/db/client.ts'
 import { countTurns } from '../../support/count-turns.ts'
 import { databaseKinds, type TestDatabase } from '../../support/databases.ts'
 
-/** Several processes start at once, perhaps on two cores. */
+/** Several processes start at once, possibly on two cores. */
 const TIMEOUT_MS = 120_000
 const WRITES = 200
 
-/** Runs a writing process. Returns the ids that the database has acknowledged. */
+/** Runs a process that writes. Returns the ids that the database has acknowledged. */
 const runWriter = async (url: string, count: number): Promise<string[]> => {
   const file = join(import.meta.dirname, 'writer.process.ts')
   const { stdout } = await promisify(execFile)(process.execPath, [file, url, String(count)])

@@ -1,5 +1,5 @@
-// Runs as another process on the same database: commits a change that announces an event. The
-// arguments are the database and the event.
+// Commits a change that announces an event, as another process on the same database. Arguments: the database and the
+// event.
 import { openDatabase } from '../../../src/lib/db/client.ts'
 import { parseDatabaseUrl } from '../../../src/lib/db/target.ts'
 import { createChanges } from '../../../src/lib/events/changes.ts'

@@ -18,7 +18,7 @@ const EVENT_TYPES = [
   'resync',
 ] as const
 
-/** A process with its own database connection and bus, and the events it received. */
+/** Simulates a process with its own database connection and bus, and collects the events that it receives. */
 const joinDatabase = async ({ target }: TestDatabase) => {
   const db = await openDatabase(target)
   const warnings: unknown[] = []
@@ -66,7 +66,7 @@ describe.each(databaseKinds)('changes, on $kind', ({ kind, create }) => {
     await hears(there, serverChanged)
     expect(there.heard).toEqual([toolkitChanged, serverChanged])
     expect(await there.db.organization.findUnique({ where: { id } })).not.toBeNull()
-    // A duplicate of these events would arrive before a later one.
+    // Any duplicate of the events above would arrive before this later event.
     await there.changes.commit(async (_tx, announce) => announce({ type: 'server_removed', serverId: 'c' }))
     await hears(here, { type: 'server_removed', serverId: 'c' })
     expect(here.heard).toHaveLength(3)
@@ -141,7 +141,7 @@ describe.each(databaseKinds.filter(({ kind }) => kind === 'sqlite'))('the table 
     const database = await create()
     const asleep = await joinDatabase(database)
     const writer = await joinDatabase(database)
-    // In one transaction, so that no process can read in between: an event from an hour ago is pruned unread.
+    // One transaction, so that no process can read in between: the event from an hour ago is pruned unread.
     await writer.changes.commit(async (tx, announce) => {
       const createdAt = new Date(Date.now() - 60 * 60 * 1_000)
       await tx.change.create({ data: { origin: 'gone', event: toolkitChanged, createdAt } })

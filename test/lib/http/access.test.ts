@@ -196,7 +196,7 @@ describe('a session', () => {
 })
 
 describe('a session in use', () => {
-  /** A signed-in client with an adjustable clock. `endsAt` is the end of the stored session. */
+  /** Creates a signed-in client with an adjustable clock. `endsAt` is when the stored session ends. */
   const buildClock = async () => {
     const startedAt = Date.now()
     let now = startedAt

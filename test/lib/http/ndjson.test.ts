@@ -14,7 +14,8 @@ const serveFile = async (total: number) => {
   async function* batches() {
     try {
       for (; seen.given < total; seen.given++) {
-        // Yields like a database query: an endless file that never yields would block everything else.
+        // Yields to the event loop, as a database query does. Without this, an endless file would block everything
+        // else.
         await setImmediate()
         yield [{ line: LINE }]
       }
@@ -59,7 +60,7 @@ describe('a file of lines', () => {
         response.resume()
       }
       vi.waitFor(() => expect(seen.reply?.raw.writableNeedDrain).toBe(true), { timeout: 10_000 }).then(() => {
-        // Only what fits into the socket buffers.
+        // Only as many batches were requested as fit into the socket buffers.
         expect(seen.given).toBeLessThan(total / 4)
         readOn()
       }, reject)

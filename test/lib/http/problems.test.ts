@@ -98,7 +98,7 @@ describe('an invalid body', () => {
 
   it('may have a hundred thousand members and no more', async () => {
     const zeros = (count: number) => `{"tree":[${Array(count).fill('0').join(',')}]}`
-    // Two brackets, and commas between the zeros.
+    // The limit counts the two brackets and the commas between the zeros.
     expect((await send(zeros(99_999))).statusCode).toBe(201)
     const tooMany = await send(zeros(100_000))
     expect(tooMany.statusCode).toBe(400)

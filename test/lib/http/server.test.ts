@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { buildHttpApp } from '../../support/http-app.ts'
 
 /**
- * Sends raw bytes, and sends `onceBegun` when a response has begun. Returns everything that is received until the
- * server closes the connection.
+ * Sends raw bytes, and sends `onceBegun` as soon as a response has begun. Returns everything received until the server
+ * closes the connection.
  */
 const exchange = async (bytes: string, { onceBegun }: { onceBegun?: string } = {}): Promise<string> => {
   const { app } = await buildHttpApp({
@@ -32,7 +32,7 @@ const exchange = async (bytes: string, { onceBegun }: { onceBegun?: string } = {
 const post = (...headers: string[]): string =>
   ['POST /api/v1/things HTTP/1.1', 'Host: localhost', 'Connection: close', ...headers].join('\r\n')
 
-/** Returns the problem in a response. Checks the content type and length. */
+/** Parses the problem in a response, and checks its content type and length. */
 const problemOf = (answer: string): unknown => {
   const [head = '', body = ''] = answer.split('\r\n\r\n')
   expect(head).toContain('Content-Type: application/problem+json')
@@ -63,7 +63,7 @@ describe('the server', () => {
   })
 
   it('writes no error into a response that it has started', async () => {
-    // The connection stays open, and the next bytes on it are not a request.
+    // The connection stays open, and the next bytes on it are not a valid request.
     const request = post('Content-Length: 0').replace('things', 'begun').replace('Connection: close', 'X-Any: 1')
     const answer = await exchange(`${request}\r\n\r\n`, { onceBegun: 'rubbish\r\n\r\n' })
     expect(answer).toMatch(/^HTTP\/1\.1 200 .*\r\n\r\nbegun$/s)

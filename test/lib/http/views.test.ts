@@ -6,7 +6,7 @@ import fastify from 'fastify'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { renderViews } from '../../../src/lib/http/pages/views.ts'
 
-/** Renders the page `/page` of these templates with this data. */
+/** Renders the page `/page` from these templates with this data. */
 const showPage = async (templates: Record<string, string>, data: Record<string, unknown>): Promise<string> => {
   const viewsDirectory = mkdtempSync(join(tmpdir(), 'patchbay-views-'))
   mkdirSync(join(viewsDirectory, 'parts'))

@@ -12,7 +12,7 @@ const plainStep = fc.oneof(
   fc.constant({ kind: 'items' as const }),
   fc.constant({ kind: 'any' as const }),
 )
-/** A `**`, which must be followed by a step. */
+/** One step, or `**` and the step that must follow it. */
 const steps = fc.oneof(
   plainStep.map(step => [step]),
   plainStep.map(step => [{ kind: 'deep' as const }, step]),

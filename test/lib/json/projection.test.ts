@@ -8,16 +8,16 @@ import { keysTo } from '../../../src/lib/search/place-paths.ts'
 import { buildIndex } from '../../../src/lib/search/search-index.ts'
 import { runsOf } from '../../support/cases-of-run.ts'
 
-// An implementation of JSONPath (RFC 9535) is the reference: it finds the places that paths lead to, and the projection
-// must keep or drop exactly these.
+// The reference is a JSONPath implementation (RFC 9535). It finds the places that paths lead to, and the projection
+// must keep or drop exactly these places.
 
 type Step = { own: string; alternatives: readonly string[] }
 type Location = readonly (string | number)[]
 
 const NAMES = ['a', 'b', 'id', 'first name', 'x.y', '__proto__']
 /**
- * A name applied to an array means that member of its items, through any number of nested arrays.
- * These documents nest at most three.
+ * A name applied to an array selects that member of each item, through any number of nested arrays. These documents
+ * nest at most three arrays.
  */
 const THROUGH_ARRAYS = ['', '[:]', '[:][:]', '[:][:][:]']
 
@@ -99,7 +99,7 @@ const parseAll = (wanted: readonly (readonly Step[])[]) =>
     return parsed.value
   })
 
-/** Writes a value with sorted members, including an own `__proto__`. */
+/** Serializes a value with its members sorted, including an own `__proto__`. */
 const toText = (node: JsonValue | undefined): string => {
   if (Array.isArray(node)) return `[${node.map(toText).join()}]`
   if (typeof node !== 'object' || node === null) return JSON.stringify(node) ?? 'nothing'
@@ -125,7 +125,7 @@ it('drops what an independent JSONPath finds, and nothing else', () => {
   )
 })
 
-/** Returns the locations of searchable values at or below the places. */
+/** Returns the locations of all searchable values at or below the given places. */
 const leavesBelow = (node: JsonValue, places: ReadonlySet<string>, isBelow = false, at: Location = []): string[] => {
   const isHere = isBelow || places.has(keyOf(at))
   if (typeof node !== 'object') return isHere && node !== '' ? [keyOf(at)] : []

@@ -49,7 +49,7 @@ describe('a text that is not JSON', () => {
       fc.property(broken, text => {
         const fault = findJsonFault(text)
         expect(fault === undefined).toBe(isJson(text))
-        // The parser found the fault too: otherwise the message would be this one.
+        // This message would mean that our own parser did not find the fault.
         expect(fault?.message).not.toBe('invalid JSON')
       }),
       { numRuns: runsOf(2_000) },

@@ -8,8 +8,8 @@ import { BAD_NAMES, badTargets } from './bad-targets.ts'
 const policy = createAddressPolicy({ allow: [] })
 
 /**
- * The servers that a bad target would reach: one on every IPv4 address of this machine, and one on
- * ::1 if there is IPv6.
+ * Starts the servers that a bad target would reach: one on every IPv4 address of this machine, and one on ::1 if IPv6
+ * is available.
  */
 const startVictims = async (): Promise<Api[]> => {
   const ipv4 = await startApi((_, response) => response.end('reached'), '0.0.0.0')
@@ -26,7 +26,7 @@ describe('a target inside the network', () => {
     const client = buildClient({ policy, lookup: resolverOf(BAD_NAMES) })
     for (const url of badTargets(portOf(victims))) {
       const error = await faultOf(client.send(requestTo(url)))
-      // The part after # is not a host. The request goes to example.com, which is unknown here.
+      // The part after # is not the host. The request goes to example.com, which this test cannot resolve.
       expect([url, error.fault]).toEqual([url, url.includes('#@') ? 'dns' : 'blocked'])
     }
     expect(count).toBe(84)
@@ -37,7 +37,7 @@ describe('a target inside the network', () => {
     const victims = await startVictims()
     const port = portOf(victims)
     const plain = new Agent({ pipelining: 0, connect: { lookup: resolverOf(BAD_NAMES), timeout: 300 } })
-    // Leaves out targets that would send packets to the network.
+    // Excludes targets that would send packets to the network.
     const near = badTargets(port).filter(
       url => url.includes(`:${port}/`) && !/\[(64|200|::ffff:0|::127)|mixed/.test(url),
     )

@@ -4,7 +4,7 @@ import { createAddressPolicy, isCidr } from '../../../src/lib/outbound/address-p
 
 const closed = createAddressPolicy({ allow: [] })
 
-/** IANA special-purpose registries: one or both ends of each range. */
+/** Ranges of the IANA special-purpose registries, each with one or both of its ends. */
 const SPECIAL: readonly (readonly [address: string, what: string])[] = [
   ['0.0.0.0', 'the unspecified address'],
   ['0.255.255.255', 'the unspecified address'],
@@ -71,7 +71,7 @@ const METADATA = [
 
 const PUBLIC = ['93.184.216.34', '8.8.8.8', '1.1.1.1', '172.32.0.1', '100.128.0.1', '2606:4700::1111', '2a00:1450::1']
 
-/** The spellings in which an IPv6 address can carry an IPv4 one, given its two halves in hexadecimal. */
+/** The notations in which an IPv6 address can carry an IPv4 address, given its two halves in hexadecimal. */
 const CARRIERS: readonly (readonly [name: string, carry: (high: string, low: string) => string])[] = [
   ['mapped', (high, low) => `::ffff:${high}:${low}`],
   ['compatible', (high, low) => `::${high}:${low}`],
@@ -111,7 +111,7 @@ describe('an address policy with no allow-list', () => {
     fc.assert(
       fc.property(fc.oneof(fc.ipV4(), fc.constantFrom(...SPECIAL.map(([address]) => address).filter(isIpv4))), ipv4 => {
         const carried = carry(...halvesOf(ipv4))
-        // :: and ::1 are themselves, not 0.0.0.0 and 0.0.0.1.
+        // :: and ::1 stand for themselves, not for 0.0.0.0 and 0.0.0.1.
         fc.pre(carried !== '::0:0' && carried !== '::0:1')
         expect(closed(carried).ok).toBe(closed(ipv4).ok)
       }),

@@ -26,7 +26,7 @@ export const listen = async (server: Server, host = '127.0.0.1', port = 0): Prom
   server.on('connection', socket => {
     api.connections++
     api.open.add(socket)
-    // Clients may close connections in any way.
+    // Ignores errors, because clients may close connections in any way.
     socket.on('error', () => {})
     socket.on('close', () => api.open.delete(socket))
   })
@@ -46,7 +46,7 @@ export const startApi = (answer: RequestListener, host?: string, port?: number):
 export const startTlsApi = (pair: { key: string; cert: string }, answer: RequestListener): Promise<Api> =>
   listen(createTlsServer(pair, answer))
 
-/** Calls `answer` with the socket and path of each request. */
+/** Starts a raw TCP server that calls `answer` with the socket and path of each request. */
 export const startRawApi = (answer: (socket: Socket, path: string) => void): Promise<Api> =>
   listen(
     createRawServer(socket => {
@@ -54,7 +54,7 @@ export const startRawApi = (answer: (socket: Socket, path: string) => void): Pro
     }),
   )
 
-/** Resolves only these names, with or without a trailing dot. */
+/** Returns a resolver that knows only these names, with or without a trailing dot. */
 export const resolverOf = (names: Readonly<Record<string, readonly string[]>>): LookupFunction => {
   const known = new Map(Object.entries(names))
   return (hostname, _options, callback) => {
@@ -70,7 +70,7 @@ export const resolverOf = (names: Readonly<Record<string, readonly string[]>>): 
   }
 }
 
-/** Creates a client that may reach loopback, also as `api.test` and `other.test`. */
+/** Creates a client that may reach loopback, also under the names `api.test` and `other.test`. */
 export const buildClient = (options: Partial<HttpClientOptions> = {}): HttpClient => {
   const client = createHttpClient({
     policy: createAddressPolicy({ allow: ['127.0.0.1'] }),
@@ -93,7 +93,7 @@ export const requestTo = (url: string, request: Partial<OutboundRequest> = {}): 
   ...request,
 })
 
-/** Returns the error of a request. Fails the test if there is a response. */
+/** Returns the error with which a request fails. Fails the test if there is a response. */
 export const faultOf = async (answer: Promise<OutboundResponse>): Promise<OutboundError> => {
   const outcome: unknown = await answer.catch((error: unknown) => error)
   if (outcome instanceof OutboundError) return outcome

@@ -1,6 +1,6 @@
 /**
- * Hosts that must never be connected to, in every spelling known to deceive a parser. The port belongs to a test
- * server.
+ * Hosts that must never be contacted, in every spelling known to deceive a parser. Each is combined with the port of a
+ * test server.
  */
 const HOSTS = [
   '127.0.0.1',
@@ -37,7 +37,7 @@ const HOSTS = [
   'v6loop.test',
 ]
 
-/** Addresses of other networks and of clouds. No test server listens there, so they have no port. */
+/** Addresses in other networks and in clouds. No test server listens there, so they have no port. */
 const ELSEWHERE = [
   '[64:ff9b::a9fe:a9fe]',
   '[64:ff9b:1::a00:1]',
@@ -90,7 +90,7 @@ export const BAD_NAMES = {
   'zone.test': ['fe80::1%lo'],
 }
 
-/** URLs that are not http or https. */
+/** Returns malformed URLs, and URLs that are not http or https. */
 const malformed = (port: number): string[] => [
   `http://user:pw@loop.test:${port}/`,
   `http://example.com@127.0.0.1:${port}/`,
@@ -110,7 +110,7 @@ const malformed = (port: number): string[] => [
   'javascript:1',
 ]
 
-/** All targets that must be refused. A test server listens on `port` to catch any connection. */
+/** Returns all targets that must be refused. A test server listens on `port` to detect any connection. */
 export const badTargets = (port: number): string[] => [
   ...HOSTS.map(host => `http://${host}:${port}/`),
   ...ELSEWHERE.map(host => `http://${host}/`),

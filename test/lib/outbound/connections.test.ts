@@ -24,7 +24,7 @@ describe('connections', () => {
   it('to one origin are limited; further requests wait in order', async () => {
     const held: ServerResponse[] = []
     const api = await startApi((_, response) => {
-      // Responds to three at a time: fewer connections would wait forever.
+      // Responds to three requests at a time. With fewer connections, they would wait forever.
       if (held.push(response) === 3) for (const waiting of held.splice(0)) waiting.end('ok')
     })
     const client = buildClient({ maxSockets: 3 })
@@ -95,7 +95,7 @@ describe('connections', () => {
   })
 })
 
-/** Responds to the first request of each connection; the second is up to the test. */
+/** Starts an API that responds to the first request on each connection and leaves the second to the test. */
 const startFickleApi = async (second: (socket: Parameters<Parameters<typeof startRawApi>[0]>[0]) => void) => {
   const requests: string[] = []
   const answered = new WeakSet<object>()
@@ -162,7 +162,7 @@ describe('a reused connection that the API closes instead of responding', () => 
     const burst = () => Promise.all([1, 2, 3].map(() => client.send(requestTo(urlOf(api)))))
     await burst()
     expect(api.connections).toBe(3)
-    // All three are stale now: each request discovers that and gets a new one.
+    // All three connections are stale now. Each request discovers this and gets a new connection.
     expect((await burst()).map(({ status }) => status)).toEqual([200, 200, 200])
     expect(api.connections).toBe(6)
   })
@@ -191,7 +191,7 @@ describe('a reused connection that the API closes instead of responding', () => 
       const api = await startFickleApi(socket => socket.end())
       const client = buildClient()
       await client.send(requestTo(urlOf(api, '/first')))
-      // From here on, the socket is closed before the next request is written.
+      // After this, the socket is closed before the next request is written.
       await nextImmediate()
       for (const socket of api.open) socket[close]()
       const answer = await client.send(requestTo(urlOf(api, '/second'), { method: 'POST', body: '{}' }))

@@ -117,7 +117,7 @@ describe('a URL of a known origin', () => {
         const expected = new URL(url)
         expected.hash = ''
         const answer = await client.send(requestTo(url)).catch(() => undefined)
-        // Refusals have their own test. What is sent must follow the standard.
+        // Other tests cover refusals. Whatever is sent must follow the standard.
         const unambiguous = /^[\x21-\x5b\x5d-\x7e\u00a0-\uffff]*$/.test(url)
         expect(answer?.body.toString()).toBe(unambiguous ? expected.href : undefined)
       }),

@@ -4,7 +4,7 @@ import { type Api, buildClient, faultOf, requestTo, startApi } from './apis.ts'
 
 type Seen = { method: string; url: string; headers: IncomingHttpHeaders; body: string }
 
-/** Redirects `/r?status=…&to=…`, responds with 200 to everything else, and records all requests. */
+/** Starts an API that redirects `/r?status=…&to=…`, responds with 200 to everything else, and records all requests. */
 const startRedirector = async (): Promise<Api & { seen: Seen[] }> => {
   const seen: Seen[] = []
   const api = await startApi((request, response) => {

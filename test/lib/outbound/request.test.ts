@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { buildClient, faultOf, requestTo, startApi } from './apis.ts'
 
-/** Responds with what it received. */
+/** Starts an API that responds with what it received. */
 const startEcho = () =>
   startApi((request, response) => {
     const chunks: Buffer[] = []

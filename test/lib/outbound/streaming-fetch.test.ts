@@ -13,7 +13,7 @@ import { BAD_NAMES, badTargets } from './bad-targets.ts'
 
 const LIMIT = 4_096
 
-/** Creates a fetch that may reach loopback, also as `api.test` and `other.test`. */
+/** Creates a fetch function that may reach loopback, also under the names `api.test` and `other.test`. */
 const openFetch = (options: Partial<StreamingFetchOptions> = {}): StreamingFetch => {
   const guarded = createStreamingFetch({
     policy: createAddressPolicy({ allow: ['127.0.0.1'] }),
@@ -42,7 +42,7 @@ const faultOf = async (outcome: Promise<unknown>): Promise<OutboundError> => {
 
 const urlOf = ({ port }: Api, path = '/'): string => `http://api.test:${port}${path}`
 
-/** Starts an API that begins a stream of events and provides the response to continue it. */
+/** Starts an API that begins an event stream, and provides the response so that a test can continue the stream. */
 const startStream = async (headers: Record<string, string> = { 'content-type': 'text/event-stream' }) => {
   const begun = Promise.withResolvers<ServerResponse>()
   const closed = Promise.withResolvers<void>()
@@ -131,7 +131,7 @@ describe('a stream of events', () => {
     const response = await begun
     const half = 'x'.repeat(LIMIT / 2)
     for (let i = 0; i < 6; i++) {
-      // The end of an event arrives in two chunks.
+      // The two line breaks that end an event arrive in separate chunks.
       response.write(`data: ${half}\n`)
       expect(await reader.next()).toContain(half)
       response.write('\n')
@@ -191,7 +191,7 @@ describe('a stream of events', () => {
       })
     })
     for (let i = 0; i < 10_000; i++) response.write(event)
-    // Enough round trips for everything to arrive.
+    // These round trips give everything enough time to arrive.
     for (let i = 0; i < 100; i++) await (await fetch(urlOf(other))).text()
     expect(isDrained).toBe(false)
     const reader = readerOf(answer)

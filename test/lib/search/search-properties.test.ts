@@ -11,7 +11,7 @@ import { json, search } from './search-support.ts'
 const letters = fc.constantFrom('a', 'b', 'c', 'A', 'B', ' ', '\n', '.', 'é', '1', '-')
 const shortText = fc.array(letters, { maxLength: 40 }).map(chars => chars.join(''))
 
-/** Patterns that RE2 and RegExp interpret alike, without exponential backtracking. */
+/** Patterns that RE2 and RegExp interpret in the same way, without exponential backtracking. */
 const atom = fc.constantFrom(
   'a',
   'b',
@@ -129,7 +129,7 @@ it('fuzzy search finds the nearest word within the distance, by a naive measure'
         const parsed = parseFuzzy(pattern, most)
         if (!parsed.ok) throw new Error(parsed.error)
         const near = parsed.value.find(words.join(' '))
-        // Adjacent words are also compared as one, because a word may have been split.
+        // Adjacent words are also compared together, because a word may have been split.
         const runs = words.flatMap((each, at) => (at + 1 < words.length ? [each, `${each} ${words[at + 1]}`] : [each]))
         const nearest = Math.min(...runs.map(run => naiveDistance(pattern, run)))
         expect(near?.distance).toBe(nearest <= most ? nearest : undefined)

@@ -16,7 +16,7 @@ describe('a long text in a record', () => {
 describe('ranking', () => {
   it('has the scores of BM25, calculated by hand', () => {
     const { ranked } = buildRanking([['the cat sat'], ['the dog'], ['the cat saw the other cat run']]).rank('cat')
-    // Three texts of 3, 2 and 7 words, two of which contain the word; k1 = 1.2, b = 0.75.
+    // Three texts of 3, 2 and 7 words, two of which contain the word. k1 = 1.2, b = 0.75.
     const rarity = Math.log(1 + (3 - 2 + 0.5) / (2 + 0.5))
     const score = (times: number, words: number) => (rarity * times * 2.2) / (times + 1.2 * (0.25 + (0.75 * words) / 4))
     expect(ranked.map(({ index }) => index)).toEqual([2, 0])

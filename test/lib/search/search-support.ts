@@ -17,7 +17,7 @@ export const search = (document: ResultDocument, params: SearchParams) => {
   }
 }
 
-/** Returns why a search is refused. Throws if it succeeds. */
+/** Returns why a search is refused. Throws if the search succeeds. */
 export const refusal = (document: ResultDocument, params: SearchParams): string => {
   const outcome = createSearch().apply(document, { mode: 'regex', ...params })
   if (outcome.ok) throw new Error(`found ${JSON.stringify(outcome.value)}`)

@@ -36,7 +36,7 @@ it('a very long text is counted in linear time', async () => {
 
 it("the encoder built from the package's data gives the same tokens as the package", () => {
   const texts = packageRanks.filter(token => typeof token === 'string')
-  // Characters without a token of their own consist of several tokens.
+  // Characters that have no token of their own take several tokens.
   const characters = Array.from({ length: 0x11 * 0x1000 }, (_, index) =>
     String.fromCodePoint(index * 16).toWellFormed(),
   )

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { AbortedError, createFairQueue, QueueFullError, type QueueLimits } from '../../../src/lib/worker/fair-queue.ts'
 
-/** A queue of jobs that end on demand. Tenants are written `group.owner`. */
+/** Creates a queue whose jobs end on demand. Tenants are written as `group.owner`. */
 const createWorld = (maxRunning: number, limits: Partial<QueueLimits> = {}) => {
   let time = 0
   const most = { maxRunning, maxRunningOfOwner: 1, maxRunningOfGroup: maxRunning }

@@ -9,7 +9,7 @@ import { beginSession, nextMessage, openStream, post } from '../wire.ts'
 
 const CHANGES = 40
 const CALLERS = 8
-/** For tests with many steps, which are slow on a busy machine. */
+/** Timeout for tests with many steps, which are slow on a busy machine. */
 const LONG_MS = 60_000
 
 describe.each(databasesOfRun)('a change on $kind', kind => {

@@ -10,7 +10,7 @@ import { runFakeApi, runPatchbay, runUser } from '../../support/world.ts'
 import { INITIALIZE } from '../messages.ts'
 import { beginSession, nextMessage, openStream, post } from '../wire.ts'
 
-/** The longest wait. Other tests measure how soon changes are visible. */
+/** The longest wait for a change to show. Other tests measure how soon changes are visible. */
 const SHOWS = { timeout: 15_000, interval: 20 }
 const PROCESS_MS = 60_000
 
@@ -25,7 +25,7 @@ describe.each(databaseKinds)('another process on the same database ($kind)', kin
     await ada.expectOk('PUT', `/servers/${made.serverId}/globals/key`, { value: 'first', secret: true })
     return made
   }
-  /** The services as in another process: with their own bus and caches. */
+  /** Starts the services as another process would, with their own bus and caches. */
   const startOther = async () => {
     const other = await buildServices(patchbay.settings, createLogger('silent'))
     onTestFinished(other.close)
@@ -37,7 +37,7 @@ describe.each(databaseKinds)('another process on the same database ($kind)', kin
   it('changes a global, an instance and a tool, and each change is visible here', { timeout: PROCESS_MS }, async () => {
     const { url, serverId, instanceIds, toolIds } = await make()
     const client = await connect(url)
-    /** The requests that a call sends to the API. */
+    /** Calls the tool and returns the URL of the request that reaches the API. */
     const asked = async () => {
       await callText(client, 'tool')
       return fake.seen.at(-1)?.url

@@ -10,7 +10,7 @@ import { ANSWERS, conformanceTools } from './fixture.ts'
 const PACKAGE = createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/package.json')
 const PROGRAM = join(dirname(PACKAGE), 'dist/index.js')
 
-/** Runs all scenarios that a revision requires, and fails for one that the baseline does not expect to fail. */
+/** Runs all scenarios that a revision requires. Fails if a scenario fails that the baseline does not list. */
 const runRequirements = (url: string, revision: string): Promise<{ code: number | string; output: string }> =>
   new Promise(resolve => {
     const baseline = join(import.meta.dirname, `not-yet-${revision}.yml`)
@@ -34,7 +34,7 @@ const ALWAYS = [
   'dns-rebinding-protection',
   'json-schema-2020-12',
 ]
-/** Must pass in any case: without this list the run would succeed if the suite stopped running them. */
+/** Scenarios that must always pass. Without this list, the run would succeed even if the suite no longer ran them. */
 const MUST_PASS: Readonly<Record<string, readonly string[]>> = {
   '2025-11-25': [...ALWAYS, 'server-initialize', 'server-session-lifecycle', 'ping', 'logging-set-level'],
   '2026-07-28': [
@@ -72,7 +72,7 @@ describe('the official conformance suite against tools created through the API',
     },
   )
 
-  // Two scenarios would pass without the tool too, so check that the API was really called.
+  // Two scenarios would pass even without the tool, so this checks that the API was really called.
   it('really called the API behind the tools', () => {
     const called = new Set(fake.seen.map(request => request.url))
     expect([...called].sort()).toEqual(

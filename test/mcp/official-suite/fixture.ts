@@ -5,7 +5,7 @@ const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
 )
-/** The smallest WAV: a header of 44 bytes and no samples. */
+/** The smallest WAV file: a 44-byte header and no samples. */
 const WAV = Buffer.from('UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=', 'base64')
 
 const sendParts = (response: ServerResponse): void => {
@@ -39,7 +39,7 @@ const get = (name: string, path: string) => (origin: string) => ({
   url: `${origin}${path}`,
 })
 
-/** Creates tools with the names that the official suite calls, as a builder would. */
+/** Defines the tools that the official suite calls, as a builder would. */
 export const conformanceTools = (origin: string) => [
   get('test_simple_text', '/text')(origin),
   get('test_image_content', '/image')(origin),
@@ -47,7 +47,7 @@ export const conformanceTools = (origin: string) => [
   get('test_embedded_resource', '/resource')(origin),
   get('test_multiple_content_types', '/mixed')(origin),
   get('test_error_handling', '/error')(origin),
-  // For these two the suite only checks that nothing is sent: no log message and no request of the server.
+  // For the logging and elicitation tools, the suite only checks that the server sends no log message and no request.
   get('test_logging_tool', '/text')(origin),
   get('test_trigger_tool_change', '/change')(origin),
   get('test_streaming_elicitation', '/text')(origin),

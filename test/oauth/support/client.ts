@@ -17,7 +17,10 @@ const toAnswer = async (response: Response): Promise<Answer> => {
 }
 
 let addresses = 0
-/** A new client address for each registration, for an app that trusts loopback as its proxy. Avoids the rate limit. */
+/**
+ * Returns a new client address for each registration, which avoids the rate limit. The app must trust loopback as its
+ * proxy.
+ */
 const freshAddress = (): string => `203.0.${113 + Math.floor(++addresses / 250)}.${addresses % 250}`
 
 export const postRegistration = async (
@@ -58,10 +61,10 @@ export const postForm = async (
 export const makeVerifier = (): string => randomBytes(32).toString('base64url')
 export const challengeOf = (verifier: string): string => createHash('sha256').update(verifier).digest('base64url')
 
-/** An authorization request: its parameters, and what the client must remember. */
+/** An authorization request: its parameters, and the verifier that the client must remember. */
 export type Request = { verifier: string; parameters: Record<string, string> }
 
-/** Creates a valid request. `changes` replaces parameters, and removes those that are undefined. */
+/** Creates a valid request. `changes` replaces parameters; undefined removes one. */
 export const makeRequest = (
   clientId: string,
   resource: string,
@@ -85,7 +88,7 @@ export const makeRequest = (
 export const authorizeUrl = (origin: string, { parameters }: Request): string =>
   `${origin}/oauth/authorize?${new URLSearchParams(parameters)}`
 
-/** Returns the parameters with which the browser was sent to the client. Throws if it was not. */
+/** Returns the parameters of the redirect to the client. Throws if the page is not a redirect. */
 export const readCallback = (page: Page): URLSearchParams => {
   const location = page.headers.get('location')
   if (location === null) throw new Error(`no redirect: ${page.status} ${page.url} ${page.text.slice(0, 2_000)}`)
@@ -96,7 +99,7 @@ export const readCallback = (page: Page): URLSearchParams => {
 export const openConsent = (visitor: Visitor, origin: string, request: Request): Promise<Page> =>
   visitor.get(authorizeUrl(origin, request))
 
-/** Responds to the consent page. */
+/** Submits an answer to the consent page. */
 export const answerConsent = (visitor: Visitor, page: Page, answer: 'yes' | 'no'): Promise<Page> => {
   const { action, fields } = fieldsOf(page, '/oauth/interaction/')
   return visitor.post(action, { ...fields, answer })
@@ -110,7 +113,7 @@ export const obtainCode = async (visitor: Visitor, origin: string, request: Requ
   return code
 }
 
-/** Exchanges code and verifier for tokens; `changes` as in `makeRequest`. */
+/** Exchanges a code and its verifier for tokens. `changes` works as in `makeRequest`. */
 export const exchange = (
   origin: string,
   code: string,
@@ -155,6 +158,6 @@ export const tokensOf = ({ status, body }: Answer): Tokens => {
   return Tokens.parse(body)
 }
 
-/** Goes from consent to tokens, for a registered client. */
+/** Completes the flow of a registered client, from consent to tokens. */
 export const connect = async (visitor: Visitor, origin: string, request: Request): Promise<Tokens> =>
   tokensOf(await exchange(origin, await obtainCode(visitor, origin, request), request))

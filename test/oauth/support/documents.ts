@@ -21,7 +21,7 @@ export type DocumentHost = {
   /** Requested paths, in order. */
   asked: string[]
   connections: () => number
-  /** Serves a document at a path. Its own URL is passed in. Returns that URL. */
+  /** Serves a document at a path. `answer` receives the document's URL, which is also returned. */
   put: (path: string, answer: (url: string) => DocumentAnswer) => string
   close: () => Promise<void>
 }

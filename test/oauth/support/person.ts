@@ -1,7 +1,7 @@
 import { answerConsent, readCallback } from './client.ts'
 import { createVisitor, fieldsOf } from './visitor.ts'
 
-/** Acts as a user whom a client sent to an address: signs in if asked, and responds to the consent page. */
+/** Acts as a user whom a client sent to an address: signs in if asked, and answers the consent page. */
 export const answerAt = async (
   url: URL,
   { email, password = 'correct horse battery staple' }: { email: string; password?: string },

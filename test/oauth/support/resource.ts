@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 
-/** Parses a challenge (RFC 9110 §11.2) with one scheme and quoted parameters, each once. */
+/** Parses a challenge (RFC 9110 §11.2) that has one scheme and quoted parameters, each once. */
 export const challengeOf = (response: Response): Record<string, string> => {
   const [, list = ''] = /^Bearer (.+)$/.exec(response.headers.get('www-authenticate') ?? '') ?? []
   const parameters: Record<string, string> = {}
@@ -13,7 +13,7 @@ export const challengeOf = (response: Response): Record<string, string> => {
   return parameters
 }
 
-/** The challenge parameters that a client receives. */
+/** Returns the challenge parameters that a client receives. */
 export const askedAt = (serverUrl: string): Record<string, string> => ({
   resource_metadata: serverUrl.replace('/s/', '/.well-known/oauth-protected-resource/s/'),
   scope: 'mcp:read mcp:call',

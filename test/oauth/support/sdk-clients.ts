@@ -17,7 +17,7 @@ type Discovered = Awaited<ReturnType<NonNullable<Provider1['discoveryState']>>>
 let memories = 0
 
 /**
- * Everything an application must provide for the SDKs' own OAuth code: a store, and a way to send the user to an
+ * Creates everything an application must provide for the SDKs' OAuth code: a store, and a way to send the user to an
  * address. Records where the user was sent and what was requested from Patchbay.
  */
 export const createMemory = ({
@@ -30,9 +30,9 @@ export const createMemory = ({
   registered?: Known
 } = {}) => {
   const address = `192.0.2.${++memories}`
-  /** Where the user was sent, in order. */
+  /** The URLs to which the user was sent, in order. */
   const sentTo: URL[] = []
-  /** `POST /oauth/token`, in order. */
+  /** Requests, such as `POST /oauth/token`, in order. */
   const asked: string[] = []
   let known = registered
   let tokens: Tokens
@@ -71,7 +71,7 @@ export const createMemory = ({
     asked,
     clientId: (): string => known?.client_id ?? '',
     tokens: () => ({ access: tokens?.access_token ?? '', refresh: tokens?.refresh_token ?? '' }),
-    /** Uses its own address, for an app that trusts loopback as its proxy. */
+    /** Sends requests from an address of its own, for an app that trusts loopback as its proxy. */
     fetch: (input: string | URL, init?: RequestInit): Promise<Response> => {
       const headers = new Headers(init?.headers)
       headers.set('x-forwarded-for', address)
@@ -82,7 +82,7 @@ export const createMemory = ({
 }
 export type Memory = ReturnType<typeof createMemory>
 
-/** The features of both SDK generations that the tests use. */
+/** The features that the tests use and that both SDK generations share. */
 export type Connection = {
   listTools: () => Promise<{ tools: { name: string }[] }>
   callTool: (params: { name: string; arguments?: Record<string, unknown> }) => Promise<unknown>
@@ -91,16 +91,16 @@ export type Connection = {
 
 /** A client before it is connected. */
 export type Attempt = {
-  /** Rejects with the SDK's UnauthorizedError once the user was sent to sign in. */
+  /** Rejects with the SDK's UnauthorizedError after the user has been sent to sign in. */
   connect: () => Promise<Connection>
-  /** Passes on the parameters of its callback. */
+  /** Passes the parameters of the client's callback to the SDK. */
   finish: (callback: URLSearchParams) => Promise<void>
 }
 
 export type SdkClient = {
   name: string
   /**
-   * Whether the client requests a missing scope. SDK 1 only refreshes its token instead; over SSE, neither SDK version
+   * Whether the client requests a missing scope. SDK 1 only refreshes its token instead. Over SSE, neither SDK version
    * reacts.
    */
   canStepUp?: true

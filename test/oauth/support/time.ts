@@ -9,7 +9,7 @@ const Payload = z.looseObject({ iat: z.number().optional(), exp: z.number().opti
 
 const earlier = (at: Date | null, ms: number): Date | null => (at === null ? null : new Date(at.getTime() - ms))
 
-/** Makes all data of the authorization server older by this much, as if the time had passed. */
+/** Ages all data of the authorization server by this much, as if the time had passed. */
 export const letTimePass = async ({ services }: OAuthWorld, ms: number): Promise<void> => {
   const { db } = services
   for (const row of await db.oAuthArtifact.findMany()) {
@@ -33,5 +33,5 @@ export const letTimePass = async ({ services }: OAuthWorld, ms: number): Promise
   }
 }
 
-/** Clears the token cache, as a few seconds would. Open streams are checked as well. */
+/** Clears the token cache, as a few seconds would. This also rechecks open streams. */
 export const forgetTokens = ({ services }: OAuthWorld): Promise<void> => services.bus.publish({ type: 'resync' })

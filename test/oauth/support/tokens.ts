@@ -9,7 +9,7 @@ export type TokenWish = {
   clientId?: string
   /** Milliseconds from now. */
   endsIn?: number
-  /** The server's address, unless given. */
+  /** Default: the server's address. */
   audience?: string
   kind?: string
 }

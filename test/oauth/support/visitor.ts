@@ -7,7 +7,7 @@ const MAX_STEPS = 12
 
 type Cookie = { name: string; value: string; path: string }
 
-/** Cookies of one origin, sent according to their paths. */
+/** Creates a jar for the cookies of one origin, which are sent according to their paths. */
 const createCookieJar = () => {
   const cookies = new Map<string, Cookie>()
   return {
@@ -39,7 +39,10 @@ const decodeEntities = (html: string): string =>
     return plain[name] ?? ''
   })
 
-/** Returns the fields of the form that posts to an address containing this text and has a field of this name. */
+/**
+ * Returns the action and fields of the form that posts to an address containing this text. If `field` is given, the
+ * form must have it.
+ */
 export const fieldsOf = (
   page: Page,
   action: string,
@@ -58,7 +61,7 @@ export const fieldsOf = (
   throw new Error(`no form leads to ${action} on ${page.url} (${page.status}): ${page.text.slice(0, 2_000)}`)
 }
 
-/** Returns where a page leads by itself: through a redirect or its markup. */
+/** Returns the URL that a page leads to by itself, through a redirect or its markup. */
 const nextOf = ({ status, headers, text }: Page): string | null => {
   if (REDIRECTS.has(status)) return headers.get('location')
   const [, target] = /<meta http-equiv="refresh" content="0; url=([^"]*)"/.exec(text) ?? []

@@ -4,13 +4,13 @@ import { createVisitor, type Visitor } from './visitor.ts'
 
 let owners = 0
 
-/** Starts the real application with a user who has a private server. It trusts X-Forwarded-For. */
+/** Starts the real application with a user who has a private server. The application trusts X-Forwarded-For. */
 export const startOAuthWorld = async ({ env, ...options }: WorldOptions = {}) => {
   const patchbay = await startWorld({ ...options, env: { PATCHBAY_TRUST_PROXY: '127.0.0.0/8', ...env } })
   const { origin } = patchbay
   /** Owns the servers. */
   const owner = await signUp(origin, `server-owner${++owners}@example.com`)
-  /** The owner's browser, signed in. */
+  /** A browser in which the owner is signed in. */
   const visitor = createVisitor(origin)
   await visitor.signIn(owner.email)
   const makeServer = async (fields: Record<string, unknown> = {}): Promise<string> => {
@@ -25,7 +25,7 @@ export const startOAuthWorld = async ({ env, ...options }: WorldOptions = {}) =>
     serverUrl: await makeServer(),
     /** Creates another server. */
     makeServer,
-    /** Opens a browser for a new user. */
+    /** Signs up a new user and returns their browser. */
     visit: async (email: string): Promise<Visitor> => {
       const other = createVisitor(origin)
       await other.signUp(email)
@@ -35,5 +35,5 @@ export const startOAuthWorld = async ({ env, ...options }: WorldOptions = {}) =>
 }
 export type OAuthWorld = Awaited<ReturnType<typeof startOAuthWorld>>
 
-/** Starts it for the tests of a block. */
+/** Starts the application for the tests of a block. */
 export const runOAuthWorld = (options?: WorldOptions) => during(() => startOAuthWorld(options))

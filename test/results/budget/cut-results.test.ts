@@ -150,7 +150,7 @@ describe('a server with a token budget', () => {
     const first = await call('proxy_filter', { cache_id: about.cacheId, fields: ['people[].address.city'] })
     const { cacheId: next, tokens, bytes } = CutResultMeta.parse(first.meta)
     expect(next).not.toBe(about.cacheId)
-    // They describe the stored result.
+    // `tokens` and `bytes` describe the newly stored result.
     expect([tokens < about.tokens, bytes < about.bytes]).toEqual([true, true])
     const found = await call('proxy_search', { cache_id: next, pattern: 'Samarkand' })
     expect(found.texts.join('\n')).toContain('Samarkand')

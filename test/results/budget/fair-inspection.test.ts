@@ -18,13 +18,13 @@ const firstEnded = Promise.withResolvers<void>()
 const fake = runFakeApi(async ({ url }, response) => {
   if (url.startsWith('/first')) return answerJson(response, { first: true })
   if (url.startsWith('/small')) {
-    // The small result arrives when all large results wait for their inspection.
+    // Delays the small result until the large results are waiting for their inspection.
     await firstEnded.promise
     return answerJson(response, { small: true })
   }
   received += 1
   if (received === MANY) allReceived.resolve()
-  // Otherwise, most inspections could end before the last one begins.
+  // Without this, most inspections could end before the last one begins.
   await allReceived.promise
   response.writeHead(200, { 'content-type': 'application/json' }).end(large)
 })
@@ -40,7 +40,7 @@ const serve = async () => {
 it('many inspections of one server do not delay those of another', async () => {
   const heavy = await serve()
   const light = await serve()
-  // Starts the pool's threads and processes, which takes longer than the inspections.
+  // Starts the pool's threads and processes in advance, because this takes longer than the inspections.
   await Promise.all([heavy, light].flatMap(call => [call('first'), call('first')]))
   let ended = 0
   const onEnd = () => {
@@ -49,7 +49,7 @@ it('many inspections of one server do not delay those of another', async () => {
   }
   const looks = Array.from({ length: MANY }, () => heavy('large').finally(onEnd))
   const { content } = await light('small')
-  // Without turns, it would be among the last.
+  // If the servers did not take turns, the small result would be among the last.
   expect(ended).toBeLessThan(MANY - 8)
   expect(JSON.stringify(content)).toContain('small')
   const all = await Promise.all(looks)

@@ -9,15 +9,15 @@ import { makeServer, signUp } from '../../support/api-client.ts'
 import { casesOfRun } from '../../support/cases-of-run.ts'
 import { runFakeApi, runPatchbay } from '../../support/world.ts'
 
-// Large results are read by a low-priority process, which takes long on a busy machine.
+// A low-priority process reads large results, which takes long on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 
 const BUDGET = 1_000
 const MIN_BYTES = 100_000
 const MAX_BYTES = 10_000_000
-/** How many of the results are tried in `npm test`: one of so many. */
+/** `npm test` tries one in this many results. */
 const FIRST_OF = 4
-/** Tokens of the first reply, as a share of the whole. */
+/** Upper limit for the median share of a result's tokens that the first reply contains. */
 const MAX_MEDIAN_SHARE = 0.05
 
 const Meta = z.looseObject({ cacheId: z.string(), tokens: z.int() })

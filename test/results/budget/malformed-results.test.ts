@@ -16,9 +16,9 @@ const LONG_NUMBER = '9'.repeat(30)
 type Case = {
   type: string
   body: () => string | Buffer
-  /** How the outline describes it. */
+  /** How the outline describes the body. */
   outline: RegExp
-  /** What a search finds in it, if anything. */
+  /** A pattern to search the body for, and what the search finds, if anything. */
   finds?: [pattern: string, found: string]
 }
 

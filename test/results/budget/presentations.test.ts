@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 30_000 })
 const BUDGET = { maxResponseTokens: 500 }
 const rows = Array.from({ length: 1_000 }, (_, id) => ({ id, town: id === 900 ? 'Ghent' : 'Bruges' }))
 const OUTPUT = { type: 'object', properties: { rows: { type: 'array' } }, required: ['rows'] }
-/** The result of a tool with structured content and only a short text beside it. */
+/** Results of an upstream whose tool returns structured content with only a short text beside it. */
 const STRUCTURED_RESULTS: Readonly<Record<string, object>> = {
   initialize: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'own', version: '1' } },
   'tools/list': { tools: [{ name: 'rows', inputSchema: { type: 'object' } }] },

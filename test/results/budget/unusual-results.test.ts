@@ -13,7 +13,7 @@ const BUDGET = 500
 const rows = Array.from({ length: 1_000 }, (_, id) => ({ id, town: id === 900 ? 'Ghent' : 'Bruges' }))
 const few = Array.from({ length: 20 }, (_, id) => ({ id, list: [id, id + 1] }))
 const PRETTY = JSON.stringify(few, undefined, '\n\t  ')
-/** Characters that take one token per byte, in parts that are each within a budget of 200. */
+/** Characters that take one token per byte, in parts that each fit into a budget of 200 tokens. */
 const SIGNS = [60, 46, 31, 21].map(count => `Content-Type: text/plain\r\n\r\n${'\ua9c5'.repeat(count)}\r\n`)
 
 const BODIES: Readonly<Record<string, [type: string, body: string | Buffer]>> = {
@@ -32,7 +32,7 @@ const answer: Answerer = ({ url }, response) => {
   response.writeHead(200, { 'content-type': type }).end(body)
 }
 
-/** An upstream whose only tool fails with a long explanation. */
+/** Results of an upstream whose only tool fails with a long explanation. */
 const FAILING: Readonly<Record<string, object>> = {
   initialize: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'own', version: '1' } },
   'tools/list': { tools: [{ name: 'fail', inputSchema: { type: 'object' } }] },

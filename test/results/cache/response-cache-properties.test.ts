@@ -14,7 +14,7 @@ describe('an API that never changes', () => {
   const patchbay = runPatchbay({
     services: { responseCache: { now: () => nowMs, limits: { maxServerBytes: 5_000 } } },
   })
-  // Some responses are errors, some may not be cached, and each depends on the whole request.
+  // Some responses are errors, some must not be cached, and each depends on the whole request.
   const fake = runFakeApi(({ method, url, headers, body }, response) => {
     const { searchParams } = new URL(url, fake.origin)
     const cacheControl = searchParams.get('says') ?? ''
@@ -77,7 +77,7 @@ describe('an API that never changes', () => {
       }),
       { numRuns: 25 },
     )
-    // The cache was used.
+    // Some of the results came from the cache.
     expect(fake.seen.length - before).toBeLessThan(calls)
   })
 })

@@ -87,7 +87,7 @@ describe('the response cache', () => {
     const caller = (token = builder.token) => connect(made.url, token)
     return { ...made, toolId: made.toolIds.tool ?? '', caller }
   }
-  /** Counts the requests that reach the API meanwhile. */
+  /** Counts the requests that reach the API during `work`. */
   const countRequests = async (work: () => Promise<unknown>): Promise<number> => {
     const before = fake.seen.length
     await work()
@@ -138,7 +138,7 @@ describe('the response cache', () => {
     expect(await countRequests(() => callText(client, 'tool', { path: 'a' }))).toBe(1)
   })
 
-  /** For how many of 60 seconds a response is reused: for its caller, and for everybody. */
+  /** For how many of 60 seconds a response is reused, first for the same caller, then for everybody. */
   const TIMES: [path: string, own: number, shared: number][] = [
     ['silent', 60, 60],
     ['no-store', 0, 0],

@@ -6,7 +6,7 @@ import { type CutCache, type CutCacheOptions, createCutCache } from '../../../sr
 export const MINUTE_MS = 60_000
 export const KIBIBYTE = 1_024
 
-/** Creates caches with one clock, which the test moves. */
+/** Creates caches that share one clock, which the test sets. */
 export const createCacheWorld = (options: CutCacheOptions = {}) => {
   const clock = { now: Date.parse('2026-11-22T12:00:00Z') }
   const warnings: object[] = []
@@ -21,12 +21,12 @@ export const createCacheWorld = (options: CutCacheOptions = {}) => {
 
 export const newHolder = (): string => cutResultHolderOf({ userId: randomUUID(), via: randomUUID() })
 
-/** The holder of results of anonymous calls. */
+/** The holder of the results of anonymous calls. */
 export const ANYONE = cutResultHolderOf(undefined)
 
 export const ABOUT = { tool: 'list_orders', mediaType: 'application/json', tokens: 12_000 }
 
-/** Stores a result, or fails the test. */
+/** Stores a result. Fails the test if the result is not stored. */
 export const put = async (
   cache: CutCache,
   serverId: string,

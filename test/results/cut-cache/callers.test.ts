@@ -12,7 +12,7 @@ import { during, runFakeApi, runPatchbay, runUser } from '../../support/world.ts
 const ORDERS = Array.from({ length: 5_000 }, (_, id) => ({ id, customer: `customer ${id % 700}`, note: 'as usual' }))
 const LAST = { fields: ['[4999].id'] }
 
-/** Calls for all orders, and returns the id of the cut result. */
+/** Calls `list_orders` and returns the id of the cut result. */
 const callForId = async (client: Client): Promise<string> => cacheIdOf((await callTexts(client, 'list_orders')).meta)
 
 const continueFrom = (client: Client, cacheId: string) =>
@@ -34,7 +34,7 @@ describe('a cut result at two replicas that share PostgreSQL', { timeout: 60_000
       server: { maxResponseTokens: 1_000, ...server },
     })
   const elsewhere = (url: string): string => url.replace(here.origin, there.origin)
-  /** The row is written after the call was answered. */
+  /** Waits for the row, which is written after the response to the call. */
   const shared = (serverId: string) =>
     expect.poll(() => here.services.db.cachedAnswer.count({ where: { serverId } })).toBeGreaterThan(0)
 

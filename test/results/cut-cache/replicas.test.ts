@@ -31,7 +31,7 @@ describe('two replicas that share PostgreSQL', () => {
     await database.drop()
   })
 
-  /** Opens two caches, each with a connection of its own, and creates a server. */
+  /** Opens two caches, each with its own connection, and creates a server. */
   const open = async (options: CutCacheOptions = {}) => {
     const world = createCacheWorld({ store: createCutResultStore(db), ...options })
     const other = world.open({ store: createCutResultStore(otherDb) })
@@ -120,7 +120,7 @@ describe('two replicas that share PostgreSQL', () => {
       expect(await readText(one, serverId, ANYONE, cacheId)).toBe('here')
       await one.settle()
     }
-    // The other has had no use for more than five minutes, so it reads the row.
+    // The other cache has not been used for more than five minutes, so it reads the row.
     clock.now += 4 * MINUTE_MS
     expect(await readText(cache, serverId, ANYONE, cacheId)).toBe('here')
     await cache.settle()

@@ -12,7 +12,7 @@ afterAll(() => workers.close())
 
 const textOf = (index: number): string => `Result ${index} says that it has this number, and nothing else.`
 
-/** Creates a ledger and records what it counts. */
+/** Creates a ledger and collects what it records. */
 const begin = () => {
   const recorded: ExecutionTokens[] = []
   const errors: unknown[] = []

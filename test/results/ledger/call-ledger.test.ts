@@ -9,7 +9,7 @@ import { runFakeApi, runPatchbay, runUser } from '../../support/world.ts'
 import { countAll, readTokens, readWhenCounted } from './token-sums.ts'
 
 const BUDGET = 1_000
-/** Joined texts can have a token more or fewer than their parts. This is the maximum difference for one result. */
+/** The maximum difference for one result: joined texts can have a token more or fewer than their parts. */
 const SEAMS = 4
 
 const people = Array.from({ length: 1_000 }, (_, id) => ({ id, name: `Person ${id}`, links: [`/people/${id}`] }))

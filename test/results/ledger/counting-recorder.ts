@@ -1,6 +1,6 @@
 import type { ExecutionTokens, Recorder } from '../../../src/history/execution-record.ts'
 
-/** Stands for the recorder: asks for the waiting tokens in the next turn of the event loop. */
+/** Stands in for the recorder: requests the waiting token counts in the next turn of the event loop. */
 export const createCountingRecorder = (
   recordTokens: (tokens: ExecutionTokens) => void,
 ): Pick<Recorder, 'recordTokens' | 'countBeforeWrite' | 'noteUncounted'> => {

@@ -26,8 +26,8 @@ const readLabels = (text: string): Record<string, string> => {
 }
 
 /**
- * Reads the text format of Prometheus, version 0.0.4, of counters and gauges in whole numbers; throws where anything is
- * not as the format has it: https://prometheus.io/docs/instrumenting/exposition_formats/
+ * Parses the Prometheus text format, version 0.0.4, for counters and gauges in whole numbers. Throws if anything
+ * violates the format: https://prometheus.io/docs/instrumenting/exposition_formats/
  */
 export const readExposition = (text: string): Map<string, ReadMetric> => {
   if (!text.endsWith('\n')) throw new Error('the last line does not end')

@@ -13,7 +13,7 @@ import { numberOf, readExposition } from './exposition-format.ts'
 const workers = createJobPool()
 afterAll(() => workers.close())
 
-/** Results that can wait to be counted at once. */
+/** How many results can wait to be counted at the same time. */
 const AT_ONCE = 60
 
 const begin = (pool = workers) => {

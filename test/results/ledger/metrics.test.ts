@@ -45,7 +45,7 @@ describe('metrics', () => {
     expect(response.status).toBe(200)
     return readExposition(await response.text())
   }
-  /** Returns the metrics of a server in the shape of the API. */
+  /** Reads the metrics of a server and returns them in the shape of the API. */
   const collectTools = async (serverId: string): Promise<ToolTokens[]> => {
     const metrics = await collect()
     const read = (name: string): Map<string, number> =>
@@ -70,7 +70,7 @@ describe('metrics', () => {
       }))
       .sort(byName)
   }
-  /** Returns the API's sums once this many results are counted. */
+  /** Returns the API's sums once this many results have been counted. */
   const whenCounted = async (serverId: string, counted: number): Promise<ToolTokens[]> => {
     const { tools } = await readWhenCounted(ada, serverId, counted)
     return tools

@@ -20,18 +20,18 @@ const Tokens = z.object({
   tools: z.array(z.object({ tool: z.string(), ...sums })),
 })
 
-/** Reads what the calls of a server cost. `query` names the days. */
+/** Reads how many tokens the calls of a server cost. `query` selects the days. */
 export const readTokens = async (user: ApiClient, serverId: string, query = '') =>
   Tokens.parse((await user.expectOk('GET', `/servers/${serverId}/executions/tokens${query}`)).body)
 
-/** Returns the sums once they contain this many calls. */
+/** Waits until the sums contain this many calls, and returns them. */
 export const readWhenCounted = async (user: ApiClient, serverId: string, counted: number) => {
   const isCounted = async () => (await readTokens(user, serverId)).counted
   await expect.poll(isCounted, { timeout: 20_000 }).toBe(counted)
   return readTokens(user, serverId)
 }
 
-/** Counts the tokens of texts, each by itself. */
+/** Counts the tokens of each text separately, and returns their sum. */
 export const countAll = async (texts: readonly string[]): Promise<number> => {
   const tokens = await Promise.all(texts.map(countTokens))
   return tokens.reduce((sum, one) => sum + one, 0)

@@ -7,10 +7,10 @@ import { runFakeApi, runPatchbay, runUser } from '../../support/world.ts'
 const Result = z.object({ content: z.array(z.object({ text: z.string() })) })
 
 const SECRET = `Kq/7&<w>'z"`
-/** Also in a header, and in lower case there if it is a media type. */
+/** Also sent in a header, in lowercase if the header is a media type. */
 const PLAIN = 'Tok3n-Zyx'
 
-/** Every way in which an API's encoder may write the secret. */
+/** Every spelling in which an API's encoder may write the secret. */
 const SPELLINGS: Record<string, string> = {
   'JSON with escaped slashes': String.raw`Kq\/7&<w>'z\"`,
   'JSON for pages': String.raw`Kq/7\u0026\u003cw\u003e'z\"`,
@@ -29,7 +29,7 @@ const SPELLINGS: Record<string, string> = {
 const UNKNOWN_ESCAPES = [...PLAIN].map(char => `\\u00${char.charCodeAt(0).toString(16)}`).join('')
 const json = { 'content-type': 'application/json' }
 
-/** Basic credentials with the secret at each of the three offsets of Base64. */
+/** Basic credentials in which the secret begins at each of the three offsets of Base64. */
 const CREDENTIALS = ['id', 'key', 'user'].map(user => Buffer.from(`${user}:${PLAIN}`).toString('base64'))
 
 const answers: Record<string, (response: ServerResponse) => void> = {

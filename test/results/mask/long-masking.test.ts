@@ -5,7 +5,7 @@ import { createSecretSearchFor } from '../../../src/results/mask/masking-job.ts'
 import { shapeResponse } from '../../../src/results/shape/shape.ts'
 import { countTurns } from '../../support/count-turns.ts'
 
-/** As many and as long as a server may have, and full of characters with many spellings. */
+/** As many secrets as a server may have, as long as allowed, and full of characters with many spellings. */
 const SECRETS = Array.from({ length: 60 }, (_, at) => `"\\&<>/+' é secret ${at} ${'x"/é'.repeat(140)}`)
 const SECRET = SECRETS[7] ?? ''
 const LONG = `${'lorem ipsum "dolor" é '.repeat(240_000)}${SECRET}`

@@ -4,7 +4,7 @@ import { openResultShaper } from '../../support/jobs.ts'
 
 const ANSWER = JSON.stringify({ users: [{ id: 1, name: 'Ada' }], text: 'a'.repeat(60) })
 const ENDLESS = '($again := function($n) { $again($n + 1) }; $again(0))'
-/** Exponential in the length of the text. */
+/** A match that takes exponential time in the length of the text. */
 const SLOW_MATCH = '$match(text & "b", /(a+)+$/)'
 
 describe('a hostile transform', () => {
@@ -55,7 +55,7 @@ describe('a hostile transform', () => {
       jsonata('$reduce([1..40], function($text) { $text & $text }, text)'),
       /^failed: The transform/,
     ],
-    // Each exhausts the memory, so that V8 ends its process.
+    // Each of these exhausts the memory, so that V8 ends its process.
     ['makes one long text', jsonata('$pad("", 300000000, "x")'), /took (more than 96 MB|longer than 1000 ms)/],
     [
       'makes one long list',

@@ -8,28 +8,28 @@ import { CANARY, type World } from './world.ts'
 type Statuses = readonly [number, number, number, number, number, number, number, number, number]
 
 type Spares = World['spare']
-/** Spare things with a single id. */
+/** Names of the functions that create a spare object with a single id. */
 type Spare = { [Name in keyof Spares]: Spares[Name] extends () => Promise<string> ? Name : never }[keyof Spares]
 
 export type Row = {
-  /** As Fastify prints it. */
+  /** The route as Fastify prints it. */
   route: string
   statuses: Statuses
-  /** The path, with the same parameters, if it differs from the route's. */
+  /** The path to request, with the same parameters, if it differs from the route's path. */
   path?: string
   query?: string
-  /** What the last parameter names, created for each asker if the request changes it. */
+  /** What the last parameter refers to. Created again for each asker if the request changes it. */
   spare?: Spare
-  /** Ids for the last parameters, if they are not of one spare thing. */
+  /** Ids for the last parameters, if they are not the id of one spare object. */
   id?: (world: World) => string | string[] | Promise<string | string[]>
   body?: object | ((world: World) => object)
-  /** Form fields that a page sends, instead of a JSON body. */
+  /** Form fields that a page sends instead of a JSON body. */
   form?: Record<string, string> | ((world: World) => Record<string, string>)
-  /** Requested with the headers of a browser. */
+  /** Whether to send the headers of a browser. */
   isBrowser?: true
 }
 
-/** The ids of the tested organization's things, by the segment before them in a path. */
+/** Returns the ids of the tested organization's objects, by the path segment before each id. */
 const idsBySegment = (world: World): Readonly<Record<string, string>> => ({
   organizations: world.organizationId,
   toolkits: world.toolkitId,
@@ -46,7 +46,7 @@ const idsBySegment = (world: World): Readonly<Record<string, string>> => ({
   clients: world.oauthClientId,
 })
 
-/** Returns the path and query to request, and creates what it names if the row says so. */
+/** Returns the path and query to request. Creates the object that they refer to if the row says so. */
 export const makePath = async ({ route, path, query = '', spare, id }: Row, world: World): Promise<string> => {
   const pattern = path ?? route.slice(route.indexOf(' ') + 1)
   const own = [(await (spare === undefined ? id?.(world) : world.spare[spare]())) ?? []].flat()
@@ -57,29 +57,29 @@ export const makePath = async ({ route, path, query = '', spare, id }: Row, worl
 }
 
 const everybody = (status: number): Statuses => [status, status, status, status, status, status, status, status, status]
-/** The statuses of a route that requires this permission. */
+/** Returns the statuses of a route that requires this permission. */
 const needing = (permission: Permission, done: number, byReading = 403, byWriting = done): Statuses => {
   const of = (role: Role): number => (mayRole(role, permission) ? done : 403)
   return [401, 404, of('viewer'), of('builder'), of('admin'), of('owner'), byReading, byWriting, 403]
 }
 const seeing = (permission: Permission): Statuses => needing(permission, 200, 200, 403)
-/** What all members may see. */
+/** Statuses of a route that all members may read. */
 const READ = seeing('read')
 const build = (done: number): Statuses => needing('build', done)
-/** Actions on the owner's server. */
+/** Returns the statuses of a route that requires the permission `manage`. */
 const manage = (done: number): Statuses => needing('manage', done)
-/** What every user may do with their own account. */
+/** Statuses of a route on which every user may read something of their own account. */
 const OWN: Statuses = [401, 200, 200, 200, 200, 200, 200, 403, 403]
-/** The URL of the owner's private server. */
+/** Returns the statuses of the URL of the owner's private server. */
 const mcp = (done: number): Statuses => [401, 403, 403, 403, 403, done, 403, 403, done]
 
-/** What every user may change in their own account; tokens need the scope `write`. */
+/** Returns the statuses of a change that every user may make in their own account. Tokens need the scope `write`. */
 const own = (done: number): Statuses => [401, done, done, done, done, done, 403, done, 403]
-/** Something of the owner's account that nobody else finds. */
+/** Returns the statuses of a change to something in the owner's account that nobody else can find. */
 const ofOwner = (done: number): Statuses => [401, 404, 404, 404, 404, done, 403, done, 403]
 
 const accounts: Row[] = [
-  // Open to anyone; rejected because of invalid data.
+  // Open to anyone, but rejected because of invalid data.
   { route: 'POST /api/v1/signup', statuses: everybody(400), body: {} },
   { route: 'POST /api/v1/session', statuses: everybody(400), body: {} },
   // A token is not a session.
@@ -98,7 +98,7 @@ const accounts: Row[] = [
   { route: 'DELETE /api/v1/tokens/:id', spare: 'token', statuses: ofOwner(204) },
 ]
 
-/** Requires the password or a code, which is missing. */
+/** Returns the row of a route that requires the password or a code, which is missing. */
 const unproved = (route: string): Row => ({
   route,
   statuses: own(400),
@@ -146,12 +146,12 @@ const organizations: Row[] = [
     body: ({ fresh }) => ({ email: `${fresh()}@example.com`, role: 'viewer' }),
   },
   { route: 'DELETE /api/v1/organizations/:id/invitations/:invitationId', spare: 'invitation', statuses: manage(204) },
-  // Nobody has the link of the email.
+  // Nobody has the link from the email.
   { route: 'POST /api/v1/invitations/accept', statuses: own(404), body: { token: 'a'.repeat(43) } },
 ]
 
 const organizationPages: Row[] = [
-  // All askers except the stranger belong to two organizations and get a list; the stranger is redirected.
+  // All askers except the stranger belong to two organizations and see a list. The stranger is redirected.
   { route: 'GET /organizations', statuses: [303, 303, 200, 200, 200, 200, 200, 403, 403] },
   { route: 'GET /organizations/new', statuses: OWN },
   { route: 'POST /organizations/new', statuses: own(303), form: ({ plain }) => ({ name: plain() }) },
@@ -248,7 +248,7 @@ const toolkitPages: Row[] = [
   { route: 'GET /toolkits/:id/removal', statuses: seeing('build') },
   { route: 'POST /toolkits/:id/removal', spare: 'plainToolkit', statuses: build(303), form: { sure: 'Plain' } },
   { route: 'GET /gallery', statuses: OWN },
-  // A private toolkit is not found there by anybody.
+  // Nobody can find a private toolkit in the gallery.
   { route: 'GET /gallery/:id', statuses: [303, 404, 404, 404, 404, 404, 404, 403, 403] },
   { route: 'POST /gallery/:id/use', statuses: own(404), form: ({ serverId }) => ({ serverId }) },
 ]
@@ -273,14 +273,14 @@ const connections: Row[] = [
   { route: 'DELETE /api/v1/oauth-clients/:id', spare: 'oauthClient', statuses: manage(204) },
 ]
 
-/** The operator's pages; here the operator is the owner. */
+/** Pages of the operator, who is the owner here. */
 const operatorPages: Row[] = ['/operator', '/operator/users', '/operator/settings', '/operator/audit'].map(path => ({
   route: `GET ${path}`,
   statuses: [303, 403, 403, 403, 403, 200, 200, 403, 403],
 }))
 
 const audit: Row[] = [
-  // For the operator, who is the owner here.
+  // Open only to the operator, who is the owner here.
   { route: 'GET /api/v1/audit', statuses: [401, 403, 403, 403, 403, 200, 200, 403, 403] },
   { route: 'GET /api/v1/me/audit', statuses: OWN },
   { route: 'GET /api/v1/organizations/:id/audit', statuses: seeing('manage') },
@@ -327,10 +327,10 @@ const servers: Row[] = [
   },
   { route: 'GET /api/v1/upstreams/:id', statuses: READ },
   { route: 'PATCH /api/v1/upstreams/:id', statuses: build(200), body: ({ fresh }) => ({ description: fresh() }) },
-  // Successful requests need an upstream that may be contacted; this one may not.
+  // A successful request needs an upstream that may be contacted. This upstream may not be.
   { route: 'POST /api/v1/upstreams/:id/refresh', spare: 'disabledUpstream', statuses: build(409) },
   { route: 'GET /api/v1/upstreams/:id/changes', statuses: READ },
-  // Approval is tested with a server that reviews changes; this one does not.
+  // Another test covers approval, with a server that reviews changes. This server does not.
   { route: 'POST /api/v1/upstreams/:id/approve', statuses: build(409), body: ({ fresh }) => ({ version: fresh() }) },
   { route: 'DELETE /api/v1/upstreams/:id', spare: 'upstream', statuses: build(204) },
   { route: 'GET /api/v1/servers/:uuid/bindings', statuses: READ },
@@ -352,7 +352,7 @@ const notAllowed = (rest: string, methods: readonly string[]): Row[] => methods.
 
 const runtime: Row[] = [
   mcpRow('POST', '', 200, () => INITIALIZE()),
-  // No session is named.
+  // These requests do not name a session.
   mcpRow('GET', '', 400),
   mcpRow('DELETE', '', 400),
   mcpRow('GET', '/sse', 200),
@@ -360,7 +360,7 @@ const runtime: Row[] = [
   ...notAllowed('', ['HEAD', 'PUT', 'PATCH']),
   ...notAllowed('/sse', ['HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']),
   ...notAllowed('/messages', ['HEAD', 'GET', 'PUT', 'PATCH', 'DELETE']),
-  // This server is not a passthrough server. Fastify prints the star without its slash.
+  // This is not a passthrough server. Fastify prints the star without the slash before it.
   ...['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].map(method => ({
     route: `${method} /s/:uuid*`,
     path: '/s/:uuid/more',
@@ -374,7 +374,7 @@ const open: Row[] = ['/healthz', '/readyz', '/.well-known/mcp-servers', '/api/v1
   statuses: everybody(200),
 }))
 
-/** Uses a token of its own. */
+/** The route accepts only a token of its own. */
 const metrics: Row = { route: 'GET /metrics', statuses: everybody(401) }
 
 const METADATA = '/.well-known/oauth-protected-resource'
@@ -383,17 +383,20 @@ const discover = (method: string, path: string, status: number): Row => ({
   route: `${method} ${path}`,
   statuses: everybody(status),
 })
-/** Available to anyone who knows the server's id, without its name. */
+/** Available to anyone who knows the server's id, but does not reveal its name. */
 const discovery: Row[] = [
   discover('GET', METADATA, 404),
   discover('GET', `${METADATA}/s/:uuid`, 200),
   discover('GET', `${METADATA}/s/:uuid/sse`, 200),
-  // For public servers only.
+  // Available only for public servers.
   discover('GET', ENTRY, 404),
   ...[METADATA, `${METADATA}/s/:uuid`, `${METADATA}/s/:uuid/sse`, ENTRY].map(path => discover('OPTIONS', path, 204)),
 ]
 
-/** What browsers get at the URL of a private server: that it exists, and the full page for users with access. */
+/**
+ * What browsers get at the URL of a private server: everyone learns that it exists, and users with access get the full
+ * page.
+ */
 const forBrowsers: Row[] = [
   {
     route: 'GET /s/:uuid for people',
@@ -483,7 +486,7 @@ const settings: Row[] = [
   },
 ]
 
-/** Ids of a server created to be changed, and of something of it. */
+/** Creates a server that a request may change. Returns its id and the id of one of its instances. */
 const wiredInstance: Row['id'] = async ({ spare }) => {
   const { serverId, instanceId } = await spare.wiredServer()
   return [serverId, instanceId]
@@ -510,7 +513,7 @@ const connecting: Row[] = [
   { route: 'GET /connect/:upstreamId', spare: 'oauthUpstream', statuses: seeing('build') },
   { route: 'POST /connect/:upstreamId', spare: 'oauthUpstream', statuses: build(503), form: {} },
   { route: 'POST /connect/:upstreamId/disconnection', spare: 'oauthUpstream', statuses: build(303), form: {} },
-  // No authorization server has redirected here.
+  // No authorization server has redirected the user here.
   { route: 'GET /connect/callback', query: '?state=none', statuses: [303, 400, 400, 400, 400, 400, 400, 403, 403] },
   // Not available without https.
   { route: 'GET /connect/client.json', statuses: everybody(404) },
@@ -545,7 +548,7 @@ const upstreamPages: Row[] = [
     statuses: build(303),
     form: { responseTokens: '500', dropFields: 'a.b' },
   },
-  // For a tool that was never fetched, so nothing is called.
+  // The tool was never fetched, so nothing is called.
   {
     route: 'POST /servers/:uuid/sources/upstreams/:upstreamId/tool/call',
     id: plainUpstream,
@@ -560,7 +563,7 @@ const upstreamPages: Row[] = [
     statuses: build(200),
     form: { sample: '{"a": 1}', dropFields: 'a' },
   },
-  // Nothing responds at its URL, and the page says so.
+  // Nothing responds at the upstream's URL, and the page says so.
   {
     route: 'POST /servers/:uuid/sources/upstreams/:upstreamId/refresh',
     id: plainUpstream,
@@ -573,7 +576,7 @@ const upstreamPages: Row[] = [
     statuses: build(303),
     form: { enabled: '' },
   },
-  // Never fetched, so it has nothing.
+  // The upstream was never fetched, so there is nothing to approve.
   {
     route: 'POST /servers/:uuid/sources/upstreams/:upstreamId/approve',
     id: plainReviewedUpstream,
@@ -635,7 +638,7 @@ const serverTabs: Row[] = [
   { route: 'POST /servers/:uuid/globals/:key/remove', id: wiredGlobal, statuses: build(303), form: { sure: 'plain' } },
 ]
 
-/** The owner's private server, used from its page; tokens need the scope for using servers. */
+/** The inspector uses the owner's private server from its page. Tokens need the scope for using servers. */
 const inspector: Row[] = [
   { route: 'GET /servers/:uuid/inspector', statuses: [303, 404, 200, 200, 200, 200, 403, 403, 200] },
   {
@@ -678,7 +681,7 @@ const ownAccount: Row[] = [
     statuses: own(400),
   })),
   { route: 'GET /account/identities', statuses: OWN },
-  // Their addresses are not confirmed.
+  // The askers' email addresses are not confirmed.
   { route: 'POST /account/identities', statuses: own(409) },
   { route: 'POST /account/identities/:id/removal', id: () => randomUUID(), statuses: own(404) },
   { route: 'POST /account/email-verification', statuses: own(303) },
@@ -740,7 +743,7 @@ const pages: Row[] = [
   { route: 'POST /theme', statuses: everybody(303) },
   { route: 'GET /status', statuses: everybody(200) },
   { route: 'GET /design', statuses: everybody(200) },
-  // /assets/*, of which Fastify prints the end only.
+  // This is /assets/*, but Fastify prints only the end of it.
   { route: 'GET /*', path: '/assets/css/patchbay.css', statuses: everybody(200) },
   { route: 'GET /', statuses: everybody(200) },
   // There are servers, so the first run is over.
@@ -748,7 +751,7 @@ const pages: Row[] = [
   ...['sample', 'call', 'end'].map(name => ({ route: `POST /first-run/${name}`, statuses: own(303) })),
   { route: 'GET /servers', statuses: OWN },
   { route: 'GET /servers/new', statuses: OWN },
-  // The name is missing; every user may build somewhere.
+  // Every user may build in some organization, but the name is missing.
   { route: 'POST /servers/new', statuses: own(400) },
   { route: 'POST /servers/sample', statuses: own(303) },
   ...['', '/live'].map(rest => ({
@@ -759,7 +762,7 @@ const pages: Row[] = [
   { route: 'POST /sign-in', statuses: everybody(400) },
   { route: 'GET /sign-up', statuses: everybody(200) },
   { route: 'POST /sign-up', statuses: everybody(400) },
-  // There is no sign-in that waits for its code.
+  // No sign-in is waiting for a code.
   { route: 'GET /sign-in/code', statuses: everybody(303) },
   { route: 'POST /sign-in/code', statuses: everybody(303) },
   // No external provider is configured.
@@ -768,7 +771,7 @@ const pages: Row[] = [
   { route: 'GET /sign-in/link', statuses: everybody(303) },
   { route: 'POST /sign-in/link', statuses: everybody(303) },
   { route: 'POST /sign-out', statuses: everybody(303) },
-  // The link of the email is missing; joining requires a signed-in user.
+  // The link from the email is missing. Joining also requires a signed-in user.
   { route: 'GET /invitation', statuses: everybody(404) },
   { route: 'POST /invitation', statuses: own(404) },
   { route: 'POST /invitation/sign-up', statuses: everybody(404) },
@@ -808,7 +811,7 @@ const rows: readonly Row[] = [
   ...operatorPages,
   ...secondFactor,
   ...identities,
-  // Runs before anybody creates another organization.
+  // These rows must run before another row creates an organization.
   ...organizationPages,
   ...organizations,
   ...connections,
@@ -826,11 +829,11 @@ const rows: readonly Row[] = [
 ]
 
 const isPage = ({ route }: Row): boolean => !/^\w+ \/(api|s|metrics)\b/.test(route)
-/** A page sends visitors to sign in where the API and MCP respond with 401. */
+/** Where the API and MCP respond with 401, a page sends visitors to sign in. */
 const withSignIn = (row: Row): Row => {
   const [nobody, ...others] = row.statuses
   return isPage(row) && nobody === 401 ? { ...row, statuses: [303, ...others] } : row
 }
 
-/** Every route of the application, and the status for each asker. */
+/** Every route of the application, with the status for each asker. */
 export const ROUTES: readonly Row[] = rows.map(withSignIn)

@@ -8,16 +8,16 @@ import { runFakeApi, runPatchbay } from '../../support/world.ts'
 import { makePath, ROUTES, type Row } from './routes.ts'
 import { ASKERS, type Asker, CANARY, makeWorld, SECRET, type World } from './world.ts'
 
-/** The spellings of a text: plain, in JSON and in a URL. */
+/** The forms in which the secret could appear, such as plain, in JSON and in a URL. */
 const SECRET_FORMS = [SECRET, JSON.stringify(SECRET).slice(1, -1), encodeURIComponent(SECRET), 'sk-9f3b']
 
 const ID = /[0-9a-f]{8}-[0-9a-f-]{27}/g
-/** Removes the page's own URL, which its theme form contains. */
+/** Replaces the ids, because the theme form of each page contains the page's own URL. */
 const withoutIds = (text: string): string => text.replace(ID, 'id')
 
 const ServersPage = z.object({ items: z.array(z.object({ id: z.string() })), nextCursor: z.string().nullable() })
 
-/** Reads all pages, because there are more servers than fit on one. */
+/** Reads all pages of the list, because it has more servers than fit on one page. */
 const listServerIds = async (api: ApiClient, cursor = ''): Promise<string[]> => {
   const page = ServersPage.parse((await api.expectOk('GET', `/servers?limit=200${cursor}`)).body)
   const ids = page.items.map(({ id }) => id)
@@ -63,7 +63,7 @@ describe('the routes of the application', () => {
   it('are all listed in the table of this test', () => {
     const printed = readRoutes(patchbay.http.printRoutes({ commonPrefix: false }))
     const listed = ROUTES.map(({ route }) => route)
-    // A GET route without its own HEAD row implies HEAD with the same access.
+    // The row of a GET route also covers HEAD, with the same access, unless HEAD has its own row.
     const gets = new Set(printed.filter(route => route.startsWith('GET ')).map(route => route.slice(4)))
     const withRow = new Set(listed)
     const own = printed.filter(route => !route.startsWith('HEAD ') || withRow.has(route) || !gets.has(route.slice(5)))
@@ -82,7 +82,7 @@ describe('the routes of the application', () => {
       statuses.push([asker, status])
       expect(text, `what ${asker} is told`).not.toContain(CANARY)
       if (status !== 404) continue
-      // Things of other users must look as if they did not exist.
+      // Objects of other users must look as if they did not exist.
       const absent = await ask(
         row,
         asker,
@@ -176,7 +176,7 @@ describe('the routes of the application', () => {
       if (isWrite(row)) expect(world.state() === before, `whether all is as it was: ${row.route}`).toBe(true)
     }
     expect(asked.length).toBeGreaterThan(10)
-    // Whoever is not there to be removed is removed.
+    // Removing a user who does not have access succeeds.
     expect(found).toEqual(asker === 'owner' ? [] : ['POST /servers/:uuid/access/people/:id/removal 303'])
   })
 

@@ -6,7 +6,7 @@ import type { Services } from '../../../src/services.ts'
 import { insertGrant } from '../../oauth/support/tokens.ts'
 import { type ApiClient, createApiClient, makeServer, signUp } from '../../support/api-client.ts'
 
-/** Part of every name in the tested organization, so that leaks to users without access are detected. */
+/** Part of every name in the tested organization, to detect leaks to users without access. */
 export const CANARY = 'canary'
 /** A secret sent by the organization's tool. No user may ever see it. */
 export const SECRET = 'sk-9f3b "never" shown'
@@ -47,7 +47,7 @@ const CHANGEABLE = [
   'AccessToken',
 ]
 
-/** Creates an organization with a member of each role and one of every kind of thing. */
+/** Creates an organization with a member in each role and one object of every kind. */
 export const makeWorld = async (origin: string, services: Services, databaseUrl: string, apiOrigin: string) => {
   const { db, recorder } = services
   const owner = await signUp(origin)
@@ -100,17 +100,17 @@ export const makeWorld = async (origin: string, services: Services, databaseUrl:
 
   let count = 0
   const fresh = () => `${CANARY}_${++count}`
-  /** For things outside the tested organization. */
+  /** Returns a name for an object outside the tested organization. */
   const plain = () => `plain_${++count}`
-  /** Creates things to delete. */
+  /** Functions that create objects to delete. */
   const spare = {
     toolkit: async () => (await owner.create('/toolkits', { title: fresh(), organizationId })).id,
-    /** Has a name that may be visible. */
+    /** Creates a toolkit whose name may be visible. */
     plainToolkit: async () => (await owner.create('/toolkits', { title: 'Plain', organizationId })).id,
     tool: async () => (await owner.create(`/toolkits/${made.toolkitId}/tools`, { ...tool, name: fresh() })).id,
     server: async () => (await owner.create('/servers', { name: fresh(), organizationId })).id,
     plainServer: async () => (await owner.create('/servers', { name: 'Plain', organizationId })).id,
-    /** Creates a separate server with one of every kind of thing, all named `plain`. */
+    /** Creates a separate server with one object of every kind, all named `plain`. */
     wiredServer: async () => {
       const serverId = await spare.plainServer()
       const toolkitId = await spare.plainToolkit()
@@ -128,18 +128,18 @@ export const makeWorld = async (origin: string, services: Services, databaseUrl:
       const body = { ...upstream, name: fresh(), enabled: false }
       return (await owner.create(`/servers/${made.serverId}/upstreams`, body)).id
     },
-    /** An upstream that needs an account but cannot be contacted, because its address is private. */
+    /** Creates an upstream that needs an account but cannot be contacted, because its address is private. */
     oauthUpstream: async () => {
       const body = { transport: 'http', url: 'https://10.0.0.1/mcp', auth: { type: 'oauth' }, name: 'plain' }
       return (await owner.create(`/servers/${await spare.plainServer()}/upstreams`, body)).id
     },
-    /** On a separate server named `plain`. */
+    /** Creates an upstream named `plain` on a separate server. */
     plainUpstream: async () => {
       const serverId = await spare.plainServer()
       const { id } = await owner.create(`/servers/${serverId}/upstreams`, { ...upstream, name: 'plain' })
       return { serverId, id }
     },
-    /** An upstream with changes under review; it was never fetched. */
+    /** Creates an upstream that was never fetched, on a server that reviews changes. */
     plainReviewedUpstream: async () => {
       const made = await spare.plainUpstream()
       await owner.expectOk('PATCH', `/servers/${made.serverId}`, { reviewUpstreamChanges: true })
@@ -155,7 +155,7 @@ export const makeWorld = async (origin: string, services: Services, databaseUrl:
       await owner.expectOk('PUT', `/servers/${made.serverId}/toolkits/${id}`)
       return id
     },
-    /** Has a name that can be typed without knowing it. */
+    /** Creates a token with a fixed name, which a form can repeat. */
     plainToken: async () => (await owner.create('/tokens', { name: 'Plain' })).id,
     token: async () => (await owner.create('/tokens', { name: fresh() })).id,
     session: async () => {
@@ -171,7 +171,7 @@ export const makeWorld = async (origin: string, services: Services, databaseUrl:
       const wish = { email: `${fresh()}@example.com`, role: 'viewer' }
       return (await owner.create(`/organizations/${organizationId}/invitations`, wish)).id
     },
-    /** Belongs to the owner, on the owner's server. */
+    /** Creates a grant that belongs to the owner, for the owner's server. */
     grant: () => insertGrant(services, { origin, userId: owner.userId, serverId: made.serverId, clientId: fresh() }),
     plainClient: async () => {
       const wish = { name: 'Plain', redirectUris: ['https://app.example.com/callback'] }
@@ -181,7 +181,7 @@ export const makeWorld = async (origin: string, services: Services, databaseUrl:
       const wish = { name: fresh(), redirectUris: ['https://app.example.com/callback'] }
       return (await owner.create(`/organizations/${organizationId}/oauth-clients`, wish)).id
     },
-    /** Another organization with the same members. */
+    /** Creates another organization with the same members. */
     organization: async () => {
       const members = await db.membership.findMany({ where: { organizationId }, select: { userId: true, role: true } })
       return (await db.organization.create({ data: { name: CANARY, memberships: { create: members } } })).id

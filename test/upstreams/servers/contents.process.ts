@@ -1,6 +1,6 @@
 /**
- * Servers that return every kind of content (`contents.ts`), with both SDK generations: over stdio, `old` or `new` by the
- * first argument, or both over HTTP at `/old` and `/new`, on the port that is printed.
+ * Runs servers that return every kind of content (`contents.ts`), built with both SDK generations. The first argument
+ * selects `old` or `new` over stdio, or both over HTTP, at `/old` and `/new` on the port that is printed.
  */
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'

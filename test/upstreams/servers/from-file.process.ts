@@ -1,4 +1,4 @@
-/** A server over stdio that reads its tools from the file named by its argument, again for every request. */
+/** A stdio server that reads its tools from the file given as its argument, again for every request. */
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 

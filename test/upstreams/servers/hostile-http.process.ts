@@ -1,6 +1,6 @@
 /**
- * A server over Streamable HTTP and SSE whose behaviour depends on the first part of the path. Prints its port. At
- * `/serve` it is a minimal server of the session era whose tools misbehave, each in its own way.
+ * A server over Streamable HTTP and SSE whose behavior depends on the first segment of the path. Prints its port. At
+ * `/serve`, it is a minimal session-era server whose tools misbehave, each in its own way.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 
@@ -20,7 +20,7 @@ const events = (response: ServerResponse): ServerResponse =>
   response.writeHead(200, { 'content-type': 'text/event-stream' })
 const redirect = (location: string) => (response: ServerResponse) => void response.writeHead(307, { location }).end()
 
-/** Writes a chunk again and again, as fast as it is read, until the reader disconnects. */
+/** Keeps writing a chunk, as fast as it is read, until the reader disconnects. */
 const flood = (response: ServerResponse, part: string): void => {
   const write = (): void => {
     while (!response.destroyed && response.write(part));
@@ -33,7 +33,7 @@ const notice = (size: number): string => {
   return `data: ${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params })}\n\n`
 }
 
-/** What each tool does with the request of its call. */
+/** How each tool responds to a call. */
 const TOOLS: Readonly<Record<string, Answer>> = {
   echo: (response, message) => json(response, textOf(message, message.params?.arguments?.text ?? '')),
   hang: () => {},
@@ -86,7 +86,7 @@ const read = async (request: IncomingMessage): Promise<Message> => {
   return JSON.parse(Buffer.concat(parts).toString())
 }
 
-/** The response to every request to a path. */
+/** The response to every request, by path. */
 const PATHS: Readonly<Record<string, (response: ServerResponse, request: IncomingMessage) => void>> = {
   serve: (response, request) => {
     if (request.method === 'POST') void read(request).then(message => serve(response, message))

@@ -1,6 +1,6 @@
 /**
- * A server over stdio whose behaviour is named by its first argument, or by the file after an @ in it. By default it is a
- * minimal server of the session era whose tools misbehave, each in its own way.
+ * A stdio server whose behavior is named by its first argument or, if the argument starts with @, by the file after it.
+ * By default, it is a minimal session-era server whose tools misbehave, each in its own way.
  */
 import { spawn } from 'node:child_process'
 import { readFileSync, writeSync } from 'node:fs'
@@ -16,7 +16,7 @@ const given = process.argv[2] ?? 'serve'
 const behaviour = given.startsWith('@') ? readFileSync(given.slice(1), 'utf8') : given
 const MEBIBYTE = 1_024 * 1_024
 
-/** Writes everything before it continues. */
+/** Writes the whole text before it returns. */
 const write = (text: string, to = 1): void => {
   for (let rest = Buffer.from(text); rest.length > 0; ) {
     try {
@@ -30,7 +30,7 @@ const send = (message: object): void => write(`${JSON.stringify({ jsonrpc: '2.0'
 const answer = (id: Message['id'], text: string): void => send({ id, result: { content: [{ type: 'text', text }] } })
 const idle = ['-e', 'process.on("SIGTERM", () => {}); setInterval(() => {}, 1e6); console.log("up")']
 
-/** Starts one child in the process group and one outside; both ignore SIGTERM. Returns once both are running. */
+/** Starts one child in the process group and one outside it. Both ignore SIGTERM. Returns once both are running. */
 const fork = async (): Promise<string> => {
   const children = [false, true].map(detached =>
     spawn(process.execPath, idle, { detached, stdio: ['ignore', 'pipe', 'inherit'] }),
@@ -63,7 +63,7 @@ const TOOLS: Readonly<Record<string, (id: Message['id'], given: Record<string, u
   },
   eat: () => {
     const held: Buffer[] = []
-    // More than the test allows, but not all of the machine's memory.
+    // Allocates more than the test allows, but not all of the machine's memory.
     setInterval(() => held.length < 60 && held.push(Buffer.alloc(10 * MEBIBYTE, 1)), 5)
   },
   fork: id => void fork().then(pids => answer(id, pids)),
@@ -86,7 +86,7 @@ const serve = (message: Message): void => {
     send({ id, result: { protocolVersion: '2025-11-25', capabilities: { tools: { listChanged: true } }, serverInfo } })
   } else if (!isOpen && behaviour === 'ends-at-questions') process.exit(1)
   else if (method === 'tools/list') {
-    // A schema that its own result does not match, and that cannot be compiled.
+    // A schema that cannot be compiled, and that the tool's own result does not match.
     const outputSchema = { type: 'object', required: ['own'], properties: { own: { $ref: '#/$defs/missing' } } }
     const tools = Object.keys(TOOLS).map(name => ({ name, inputSchema: { type: 'object' } }))
     const structured = { name: 'structured', inputSchema: { type: 'object' }, outputSchema }

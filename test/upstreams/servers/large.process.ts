@@ -1,4 +1,4 @@
-/** A server over stdio with many items, always under the same names. Its first argument identifies it. */
+/** A stdio server with many items, which always have the same names. Its first argument identifies the server. */
 import { createInterface } from 'node:readline'
 
 const who = process.argv[2] ?? ''

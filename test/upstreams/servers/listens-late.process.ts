@@ -1,6 +1,6 @@
 /**
- * A stateless server over stdio that is slow to open streams, the first one most of all, so that several opened at once
- * arrive in a different order. Its tool `told` returns how many were opened, and how many are open.
+ * A stateless stdio server that is slow to open streams, the first one most of all, so that several streams opened at
+ * once arrive in a different order. Its tool `told` returns how many streams were opened, and how many are open.
  */
 import { createInterface } from 'node:readline'
 

@@ -1,4 +1,4 @@
-/** A server over stdio with invalid lists, selected by its first argument. */
+/** A stdio server with invalid lists, which its first argument selects. */
 import { createInterface } from 'node:readline'
 
 const inputSchema = { type: 'object' }
@@ -31,7 +31,7 @@ const TOOLS: Readonly<Record<string, readonly unknown[]>> = {
     name: `tool${index}`,
     inputSchema: { type: 'object', 'x-own': 'x'.repeat(200 * 1_024) },
   })),
-  // Items for which some clients reject the whole list.
+  // Items that make some clients reject the whole list.
   misfits: [
     null,
     'sound',

@@ -1,4 +1,4 @@
-/** A server of the newest SDK over stdio, with both eras. */
+/** A stdio server built with the newest SDK, for both eras. */
 import { fromJsonSchema, McpServer } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 

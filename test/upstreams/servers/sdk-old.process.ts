@@ -1,4 +1,4 @@
-/** A server of the SDK's older generation over stdio. */
+/** A stdio server built with the older generation of the SDK. */
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 

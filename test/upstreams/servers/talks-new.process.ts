@@ -1,4 +1,6 @@
-/** A server of the newest SDK over stdio that sends messages during calls like `talks-old`, in the stateless era. */
+/**
+ * A stdio server built with the newest SDK. During calls it sends messages as `talks-old` does, in the stateless era.
+ */
 import { setTimeout as wait } from 'node:timers/promises'
 import { inputRequired, Server } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
@@ -53,7 +55,7 @@ serveStdio(() => {
           if (_meta?.progressToken === undefined) break
           const step = { progressToken: _meta.progressToken, progress, total: 3, message: `step ${progress}` }
           await notify({ method: 'notifications/progress', params: step })
-          // As in talks-old.
+          // For the reason, see `talks-old`.
           await wait(progress === 3 ? 150 : 10)
         }
         return text('counted')

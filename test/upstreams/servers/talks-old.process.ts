@@ -1,6 +1,6 @@
 /**
  * A stdio server built with the older generation of the SDK. During calls it sends progress, log messages, resource
- * updates and requests to its client; it also offers completions. Its tools return the other messages that it received.
+ * updates and requests to its client. It also offers completions. Its tools return the other messages that it received.
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
@@ -98,8 +98,8 @@ server.setRequestHandler(
           if (_meta?.progressToken === undefined) break
           const step = { progressToken: _meta.progressToken, progress, total: 3, message: `step ${progress}` }
           await sendNotification({ method: 'notifications/progress', params: step })
-          // Clients of the older SDK generation remove a call's handlers with its response, and
-          // lose messages that arrived just before.
+          // When a response arrives, clients of the older SDK generation remove the call's handlers and lose messages
+          // that arrived just before.
           await wait(progress === 3 ? 150 : 10)
         }
         return text('counted')
@@ -109,7 +109,7 @@ server.setRequestHandler(
         }
         return text('said')
       case 'late':
-        // Sent after the result of the call.
+        // Sends the message after the result of the call.
         setTimeout(() => void server.sendLoggingMessage({ level: 'error', data: args }), 100)
         return text('later')
       case 'wait':

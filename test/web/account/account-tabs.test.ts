@@ -8,7 +8,7 @@ const HOSTILE = `"><script>alert(1)</script>`
 
 describe('the account tabs', () => {
   const { patchbay, person } = runPeople()
-  /** Signs up first, so that no other user is the only operator. */
+  /** Signs up first and becomes the operator, so that no other user is the only operator. */
   const operator = person
   const signIn = async (browser: ReturnType<typeof createPageBrowser>, email: string) =>
     (await browser.submit('/sign-in', { email, password: PASSWORD })).status

@@ -8,7 +8,7 @@ vi.setConfig({ testTimeout: 60_000 })
 const PASSWORD = 'correct horse battery staple'
 const WIDTHS = [360, 768, 1_280]
 
-/** Returns by how many pixels the page overflows the window. */
+/** Returns by how many pixels the page is wider than the window. */
 const overflowOf = (page: Page): Promise<number> =>
   page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
 

@@ -7,7 +7,7 @@ const SERVER = { name: 'Night desk', access: 'private' }
 
 const patchbay = runPatchbay()
 
-/** Returns a signed-in user with the form for a new server open. */
+/** Returns a signed-in user who has the form for a new server open. */
 const openForm = async () => {
   const { email, userId } = await signUp(patchbay.origin)
   const browser = await signInToPages(patchbay.origin, email)

@@ -11,7 +11,7 @@ const sentencesOf = (html: string): string[] =>
     text.replaceAll(/<[^>]*>/g, '').trim(),
   )
 
-/** Terms of the validation library, which are meant for programmers. */
+/** Terms of the validation library that are meant for programmers. */
 const NOT_FOR_PEOPLE = /expected|invalid (input|option|uuid)|too (big|small)|NaN|&[lg]t;=/i
 
 describe('a field error', () => {

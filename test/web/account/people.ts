@@ -3,7 +3,7 @@ import { runPatchbay } from '../../support/world.ts'
 
 export const PASSWORD = 'correct horse battery staple'
 
-/** Runs Patchbay for the tests of a block. `person` signs up a new user, with a network address of their own. */
+/** Runs Patchbay for the tests of a block. `person` signs up a new user with their own network address. */
 export const runPeople = () => {
   const patchbay = runPatchbay({ env: { PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128' } })
   let userCount = 0

@@ -3,7 +3,7 @@ import { encode } from 'uqr'
 import { describe, expect, it } from 'vitest'
 import { drawQrCode } from '../../../src/web/account/qr-code.ts'
 
-/** Draws the bars of a path like a browser. */
+/** Draws the bars of an SVG path, as a browser does. */
 const readBars = ({ size, path }: { size: number; path: string }): boolean[][] => {
   const rows = Array.from({ length: size }, () => Array.from({ length: size }, () => false))
   for (const [, x = '', y = '', length = ''] of path.matchAll(/M(\d+) (\d+)h(\d+)v1H\1z/g)) {

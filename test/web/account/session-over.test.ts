@@ -15,7 +15,7 @@ describe('a form submitted after the session has ended', () => {
   const { patchbay, person } = runPeople()
   const endSessions = (userId: string) => patchbay.services.db.session.deleteMany({ where: { userId } })
   const tokensOf = (userId: string) => patchbay.services.db.accessToken.findMany({ where: { userId } })
-  /** Returns a user whose session has ended while the tokens page was open. */
+  /** Returns a user whose session ended while the tokens page was open. */
   const withPageOpen = async () => {
     const somebody = await person()
     await somebody.browser.get(PATH)

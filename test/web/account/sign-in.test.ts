@@ -8,7 +8,7 @@ const PASSWORD = 'correct horse battery staple'
 let count = 0
 const newEmail = () => `ada${++count}@example.com`
 
-/** Like a client's authorization request: long, and containing URLs. */
+/** A URL like that of a client's authorization request: long, and containing other URLs. */
 const AUTHORIZE = `/oauth/authorize?${new URLSearchParams({
   client_id: 'https://client.example/metadata.json',
   redirect_uri: 'http://127.0.0.1:4711/callback',
@@ -23,7 +23,7 @@ const HOSTILE = `"><script>alert(1)</script>'<%= 1 %>{{7*7}}&amp;`
 describe('the sign-in and sign-up pages', () => {
   const patchbay = runPatchbay({ env: { PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128' } })
   let browsers = 0
-  /** Gives each browser its own network address. */
+  /** Creates a browser with its own network address. */
   const newBrowser = () => createPageBrowser(patchbay.origin, { address: `198.51.100.${++browsers}` })
 
   const withAccount = async () => {

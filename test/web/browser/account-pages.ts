@@ -36,7 +36,7 @@ const submitAfterSession = async (page: Page): Promise<void> => {
   await page.getByRole('button', { name: 'Create token' }).click()
 }
 
-/** Pages of a user's own account, and those shown after the session has ended. */
+/** Pages of the user's own account, and pages shown after the session has ended. */
 export const accountPages: Pages = {
   'GET /account': [
     { path: '/account' },

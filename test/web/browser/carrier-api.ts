@@ -3,7 +3,7 @@ import { type Answerer, answerJson } from '../../support/fake-api.ts'
 const BASE = { base: { source: 'server', value: 'carrier_url' }, token: { source: 'server', value: 'carrier_token' } }
 const headers = [{ name: 'Authorization', value: 'Bearer {{token}}' }]
 
-/** Tools for the API of a carrier. */
+/** Tools for a carrier's API. */
 export const CARRIER_TOOLS = [
   {
     name: 'track_shipment',
@@ -61,7 +61,7 @@ export const BINDINGS: Readonly<Record<string, object>> = {
   cancel_pickup: BASE,
 }
 
-/** Responds like the carrier; pickups always fail. */
+/** Responds as the carrier does. Pickups always fail. */
 export const answerCarrier: Answerer = ({ method, url }, response) => {
   if (url.startsWith('/v2/pickups')) return answerJson(response, { error: 'depot unknown' }, 422)
   if (method === 'POST') return answerJson(response, { price: 284.5, currency: 'EUR', days: 2 })

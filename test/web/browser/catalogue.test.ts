@@ -17,7 +17,7 @@ const GOOD_TOOL = {
   description: 'Gets a thing of the warehouse with all that is known of it.',
   parameters: { id: { description: 'Number of the thing, such as T-17.' } },
 }
-/** Has a schema that OpenAI and VS Code reject, and no description. */
+/** A tool without a description, whose schema OpenAI and VS Code reject. */
 const REJECTED_TOOL = {
   name: 'count_things',
   method: 'GET',

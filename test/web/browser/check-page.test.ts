@@ -8,7 +8,7 @@ beforeAll(async () => {
   page = await (await openContext()).newPage()
 })
 
-/** Shows a page that is correct except for its content and style. */
+/** Shows a page that is correct apart from the given content and style. */
 const show = (content: string, style = '') =>
   page.setContent(`<!doctype html><html lang="en"><head><title>Planted · Patchbay</title><style>${style}</style></head>
     <body><header>Bar</header><main><h1>Planted</h1>${content}</main><footer>Foot</footer></body></html>`)

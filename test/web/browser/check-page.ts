@@ -5,12 +5,12 @@ import type { CDPSession, Page } from 'playwright-core'
 import { z } from 'zod'
 
 const HEIGHT = 900
-/** Compressed size of a page with everything it loads. */
+/** Maximum compressed size of a page, including everything it loads. */
 const MAX_PAGE_BYTES = 100_000
-/** Live pages can replace elements during the keyboard check. */
+/** How often the keyboard check runs at most, because live pages can replace elements during it. */
 const MAX_ROUNDS = 3
 
-/** ASCII only: otherwise the browser stores it at twice the size. */
+/** ASCII only, because the browser would store other text at twice the size. */
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8').replace(
   /[^\0-\x7f]/g,
   unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
@@ -31,14 +31,14 @@ const openSession = async (page: Page): Promise<CDPSession> => {
 
 const sessions = new WeakMap<Page, Promise<CDPSession>>()
 
-/** Returns the page's DevTools session, in which every document gets the scripts of the checks. */
+/** Returns the page's DevTools session, which adds the scripts of the checks to every document. */
 const sessionOf = (page: Page): Promise<CDPSession> => {
   const session = sessions.get(page) ?? openSession(page)
   sessions.set(page, session)
   return session
 }
 
-/** Does what `page.evaluate` does, without loading Playwright's own scripts into each page. */
+/** Evaluates an expression like `page.evaluate`, but without loading Playwright's own scripts into each page. */
 const evaluate = async (page: Page, expression: string): Promise<unknown> => {
   const session = await sessionOf(page)
   const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
@@ -55,9 +55,9 @@ const evaluate = async (page: Page, expression: string): Promise<unknown> => {
 const probe = async (page: Page, call: string): Promise<string[]> =>
   Faults.parse(await evaluate(page, `pageProbe.${call}()`))
 
-/** Runs the given rules of axe-core. The page's Content-Security-Policy does not apply to it. */
+/** Runs the given rules of axe-core. The page's Content-Security-Policy does not apply to axe-core. */
 const listAxeFaults = async (page: Page, rules: object): Promise<string[]> => {
-  // Reports markup instead of selectors, which take a third of the time.
+  // Reports markup, because computing selectors would take a third of the time.
   const options = { preload: false, resultTypes: ['violations'], selectors: false, ...rules }
   const found = await evaluate(
     page,
@@ -67,7 +67,7 @@ const listAxeFaults = async (page: Page, rules: object): Promise<string[]> => {
   return Violations.parse(found).map(({ id, help, nodes }) => `axe ${id}: ${help}: ${nodes.slice(0, 3).join(' and ')}`)
 }
 
-/** Presses Tab through the whole page. */
+/** Presses Tab until it has gone through the whole page. */
 const tabThroughPage = async (page: Page): Promise<z.infer<typeof Round>> => {
   const presses = z.int().parse(await evaluate(page, 'pageProbe.beginKeyboard()'))
   const session = await sessionOf(page)
@@ -76,7 +76,7 @@ const tabThroughPage = async (page: Page): Promise<z.infer<typeof Round>> => {
   return Round.parse(await evaluate(page, 'pageProbe.endKeyboard()'))
 }
 
-/** Checks that Tab reaches every control, with a visible focus. */
+/** Checks that Tab reaches every control, and that the focus is visible. */
 export const listKeyboardFaults = async (page: Page): Promise<string[]> => {
   let round = await tabThroughPage(page)
   for (let left = MAX_ROUNDS - 1; left > 0 && round.isReplaced && round.faults.length > 0; left -= 1) {
@@ -90,7 +90,7 @@ const listWeightFaults = async (page: Page): Promise<string[]> => {
   return bytes < MAX_PAGE_BYTES ? [] : [`weighs ${bytes} bytes`]
 }
 
-/** Colours depend only on the theme and layout only on the width, so these combinations cover both. */
+/** Colors depend only on the theme and layout only on the width, so these combinations cover both. */
 const VARIANTS = [
   { scheme: 'dark', width: 360, rules: { runOnly: ['color-contrast', 'target-size'] } },
   { scheme: 'light', width: 768, rules: undefined },
@@ -98,8 +98,8 @@ const VARIANTS = [
 ] as const
 
 /**
- * Checks the open page: layout at three widths, both themes, keyboard, screen readers, and its size. Returns the faults as
- * sentences, and leaves the page 1280 px wide in the light theme. `seen` is called for screenshots.
+ * Checks the open page: layout at three widths, both themes, keyboard and screen reader access, and size. Returns the
+ * faults as sentences, and leaves the page 1280 px wide in the light theme. Calls `seen` to take screenshots.
  */
 export const checkPage = async (
   page: Page,

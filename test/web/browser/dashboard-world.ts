@@ -20,7 +20,7 @@ const NAMES = {
 const Executions = z.object({ items: z.array(z.object({ id: z.string() })) })
 const Token = z.object({ token: z.string() })
 
-/** Adds an instance of each tool to a server, with its bindings. */
+/** Adds an instance of each tool to a server, with the tool's bindings. */
 const fillServer = async (api: ApiClient, serverId: string, toolIds: ReadonlyMap<string, string>) => {
   const instanceIds = new Map<string, string>()
   for (const [name, toolId] of toolIds) {
@@ -37,9 +37,9 @@ const makeTools = async (api: ApiClient, toolkitId: string, tools: readonly { na
 }
 
 export type WorldOptions = {
-  /** Shown on the pages instead of the local address. */
+  /** The address shown on pages instead of the local one. */
   baseUrl?: string
-  /** Shown as the address of the carrier's API, after it has been called. */
+  /** The address shown for the carrier's API after it has been called. */
   carrierUrl?: string
 }
 
@@ -172,7 +172,7 @@ export const startDashboardWorld = async ({ baseUrl, carrierUrl }: WorldOptions 
     instanceId: instances.get('track_shipment') ?? '',
     tokenId: token.id,
     executionId: executions.items[0]?.id ?? '',
-    /** Creates a personal access token of the owner. */
+    /** Creates a personal access token for the owner. */
     makeToken: async () => Token.parse((await owner.expectOk('POST', '/tokens', { name: 'script' })).body).token,
     /** Signs in and returns the browser's cookies. */
     signIn: async (email: string) => {

@@ -42,7 +42,7 @@ const makeToken = async (origin: string): Promise<string> => {
   return Token.parse((await session.send('POST', '/tokens', { name: 'client' })).json()).token
 }
 
-/** Counts clicks, filled fields and screens. */
+/** Counts clicks, filled-in fields and screens. */
 const countSteps = (page: Page) => {
   const screens = new Set<string>()
   page.on('framenavigated', frame => {
@@ -144,7 +144,7 @@ describe('the first minute on an empty installation', () => {
       expect((await callText(client, 'get_order', { id: 'KF-1' })).isError).toBe(false)
       expect(fake.seen.map(({ url }) => url)).toEqual(['/orders/KF-1'])
       if (hasScripts) await page.locator('#first-call[data-state="arrived"]').waitFor()
-      // Includes the sign-up page, which was open before counting.
+      // Adds the sign-up page, which was open before the counting began.
       const { screens, fields, clicks } = counted()
       expect({ screens: screens + 1, fields, clicks }).toEqual({ screens: 4, fields: 4, clicks: 3 })
     },

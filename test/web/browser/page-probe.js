@@ -1,9 +1,9 @@
-// Checks that run in the page. Each returns faults as sentences.
+// Checks that run in the page. Each returns its faults as sentences.
 
 const NATIVE = 'a[href], button, input:not([type="hidden"]), select, textarea, summary'
 const FOCUSABLE = `${NATIVE}, [tabindex]`
 
-/** Names an element in a fault. @param {Element} element */
+/** Describes an element in a fault. @param {Element} element */
 const nameOf = element => {
   const text = (element.getAttribute('aria-label') ?? element.textContent ?? '').trim().replace(/\s+/g, ' ')
   const attributes = ['id', 'name', 'class', 'href'].flatMap(name => {
@@ -13,7 +13,7 @@ const nameOf = element => {
   return `<${[element.localName, ...attributes].join(' ')}> ${text.slice(0, 40)}`
 }
 
-/** Only for screen readers, or visible only when focused. @param {Element} element */
+/** Returns whether an element is only for screen readers, or visible only when focused. @param {Element} element */
 const isHushed = element => element.closest('.hush, .skip') !== null
 
 /** @param {Element} element */
@@ -25,7 +25,7 @@ const isVisible = element => {
 /** @param {string} selector */
 const visible = selector => [...document.querySelectorAll(selector)].filter(isVisible)
 
-/** The element to click; for a link in an SVG its first shape. @param {Element} element */
+/** Returns the element to click: for a link in an SVG, its first shape. @param {Element} element */
 const targetOf = element =>
   element instanceof SVGElement ? (element.querySelector('rect, circle, path') ?? element) : element
 
@@ -40,7 +40,7 @@ const listClickFaults = element => {
   return isOwn ? [] : [`${nameOf(element)} is covered by ${nameOf(hit)}`]
 }
 
-/** The part of an element that its scrolling ancestors do not clip. @param {Element} element */
+/** Returns the part of an element that its scrolling ancestors do not clip. @param {Element} element */
 const shownRectOf = element => {
   const { left, top, right, bottom } = targetOf(element).getBoundingClientRect()
   const shown = { left, top, right, bottom }
@@ -55,7 +55,7 @@ const shownRectOf = element => {
   return shown
 }
 
-/** Smaller overlaps are rounding errors, in pixels. */
+/** Largest overlap, in pixels, that counts as a rounding error. */
 const SLACK = 2
 
 const listOverlaps = () => {
@@ -72,7 +72,7 @@ const listOverlaps = () => {
   )
 }
 
-/** Below this width in pixels, the rows of a table must fit the screen. */
+/** Width in pixels below which the rows of a table must fit the screen. */
 const WIDE_ENOUGH_FOR_ROWS = 640
 
 const listWideRows = () =>
@@ -139,7 +139,10 @@ const isInViewport = element => {
   return right > 0 && bottom > 0 && left < innerWidth && top < innerHeight
 }
 
-/** The keyboard reaches only one radio button of a group. @param {Element} element */
+/**
+ * Returns the group of a radio button, because the keyboard reaches only one button of a group. @param {Element}
+ * element
+ */
 const groupOf = element =>
   element instanceof HTMLInputElement && element.type === 'radio' ? `radio ${element.name}` : element
 
@@ -153,19 +156,19 @@ const note = ({ target }) => {
   if (!reached.has(target)) reached.set(target, { styles: stylesOf(target), isInViewport: isInViewport(target) })
 }
 
-/** Returns how often to press Tab to visit the whole page. */
+/** Prepares the keyboard check. Returns how often to press Tab to visit the whole page. */
 const beginKeyboard = () => {
   reached.clear()
   document.activeElement?.blur()
   before = new Set(toReach())
   window.scrollTo(0, 0)
   document.addEventListener('focusin', note)
-  // Scrolling parts can also be focused, and a date field has four stops: day, month, year and calendar.
+  // Scrollable parts can also be focused, and a date field has four stops: day, month, year and calendar.
   const dates = document.querySelectorAll('input[type="date"]').length
   return before.size + 3 * dates + document.querySelectorAll('.scroll, .tabs, .menu, pre').length + 2
 }
 
-/** Returns the faults, and whether elements were replaced meanwhile, as on live pages. */
+/** Returns the faults, and whether elements were replaced meanwhile, as happens on live pages. */
 const endKeyboard = () => {
   document.removeEventListener('focusin', note)
   document.activeElement?.blur()
@@ -187,13 +190,13 @@ const endKeyboard = () => {
   return { faults, isReplaced }
 }
 
-/** Compressed bytes of this page and everything it loads, as with an empty cache. */
+/** Returns the compressed size in bytes of this page and everything it loads, as with an empty cache. */
 const weigh = () =>
   ['navigation', 'resource']
     .flatMap(type => performance.getEntriesByType(type))
     .reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0)
 
-/** Resolves when the page is complete: with its styles and fonts, and the parts that load themselves. */
+/** Resolves when the page is complete, including its styles, its fonts and the parts that load themselves. */
 const settle = async () => {
   if (document.readyState !== 'complete') {
     await new Promise(resolve => addEventListener('load', resolve, { once: true }))

@@ -4,9 +4,9 @@ import type { DashboardWorld } from './dashboard-world.ts'
 
 /** A page in one of its states. */
 export type PageRow = {
-  /** A string contains ids of the world by name: `/servers/:serverId`. */
+  /** The path to open. A string contains ids of the world by name: `/servers/:serverId`. */
   path: string | ((world: DashboardWorld) => string | Promise<string>)
-  /** Distinguishes the rows of a route; used in the screenshot's name. */
+  /** Distinguishes the rows of a route. Also used in the screenshot's name. */
   state?: string
   /** Default: the owner, who is also the operator. The leaver is the viewer, in a session that may end. */
   who?: 'owner' | 'viewer' | 'leaver' | 'stranger'
@@ -16,10 +16,10 @@ export type PageRow = {
   act?: (page: Page) => Promise<void>
 }
 
-/** Routes, as printed by Fastify, with a row for each state that looks different. */
+/** Rows by route, as printed by Fastify. A route has a row for each state that looks different. */
 export type Pages = Readonly<Record<string, readonly PageRow[]>>
 
-/** Saves the form as if it had been opened before somebody else's change. */
+/** Saves the form as if somebody else had saved a change after it was opened. */
 export const saveOutdated = async (page: Page): Promise<void> => {
   await page.evaluate(`document.querySelector('[name=version]').value = '2020-01-01T00:00:00.000Z'`)
   await page.getByRole('button', { name: 'Save', exact: true }).click()

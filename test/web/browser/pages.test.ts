@@ -16,7 +16,7 @@ const nameOf = ({ route, state }: (typeof PAGES)[number]): string => {
   return [path === '' ? 'start' : path, state].filter(Boolean).join('_')
 }
 
-/** Each page once, and its other states in CI. */
+/** Each page in one state. The other states are checked in CI. */
 const rows = casesOfRun(PAGES, ({ route }, index) => PAGES.findIndex(row => row.route === route) === index)
 
 let world: DashboardWorld
@@ -27,7 +27,7 @@ beforeAll(async () => {
 })
 afterAll(() => world?.close())
 
-/** Returns the user's tab, which is reused for all pages. */
+/** Returns the tab of a user, which is reused for all pages. */
 const tabOf = async (who: PageRow['who'] = 'owner') => {
   const known = tabs.get(who)
   if (known !== undefined) return known

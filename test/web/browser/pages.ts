@@ -278,7 +278,7 @@ const tools: Pages = {
   'GET /tools/:id/removal': [{ path: '/tools/:toolId/removal' }],
 }
 
-/** All pages of the dashboard. A test fails for a page that is missing. */
+/** All pages of the dashboard. A test fails if a page is missing here. */
 export const PAGES: readonly (PageRow & { route: string })[] = [
   strangerPages,
   accountPages,
@@ -300,7 +300,7 @@ export const PAGES: readonly (PageRow & { route: string })[] = [
   },
 ].flatMap((pages: Pages) => Object.entries(pages).flatMap(([route, rows]) => rows.map(row => ({ route, ...row }))))
 
-/** Routes for browsers that do not return a page. */
+/** Routes for browsers that do not return a page, with the reason. */
 export const NOT_PAGES: Readonly<Record<string, string>> = {
   'GET /organizations/:id': 'redirects to its members',
   'GET /first-run': 'checked in test/web/browser/first-run.test.ts, on an installation without a server',
@@ -315,6 +315,6 @@ export const NOT_PAGES: Readonly<Record<string, string>> = {
   'GET /oauth/authorize/:uid': 'redirects',
 }
 
-/** Documents, streams, files and the API. */
+/** Routes of documents, streams, files and the API, which are not pages. */
 export const NO_PAGES_UNDER =
   /^GET \/(?!.* for people$)(\*|api\/v1|assets|\.well-known|s\/|healthz|readyz|oauth\/jwks|oauth\/end)/

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 
 const FOLDER = join(import.meta.dirname, '../../../test-output/pages')
 
-/** Opt-in, because screenshots add a third to the run time. */
+/** Screenshots are opt-in, because they add a third to the run time. */
 export const takesScreenshots = process.env.TEST_PICTURES !== undefined
 
 export const takeScreenshot = async (page: Page, name: string, scheme: string, width: number): Promise<void> => {

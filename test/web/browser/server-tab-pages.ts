@@ -8,7 +8,7 @@ const hostileInstance = async ({ longServerId, app }: DashboardWorld): Promise<s
   return `/servers/${longServerId}/tools/${id}`
 }
 
-/** A server whose toolkit from another organization has an update. */
+/** Creates a server that uses a toolkit of another organization, for which an update is available. */
 const withUpdate = async ({ origin, owner, organizationId }: DashboardWorld): Promise<string> => {
   const stranger = await signUp(origin)
   const toolkit = await stranger.create('/toolkits', { title: HOSTILE_NAME, visibility: 'public' })
@@ -44,7 +44,7 @@ const UPSTREAMS = {
   },
 } as const
 
-/** A server with MCP servers of every kind; one refers to missing globals. */
+/** Creates a server with MCP servers of every kind. One of them refers to missing globals. */
 const withUpstreams = async ({ owner, organizationId }: DashboardWorld) => {
   const { id: serverId } = await owner.create('/servers', { name: 'Behind it', organizationId })
   const ids = new Map<string, string>()
@@ -221,5 +221,5 @@ const globals: Pages = {
   'GET /servers/:uuid/globals/:key/remove': [{ path: '/servers/:serverId/globals/carrier_token/remove' }],
 }
 
-/** The Tools, Sources, Bindings and Globals tabs of a server. */
+/** Pages of a server's Tools, Sources, Bindings and Globals tabs. */
 export const serverTabPages: readonly Pages[] = [tools, sources, upstreams, upstreamStatePages, bindings, globals]

@@ -72,7 +72,7 @@ it('previews follow the input, and the tool is sent, saved and added to a server
 
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByRole('heading', { name: 'Add this tool to a server' }).waitFor()
-  // The value that it was tried with is kept.
+  // The form keeps the value with which the tool was tried.
   await expect.poll(() => page.getByRole('textbox', { name: 'id', exact: true }).inputValue()).toBe('a b')
   await page.getByRole('button', { name: 'Add to server' }).click()
   await page.waitForURL(/\/servers\/[0-9a-f-]{36}\?done=offered$/)
@@ -113,7 +113,7 @@ it('the focus stays in a parameter’s row while the page updates', async () => 
 it('a tool can be written, sent and saved with the keyboard alone', async () => {
   const { page } = await open()
   await page.goto('/toolkits/new-tool')
-  // The name has the focus already.
+  // The name field already has the focus.
   await page.keyboard.type('by_keys')
   await page.keyboard.press('Tab')
   await page.keyboard.type('Gets a thing.')

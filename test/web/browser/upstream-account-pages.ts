@@ -2,12 +2,12 @@ import { type OAuthFake, startOAuthFake } from '../../upstreams/oauth-fake.ts'
 import { type DashboardWorld, HOSTILE_NAME } from './dashboard-world.ts'
 import type { Pages } from './page-row.ts'
 
-/** Blocked, because it is a private address. */
+/** This address is blocked because it is private. */
 const PRIVATE_URL = 'https://10.0.0.1/mcp'
 
 type Options = { auth: object; url?: string; connected?: 'good' | 'broken' }
 
-/** Attaches an upstream that requires an account, and optionally connects one. */
+/** Attaches an upstream that requires an account, and optionally connects an account. */
 const withUpstream = async (world: DashboardWorld, { auth, url = PRIVATE_URL, connected }: Options) => {
   const { owner, organizationId, app } = world
   const server = await owner.create('/servers', { name: HOSTILE_NAME, organizationId })
@@ -43,7 +43,7 @@ const onConnect = (options: Options) => async (world: DashboardWorld) => (await 
 
 let fake: OAuthFake | undefined
 
-/** Pages that show accounts of MCP servers. */
+/** Pages that show accounts at MCP servers. */
 export const upstreamAccountPages: Pages = {
   'GET /servers/:uuid/sources/upstreams/:upstreamId': [
     { path: onEdit({ auth: SHARED }), state: 'no-account' },

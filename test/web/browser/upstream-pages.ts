@@ -6,7 +6,7 @@ import { atEndOfFile } from '../../support/end-of-file.ts'
 import { type DashboardWorld, HOSTILE_NAME } from './dashboard-world.ts'
 import type { Pages } from './page-row.ts'
 
-/** Reads its current tools from a file. */
+/** An MCP server that reads its current tools from a file. */
 const SERVER = join(import.meta.dirname, '../../upstreams/servers/from-file.process.ts')
 const NODE_ARGS = ['--disable-warning=ExperimentalWarning']
 
@@ -38,7 +38,7 @@ const CHANGED = [
 
 type Options = { tools?: readonly object[]; now?: readonly object[] }
 
-/** A server with two connected MCP servers whose tools have the same names. */
+/** Creates a server with two connected MCP servers whose tools have the same names. */
 const withConnected = async ({ owner, organizationId }: DashboardWorld, { tools = TOOLS, now }: Options = {}) => {
   mkdirSync(FOLDER, { recursive: true })
   const file = join(FOLDER, `${randomUUID()}.json`)
@@ -61,7 +61,7 @@ const withConnected = async ({ owner, organizationId }: DashboardWorld, { tools 
   return { serverId, path, first: `${path}/upstreams/${id}`, second: `${path}/upstreams/${second}` }
 }
 
-/** A command that does not exist, after one attempt. */
+/** Creates a server whose upstream has a command that does not exist, after one attempt to start it. */
 const withFailed = async ({ owner, organizationId }: DashboardWorld): Promise<string> => {
   const { id: serverId } = await owner.create('/servers', { name: 'Night desk', organizationId })
   const upstream = { name: 'nightly', transport: 'stdio', command: '/nowhere/to-be-found' }
@@ -70,7 +70,7 @@ const withFailed = async ({ owner, organizationId }: DashboardWorld): Promise<st
   return `/servers/${serverId}/sources/upstreams/${id}`
 }
 
-/** A tab of a passthrough server. */
+/** Creates a passthrough server and returns the path of one of its tabs. */
 const onPassing =
   (tab: string) =>
   async ({ owner, organizationId }: DashboardWorld): Promise<string> => {
@@ -83,7 +83,7 @@ const onPassing =
 
 const SAMPLE = JSON.stringify({ gate: 7, trucks: [{ plate: HOSTILE_NAME, links: ['a', 'b'] }], note: 'x'.repeat(200) })
 
-/** The response settings of a tool. */
+/** Returns the path of a tool's response settings. */
 const onTool =
   (name = 'read_gate', toolAnswers: object = {}) =>
   async (world: DashboardWorld): Promise<string> => {

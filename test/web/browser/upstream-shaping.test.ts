@@ -200,7 +200,7 @@ it('reports the end of a session, and continues after the next sign-in', async (
   expect(await isOver.count()).toBe(0)
 })
 
-// Must be last: it removes the tool.
+// This test must be last, because it removes the tool.
 it('says what to do if the called tool is no longer listed', async () => {
   await builder.expectOk('PATCH', `/upstreams/${upstreamId}`, { toolAnswers: { list_orders: { cacheSeconds: 60 } } })
   const { page } = await open()

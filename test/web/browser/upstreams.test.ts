@@ -63,7 +63,7 @@ describe('MCP servers behind a server, in a real browser', () => {
     await refresh(id)
     const shown = ['connected', 'yard', 'yard_read', 'yard_open', 'MCP · not called']
     await expect.poll(texts, { timeout: 20_000 }).toEqual(expect.arrayContaining(shown))
-    // Open details stay open.
+    // Details that are open stay open.
     await page.getByRole('heading', { name: 'yard connected' }).waitFor()
     await operator.expectOk('PATCH', `/upstreams/${id}`, { command: '/nowhere/to-be-found', args: [] })
     await operator.send('POST', `/upstreams/${id}/refresh`)
@@ -98,7 +98,7 @@ describe('MCP servers behind a server, in a real browser', () => {
     const { id, write, path } = await attach(serverId, [READ, OPEN])
     await refresh(id)
     const { page } = await open(path)
-    // Events before the stream is open would be missed.
+    // Waits for the stream, because events before it is open would be missed.
     await Promise.all([page.waitForResponse(/\/live$/), page.reload()])
     const rows = page.locator('#results tbody tr')
     const late = Promise.withResolvers<void>()

@@ -351,7 +351,7 @@ describe('for viewers', () => {
       const response = await fetch(`${patchbay.origin}${at(path)}`, { headers })
       const html = await response.text()
       expect([path, response.status]).toEqual([path, 200])
-      // Everyone has the theme switch.
+      // Every user can switch the theme.
       const forms = [...html.matchAll(/<form [^>]*method="post" action="([^"]*)"/g)].map(([, action]) => action)
       expect([path, forms]).toEqual([path, ['/theme']])
       expect(html).not.toMatch(new RegExp(`href="/servers/${serverId}/[^"]*/(new|remove)"`))
