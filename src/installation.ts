@@ -18,7 +18,7 @@ import { listUpstreamSealingKeyIds } from './upstreams/oauth-client/clients.stor
 export const setupTokenOf = (settings: Settings, derived: readonly { key: Buffer }[]): string | undefined =>
   settings.listensOnLoopback ? undefined : derived[0]?.key.toString('hex').slice(0, 32)
 
-/** Returns the ids of the master keys with which existing data is sealed. */
+/** Returns the ids of the master keys that encrypt existing data. */
 export const listKeyIdsInUse = async (db: Transaction): Promise<string[]> =>
   (
     await Promise.all([
@@ -38,7 +38,7 @@ export const migrateDatabase = (target: DatabaseTarget): Promise<readonly string
  * Opens and migrates the database, and checks the master keys. Closes the database and throws if the keys are wrong.
  */
 export const openInstallation = async ({ database, masterKeys, dataDirectory }: Settings) => {
-  // Checked first, so that an invalid key is reported before the database changes.
+  // Runs first, so that an invalid key is reported before the database changes.
   const keys = findMasterKeys(masterKeys, dataDirectory)
   await migrateDatabase(database)
   const db = await openDatabase(database)

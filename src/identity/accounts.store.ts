@@ -4,12 +4,12 @@ import { mapFound, withoutNulls } from '../lib/kernel/missing.ts'
 import type { Role } from '../lib/kernel/roles.ts'
 import type { OwnOrganization, User } from './account.ts'
 
-/** Stored for users without a password. Not a valid hash, so no password matches. */
+/** Placeholder stored for users without a password. It is not a valid hash, so no password matches it. */
 const NO_PASSWORD = ''
 
 const toUser = ({ passwordHash: _, ...row }: Rows.User): User => withoutNulls(row)
 
-/** Whether any account exists besides those with these emails. */
+/** Returns whether any account exists other than those with these emails. */
 export const isAnyUserBut = async (tx: Transaction, ...emails: string[]): Promise<boolean> =>
   (await tx.user.findFirst({ where: { email: { notIn: emails } }, select: { id: true } })) !== null
 
@@ -27,7 +27,7 @@ export const findOldestOperatorId = async (tx: Transaction): Promise<string | un
   return row?.id
 }
 
-/** Creates a user; without a password if `passwordHash` is undefined. */
+/** Creates a user. If `passwordHash` is undefined, the user has no password. */
 export const createUser = async (
   tx: Transaction,
   { passwordHash = NO_PASSWORD, ...data }: { email: string; passwordHash: string | undefined; isOperator: boolean },
@@ -39,7 +39,7 @@ export const findUser = async (tx: Transaction, id: string): Promise<User | unde
 export const findUserByEmail = async (tx: Transaction, email: string): Promise<User | undefined> =>
   mapFound(await tx.user.findUnique({ where: { email } }), toUser)
 
-/** Returns a user with the hash of their password, which is undefined if they have none. */
+/** Returns a user and their password hash, which is undefined if they have no password. */
 export const findCredentials = async (
   tx: Transaction,
   where: { id: string } | { email: string },
@@ -53,7 +53,7 @@ export const updatePasswordHash = async (tx: Transaction, userId: string, passwo
   await tx.user.updateMany({ where: { id: userId }, data: { passwordHash } })
 }
 
-/** Replaces the password hash if it is still `from`. Returns whether it was. */
+/** Replaces the password hash if it still equals `from`. Returns whether it did. */
 export const replacePasswordHash = async (
   tx: Transaction,
   userId: string,
@@ -61,7 +61,7 @@ export const replacePasswordHash = async (
 ): Promise<boolean> =>
   (await tx.user.updateMany({ where: { id: userId, passwordHash: from }, data: { passwordHash: to } })).count > 0
 
-/** Marks the email as verified. Returns false if it already was. */
+/** Marks the email as verified. Returns false if it was already verified. */
 export const markEmailVerified = async (tx: Transaction, userId: string, at: Date): Promise<boolean> =>
   (await tx.user.updateMany({ where: { id: userId, emailVerifiedAt: null }, data: { emailVerifiedAt: at } })).count > 0
 
@@ -69,10 +69,10 @@ export const updateEmail = async (tx: Transaction, userId: string, email: string
   await tx.user.updateMany({ where: { id: userId }, data: { email, emailVerifiedAt: verifiedAt } })
 }
 
-/** The part of an actor that is read from the user's row. */
+/** The part of an actor that comes from the user's row. */
 export type ActingUser = Pick<Actor, 'email' | 'isOperator' | 'memberships'>
 
-/** Selects what `toActingUser` needs. */
+/** The columns that `toActingUser` needs. */
 export const ACTING_USER = {
   email: true,
   isOperator: true,
@@ -100,7 +100,7 @@ export const listOrganizationsOf = async (tx: Transaction, userId: string): Prom
   return rows.map(({ organization, role }) => ({ id: organization.id, name: organization.name, role }))
 }
 
-/** Returns the oldest organization, or the oldest with that name. */
+/** Returns the oldest organization, or the oldest one with the given name. */
 export const findOldestOrganization = async (
   tx: Transaction,
   name: string | undefined,

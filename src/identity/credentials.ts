@@ -5,9 +5,9 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
  */
 export const MIN_PASSWORD_CHARACTERS = 8
 export const MAX_PASSWORD_CHARACTERS = 256
-/** Shown on pages below the password field. */
+/** Shown below the password field. */
 export const PASSWORD_HINT = `${MIN_PASSWORD_CHARACTERS} to ${MAX_PASSWORD_CHARACTERS} characters.`
-/** Longest email address that mail can be sent to (RFC 5321 §4.5.3.1.3). */
+/** Longest email address that can receive mail (RFC 5321 §4.5.3.1.3). */
 export const MAX_EMAIL_CHARACTERS = 254
 
 /** Makes tokens recognizable to people and to secret scanners. */
@@ -18,10 +18,10 @@ const TOKEN_FORMAT = /^pbk_[\w-]{43}$/
 /** Creates a personal access token from 32 random bytes. */
 export const makeToken = (): string => `${TOKEN_PREFIX}${randomBytes(TOKEN_BYTES).toString('base64url')}`
 
-/** Whether a string has the form of a personal access token. Others need no database lookup. */
+/** Returns whether a string has the form of a personal access token. Strings without it need no database lookup. */
 export const isToken = (text: string): boolean => TOKEN_FORMAT.test(text)
 
-/** Hashes a token for storage and lookup. No salt or stretching: 256 random bits need neither. */
+/** Hashes a token for storage and lookup. Needs no salt or stretching because the token has 256 random bits. */
 export const hashToken = (token: string): string => hash('sha256', token)
 
 /** Compares two secrets of any length in constant time. */

@@ -3,14 +3,14 @@ import type { User } from './account.ts'
 import * as store from './accounts.store.ts'
 
 /**
- * Email of the account that owns the demo on an installation without accounts. Nobody can sign in
- * to it, and it does not count as an account. The first real account takes over its organization,
- * so that the demo appears in that account's dashboard.
+ * Email of the account that owns the demo on an installation without accounts. Nobody can sign in to this account, and
+ * it is not counted as an account. The first real account takes over its organization, so that the demo appears in the
+ * new account's dashboard.
  */
 export const DEMO_EMAIL = 'demo@patchbay.internal'
 const DEMO_ORGANIZATION = 'Demo'
 
-/** Returns the demo account, creating it with its organization if needed. */
+/** Returns the demo account. Creates the account and its organization if needed. */
 export const ensureDemoAccount = async (tx: Transaction): Promise<User> => {
   const existing = await store.findUserByEmail(tx, DEMO_EMAIL)
   if (existing !== undefined) return existing

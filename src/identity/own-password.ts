@@ -27,7 +27,7 @@ export const createOwnPassword = ({ db, passwords, throttle }: OwnPasswordParts)
     actor: Actor,
     password: string,
     work: (user: User, passwordHash: string) => Promise<T>,
-    /** Path of the password in the input, for error messages. */
+    /** Path of the password in the input, used in error messages. */
     path = 'password',
   ): Promise<T> => {
     await throttle.countSignIn(actor)
@@ -44,7 +44,7 @@ export type OwnPassword = ReturnType<typeof createOwnPassword>
 
 export type SelfProof = {
   password?: string | undefined
-  /** The user's own email. Used only in sessions, for accounts without a password. */
+  /** The user's own email. Used only in sessions of accounts without a password. */
   confirm?: string | undefined
 }
 
@@ -67,7 +67,7 @@ export const createSelfProof = ({ db, ownPassword }: { db: Database; ownPassword
   return {
     /** Whether the actor has a password. Accounts created through an external provider may not. */
     hasPassword,
-    /** Throws `forbidden` for a wrong password, `invalid_request` if the required proof is missing. */
+    /** Throws `forbidden` for a wrong password, and `invalid_request` if the required proof is missing. */
     proveSelf: async (actor: Actor, { password, confirm }: SelfProof): Promise<void> => {
       if (!(await hasPassword(actor))) return assertConfirmed(actor, confirm)
       if (password === undefined) throw lacking('password', 'is missing')

@@ -8,13 +8,13 @@ export type HashingLimits = { maxAtOnce: number; maxWaiting: number }
 /** Cost parameters of one argon2id hash. */
 export type HashingCost = { memoryKib: number; passes: number }
 
-/** OWASP's minimum. Takes ten milliseconds on one core. */
+/** The minimum that OWASP recommends. Takes ten milliseconds on one core. */
 const COST: HashingCost = { memoryKib: 19_456, passes: 2 }
 const THREADS = 1
 
 /**
- * Each hash occupies a core and 19 MiB of memory, so concurrent and waiting hashes are limited. Leaves one core for
- * calls, and one of the four threads in Node's pool for DNS lookups.
+ * Limits on running and waiting hashes: each hash occupies a core and 19 MiB of memory. Leaves one core for calls, and
+ * one of the four threads in Node's pool for DNS lookups.
  */
 const HASHING: HashingLimits = { maxAtOnce: Math.min(3, Math.max(1, availableParallelism() - 1)), maxWaiting: 100 }
 const RETRY_AFTER_SECONDS = 5
@@ -29,7 +29,7 @@ const normalize = (password: string): string => password.normalize('NFC')
 
 export type PasswordCheck = { isRight: boolean; needsRehash: boolean }
 
-/** Hashes and checks passwords with argon2id. Both operations throw `unavailable` if too many are waiting. */
+/** Hashes and checks passwords with argon2id. Both operations throw `unavailable` if too many requests are waiting. */
 export const createPasswords = (limits: HashingLimits = HASHING, { memoryKib, passes }: HashingCost = COST) => {
   const slots = bulkhead(limits.maxAtOnce, limits.maxWaiting)
   const whenFree = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -42,11 +42,11 @@ export const createPasswords = (limits: HashingLimits = HASHING, { memoryKib, pa
   const parameters = { memoryCost: memoryKib, timeCost: passes, parallelism: THREADS }
   /** Prefix of hashes with the current parameters. */
   const hashStart = `$argon2id$v=19$m=${memoryKib},t=${passes},p=${THREADS}$`
-  /** Hash to check if there is no account, so that the check takes equally long. No known password matches it. */
+  /** Hash to check when there is no account, so that the check takes the same time. No known password matches it. */
   const nobodysHash = `${hashStart}${'A'.repeat(22)}$${'A'.repeat(43)}`
   return {
     hashPassword: (password: string): Promise<string> => whenFree(() => hash(normalize(password), parameters)),
-    /** Without `passwordHash` (no account), takes equally long and never succeeds. */
+    /** Without `passwordHash` (no account), takes the same time and never succeeds. */
     checkPassword: async (password: string, passwordHash: string | undefined): Promise<PasswordCheck> => {
       const isMatch = await whenFree(() => verify(passwordHash ?? nobodysHash, normalize(password)))
       return {

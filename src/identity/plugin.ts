@@ -7,7 +7,7 @@ import { createSessionStore, removeEndedSessions } from './sign-in/sessions.stor
 
 export type IdentityNeeds = Omit<AccountServiceParts, 'policy' | 'externalProvider' | 'baseUrl'> & {
   settings: Pick<Settings, 'signup' | 'tenancy' | 'baseUrl' | 'externalProvider' | 'auditDays'>
-  /** Token required to create the first account; undefined if Patchbay listens on loopback only. */
+  /** Token required to create the first account, or undefined if Patchbay listens on loopback only. */
   setupToken: string | undefined
 }
 

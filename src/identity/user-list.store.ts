@@ -9,14 +9,14 @@ export type ListedUser = {
   isVerified: boolean
   isOperator: boolean
   createdAt: Date
-  /** The oldest memberships; `moreOrganizations` is the number of others. */
+  /** The oldest memberships. `moreOrganizations` is the number of further ones. */
   organizations: readonly { name: string; role: string }[]
   moreOrganizations: number
 }
 
 const MAX_ORGANIZATIONS_NAMED = 3
 
-/** Lists all accounts, oldest first, filtered by `search` in the email. For the operator only. */
+/** Lists all accounts, oldest first. `search` filters by email. For the operator only. */
 export const listAllUsers = async (db: Database, search: string, page: IdPage): Promise<ListedUser[]> => {
   const rows = await db.user.findMany({
     ...idPageQuery(page, { ...(search !== '' && { email: containing(db, search) }) }),

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { createWorkerPool } from '../lib/worker/worker-pool.ts'
 import { JOBS } from './jobs.ts'
 
-/** The worker's source, or its compiled form, in this directory. */
+/** The worker's source or compiled file, in this directory. */
 const WORKER = fileURLToPath(new URL(`./jobs.worker${extname(import.meta.url)}`, import.meta.url))
 
 type PoolOptions = {

@@ -1,4 +1,4 @@
-/** All jobs of the worker pool. Jobs that process untrusted responses and expressions run in their own processes. */
+/** All jobs of the worker pool. Jobs that handle untrusted responses or expressions run in their own processes. */
 export const JOBS = {
   /** Counting a list of 2,000 tools takes a second. */
   'count-tokens': {
@@ -21,15 +21,15 @@ export const JOBS = {
     timeLimitMs: 5_000,
     ownProcess: { heapLimitMb: 256 },
   },
-  /** Compiling a schema of 64 KiB takes a fifth of this time. Each check has its own limit of 250 ms. */
+  /** Compiling a schema of 64 KiB takes a fifth of this time. Each check has a separate limit of 250 ms. */
   'check-schema': {
     load: async () => (await import('../tools/schemas/schema-check-job.ts')).createSchemaCheckJob(),
     timeLimitMs: 10_000,
     ownProcess: { heapLimitMb: 256 },
   },
   /**
-   * Ten jobs at once, with 10 MB each, take this long on a busy machine. The heap is large enough
-   * for two parsed results of the maximum size. A typical result of 10 MB needs a tenth.
+   * Ten concurrent jobs of 10 MB each take this long on a busy machine. The heap is large enough for two parsed results
+   * of the maximum size. A typical result of 10 MB needs a tenth of it.
    */
   'inspect-result': {
     load: async () => (await import('../results/budget/inspect-result.ts')).createResultInspection(),

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 
-/** All actions in the audit log, as `target.event`. */
+/** All actions in the audit log, written as `target.event`. */
 export const AUDIT_ACTIONS = [
   'user.signed_up',
   'user.created',
@@ -63,7 +63,7 @@ export const AUDIT_ACTIONS = [
 ] as const
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]
 
-/** Returns the action with this name or, if the text ends in a dot, all actions that start with it. */
+/** Returns the action with this name. If the text ends in a dot, returns all actions that start with it. */
 export const actionsOf = (text: string) =>
   AUDIT_ACTIONS.filter(action => action === text || (text.endsWith('.') && action.startsWith(text)))
 
@@ -72,7 +72,7 @@ export type AuditActor = { [Name in 'userId' | 'email' | 'address']?: string | u
 
 type Person = { id: string; email: string }
 
-/** Builds the audit actor for a user at a network address. */
+/** Builds the audit actor for a user and their network address. */
 export const userActor = ({ id, email }: Person, address: string | undefined): AuditActor => ({
   userId: id,
   email,
@@ -87,12 +87,12 @@ export const selfTarget = ({ userId, email }: Actor) => ({ type: 'user', id: use
 
 export type AuditRecord = {
   action: AuditAction
-  /** Undefined for the command line and Patchbay itself. */
+  /** Undefined for the command line and for actions by Patchbay itself. */
   actor: AuditActor | undefined
   /** The organization whose log contains the entry. If omitted, it is in the installation's log, e.g. for sign-ins. */
   organizationId?: string | undefined
   target: { type: string; id?: string | undefined; name?: string | undefined }
-  /** The change, as `{field: {from, to}}` or as plain facts. Never contains secrets, tokens or passwords. */
+  /** What changed: `{field: {from, to}}`, or plain facts. Never contains secrets, tokens or passwords. */
   change?: JsonObject | undefined
 }
 
@@ -110,17 +110,17 @@ export type AuditEntry = {
   change: JsonValue | undefined
 }
 
-/** Which entries a reader may see. */
+/** The entries that a reader may see. */
 export type AuditScope =
-  /** Everything, including sign-ins and all organizations; for the operator. */
+  /** Everything, including sign-ins and all organizations. For the operator. */
   | { kind: 'installation' }
   | { kind: 'organization'; organizationId: string }
-  /** A user's own actions, outside organizations or in ones that they belong to. */
+  /** A user's own actions outside organizations or in organizations that they belong to. */
   | { kind: 'own'; userId: string; organizationIds: readonly string[] }
 
-/** Longest text in an entry: fits every email and network address, and enough of any name. */
+/** Maximum length of a text in an entry. Fits any email or network address, and enough of any name to recognize it. */
 const MAX_TEXT_CHARACTERS = 256
-/** Longest list in an entry, such as the allowed users of a server. */
+/** Maximum length of a list in an entry, such as the allowed users of a server. */
 const MAX_ITEMS = 100
 
 /** Truncates text and replaces characters that some databases cannot store. */
@@ -135,7 +135,7 @@ const toEntryValue = (value: JsonValue): JsonValue => {
   return isJsonObject(value) ? toEntryChange(value) : value
 }
 
-/** Returns the fields that differ as `{from, to}`, or undefined if none does. */
+/** Returns the changed fields as `{from, to}`, or undefined if none changed. */
 export const differences = (before: JsonObject, after: JsonObject): JsonObject | undefined => {
   const changed = Object.entries(after).filter(([name, to]) => !isDeepStrictEqual(before[name], to))
   if (changed.length === 0) return undefined

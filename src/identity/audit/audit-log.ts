@@ -4,7 +4,7 @@ import { DAY_MS } from '../../lib/kernel/durations.ts'
 import { type AuditFilter, listAuditEntries, removeAuditEntriesBefore } from './audit.store.ts'
 import type { AuditEntry, AuditScope } from './audit-entry.ts'
 
-/** Entries per batch of an export. A slow reader holds at most two batches in memory. */
+/** Entries per batch of an export. An export to a slow reader holds at most two batches in memory. */
 const EXPORT_BATCH = 500
 
 export type AuditLogParts = {
@@ -16,13 +16,13 @@ export type AuditLogParts = {
 
 /** Reads audit entries, newest first, and removes expired ones. */
 export const createAuditLog = ({ db, keptDays, now = Date.now }: AuditLogParts) => ({
-  /** Returns one entry more than the page's limit if there are more. */
+  /** Returns one entry beyond the page's limit if there are more. */
   list: (scope: AuditScope, filter: AuditFilter, { limit, afterId }: IdPage): Promise<AuditEntry[]> =>
     listAuditEntries(db, scope, filter, { take: limit + 1, afterId }),
 
   /**
-   * Yields all matching entries in batches, each read on demand, because the log may be of any length. Entries written
-   * meanwhile are newer than the first batch, so no entry is returned twice.
+   * Yields all matching entries in batches. Reads each batch on demand because the log can be of any length. Entries
+   * written during the export are newer than the first batch, so no entry is returned twice.
    */
   async *readAll(scope: AuditScope, filter: AuditFilter): AsyncGenerator<readonly AuditEntry[]> {
     for (let afterId: string | undefined; ; ) {
@@ -33,7 +33,7 @@ export const createAuditLog = ({ db, keptDays, now = Date.now }: AuditLogParts) 
     }
   },
 
-  /** Removes entries past their retention. Several processes can do this concurrently. */
+  /** Removes entries older than the retention period. Several processes can do this concurrently. */
   removeOld: async (signal: AbortSignal): Promise<void> => {
     if (keptDays > 0) await removeAuditEntriesBefore(db, new Date(now() - keptDays * DAY_MS), signal)
   },

@@ -13,11 +13,11 @@ import {
   toEntryText,
 } from './audit-entry.ts'
 
-// The only code that accesses audit entries. It adds, reads and expires them, but never changes one.
+// The only code that accesses audit entries. It adds, reads and expires entries, but never changes them.
 
 const textOrNull = (text: string | undefined): string | null => (text === undefined ? null : toEntryText(text))
 
-/** Records an action in the transaction that performs it, so that neither happens without the other. */
+/** Records an action in the same transaction that performs it, so that either both happen or neither does. */
 export const writeAudit = async (tx: Transaction, record: AuditRecord): Promise<void> => {
   const { action, actor, organizationId, target, change } = record
   await tx.auditEntry.create({
@@ -83,6 +83,6 @@ export const listAuditEntries = async (
   return (await db.auditEntry.findMany({ where, orderBy: { id: 'desc' }, take })).map(toAuditEntry)
 }
 
-/** Removes the entries from before a point in time. */
+/** Removes entries older than a point in time. */
 export const removeAuditEntriesBefore = (db: Database, before: Date, signal: AbortSignal): Promise<void> =>
   removeInBatches(limit => db.auditEntry.deleteMany({ where: { createdAt: { lt: before } }, limit }), signal)

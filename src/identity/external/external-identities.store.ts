@@ -30,7 +30,7 @@ export const listIdentities = (tx: Transaction, userId: string, page: IdPage): P
 export const countIdentities = (tx: Transaction, userId: string): Promise<number> =>
   tx.externalIdentity.count({ where: { userId } })
 
-/** Removes an identity and returns it; undefined if this user has none with that ID. */
+/** Removes an identity and returns it, or undefined if this user has no identity with that ID. */
 export const removeIdentity = async (
   tx: Transaction,
   userId: string,

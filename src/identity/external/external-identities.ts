@@ -25,9 +25,9 @@ export const createExternalIdentities = ({ db, changes, ownPassword, external }:
     store.listIdentities(db, actor.userId, page),
 
   /**
-   * Begins linking the account to an external identity. Because that adds a sign-in method, it requires the password if
-   * the account has one. Throws `conflict` while the email is not confirmed: otherwise someone who registered another
-   * person's email could still sign in after its owner has recovered the account.
+   * Begins linking the account to an external identity. Linking adds a sign-in method, so it requires the password if
+   * the account has one. Throws `conflict` until the email is confirmed: otherwise someone who registered another
+   * person's email could still sign in after that person has recovered the account.
    */
   beginLinking: async (
     actor: Actor,
@@ -40,7 +40,7 @@ export const createExternalIdentities = ({ db, changes, ownPassword, external }:
     const begin = () => external.beginExternalSignIn(actor.address ?? '')
     if (found.passwordHash === undefined) return begin()
     if (password === undefined) throw passwordMissing()
-    // Checked separately, so that an unavailable provider does not count as a wrong password.
+    // Checked separately from the password, so that an unavailable provider does not count as a wrong password.
     await ownPassword.prove(actor, password, async () => undefined)
     return begin()
   },

@@ -5,13 +5,13 @@ import { createTrustedFetch } from '../../lib/outbound/bounded-fetch.ts'
 import type { Logger } from '../../lib/process/logger.ts'
 import { Email } from '../accounts.schema.ts'
 
-/** Timeout of each request to the provider: discovery, keys, token and user info. */
+/** Timeout for each request to the provider: discovery, keys, token and user info. */
 const REQUEST_TIMEOUT_MS = 5_000
-/** Far larger than any metadata, key set or token. */
+/** Response size limit, far larger than any metadata, key set or token. */
 const MAX_ANSWER_BYTES = 1_024 * 1_024
-/** How long metadata is cached. Endpoints rarely move, and the old ones then keep working for a while. */
+/** How long metadata is cached. Endpoints rarely move, and when they do, the old ones keep working for a while. */
 const METADATA_FRESH_MS = 60 * 60 * 1_000
-/** Longest subject (OpenID Connect Core §2). */
+/** Maximum length of a subject (OpenID Connect Core §2). */
 const MAX_SUBJECT_CHARACTERS = 255
 
 export type ExternalProviderSettings = {
@@ -22,7 +22,7 @@ export type ExternalProviderSettings = {
   name: string
 }
 
-/** Format of the error codes that are shown to users. RFC 6749 §4.1.2.1 lists the registered ones. */
+/** Format of the error codes shown to users. RFC 6749 §4.1.2.1 lists the registered codes. */
 const ERROR_CODE = /^[a-z_]{1,40}$/
 
 /** Secrets that tie the callback to the sign-in that started it. Stored only in this browser's session. */
@@ -33,7 +33,7 @@ export type ExternalIdentity = { issuer: string; subject: string }
 
 export type ExternalPerson = {
   identity: ExternalIdentity
-  /** Returns the email that the provider has verified, if any. */
+  /** Returns the user's email if the provider has verified it. */
   findVerifiedEmail: () => Promise<string | undefined>
 }
 
@@ -46,8 +46,8 @@ const takesOnlyPost = ({ token_endpoint_auth_methods_supported: methods }: openi
   methods !== undefined && !methods.includes('client_secret_basic') && methods.includes('client_secret_post')
 
 /**
- * Chooses the method for each request, because the methods of this provider are known only after
- * discovery. Every provider must accept Basic authentication (RFC 6749 §2.3.1).
+ * Chooses the authentication method for each request, because the provider's methods are known only after discovery.
+ * Every provider must accept Basic authentication (RFC 6749 §2.3.1).
  */
 const authenticateWith = (secret: string | undefined): openid.ClientAuth => {
   if (secret === undefined) return openid.None()
@@ -56,7 +56,7 @@ const authenticateWith = (secret: string | undefined): openid.ClientAuth => {
   return (server, client, body, headers) => (takesOnlyPost(server) ? post : basic)(server, client, body, headers)
 }
 
-/** Throws if the metadata lacks an endpoint. The library does not check the URL that browsers are sent to. */
+/** Throws if the metadata lacks a required endpoint. The library does not check the URL that browsers are sent to. */
 const assertComplete = (
   { authorization_endpoint, token_endpoint, jwks_uri }: openid.ServerMetadata,
   isInsecure: boolean,
@@ -68,14 +68,14 @@ const assertComplete = (
   }
 }
 
-/** Accepts only the boolean `true`: a string "true" may come from a claim that users set themselves. */
+/** Accepts only the boolean `true`: the string "true" may come from a claim that users set themselves. */
 const verifiedEmailOf = (claims: Readonly<Record<string, unknown>>): string | undefined =>
   claims.email_verified === true ? Email.safeParse(claims.email).data : undefined
 
 const isMissingAnswer = (error: unknown): boolean =>
   error instanceof Error && (error.name === 'OutboundError' || isMissingAnswer(error.cause))
 
-/** Client of the external OpenID Connect provider: authorization code flow with PKCE, state and nonce. */
+/** Client for the external OpenID Connect provider. Uses the authorization code flow with PKCE, state and nonce. */
 export const createExternalProvider = ({ settings, logger }: ExternalProviderParts) => {
   const { issuer, clientId, clientSecret, name } = settings
   const net = createTrustedFetch({ timeoutMs: REQUEST_TIMEOUT_MS, maxResponseBytes: MAX_ANSWER_BYTES })
@@ -87,7 +87,7 @@ export const createExternalProvider = ({ settings, logger }: ExternalProviderPar
   const cannotBeUsed = (): AppError =>
     new AppError('unavailable', `${name} is not responding correctly. Try again later, or sign in another way.`)
 
-  /** Error for a callback that does not complete the sign-in. */
+  /** Creates the error for a callback that does not complete the sign-in. */
   const noSignIn = (error: unknown): AppError =>
     error instanceof openid.AuthorizationResponseError && ERROR_CODE.test(error.error)
       ? new AppError('forbidden', `${name} did not sign you in (${error.error}). Try again, or sign in another way.`)
@@ -96,7 +96,10 @@ export const createExternalProvider = ({ settings, logger }: ExternalProviderPar
           `The response from ${name} does not match a sign-in started here. Please try again.`,
         )
 
-  /** Throws `unavailable` if the provider does not respond, otherwise the error from `refusal`. Logs the cause. */
+  /**
+   * Runs `ask`. If it fails, logs the cause and throws `unavailable` if the provider does not respond, or the error
+   * from `refusal` otherwise.
+   */
   const asking = async <T>(
     what: string,
     ask: () => Promise<T>,
@@ -118,7 +121,7 @@ export const createExternalProvider = ({ settings, logger }: ExternalProviderPar
     asking('discovery', async () => {
       const config = await openid.discovery(new URL(issuer), clientId, {}, clientAuthentication, {
         execute: [
-          // Also verifies the signature of ID tokens that come directly from the provider.
+          // Also verifies the signatures of ID tokens that come directly from the provider.
           openid.enableNonRepudiationChecks,
           ...(isInsecure ? [openid.allowInsecureRequests] : []),
         ],
@@ -130,7 +133,7 @@ export const createExternalProvider = ({ settings, logger }: ExternalProviderPar
       return config
     })
 
-  /** Loads metadata on the first sign-in, so that an unavailable provider affects nothing else. */
+  /** Loads metadata on the first sign-in, so that an unavailable provider does not affect anything else. */
   const discover = async (): Promise<openid.Configuration> =>
     known !== undefined && Date.now() - known.at < METADATA_FRESH_MS ? known.config : discovery.run('metadata', load)
 
@@ -143,14 +146,14 @@ export const createExternalProvider = ({ settings, logger }: ExternalProviderPar
     if (claims.email !== undefined || config.serverMetadata().userinfo_endpoint === undefined) {
       return verifiedEmailOf(claims)
     }
-    // Core §5.4: with the code flow, claims of the `email` scope come from the userinfo endpoint.
+    // OpenID Connect Core §5.4: in the code flow, claims of the `email` scope come from the userinfo endpoint.
     return verifiedEmailOf(await asking('userinfo', () => openid.fetchUserInfo(config, accessToken, subject)))
   }
 
   return {
     name,
 
-    /** Returns the URL to send the browser to. The provider redirects it back to `redirectUri`. */
+    /** Returns the provider's URL to send the browser to. The provider redirects the browser back to `redirectUri`. */
     begin: async (redirectUri: string): Promise<{ url: string; secrets: ExternalSecrets }> => {
       const config = await discover()
       const codeVerifier = openid.randomPKCECodeVerifier()
@@ -167,7 +170,7 @@ export const createExternalProvider = ({ settings, logger }: ExternalProviderPar
       return { url: url.href, secrets }
     },
 
-    /** Completes a sign-in. `callbackUrl` is the redirect URI with the query that it was called with. */
+    /** Completes a sign-in. `callbackUrl` is the redirect URI with the query parameters it received. */
     finish: async (callbackUrl: URL, { state, nonce, codeVerifier }: ExternalSecrets): Promise<ExternalPerson> => {
       const config = await discover()
       const { claims, accessToken } = await asking(

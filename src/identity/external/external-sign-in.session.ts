@@ -2,17 +2,17 @@ import type { FastifyRequest } from 'fastify'
 import type { ExternalSecrets } from './external-provider.ts'
 import type { UnlinkedPerson } from './external-sign-in.ts'
 
-/** Time limit for signing in at the provider, and again for entering the password afterwards. */
+/** Time limit for signing in at the provider. It starts again for entering the password afterwards. */
 const JOURNEY_MS = 10 * 60 * 1_000
 
-/** Stored in the session while the browser is at the provider. */
+/** The pending sign-in, stored in the session while the browser is at the provider. */
 export type PendingExternalSignIn = ExternalSecrets & {
   returnTo: string
-  /** The user to link the identity to; undefined for a sign-in. */
+  /** The user to link the identity to, or undefined for a sign-in. */
   linkTo?: string
 }
 
-/** A user who is back from the provider and must enter the password of the account that has their email. */
+/** A user who has returned from the provider and must enter the password of the account with the same email. */
 export type WaitingLink = UnlinkedPerson & { returnTo: string }
 
 /** Milliseconds since 1970. */
@@ -25,7 +25,7 @@ declare module 'fastify' {
   }
 }
 
-/** Limits an anonymous session to the lifetime of what it stores. */
+/** Limits an anonymous session to the lifetime of the data it stores. */
 const boundSession = ({ session }: FastifyRequest, endsAt: number): void => {
   if (session.userId === undefined) session.endsAt = endsAt
 }
@@ -46,7 +46,7 @@ export const takeExternalSignIn = async (request: FastifyRequest): Promise<Pendi
   return journey.endsAt <= request.server.sessionOptions.now() ? undefined : journey
 }
 
-/** Gives the session a new ID, as after every step of a sign-in. */
+/** Gives the session a new ID, as every sign-in step does. */
 export const saveWaitingLink = async (request: FastifyRequest, waiting: WaitingLink): Promise<void> => {
   const endsAt = request.server.sessionOptions.now() + JOURNEY_MS
   await request.session.regenerate()

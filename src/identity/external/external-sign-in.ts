@@ -24,12 +24,12 @@ export type ExternalSignInParts = AccountParts & {
   policy: SignUpPolicy
 }
 
-/** A user at the provider whose email belongs to an account that is not linked to this identity yet. */
+/** A user at the provider whose email belongs to an account that is not yet linked to this identity. */
 export type UnlinkedPerson = { email: string; identity: ExternalIdentity }
 
 export type ExternalReturn =
   | { kind: 'signed_in'; first: FirstStep }
-  /** An account with this email exists and may belong to someone else, so its password is required. */
+  /** An account with this email exists. It may belong to someone else, so its password is required. */
   | { kind: 'taken'; person: UnlinkedPerson }
 
 const notVerified = (name: string): AppError =>
@@ -52,7 +52,7 @@ const linkIdentity = async (
   await writeAudit(tx, { action: 'user.identity_linked', actor, target: userTarget(user), change: { ...identity } })
 }
 
-/** Operations to sign in with the external OpenID Connect provider. */
+/** Operations for signing in through the external OpenID Connect provider. */
 export const createExternalSignIn = (parts: ExternalSignInParts) => {
   const { db, changes, provider, signIns, secondFactors, throttle, policy, baseUrl } = parts
 
@@ -80,7 +80,7 @@ export const createExternalSignIn = (parts: ExternalSignInParts) => {
     return user.id
   }
 
-  /** Returns the user's ID, creating an account if needed; undefined if another account has this email. */
+  /** Returns the user's ID, creating an account if needed. Returns undefined if another account has this email. */
   const settle = (person: UnlinkedPerson, address: string): Promise<string | undefined> =>
     changes.commit(async tx => {
       const userId = await store.findUserIdByIdentity(tx, person.identity)
@@ -98,12 +98,12 @@ export const createExternalSignIn = (parts: ExternalSignInParts) => {
   }
 
   return {
-    /** Name on the sign-in button; undefined without a provider. */
+    /** Name on the sign-in button, or undefined if there is no provider. */
     externalProviderName: provider?.name,
 
     /**
-     * Returns the URL to send the browser to, and the secrets to store in its session. Throws
-     * `not_found` without a provider.
+     * Returns the URL to send the browser to and the secrets to store in its session. Throws `not_found` if there is no
+     * provider.
      */
     beginExternalSignIn: async (address: string): Promise<{ url: string; secrets: ExternalSecrets }> => {
       const { begin } = getProvider()
@@ -112,9 +112,9 @@ export const createExternalSignIn = (parts: ExternalSignInParts) => {
     },
 
     /**
-     * Handles the callback: the user is signed in, or must enter a password first. Throws `forbidden` for users who
-     * have no account and cannot get one, and `invalid_request` or `unavailable` if the provider’s response is missing
-     * or invalid.
+     * Handles the callback: the user is signed in or must enter a password first. Throws `forbidden` for users who have
+     * no account and cannot get one. Throws `invalid_request` or `unavailable` if the provider’s response is missing or
+     * invalid.
      */
     finishExternalSignIn: async (
       query: URLSearchParams,
@@ -141,9 +141,7 @@ export const createExternalSignIn = (parts: ExternalSignInParts) => {
       return first
     },
 
-    /**
-     * Links the identity after the second step. Throws `conflict` if it has been linked to another account meanwhile.
-     */
+    /** Links the identity after the second step. Throws `conflict` if it has since been linked to another account. */
     linkAfterCode: (user: User, identity: ExternalIdentity, address: string): Promise<void> =>
       changes.commit(tx => linkIdentity(tx, user, identity, address)),
 

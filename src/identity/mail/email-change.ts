@@ -15,13 +15,13 @@ import { removeMailedLinks } from './mailed-links.store.ts'
 const isTaken = async (tx: Transaction, email: string): Promise<boolean> =>
   email === DEMO_EMAIL || (await userStore.findUserByEmail(tx, email)) !== undefined
 
-/** Operations that change an account's email, which takes effect once the link sent to the new address is opened. */
+/** Operations that change an account's email. A change takes effect once the link sent to the new address is opened. */
 export const createEmailChange = (parts: MailFlowParts) => {
   const { db, changes, mailer, mailQueue, throttle, ownPassword, baseUrl } = parts
 
   const sendLetters = async (user: User, email: string, address: string | undefined): Promise<void> => {
     const frame = { baseUrl, address }
-    // Only the last request counts: earlier links, which may have gone to other addresses, stop working.
+    // Only the latest request counts. Earlier links, which may have gone to other addresses, stop working.
     await removeMailedLinks(db, user.id, 'change_email')
     if (await isTaken(db, email)) await mailer.send(emailTakenNotice(email, frame))
     else {
@@ -33,8 +33,8 @@ export const createEmailChange = (parts: MailFlowParts) => {
 
   return {
     /**
-     * Does not reveal whether another account has the new email, except in the email to that
-     * address. Throws like `prove`.
+     * Does not reveal whether another account has the new email, except in the email to that address. Throws the same
+     * errors as `prove`.
      */
     requestEmailChange: async (actor: Actor, requested: { email: string; password: string }): Promise<void> => {
       const { email, password } = requested
@@ -50,7 +50,7 @@ export const createEmailChange = (parts: MailFlowParts) => {
 
     /**
      * Returns the updated user. Ends all their sessions except `keptSid`. Throws `invalid_request` if the link is no
-     * longer valid or the email has been taken meanwhile.
+     * longer valid or another account has taken the email since.
      */
     changeEmail: (token: string, address: string, keptSid: string | undefined): Promise<User> =>
       changes.commit(async (tx, announce) => {

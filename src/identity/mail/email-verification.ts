@@ -9,7 +9,7 @@ import { userActor, userTarget } from '../audit/audit-entry.ts'
 import { verificationEmail } from './emails.ts'
 import { issueLink, takeLinkOfUser } from './mailed-links.service.ts'
 
-/** Operations that verify that a user receives mail at their address. */
+/** Operations for verifying that a user receives mail at their address. */
 export const createEmailVerification = (parts: MailFlowParts) => {
   const { db, changes, mailer, mailQueue, throttle, baseUrl } = parts
 
@@ -28,7 +28,7 @@ export const createEmailVerification = (parts: MailFlowParts) => {
       }),
 
     /**
-     * Sends another link. Throws `conflict` if the email is already confirmed, `unavailable` if the mail cannot be
+     * Sends another link. Throws `conflict` if the email is already confirmed, and `unavailable` if the mail cannot be
      * sent.
      */
     resendVerification: async (actor: Actor): Promise<void> => {
@@ -38,7 +38,7 @@ export const createEmailVerification = (parts: MailFlowParts) => {
       await sendLink(user, actor.address)
     },
 
-    /** Throws `invalid_request` if the link is no longer valid, or the email has changed since it was sent. */
+    /** Throws `invalid_request` if the link is no longer valid or the email has changed since it was sent. */
     verifyEmail: (token: string, address: string): Promise<User> =>
       changes.commit(async tx => {
         const user = await takeLinkOfUser(tx, 'verify_email', token)

@@ -1,6 +1,6 @@
 import type { Mail } from '../../lib/mail/mailer.ts'
 
-/** Stated in every email: the installation that sends it, and the network address of the request. */
+/** Details in every email: the installation that sends it and the network address that made the request. */
 export type EmailContext = { baseUrl: string; address: string | undefined }
 
 const paragraphs = (...parts: string[]): string => `${parts.join('\n\n')}\n`
@@ -39,7 +39,7 @@ export const passwordChangedEmail = (to: string, { baseUrl, address }: EmailCont
   ),
 })
 
-/** Sent to the new address. */
+/** Builds the email to the new address. */
 export const emailChangeConfirmation = (
   to: string,
   link: string,
@@ -55,7 +55,7 @@ export const emailChangeConfirmation = (
   ),
 })
 
-/** Sent to the old address. */
+/** Builds the email to the old address. */
 export const emailChangeNotice = (to: string, newEmail: string, { baseUrl, address }: EmailContext): Mail => ({
   to,
   subject: 'Your email for Patchbay is about to change',
@@ -66,7 +66,7 @@ export const emailChangeNotice = (to: string, newEmail: string, { baseUrl, addre
   ),
 })
 
-/** Sent to an address that another account tried to change to, but that already has an account. */
+/** Builds the email to an address that another account tried to change to but that already has an account. */
 export const emailTakenNotice = (to: string, { baseUrl, address }: EmailContext): Mail => ({
   to,
   subject: 'You already have an account on Patchbay',

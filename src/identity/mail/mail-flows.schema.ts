@@ -5,7 +5,10 @@ import { ownPassword } from '../second-factor/second-factor.schema.ts'
 import { describeBrowser } from '../sign-in/describe-browser.ts'
 import type { OwnSession } from '../sign-in/sessions.store.ts'
 
-/** Far longer than real tokens. Anything up to this length that is not a token gets the error for an expired link. */
+/**
+ * Maximum length of a token, far longer than real tokens. A shorter text that is not a token gets the same error as an
+ * expired link.
+ */
 const MAX_LINK_TOKEN_CHARACTERS = 256
 const linkToken = z.string().max(MAX_LINK_TOKEN_CHARACTERS).describe('From the link in the email')
 
@@ -45,7 +48,7 @@ export const toOwnSessionView = (session: OwnSession) => ({
 
 const OUTBOX = ' This installation does not send email; its operator can find the message in the outbox.'
 
-/** Messages shown after an email was requested. They do not reveal whether one was sent. */
+/** Messages shown after an email is requested. They do not reveal whether an email was sent. */
 export const mailMessages = (isDelivered: boolean) => {
   const outbox = isDelivered ? '' : OUTBOX
   return {

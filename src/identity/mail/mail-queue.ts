@@ -3,16 +3,16 @@ import { bulkhead } from 'cockatiel'
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { Logger } from '../../lib/process/logger.ts'
 
-/** `maxSettleMs`: how long `settle` waits for pending emails. */
+/** `maxSettleMs` is how long `settle` waits for pending emails. */
 export type MailQueueLimits = { maxAtOnce: number; maxWaiting: number; maxSettleMs: number }
 
-/** An unresponsive mail server delays each email by its ten-second timeout, and shutdown by not much more. */
+/** An unresponsive mail server delays each email by its ten-second timeout, and a shutdown by only slightly more. */
 const LIMITS: MailQueueLimits = { maxAtOnce: 4, maxWaiting: 200, maxSettleMs: 15_000 }
 
 const tooLate = (): AppError => new AppError('unavailable', 'Patchbay stopped before the email could be sent.')
 
 /**
- * Sends emails after the response to the request, so that the response time does not reveal whether there was anything
+ * Sends emails after the response to the request, so that the response time does not reveal whether there was an email
  * to send.
  */
 export const createMailQueue = (logger: Pick<Logger, 'error'>, limits: MailQueueLimits = LIMITS) => {
@@ -21,14 +21,14 @@ export const createMailQueue = (logger: Pick<Logger, 'error'>, limits: MailQueue
   let isOver = false
 
   const begin = async (work: () => Promise<void>): Promise<void> => {
-    // Lets the response go out first: on SQLite the work would block the thread.
+    // Lets the response be sent first, because on SQLite the work would block the thread.
     await setImmediate()
     if (isOver) throw tooLate()
     await work()
   }
 
   return {
-    /** Queues work. `what` names the email in the log if it fails. */
+    /** Queues work. If the work fails, `what` names the email in the log. */
     post: (what: string, work: () => Promise<void>): void => {
       const posting = slots
         .execute(() => begin(work))
@@ -36,7 +36,7 @@ export const createMailQueue = (logger: Pick<Logger, 'error'>, limits: MailQueue
         .finally(() => underWay.delete(posting))
       underWay.add(posting)
     },
-    /** Waits for pending emails up to `maxSettleMs`. Those still waiting then are not sent. */
+    /** Waits up to `maxSettleMs` for pending emails. Emails still pending after that are not sent. */
     settle: async (): Promise<void> => {
       await Promise.race([Promise.all(underWay), setTimeout(limits.maxSettleMs, undefined, { ref: false })])
       isOver = true

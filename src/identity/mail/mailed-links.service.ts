@@ -5,15 +5,15 @@ import { findUser } from '../accounts.store.ts'
 import * as store from './mailed-links.store.ts'
 import { LINKS, type LinkPurpose, linkHashOf, makeLinkToken } from './mailed-links.ts'
 
-/** One error for every way a link can fail, so that it reveals nothing. */
+/** The same error for every way a link can fail, so that it reveals nothing. */
 export const linkIsOver = (): AppError =>
   new AppError('invalid_request', 'This link is no longer valid. It has been used or has expired. Request a new one.', {
     errors: [{ path: 'token', message: 'is no longer valid' }],
   })
 
 /**
- * Creates a link that works once and for a limited time. Returns its URL, which cannot be retrieved
- * again. `baseUrl` is never taken from a request.
+ * Creates a single-use link that is valid for a limited time. Returns its URL, which cannot be retrieved again.
+ * `baseUrl` is never taken from a request.
  */
 export const issueLink = async (
   tx: Transaction,
@@ -36,10 +36,10 @@ const linkFrom =
     return link
   }
 
-/** Returns the link that has this token, without using it up. Throws `invalid_request`. */
+/** Returns the link for this token without using it up. Throws `invalid_request` if it is not valid. */
 export const checkLink = linkFrom(store.findMailedLink)
 
-/** Uses up the link that has this token. Throws `invalid_request`. */
+/** Uses up the link for this token and returns it. Throws `invalid_request` if it is not valid. */
 export const takeLink = linkFrom(store.takeMailedLink)
 
 /** Like `takeLink`, but returns the user. Also throws if their email has changed since the link was sent. */

@@ -2,7 +2,7 @@ import { removeInBatches } from '../../lib/db/batches.ts'
 import type { Database, Transaction } from '../../lib/db/client.ts'
 import type { LinkPurpose } from './mailed-links.ts'
 
-/** The user a link was sent to, and at which address. */
+/** The recipient of a link: the user and the address it was sent to. */
 export type MailedLink = { userId: string; email: string }
 
 export const createMailedLink = async (
@@ -19,7 +19,7 @@ const validLinks = (purpose: LinkPurpose, tokenHash: string) => ({
   expiresAt: { gt: new Date() },
 })
 
-/** Returns a link if it can still be used. */
+/** Returns a link if it is still valid. */
 export const findMailedLink = async (
   tx: Transaction,
   purpose: LinkPurpose,
@@ -29,7 +29,7 @@ export const findMailedLink = async (
   return (await tx.mailedLink.findFirst({ where: validLinks(purpose, tokenHash), select })) ?? undefined
 }
 
-/** Uses up a link. Only one of several concurrent callers gets it. */
+/** Uses up a link and returns it. Only one of several concurrent callers receives it. */
 export const takeMailedLink = async (
   tx: Transaction,
   purpose: LinkPurpose,
@@ -40,7 +40,7 @@ export const takeMailedLink = async (
   return (await tx.mailedLink.updateMany(used)).count === 1 ? link : undefined
 }
 
-/** Removes a user's links, for one purpose or for all. */
+/** Removes a user's links, for one purpose or for all purposes. */
 export const removeMailedLinks = async (tx: Transaction, userId: string, purpose?: LinkPurpose): Promise<void> => {
   await tx.mailedLink.deleteMany({ where: { userId, ...(purpose !== undefined && { purpose }) } })
 }

@@ -14,14 +14,14 @@ import { passwordChangedEmail, passwordResetEmail } from './emails.ts'
 import { checkLink, issueLink, takeLinkOfUser } from './mailed-links.service.ts'
 import { removeMailedLinks } from './mailed-links.store.ts'
 
-/** Operations that change a known password, or reset a forgotten one through a link sent by email. */
+/** Operations that change a known password or reset a forgotten one through an emailed link. */
 export const createPasswordChanges = (parts: MailFlowParts) => {
   const { db, changes, mailer, mailQueue, throttle, passwords, ownPassword, endGrantsOf, baseUrl } = parts
 
   /**
    * Ends everything that someone with the old password may have started: sessions, application grants and emailed
-   * links. Personal access tokens stay valid, because they are for scripts and revoked individually. Only a password
-   * reset that first verifies the email revokes them, too. Returns the counts for the audit log.
+   * links. Personal access tokens stay valid because scripts use them and users revoke them individually. Only a
+   * password reset that also verifies the email for the first time revokes them. Returns the counts for the audit log.
    */
   const endEverythingOf = async (tx: Transaction, userId: string) => {
     const sessionsEnded = await removeSessions(tx, userId, undefined)
@@ -49,8 +49,8 @@ export const createPasswordChanges = (parts: MailFlowParts) => {
     const user = await takeLinkOfUser(tx, 'reset_password', token)
     const userId = user.id
     await userStore.updatePasswordHash(tx, userId, passwordHash)
-    // Opening the link also proves the email. If it was unverified until now, someone else may have created the
-    // account, so their tokens must stop working too.
+    // Opening the link also verifies the email. If it was unverified until now, someone else may have created the
+    // account, so that person's tokens must stop working too.
     const isFirstProof = await userStore.markEmailVerified(tx, userId, new Date())
     const tokensRemoved = isFirstProof ? await removeTokensOf(tx, userId) : 0
     const change = { ...(await endEverythingOf(tx, userId)), tokensRemoved }
@@ -68,18 +68,18 @@ export const createPasswordChanges = (parts: MailFlowParts) => {
     },
 
     /**
-     * Throws `invalid_request` if the link has expired or was used. The user must still sign in, because the link
-     * does not prove their second factor.
+     * Throws `invalid_request` if the link has expired or has been used. The user must still sign in, because the link
+     * does not replace their second factor.
      */
     resetPassword: async (input: { token: string; password: string; address: string }): Promise<void> => {
       const { token, password, address } = input
-      // The transaction uses up the link; this check only avoids needless hashing.
+      // The transaction below uses up the link. This check only avoids needless hashing.
       await checkLink(db, 'reset_password', token)
       const passwordHash = await passwords.hashPassword(password)
       const { email } = await changes.commit((tx, announce) =>
         setPassword(tx, announce, { token, passwordHash, address }),
       )
-      // Lifts the block caused by attempts with the forgotten password.
+      // Lifts the block caused by earlier attempts with a wrong password.
       await throttle.forgiveSignIn({ email, address })
       notify(email, address)
     },

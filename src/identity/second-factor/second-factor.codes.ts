@@ -7,13 +7,13 @@ const DIGITS = 6
 const PERIOD_SECONDS = 30
 /** RFC 4226 §4 R6: 160 bits. */
 const SECRET_BYTES = 20
-/** Codes of the previous and the next step are accepted too, because clocks differ and typing takes time. */
+/** Codes of the previous and the next step are also accepted, because clocks differ and typing takes time. */
 const DRIFT_STEPS = 1
-/** Name that authenticator apps show with the code. */
+/** Name that authenticator apps show next to the code. */
 const ISSUER = 'Patchbay'
 
 export const RECOVERY_CODES = 10
-/** 80 random bits cannot be guessed from the hash, so it needs neither salt nor stretching. */
+/** 80 random bits cannot be guessed from a hash, so the hash needs neither salt nor stretching. */
 const RECOVERY_CODE_BYTES = 10
 const RECOVERY_CODE = /^[a-z2-7]{16}$/
 const TIME_CODE = /^\d{6}$/
@@ -28,7 +28,7 @@ const totpOf = (secret: string, label: string): TOTP =>
     secret: Secret.fromBase32(secret),
   })
 
-/** Creates a secret, in base32 for typing into an app. */
+/** Creates a secret, encoded in base32 so that users can type it into an app. */
 export const makeTotpSecret = (): string => new Secret({ size: SECRET_BYTES }).base32
 
 const SECRET = /^[A-Z2-7]{32}$/
@@ -38,7 +38,7 @@ export const isTotpSecret = (text: string): boolean => SECRET.test(text)
 /** Returns the URI for the QR code: `otpauth://totp/Patchbay:ada%40example.com?…`. */
 export const totpUri = (secret: string, email: string): string => totpOf(secret, email).toString()
 
-/** Returns the time step of a code if it is valid now. */
+/** Returns the time step of a code, or undefined if the code is not valid now. */
 export const findStep = (secret: string, code: string): number | undefined => {
   const totp = totpOf(secret, '')
   const now = Date.now()

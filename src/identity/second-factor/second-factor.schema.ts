@@ -1,17 +1,17 @@
 import { z } from 'zod'
 import { MAX_PASSWORD_CHARACTERS } from '../credentials.ts'
 
-/** Longer than either kind of code, including typed spaces. */
+/** Maximum length of a code, longer than either kind with any typed spaces. */
 const MAX_CODE_CHARACTERS = 64
 
-/** A password to check, limited only in length. */
+/** A password to check. Only its length is limited. */
 export const ownPassword = z.string().max(4 * MAX_PASSWORD_CHARACTERS)
 export const code = z
   .string()
   .max(MAX_CODE_CHARACTERS, `must not exceed ${MAX_CODE_CHARACTERS} characters`)
   .describe('Six digits from the authenticator app, or a recovery code')
 
-// An empty field is not a guess, so it is rejected before attempts are counted.
+// An empty field is not a guess, so it is rejected before the attempt is counted.
 const given = <T extends z.ZodString>(schema: T) => schema.min(1, 'is missing')
 
 export const NewSecondFactor = z.object({ password: given(ownPassword) })

@@ -23,7 +23,7 @@ import * as store from './second-factor.store.ts'
 
 export type SecondFactorsParts = AccountParts & { sealing: Pick<Sealing, 'seal' | 'open'> }
 
-/** A sign-in that waits for its code. It becomes invalid if the account's password changes. */
+/** A sign-in that is waiting for its code. It becomes invalid if the account's password changes. */
 export type SecondStep = { userId: string; credential: string }
 
 const sealContext = (userId: string): SealContext => ({ purpose: 'second-factor', ownerId: userId, name: 'totp' })
@@ -79,7 +79,7 @@ export const createSecondFactors = ({ db, changes, sealing, ownPassword, throttl
     throw new AppError('conflict', 'Two-factor authentication is not on for this account.')
   }
 
-  /** Runs `work` after checking password and code, in the transaction that uses up the code. */
+  /** Checks the password and the code, and runs `work` in the transaction that uses up the code. */
   const withBoth = <T>(
     actor: Actor,
     { password, code }: { password: string; code: string },
@@ -108,7 +108,7 @@ export const createSecondFactors = ({ db, changes, sealing, ownPassword, throttl
 
     /**
      * Creates a secret that takes effect after `confirmSecondFactor`. Throws `conflict` if a second factor is already
-     * on.
+     * active.
      */
     beginSecondFactor: (actor: Actor, password: string): Promise<{ secret: string; uri: string }> =>
       ownPassword.prove(actor, password, async user => {
@@ -162,8 +162,8 @@ export const createSecondFactors = ({ db, changes, sealing, ownPassword, throttl
       }),
 
     /**
-     * For the operator's command line, for users who have lost all their codes. Throws `not_found`
-     * if two-factor authentication is off.
+     * Turns two-factor authentication off from the operator's command line, for users who have lost all their codes.
+     * Throws `not_found` if it is already off.
      */
     resetSecondFactor: (user: User): Promise<void> =>
       changes.commit(async tx => {
@@ -174,7 +174,7 @@ export const createSecondFactors = ({ db, changes, sealing, ownPassword, throttl
         await writeAudit(tx, { action: 'user.second_factor_removed', actor: undefined, target: userTarget(user) })
       }),
 
-    /** Returns the second step required after the password or external sign-in; undefined if none. */
+    /** Returns the second step required after the password or external sign-in, or undefined if none is required. */
     findSecondStep: async (userId: string): Promise<SecondStep | undefined> => {
       if (!(await isInForce(db, userId))) return undefined
       const credentials = await accountStore.findCredentials(db, { id: userId })
@@ -195,8 +195,8 @@ export const createSecondFactors = ({ db, changes, sealing, ownPassword, throttl
     },
 
     /**
-     * Checks a code sent together with the password; the attempt is already counted. Does nothing without a second
-     * factor.
+     * Checks a code sent together with the password. The attempt has already been counted. Does nothing if the user has
+     * no second factor.
      */
     assertSecondFactor: async (user: User, code: string | undefined, address: string): Promise<void> => {
       if (!(await isInForce(db, user.id))) return

@@ -10,7 +10,7 @@ export const findSecondFactor = async (tx: Transaction, userId: string): Promise
   return { sealed: { keyId: row.keyId, text: row.secret }, confirmedAt: row.confirmedAt ?? undefined }
 }
 
-/** Stores an unconfirmed second factor, replacing a previous unconfirmed one. */
+/** Stores an unconfirmed second factor. Replaces any previous unconfirmed one. */
 export const setUnconfirmed = async (tx: Transaction, userId: string, sealed: Sealed): Promise<void> => {
   await tx.secondFactor.deleteMany({ where: { userId, confirmedAt: null } })
   await tx.secondFactor.create({ data: { userId, secret: sealed.text, keyId: sealed.keyId } })
@@ -37,7 +37,7 @@ export const takeStep = async (tx: Transaction, userId: string, step: number): P
   return count > 0
 }
 
-/** Removes the second factor. Returns whether one was confirmed. */
+/** Removes the second factor. Returns whether it was confirmed. */
 export const removeSecondFactor = async (tx: Transaction, userId: string): Promise<boolean> => {
   await tx.recoveryCode.deleteMany({ where: { userId } })
   return (await tx.secondFactor.deleteMany({ where: { userId, confirmedAt: { not: null } } })).count > 0
@@ -53,7 +53,7 @@ export const replaceRecoveryCodes = async (
   await tx.recoveryCode.createMany({ data: codeHashes.map(codeHash => ({ userId, codeHash })) })
 }
 
-/** Uses up a recovery code. Returns false if there is no such unused code. Atomic, as it is a single statement. */
+/** Uses up a recovery code. Returns false if no such unused code exists. Atomic because it is a single statement. */
 export const takeRecoveryCode = async (
   tx: Transaction,
   userId: string,

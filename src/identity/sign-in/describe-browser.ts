@@ -1,4 +1,4 @@
-/** Patterns in matching order: most browsers also name the browsers they derive from. */
+/** Patterns in matching order, because the User-Agent of most browsers also names the browsers they derive from. */
 const BROWSERS: readonly (readonly [RegExp, string])[] = [
   [/\bEdg(?:A|iOS)?\//, 'Edge'],
   [/\bOPR\//, 'Opera'],
@@ -20,7 +20,7 @@ const SYSTEMS: readonly (readonly [RegExp, string])[] = [
 const nameIn = (text: string, names: typeof BROWSERS): string | undefined =>
   names.find(([pattern]) => pattern.test(text))?.[1]
 
-/** Describes a User-Agent for display, e.g. `Firefox on Linux`. */
+/** Describes a User-Agent for display, such as `Firefox on Linux`. */
 export const describeBrowser = (userAgent: string | undefined): string => {
   const browser = nameIn(userAgent ?? '', BROWSERS) ?? 'Unknown browser'
   const system = nameIn(userAgent ?? '', SYSTEMS)

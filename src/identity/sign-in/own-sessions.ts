@@ -6,8 +6,8 @@ import { writeAudit } from '../audit/audit.store.ts'
 import * as store from './sessions.store.ts'
 
 /**
- * Operations on the user's own sessions. Other users' sessions are treated as missing. `currentSid`
- * is the requesting session, if any.
+ * Operations on the user's own sessions. Other users' sessions are treated as missing. `currentSid` is the requesting
+ * session, if there is one.
  */
 export const createOwnSessions = ({ db, changes }: AccountParts) => ({
   listSessions: (actor: Actor, page: IdPage, currentSid: string | undefined): Promise<store.OwnSession[]> =>

@@ -19,7 +19,7 @@ declare module 'fastify' {
 
 const hashOf = (sid: string): string => hash('sha256', sid)
 
-/** Returns the session's data without the cookie, which is rebuilt from the settings each time. */
+/** Returns the session's data without the cookie, which is rebuilt from the settings on each request. */
 const toData = ({ cookie: _, isStored: __, ...fields }: Session): JsonObject => JSON.parse(JSON.stringify(fields))
 
 const toSession = (data: unknown): Session => {
@@ -32,7 +32,7 @@ const settle = (work: Promise<unknown>, callback: (error?: unknown) => void): vo
 }
 
 /**
- * Stores sessions in the database under the SHA-256 of their ID, so that a leaked table does not let anyone sign in.
+ * Stores sessions in the database under the SHA-256 hash of their ID, so that nobody can sign in with a leaked table.
  * Never returns ended sessions.
  */
 export const createSessionStore = (db: Database): SessionStore => {
@@ -43,7 +43,7 @@ export const createSessionStore = (db: Database): SessionStore => {
       data: toData(session),
       expiresAt: new Date(session.endsAt ?? Date.now() + SESSION_IDLE_MS),
     }
-    // Only updates, so that a session that was ended during its own request stays ended.
+    // Only updates the row, so that a session ended during its own request stays ended.
     if (session.isStored === true) await db.session.updateMany({ where: { sidHash }, data: values })
     else await db.session.upsert({ where: { sidHash }, create: { sidHash, ...values }, update: values })
   }
@@ -63,7 +63,7 @@ export const createSessionStore = (db: Database): SessionStore => {
   }
 }
 
-/** Ends all sessions of a user except `keptSid`, if given. Returns how many were ended. */
+/** Ends all sessions of a user except `keptSid`, if given. Returns how many sessions it ended. */
 export const removeSessions = async (tx: Transaction, userId: string, keptSid: string | undefined): Promise<number> => {
   const kept = keptSid === undefined ? {} : { sidHash: { not: hashOf(keptSid) } }
   return (await tx.session.deleteMany({ where: { userId, ...kept } })).count
@@ -76,10 +76,10 @@ export const removeSession = async (tx: Transaction, userId: string, id: string)
 /** A session as its user sees it. */
 export type OwnSession = {
   id: string
-  /** Whether it is the requesting session. */
+  /** Whether this is the requesting session. */
   isCurrent: boolean
   createdAt: Date
-  /** Accurate to ten minutes, because active sessions are not saved more often. */
+  /** Up to ten minutes old, because a session in use is saved no more often than that. */
   lastSeenAt: Date
   userAgent: string | undefined
   /** Network address of the sign-in. */
@@ -91,7 +91,7 @@ const SessionData = z.object({
   address: z.string().optional().catch(undefined),
 })
 
-/** Lists a user's sessions that have not ended. */
+/** Lists a user's active sessions. */
 export const listSessions = async (
   tx: Transaction,
   userId: string,

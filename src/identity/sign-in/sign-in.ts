@@ -6,23 +6,23 @@ import type { AccountParts } from '../account-parts.ts'
 import * as store from '../accounts.store.ts'
 import type { SecondFactors, SecondStep } from '../second-factor/second-factor.service.ts'
 
-/** Credentials, with the network address that they were sent from. */
+/** Credentials and the network address they were sent from. */
 type Credentials = { email: string; password: string; address: string }
 export type SignInInput = Credentials & { code?: string | undefined }
 
-/** A user who entered the correct password, with the hash that it matched. */
+/** A user who entered the correct password, and the hash it matched. */
 type Proven = { user: User; passwordHash: string }
 
-/** Result of the first step of a sign-in: complete, or waiting for a code. */
+/** Result of the first sign-in step: either complete or waiting for a code. */
 export type FirstStep = { user: User; secondStep: SecondStep | undefined }
 
 export type SignInParts = AccountParts & { secondFactors: SecondFactors }
 
-// One message for every failure, so that it does not reveal whether the account exists.
+// The same message for every failure, so that it does not reveal whether the account exists.
 const wrongCredentials = (): AppError => new AppError('unauthenticated', 'The email or the password is wrong.')
 
 export const createSignIn = ({ db, passwords, throttle, secondFactors }: SignInParts) => {
-  /** Checks the password. `user` is set if the account exists, `passwordHash` only if the password is right. */
+  /** Checks the password. `user` is set if the account exists, `passwordHash` only if the password is correct. */
   const prove = async (email: string, password: string): Promise<{ user?: User; passwordHash?: string }> => {
     const found = await store.findCredentials(db, { email })
     const { isRight, needsRehash } = await passwords.checkPassword(password, found?.passwordHash)
@@ -32,7 +32,7 @@ export const createSignIn = ({ db, passwords, throttle, secondFactors }: SignInP
     if (!needsRehash) return { user, passwordHash }
     const newHash = await passwords.hashPassword(password)
     const isReplaced = await store.replacePasswordHash(db, user.id, { from: passwordHash, to: newHash })
-    // A concurrent sign-in may have rehashed it, or the password has been changed.
+    // If the hash was not replaced, a concurrent sign-in has rehashed it or the password has changed.
     return isReplaced ? { user, passwordHash: newHash } : prove(email, password)
   }
 
@@ -45,7 +45,7 @@ export const createSignIn = ({ db, passwords, throttle, secondFactors }: SignInP
     throw wrongCredentials()
   }
 
-  /** Records the sign-in and forgives the attempts. Fails if the password was changed while it was being checked. */
+  /** Records the sign-in and forgives the attempts. Fails if the password changed while it was being checked. */
   const complete = async ({ user, passwordHash }: Proven, credentials: Credentials): Promise<void> => {
     await transact(db, async tx => {
       const found = await store.findCredentials(tx, { id: user.id })
@@ -57,8 +57,9 @@ export const createSignIn = ({ db, passwords, throttle, secondFactors }: SignInP
 
   return {
     /**
-     * Signs in with password and code together. Throws the same `unauthenticated` error after the same work whether or
-     * not the account exists. After a correct password, the error names `code` if a valid code is required.
+     * Signs in with password and code together. Whether or not the account exists, does the same work and throws the
+     * same `unauthenticated` error. If the password is correct but a valid code is still required, the error names
+     * `code`.
      */
     signIn: async ({ code, ...credentials }: SignInInput): Promise<User> => {
       const proven = await checkCredentials(credentials)
@@ -73,7 +74,7 @@ export const createSignIn = ({ db, passwords, throttle, secondFactors }: SignInP
       const { user } = proven
       const secondStep = await secondFactors.findSecondStep(user.id)
       if (secondStep !== undefined) {
-        // The attempt is only uncounted: a reset would allow ten more code guesses per password entry.
+        // Uncounts only this attempt. Resetting the counter would allow ten more code guesses per password entry.
         await throttle.uncountSignIn(credentials)
         return { user, secondStep }
       }

@@ -10,13 +10,13 @@ import { DEMO_EMAIL, takeDemoOver } from '../demo-account.ts'
 export type SignUpPolicy = {
   signup: 'open' | 'invite' | 'closed'
   tenancy: 'multi' | 'single'
-  /** Required to create the first account if others could reach the installation before the operator. */
+  /** Token required to create the first account if others could reach the installation before the operator. */
   setupToken: string | undefined
 }
 
-/** The conditions for signing up, for the sign-up page. */
+/** The conditions for signing up, shown on the sign-up page. */
 export type SignUpTerms = {
-  /** Why sign-up is closed; undefined if it is open. */
+  /** Why sign-up is closed, or undefined if it is open. */
   closed: string | undefined
   needsSetupToken: boolean
 }
@@ -33,12 +33,12 @@ export const signUpTermsOf = ({ signup, setupToken }: SignUpPolicy, isFirst: boo
   needsSetupToken: isFirst && setupToken !== undefined,
 })
 
-/** What a user presents when signing up. The invitation is validated when it is accepted. */
+/** What a user provides to sign up. The invitation is validated when it is accepted. */
 export type SignUpProof = { setupToken?: string | undefined; invitation?: string | undefined }
 
 /**
- * Throws `forbidden` if sign-up is not allowed. The first account is always allowed, with the setup token if one is
- * set.
+ * Throws `forbidden` if sign-up is not allowed. Creating the first account is always allowed, but requires the setup
+ * token if one is set.
  */
 export const assertMaySignUp = (
   policy: SignUpPolicy,
@@ -65,14 +65,14 @@ const emailTaken = (): AppError =>
     errors: [{ path: 'email', message: 'is already taken' }],
   })
 
-/** The organization that a user has joined. */
+/** The organization that a user joined. */
 type Joined = { id: string; name: string; isNew: boolean; role: Role }
 
 /** The invitation operations that sign-up needs; supplied by `services.ts`. */
 export type Invitations = {
   /** Throws if the token does not belong to an open invitation to this email. */
   assertGoodFor: (tx: Transaction, token: string, email: string) => Promise<unknown>
-  /** Accepts the invitation: makes the user a member and verifies their email. Throws as above. */
+  /** Accepts the invitation: makes the user a member and verifies their email. Throws the same errors as above. */
   accept: (
     tx: Transaction,
     token: string,
@@ -81,13 +81,13 @@ export type Invitations = {
   ) => Promise<Pick<Joined, 'id' | 'name' | 'role'>>
 }
 
-/** Which organization a new user belongs to first. */
+/** The first organization that a new user belongs to. */
 export type Home =
   /** A new organization of their own. */
   | { kind: 'own' }
-  /** The organization with this name, created if needed; the oldest if no name is given. */
+  /** The organization with this name, created if needed. If no name is given, the oldest organization. */
   | { kind: 'joined'; name: string | undefined }
-  /** The organization of an invitation. */
+  /** The organization that sent the invitation. */
   | { kind: 'invited'; accept: (tx: Transaction, user: User) => Promise<Pick<Joined, 'id' | 'name' | 'role'>> }
 
 const nameAfter = (email: string): string => email.slice(0, email.lastIndexOf('@'))
@@ -126,7 +126,7 @@ const settleFirst = async (tx: Transaction, user: User, home: Home): Promise<Joi
   return demoId === undefined ? foundOrganization(tx, name, user.id) : { id: demoId, name, isNew: false, role: 'owner' }
 }
 
-/** Whether no account exists yet that someone could sign in to. */
+/** Returns whether there is no account yet that someone could sign in to. */
 export const isFirstAccount = async (tx: Transaction): Promise<boolean> => !(await store.isAnyUserBut(tx, DEMO_EMAIL))
 
 export type NewUser = {
@@ -135,14 +135,14 @@ export type NewUser = {
   passwordHash: string | undefined
   isOperator: boolean
   home: Home
-  /** Network address of the sign-up; undefined on the command line. */
+  /** Network address of the sign-up, or undefined on the command line. */
   address: string | undefined
 }
 
 /**
  * Creates an account and its first membership. The first account of an installation becomes the operator. Calls
  * `assertAllowed`, which may throw, with a flag that says whether this is the first account. Transactions are
- * serializable, so two sign-ups cannot both be first.
+ * serializable, so two concurrent sign-ups cannot both be the first.
  */
 export const makeAccount = async (
   tx: Transaction,
@@ -158,6 +158,6 @@ export const makeAccount = async (
   await auditNewUser(tx, user, address)
   const joined = await (isFirst ? settleFirst(tx, user, home) : settleIn(tx, user, home, tenancy))
   await auditFirstMembership(tx, user, address, joined)
-  // Accepting an invitation has verified the email, so the user is read again.
+  // Accepting an invitation verifies the email, so the user is read again.
   return home.kind === 'invited' ? ((await store.findUser(tx, user.id)) ?? user) : user
 }

@@ -7,14 +7,14 @@ import { AppError } from '../../lib/kernel/errors.ts'
 
 type Limit = { name: string; most: number; windowMs: number }
 
-/** Limits on failed sign-ins: per account and network, per account, and per network. */
+/** Limits on failed sign-ins per account and network, per account, and per network. */
 const SIGN_IN_HERE: Limit = { name: 'sign-in', most: 10, windowMs: 15 * MINUTE_MS }
 const SIGN_IN_ANYWHERE: Limit = { name: 'sign-in-account', most: 100, windowMs: 24 * HOUR_MS }
 const SIGN_IN_ADDRESS: Limit = { name: 'sign-in-address', most: 100, windowMs: HOUR_MS }
-/** Sign-ups per network: enough for a classroom behind one router, too few for a script. */
+/** Limit on sign-ups per network: enough for a classroom behind one router, too few for a script. */
 const SIGN_UP_ADDRESS: Limit = { name: 'sign-up-address', most: 50, windowMs: HOUR_MS }
 
-/** Requested emails: per mailbox, and per network. */
+/** Limits on requested emails per mailbox and per network. */
 const MAIL_ACCOUNT: Limit = { name: 'mail-account', most: 5, windowMs: HOUR_MS }
 const MAIL_ADDRESS: Limit = { name: 'mail-address', most: 30, windowMs: HOUR_MS }
 
@@ -30,7 +30,7 @@ const tooMany = (resetsInMs: number): AppError => {
   return new AppError('rate_limited', `Too many attempts. Try again in ${wait}.`, { retryAfterSeconds })
 }
 
-/** A sign-in attempt: the email, which may have no account, and the network address. */
+/** A sign-in attempt: the network address and the email, which may not belong to an account. */
 export type Attempt = { email: string; address?: string | undefined }
 
 /** Blocks cached by this process. The oldest are evicted first and then read from the counters again. */
@@ -38,7 +38,7 @@ const MAX_BLOCKS = 10_000
 
 /** Limits sign-in attempts, sign-ups and requested emails. Every `count…` function throws `rate_limited`. */
 export const createThrottle = (counters: Counters, now: () => number = Date.now) => {
-  // Keeps further attempts by blocked clients away from the database.
+  // Spares the database further attempts by blocked clients.
   const blockedUntil = new LRUCache<string, number>({ maxSize: MAX_BLOCKS, sizeCalculation: () => 1 })
   const assertNotBlocked = (key: string): void => {
     const until = blockedUntil.get(key)
@@ -61,38 +61,38 @@ export const createThrottle = (counters: Counters, now: () => number = Date.now)
     address: keyOf(SIGN_IN_ADDRESS, networkOf(address)),
   })
   return {
-    /** Counts before the password is checked, so that concurrent attempts cannot exceed the limit. */
+    /** Counts the attempt before the password is checked, so that concurrent attempts cannot exceed the limit. */
     countSignIn: async (attempt: Attempt): Promise<void> => {
       const keys = keysOf(attempt)
       for (const key of Object.values(keys)) assertNotBlocked(key)
-      // The network comes first, so that a blocked one creates no more account counters.
+      // The network is counted first, so that a blocked network creates no more account counters.
       await count(SIGN_IN_ADDRESS, keys.address)
       await count(SIGN_IN_HERE, keys.here)
       await count(SIGN_IN_ANYWHERE, keys.anywhere)
     },
-    /** Uncounts a successful sign-in and resets the counter of this account and network. */
+    /** Uncounts a successful sign-in and resets the counter for this account and network. */
     forgiveSignIn: async (attempt: Attempt): Promise<void> => {
       const keys = keysOf(attempt)
-      // The cached blocks may be outdated now; the counters decide again.
+      // The cached blocks may be outdated now, so the next attempt consults the counters again.
       for (const key of Object.values(keys)) blockedUntil.delete(key)
       await counters.reset(keys.here)
       await counters.decrement(keys.anywhere)
       await counters.decrement(keys.address)
     },
-    /** Uncounts an attempt that was not a failure, without resetting previous failures. */
+    /** Uncounts an attempt that did not fail, without resetting previous failures. */
     uncountSignIn: async (attempt: Attempt): Promise<void> => {
       for (const key of Object.values(keysOf(attempt))) await counters.decrement(key)
     },
     /**
-     * Counts each kind of email separately. Also counts emails without an account, because the
-     * limit must not reveal which accounts exist.
+     * Counts each kind of email separately. Also counts emails that have no account, because the limit must not reveal
+     * which accounts exist.
      */
     countMail: async (kind: string, { email, address = '' }: Attempt): Promise<void> => {
       await countBy(MAIL_ADDRESS, networkOf(address))
       await countBy(MAIL_ACCOUNT, kind, email)
     },
     countExternal: (address: string): Promise<void> => countBy(EXTERNAL_ADDRESS, networkOf(address)),
-    /** Clears the cached blocks, so that the counters decide again. */
+    /** Clears the cached blocks, so that the next attempt consults the counters again. */
     forgetBlocks: () => blockedUntil.clear(),
     countSignUp: (address: string): Promise<void> => countBy(SIGN_UP_ADDRESS, networkOf(address)),
   }

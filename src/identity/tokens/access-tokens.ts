@@ -10,13 +10,13 @@ import { writeAudit } from '../audit/audit.store.ts'
 import { hashToken, makeToken } from '../credentials.ts'
 import * as store from './tokens.store.ts'
 
-/** Default and maximum lifetime of a token. */
+/** Default and maximum lifetime of a token, in days. */
 export const DEFAULT_TOKEN_DAYS = 90
 export const MAX_TOKEN_DAYS = 365
 
 export type TokenInput = { name: string; scopes?: readonly Scope[] | undefined; expiresInDays?: number | undefined }
 
-/** A new token with its value, which cannot be retrieved again. */
+/** A new token and its value, which cannot be retrieved again. */
 export type NewAccessToken = AccessToken & { token: string }
 
 const targetOf = ({ id, name }: AccessToken) => ({ type: 'token', id, name })
@@ -29,7 +29,7 @@ export const issueToken = async (
   actor: Actor | undefined,
 ): Promise<NewAccessToken> => {
   const token = makeToken()
-  // A token created with a token must not outlive it, so that a leaked token cannot be prolonged.
+  // A token created by another token must not outlive it, so that nobody can extend the life of a leaked token.
   const latest = actor?.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY
   const expiresAt = new Date(Math.min(Date.now() + expiresInDays * DAY_MS, latest))
   const made = await store.createToken(tx, { userId, name, tokenHash: hashToken(token), scopes, expiresAt })

@@ -4,32 +4,32 @@ import { hashToken } from '../credentials.ts'
 
 /** Minimum time between two recorded uses of a token. */
 export const NOTE_USE_EVERY_MS = 60 * 1_000
-/** Tokens whose last recorded use is cached. */
+/** Maximum number of tokens whose last recorded use is cached. */
 const MAX_REMEMBERED = 10_000
 
-/** How long a verified token is cached, unless an event invalidates it. */
+/** How long a verified token stays cached if no event invalidates it. */
 const FRESH_MS = 5_000
 const MAX_CACHED = 10_000
 
-/** The minimum that must be known about the holder of a token. */
+/** The minimum that the verifier needs to know about the holder of a token. */
 export type Holder = { userId: string; expiresAt: Date }
 
 export type TokenVerifierParts<H extends Holder> = {
   bus: EventBus
-  /** Whether a string has the form of such a token. Others need no database lookup. */
+  /** Returns whether a string has the form of such a token. Other strings need no database lookup. */
   isToken: (text: string) => boolean
   find: (tokenHash: string) => Promise<H | undefined>
-  /** Returns the id under which a use is recorded. */
+  /** Returns the id under which to record a use. */
   idOf: (holder: H) => string
-  /** Records the use of a valid token; called at most once a minute for each. */
+  /** Records the use of a valid token. Called at most once a minute for each token. */
   writeUse: (tokenId: string, usedAt: Date) => Promise<void>
   onError: (error: unknown) => void
   now?: () => number
 }
 
 /**
- * Verifies tokens and caches valid ones for a few seconds. A change of the user's access clears
- * them at once. Invalid tokens are not cached, so they cost no memory.
+ * Verifies tokens and caches valid ones for a few seconds. A change to a user's access clears that user's tokens at
+ * once. Invalid tokens are not cached, so they cost no memory.
  */
 export const createTokenVerifier = <H extends Holder>(parts: TokenVerifierParts<H>) => {
   const { bus, isToken, find, idOf, writeUse, onError, now = Date.now } = parts
@@ -42,7 +42,7 @@ export const createTokenVerifier = <H extends Holder>(parts: TokenVerifierParts<
   // Counts invalidations. A database result from before an invalidation may be outdated and must not be cached.
   let forgotten = 0
 
-  /** Records when a token was last used, without delaying the request that uses it. */
+  /** Records when a token was last used, without delaying the request that used it. */
   const noteUse = (tokenId: string): void => {
     const at = now()
     if (at - (notedAt.get(tokenId) ?? Number.NEGATIVE_INFINITY) < NOTE_USE_EVERY_MS) return
@@ -74,7 +74,7 @@ export const createTokenVerifier = <H extends Holder>(parts: TokenVerifierParts<
   ]
 
   return {
-    /** Returns the holder synchronously for a cached token; undefined if the token is unknown or expired. */
+    /** Returns the holder of a cached token synchronously. Returns undefined if the token is unknown or expired. */
     verify: (token: string): H | undefined | Promise<H | undefined> => {
       if (!isToken(token)) return undefined
       const tokenHash = hashToken(token)

@@ -6,7 +6,7 @@ import type { AccessToken } from '../account.ts'
 import { ACTING_USER, type ActingUser, toActingUser } from '../accounts.store.ts'
 import { NOTE_USE_EVERY_MS } from './token-verifier.ts'
 
-/** Ignores stored scopes that no longer exist. */
+/** Ignores stored scopes that Patchbay no longer has. */
 const toScopes = (stored: unknown): Scope[] =>
   SCOPES.filter(scope => Array.isArray(stored) && stored.some(item => item === scope))
 
@@ -26,7 +26,7 @@ export const listTokens = async (tx: Transaction, userId: string, page: IdPage):
 export const findToken = async (tx: Transaction, userId: string, id: string): Promise<AccessToken | undefined> =>
   mapFound(await tx.accessToken.findFirst({ where: { id, userId } }), toAccessToken)
 
-/** Removes a token of the user and returns it; undefined if they have none with this ID. */
+/** Removes one of the user's tokens and returns it, or undefined if they have none with this ID. */
 export const removeToken = async (tx: Transaction, userId: string, id: string): Promise<AccessToken | undefined> => {
   const found = await findToken(tx, userId, id)
   if (found !== undefined) await tx.accessToken.deleteMany({ where: { id, userId } })
@@ -36,7 +36,7 @@ export const removeToken = async (tx: Transaction, userId: string, id: string): 
 export const removeTokensOf = async (tx: Transaction, userId: string): Promise<number> =>
   (await tx.accessToken.deleteMany({ where: { userId } })).count
 
-/** A token with its holder, read in one query by the indexed hash. */
+/** A token and its holder, read in one query by the indexed hash. */
 export type TokenHolder = ActingUser & { token: AccessToken }
 
 export const findTokenHolder = async (tx: Transaction, tokenHash: string): Promise<TokenHolder | undefined> => {
@@ -44,7 +44,7 @@ export const findTokenHolder = async (tx: Transaction, tokenHash: string): Promi
   return mapFound(row, ({ user, ...token }) => ({ ...toActingUser(user), token: toAccessToken(token) }))
 }
 
-/** Records a use, unless the token is gone or another process has just recorded one. */
+/** Records a use, unless the token has been deleted or another process has just recorded a use. */
 export const noteUse = async (tx: Transaction, id: string, usedAt: Date): Promise<void> => {
   const before = new Date(usedAt.getTime() - NOTE_USE_EVERY_MS)
   await tx.accessToken.updateMany({

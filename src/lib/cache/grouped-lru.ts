@@ -2,20 +2,21 @@ import { LRUCache } from 'lru-cache'
 
 export type GroupedLruOptions<Value> = {
   maxSize: number
-  /** Limit for each group, so that a busy group cannot evict the entries of all others. */
+  /** Size limit of each group, so that a busy group cannot evict the entries of all others. */
   maxGroupSize: number
   /**
-   * Counts from the last read or write of an entry. If missing, `set` takes each entry's own, counted from the write.
+   * Time to live, counted from the last read or write of an entry. If missing, `set` takes a separate time to live for
+   * each entry, counted from the write.
    */
   ttlMs?: number
-  /** Returns milliseconds, greater than 0. */
+  /** Returns the current time in milliseconds, greater than 0. */
   now?: (() => number) | undefined
   /** Called after an entry has been removed to make room. */
   onEvict?: (key: string, value: Value) => void
 }
 
 type Entry<Value> = { group: string; value: Value; size: number }
-/** Keys are in order of use, least recently used first. */
+/** Keys in order of use, least recently used first. */
 type Group = { keys: Set<string>; size: number }
 
 /** Creates an LRU cache with a time to live, and with limits for the total size and for each group of entries. */
@@ -61,9 +62,9 @@ export const createGroupedLru = <Value>(options: GroupedLruOptions<Value>) => {
       if (own?.keys.delete(key)) own.keys.add(key)
       return entry?.value
     },
-    /** Like `get`, but does not count as a use. */
+    /** Works like `get`, but does not count as a use. */
     peek: (key: string): Value | undefined => entries.peek(key)?.value,
-    /** Returns false if the entry is too large. `size` is a positive integer. */
+    /** Stores an entry. Returns false if the entry is too large. `size` is a positive integer. */
     set: (group: string, key: string, value: Value, size: number, entryTtlMs = ttlMs ?? 0): boolean => {
       entries.delete(key)
       if (size > Math.min(maxSize, maxGroupSize)) return false

@@ -1,10 +1,10 @@
 import { createStop, type Stop, type StopSignal } from '../kernel/stop-signal.ts'
 
 type Flight<Value> = { result: Promise<Value>; stop: Stop; waiting: number }
-/** `isCurrent` returns whether others may still join; false after `forget`. */
+/** `isCurrent` returns whether other callers may still join. It returns false after `forget`. */
 type Work<Value> = (stop: StopSignal, isCurrent: () => boolean) => Promise<Value>
 
-/** Runs work once per key at a time: callers with the same key share the current run. */
+/** Runs work once per key at a time. Callers with the same key share the current run. */
 export const createSingleFlight = <Value>() => {
   const flights = new Map<string, Flight<Value>>()
 
@@ -51,7 +51,7 @@ export const createSingleFlight = <Value>() => {
     settle: async (): Promise<void> => {
       await Promise.allSettled([...flights.values()].map(({ result }) => result))
     },
-    /** Returns how many callers wait, not counting those of forgotten runs. */
+    /** Returns how many callers are waiting, excluding those of forgotten runs. */
     waiting: (): number => [...flights.values()].reduce((sum, { waiting }) => sum + waiting, 0),
   }
 }

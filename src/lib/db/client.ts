@@ -11,8 +11,8 @@ type Models<Client> = {
 type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false
 
 /**
- * Client for either database. It has the types of the SQLite client, whose queries work on PostgreSQL too. If the
- * clients' models differ, this is `never` and nothing compiles.
+ * Client for either database. Its types are those of the SQLite client, whose queries also work on PostgreSQL. If the
+ * two clients' models differ, this type is `never` and nothing compiles.
  */
 export type Database =
   Same<Models<PrismaClient>, Models<PostgresClient>> extends true
@@ -22,21 +22,21 @@ export type Database =
 export type * as Rows from './generated/sqlite/client.ts'
 /** A database client within a transaction. */
 export type Transaction = Prisma.TransactionClient
-/** An open database. `close` waits for running queries. */
+/** An open database. `close` waits for running queries to finish. */
 export type OpenDatabase = Database & { close: () => Promise<void> }
 
-/** Longer than the wait for the lock, so that a busy database causes our error, not Prisma's. */
+/** Longer than the wait for the lock, so that a busy database causes Patchbay's error instead of Prisma's. */
 const TRANSACTION_START_MS = DATABASE_WAIT_MS + 5_000
-/** Longer transactions are rolled back. Inside a transaction, await only database calls. */
+/** Transactions that take longer are rolled back. Inside a transaction, await only database calls. */
 const TRANSACTION_MS = 10_000
 const OPTIONS = {
   transactionOptions: { maxWait: TRANSACTION_START_MS, timeout: TRANSACTION_MS },
-  // The other formats include the written values, and with them secrets.
+  // Prisma's other error formats include the written values, which may be secrets.
   errorFormat: 'minimal',
 } as const
 
 const createClient = async (target: DatabaseTarget): Promise<PrismaClient> => {
-  // Load only the client that is needed: each has a query compiler of several megabytes.
+  // Loads only the client that is needed, because each one has a query compiler of several megabytes.
   if (target.kind === 'sqlite') {
     const [{ PrismaClient }, { sqliteAdapterFactory }] = await Promise.all([
       import('./generated/sqlite/client.ts'),
@@ -49,7 +49,7 @@ const createClient = async (target: DatabaseTarget): Promise<PrismaClient> => {
     import('@prisma/adapter-pg'),
   ])
   const client = new PrismaClient({ adapter: new PrismaPg(toPgConfig(target)), ...OPTIONS })
-  // Generated from the same models. It only adds features (skipDuplicates, more isolation levels).
+  // This client is generated from the same models and only adds features (skipDuplicates, more isolation levels).
   return client as unknown as PrismaClient
 }
 
@@ -71,9 +71,9 @@ export const openDatabase = (target: DatabaseTarget): Promise<OpenDatabase> =>
       query: { $allOperations: ({ args, query }) => namingFailures(target, () => query(args)) },
     })
     const $transaction: (...args: never) => Promise<unknown> = named.$transaction.bind(named)
-    // An extended client has everything that the client has, but Prisma gives it another type.
+    // An extended client has all members of the original client, but Prisma gives it a different type.
     return Object.assign(named, {
-      // $allOperations does not cover BEGIN and COMMIT.
+      // $allOperations does not cover BEGIN and COMMIT, so wrap $transaction too.
       $transaction: (...args: never) => namingFailures(target, () => $transaction(...args)),
       close: () => client.$disconnect(),
       kind: target.kind,
@@ -82,8 +82,8 @@ export const openDatabase = (target: DatabaseTarget): Promise<OpenDatabase> =>
 
 /**
  * Runs `work` in a serializable transaction: its reads are still valid when it commits. `work` may run several times,
- * so it must have no effects other than through `tx`. A write through `db` would deadlock. Rethrows errors from `work`;
- * throws an AppError `unavailable` if other transactions block it for too long.
+ * so it must have no effects except through `tx`. A write through `db` would deadlock. Rethrows errors from `work`.
+ * Throws an AppError `unavailable` if other transactions block it for too long.
  */
 export const transact = async <T>(db: Database, work: (tx: Transaction) => Promise<T>): Promise<T> => {
   const deadline = performance.now() + DATABASE_WAIT_MS

@@ -1,8 +1,8 @@
 import type { Database } from './client.ts'
 
 /**
- * Returns a filter for columns that contain the text, ignoring case (on SQLite, of ASCII letters only). On SQLite, `%`
- * and `_` in the text are wildcards because Prisma cannot escape them: the filter may match too many rows, but never
+ * Returns a filter for columns that contain the text. Ignores case (on SQLite, only for ASCII letters). On SQLite, `%`
+ * and `_` in the text are wildcards because Prisma cannot escape them, so the filter may match too many rows but never
  * too few.
  */
 export const containing = ({ kind }: Pick<Database, 'kind'>, text: string) =>

@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache'
 
 /**
- * Counters by key, each in a fixed time window that starts at the first increment. `increment` is atomic, also across
- * processes that share the counters. Keys have at most 200 characters.
+ * Counters by key. Each counts within a fixed time window that starts at the first increment. `increment` is atomic,
+ * even across processes that share the counters. Keys have at most 200 characters.
  */
 export type Counters = {
-  /** Adds one. Returns the count in the current window and the time until the window ends. */
+  /** Adds one. Returns the count in the current window and the time until that window ends. */
   increment(key: string, windowMs: number): Promise<{ count: number; resetsInMs: number }>
   /** Undoes one increment. */
   decrement(key: string): Promise<void>
@@ -14,8 +14,8 @@ export type Counters = {
 }
 
 /**
- * Maximum number of counters in memory; the least recently used is evicted first. It is set as a size because `max`
- * would allocate all of them at the start, which takes 20 ms.
+ * Maximum number of counters in memory. The least recently used counters are evicted first. Passed as a size, because
+ * `max` would allocate all entries at startup, which takes 20 ms.
  */
 const MAX_COUNTERS = 100_000
 

@@ -2,8 +2,8 @@ import { AppError } from '../kernel/errors.ts'
 import type { DatabaseTarget } from './target.ts'
 
 /**
- * A driver's error. `kind` is the name that Prisma's adapter gives it; `code` is SQLite's error name or PostgreSQL's
- * SQLSTATE.
+ * A database driver's error. `kind` is the name that Prisma's adapter gives it. `code` is SQLite's error name or
+ * PostgreSQL's SQLSTATE.
  */
 type DriverFault = { kind: string; code: string; message: string }
 
@@ -22,15 +22,15 @@ const faultOf = (error: unknown): DriverFault => {
   }
 }
 
-/** Returns the code of a Prisma known request error, or ''. */
+/** Returns the code of a Prisma known request error, or '' for other errors. */
 const prismaCodeOf = (error: unknown): string =>
   isRecord(error) && error.name === 'PrismaClientKnownRequestError' ? textOf(error.code) : ''
 
-/** Returns whether another row already has the same unique value. */
+/** Returns whether the error means that another row already has the same unique value. */
 export const isUniqueViolation = (error: unknown): boolean => prismaCodeOf(error) === 'P2002'
 
 /**
- * Returns a handler for `catch` that turns a violated unique constraint into `conflict`, with a message such as: This
+ * Returns a `catch` handler that turns a unique constraint violation into `conflict`, with a message such as: This
  * server already has a tool named "search".
  */
 export const rethrowTaken =
@@ -42,18 +42,18 @@ export const rethrowTaken =
     })
   }
 
-/** Returns whether a deleted row is still referenced, or a referenced row does not exist. */
+/** Returns whether the error means that a deleted row is still referenced or a referenced row does not exist. */
 export const isForeignKeyViolation = (error: unknown): boolean =>
   prismaCodeOf(error) === 'P2003' || faultOf(error).kind === 'ForeignKeyConstraintViolation'
 
 /**
- * Returns whether two transactions conflicted (PostgreSQL: serialization failure, deadlock), so that a retry may
- * succeed.
+ * Returns whether the error is a conflict between two transactions (PostgreSQL: serialization failure, deadlock), so
+ * that a retry may succeed.
  */
 export const isConflict = (error: unknown): boolean =>
   prismaCodeOf(error) === 'P2034' || faultOf(error).kind === 'TransactionWriteConflict'
 
-/** Returns whether another connection holds SQLite's lock. */
+/** Returns whether the error means that another connection holds SQLite's lock. */
 export const isSqliteBusy = (error: unknown): boolean => /^SQLITE_(BUSY|LOCKED)/.test(faultOf(error).code)
 
 export const databaseBusy = (cause?: unknown): AppError =>
@@ -88,12 +88,12 @@ const sqliteFailureOf = (error: unknown, file: string): AppError | undefined => 
 
 const POSTGRES_DISK_FULL = '53100'
 /**
- * Classes of SQLSTATE codes: connection, authorization, missing database, resources, operator intervention. Source:
+ * Classes of SQLSTATE codes: connection, authorization, missing database, resources, and operator intervention. Source:
  * PostgreSQL, appendix A.
  */
 const POSTGRES_GONE = /^(08|28|3D000|53|57P)/
 const SOCKET_GONE = /^(ECONN|EPIPE|ENOTFOUND|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|EADDRNOTAVAIL)/
-/** Connection failures without a code: the adapter's kinds, and `pg`'s messages. */
+/** Connection failures without a code: the adapter's kinds and `pg`'s messages. */
 const KIND_GONE = /^(ConnectionClosed|DatabaseNotReachable|SocketTimeout|TlsConnectionError)$/
 const MESSAGE_GONE = /connection (terminated|ended|error)|timeout exceeded when trying to connect|not queryable/i
 
@@ -109,16 +109,16 @@ const postgresFailureOf = (error: unknown): AppError | undefined => {
   return new AppError('unavailable', 'PostgreSQL is temporarily unavailable.', { ...options, retryAfterSeconds: 1 })
 }
 
-/** Prisma's code for a transaction that took too long, or could not start in time. */
+/** Prisma's code for a transaction that took too long or could not start in time. */
 const TRANSACTION_EXPIRED = 'P2028'
 
 /**
- * Converts a failure of the database itself to an AppError: `unavailable` (busy, unreachable, damaged) or
+ * Converts a failure of the database itself to an AppError: `unavailable` (busy, unreachable or damaged) or
  * `storage_full`. Returns errors about the statement unchanged.
  */
 const toDatabaseFailure = (error: unknown, target: DatabaseTarget): unknown => {
   if (error instanceof AppError) return error
-  // Prisma wraps errors that have a code, so AppErrors from our adapter arrive as the cause.
+  // Prisma wraps errors that have a code, so an AppError from our adapter arrives as the cause.
   if (error instanceof Error && error.cause instanceof AppError) return error.cause
   if (prismaCodeOf(error) === TRANSACTION_EXPIRED) return databaseBusy(error)
   return (target.kind === 'sqlite' ? sqliteFailureOf(error, target.file) : postgresFailureOf(error)) ?? error

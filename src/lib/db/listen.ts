@@ -5,7 +5,7 @@ import type { PostgresTarget } from './target.ts'
 
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5_000
-/** How often the connection is probed: a dead one raises no error by itself. */
+/** How often the connection is probed. A dead connection raises no error by itself. */
 const HEARTBEAT_MS = 15_000
 const ANSWER_TIMEOUT_MS = 5_000
 
@@ -13,14 +13,14 @@ export type ListenOptions = {
   /** A lower-case identifier. */
   channel: string
   onMessage: (payload: string) => void
-  /** Called when listening resumes after a lost connection. Messages sent in between are lost. */
+  /** Called when listening resumes after a lost connection. Messages sent while the connection was down are lost. */
   onResumed: () => void
   onLost: (error: unknown) => void
 }
 
 /**
- * Listens for `pg_notify(channel, …)` on a separate connection, and reconnects until `close` is called. Resolves when
- * it is listening; rejects if the first connection fails.
+ * Listens for `pg_notify(channel, …)` on a separate connection, and reconnects until `close` is called. Resolves once
+ * it is listening, or rejects if the first connection fails.
  */
 export const listen = async (
   target: PostgresTarget,
@@ -43,7 +43,7 @@ export const listen = async (
       if (isLost || closing.signal.aborted) return
       isLost = true
       void client.end().catch(() => undefined)
-      if (current !== client) return // It was not listening yet: connect() rejects.
+      if (current !== client) return // Not listening yet, so connect() rejects.
       onLost(error)
       void resume()
     }
@@ -80,7 +80,7 @@ export const listen = async (
         await connect()
         return onResumed()
       } catch {
-        // The loss has been reported; keep trying.
+        // The lost connection has already been reported, so keep trying.
       }
     }
   }

@@ -1,6 +1,6 @@
 import type { Database } from './client.ts'
 
-/** Returns the size of the database on disk in bytes; on SQLite without the journal. */
+/** Returns the size of the database on disk in bytes. On SQLite, the size excludes the journal. */
 export const measureDatabase = async (db: Database): Promise<number> => {
   const [row] =
     db.kind === 'sqlite'

@@ -10,7 +10,7 @@ import {
 import { toPgConfig } from './postgres.ts'
 import type { PostgresTarget } from './target.ts'
 
-/** The lock that Prisma's engine takes, so that it and Patchbay never migrate at the same time. */
+/** The same lock that Prisma's engine takes, so that it and Patchbay never migrate at the same time. */
 const PRISMA_ADVISORY_LOCK = 72_707_369
 
 /** Exactly the table that Prisma's engine creates, so that `prisma migrate` accepts it. */
@@ -56,7 +56,7 @@ export const openPostgresMigrations = async (target: PostgresTarget): Promise<Mi
     applyNext: async bundled => {
       await client.query('BEGIN')
       try {
-        // Held until the transaction ends, so it is released if the process dies.
+        // Held until the transaction ends, so the lock is released if the process dies.
         await client.query('SELECT pg_advisory_xact_lock($1)', [PRISMA_ADVISORY_LOCK])
         await client.query(BOOKKEEPING)
         const [next] = planMigrations(bundled, await readApplied(client))

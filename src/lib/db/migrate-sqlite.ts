@@ -12,7 +12,7 @@ import {
 import { openRawSqlite, type RawSqlite } from './sqlite.ts'
 import type { SqliteTarget } from './target.ts'
 
-/** How long to wait while another process migrates; enough to rebuild a table with millions of rows. */
+/** How long to wait while another process migrates. Enough to rebuild a table with millions of rows. */
 const LOCK_WAIT_MS = 60_000
 
 /** Exactly the table that Prisma's engine creates, so that `prisma migrate` accepts it. */
@@ -60,10 +60,13 @@ const apply = (connection: RawSqlite, migration: Migration): void => {
     .run(randomUUID(), migration.checksum, migration.name, now, now)
 }
 
-/** Within this time, another process that has created the file writes to it. */
+/** Time within which another process that has created the file also writes to it. */
 const CREATION_MS = 10_000
 
-/** SQLite takes an empty file for a new database, so one that was emptied by a fault would lose everything silently. */
+/**
+ * Throws if the file is empty but not new. SQLite takes an empty file for a new database, so the loss of a file's
+ * contents would go unnoticed.
+ */
 const assertNotEmptied = (file: string): void => {
   const found = statSync(file, { throwIfNoEntry: false })
   if (found?.size === 0 && Date.now() - found.mtimeMs > CREATION_MS) throw sqliteDamaged(file)
@@ -71,13 +74,13 @@ const assertNotEmptied = (file: string): void => {
 
 /** Opens the file for migration. Creates the file and its folder if they do not exist. */
 export const openSqliteMigrations = (target: SqliteTarget): MigratableDatabase => {
-  mkdirSync(dirname(target.file), { recursive: true, mode: 0o700 }) // the database contains password hashes
+  mkdirSync(dirname(target.file), { recursive: true, mode: 0o700 }) // The database contains password hashes.
   assertNotEmptied(target.file)
   const connection = openRawSqlite(target, { busyTimeoutMs: LOCK_WAIT_MS, fileMustExist: false })
   return {
     readApplied: async () => readApplied(connection),
     applyNext: async bundled => {
-      // Rebuilding a table drops the old one, which must not cascade. Inside a transaction the pragma has no effect.
+      // Rebuilding a table drops the old table, which must not cascade. The pragma has no effect inside a transaction.
       connection.pragma('foreign_keys = OFF')
       connection.exec('BEGIN IMMEDIATE')
       try {

@@ -10,7 +10,7 @@ import {
 } from './migrations.ts'
 import type { DatabaseTarget } from './target.ts'
 
-/** Loads PostgreSQL's driver only when needed, since the threads that use SQLite import this file too. */
+/** Loads the PostgreSQL driver only when needed, because threads that use SQLite import this file too. */
 const open = async (target: DatabaseTarget): Promise<MigratableDatabase> =>
   target.kind === 'sqlite'
     ? openSqliteMigrations(target)
@@ -27,12 +27,11 @@ const readApplied = async (target: DatabaseTarget): Promise<readonly AppliedMigr
 }
 
 /**
- * Migrates the database and returns the names of the applied migrations. Creates a missing SQLite file. `directory`
- * contains `sqlite/` and `postgresql/`, with one folder per migration.
- *
- * Migrates forward only. Each migration runs in its own transaction, under a lock that other processes wait for, and is
- * recorded in Prisma's table with its hash. Throws a MigrationError if this version cannot migrate the database, or if
- * a migration fails, which is then rolled back. Throws an AppError `unavailable` if the database cannot be opened.
+ * Migrates the database and returns the names of the applied migrations. Creates the SQLite file if it is missing.
+ * `directory` contains `sqlite/` and `postgresql/`, with one folder per migration. Migrates forward only. Each
+ * migration runs in its own transaction, under a lock that other processes wait for, and is recorded in Prisma's table
+ * with its hash. Throws a MigrationError if this version cannot migrate the database or if a migration fails, in which
+ * case that migration is rolled back. Throws an AppError `unavailable` if the database cannot be opened.
  */
 export const migrate = (target: DatabaseTarget, directory: string): Promise<readonly string[]> =>
   namingFailures(target, async () => {
@@ -40,7 +39,7 @@ export const migrate = (target: DatabaseTarget, directory: string): Promise<read
     const database = await open(target)
     try {
       const names: string[] = []
-      // Usually nothing is pending; finding that out needs no lock.
+      // Usually no migration is pending, and checking needs no lock.
       if (planMigrations(bundled, await database.readApplied()).length === 0) return names
       for (;;) {
         const name = await database.applyNext(bundled)
@@ -52,11 +51,11 @@ export const migrate = (target: DatabaseTarget, directory: string): Promise<read
     }
   })
 
-/** `refusal` is the error that `migrate` would throw; `pending` is then empty. */
+/** `refusal` is the error that `migrate` would throw. If it is set, `pending` is empty. */
 export type MigrationState = { applied: readonly string[]; pending: readonly string[]; refusal?: MigrationError }
 
 /**
- * Returns the names of applied and pending migrations, for `doctor`. Changes nothing and creates no file. Throws an
+ * Returns the names of applied and pending migrations for `doctor`. Makes no changes and creates no file. Throws an
  * AppError `unavailable` if the database cannot be opened.
  */
 export const migrationState = (target: DatabaseTarget, directory: string): Promise<MigrationState> =>

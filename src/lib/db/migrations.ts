@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseKind } from './target.ts'
 
-/** One folder in `migrations/<kind>`. `checksum` is the SHA-256 of `sql` in hex, as Prisma stores it. */
+/** A folder in `migrations/<kind>`. `checksum` is the SHA-256 of `sql` in hex, as Prisma stores it. */
 export type Migration = { name: string; sql: string; checksum: string }
 /** A row of Prisma's table of applied migrations. */
 export type AppliedMigration = { name: string; checksum: string; isFinished: boolean }
@@ -28,8 +28,8 @@ export const readMigrations = (directory: string, kind: DatabaseKind): readonly 
 }
 
 /**
- * Returns the pending migrations. Throws a MigrationError if the applied migrations do not match this version's: the
- * tables might then not be what the code expects.
+ * Returns the pending migrations. Throws a MigrationError if the applied migrations do not match this version's,
+ * because the tables might not be what the code expects.
  */
 export const planMigrations = (
   bundled: readonly Migration[],
@@ -64,11 +64,11 @@ export const migrationFailed = (name: string, cause: unknown): MigrationError =>
 
 /** A connection that applies migrations. */
 export type MigratableDatabase = {
-  /** Reads Prisma's table of applied migrations. Returns an empty list if the table does not exist. */
+  /** Returns the rows of Prisma's table of applied migrations, or an empty list if the table does not exist. */
   readApplied: () => Promise<readonly AppliedMigration[]>
   /**
-   * Applies the first pending migration and returns its name, or undefined if there is none. Plans and applies in one
-   * transaction, with a lock that excludes other processes.
+   * Applies the first pending migration and returns its name, or undefined if none is pending. Plans and applies it in
+   * one transaction, under a lock that excludes other processes.
    */
   applyNext: (bundled: readonly Migration[]) => Promise<string | undefined>
   close: () => Promise<void>

@@ -2,12 +2,12 @@ import type { ClientConfig } from 'pg'
 import { parseIntoClientConfig } from 'pg-connection-string'
 import type { PostgresTarget } from './target.ts'
 
-/** Time limit for opening a connection or waiting for a free one in the pool. */
+/** Time limit for opening a connection or waiting for a free connection in the pool. */
 const CONNECT_TIMEOUT_MS = 5_000
 
 /**
- * Returns the connection settings for `pg` and Prisma's adapter, as separate fields. Given a connection string, the
- * adapter would run statements for another database (a shadow database) on this one.
+ * Returns the connection settings for `pg` and Prisma's adapter as separate fields. If given a connection string, the
+ * adapter would run statements meant for another database (a shadow database) on this one.
  */
 export const toPgConfig = ({ url }: PostgresTarget): ClientConfig => ({
   application_name: 'patchbay',

@@ -5,7 +5,7 @@ import { connectionPragmas } from './sqlite.ts'
 import type { SqliteTarget } from './target.ts'
 import { createLock, DATABASE_WAIT_MS, retryUntil } from './waiting.ts'
 
-/** How long another process's lock may block this thread. After that, we wait without blocking. */
+/** How long waiting for another process's lock may block this thread. After that, the wait does not block. */
 const BUSY_TIMEOUT_MS = 10
 /** SQLITE_MAX_VARIABLE_NUMBER of our build. Prisma's default of 999 is too low to read 1,000 rows with relations. */
 const MAX_BIND_VALUES = 32_766
@@ -28,16 +28,16 @@ const rollback = async (writer: SqlDriverAdapter): Promise<void> => {
   try {
     await writer.executeScript('ROLLBACK')
   } catch (error) {
-    // After some errors, such as a full disk, SQLite has already rolled back.
+    // After some errors, such as a full disk, SQLite has already rolled back the transaction.
     if (!String(error).includes('no transaction is active')) throw error
   }
 }
 
-/** Wraps the transaction that is open on `writer`. Calls `end` once when it has ended. */
+/** Wraps the open transaction on `writer`. Calls `end` once when the transaction has ended. */
 const openTransaction = (writer: SqlDriverAdapter, end: () => void): Transaction => ({
   provider: writer.provider,
   adapterName: writer.adapterName,
-  // Makes Prisma leave COMMIT and ROLLBACK to us: it would not roll back after a failed COMMIT.
+  // Makes Prisma leave COMMIT and ROLLBACK to this adapter, because Prisma does not roll back after a failed COMMIT.
   options: { usePhantomQuery: true },
   queryRaw: query => writer.queryRaw(query),
   executeRaw: query => writer.executeRaw(query),
@@ -57,7 +57,7 @@ const openTransaction = (writer: SqlDriverAdapter, end: () => void): Transaction
   releaseSavepoint: async name => writer.executeScript(`RELEASE ${name}`),
 })
 
-/** Returns whether the statement only reads. In Prisma's SQL, reads start with SELECT and writes never do. */
+/** Returns whether the statement is a read. In Prisma's SQL, reads start with SELECT and writes never do. */
 const isRead = (sql: string): boolean => /^\s*SELECT\b/i.test(sql)
 
 const retryWhileBusy = <T>(deadline: number, work: () => Promise<T>): Promise<T> =>

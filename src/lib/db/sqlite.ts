@@ -13,7 +13,7 @@ export type RawSqliteOptions = {
 }
 
 /**
- * Page cache of each connection. The default of 16 MB, on four connections, would only duplicate the system's file
+ * Page cache size of each connection. The default of 16 MB, on four connections, would only duplicate the system's file
  * cache.
  */
 const CACHE_KIB = 4_000

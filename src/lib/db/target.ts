@@ -5,7 +5,7 @@ import { failure, type Result, success } from '../kernel/result.ts'
 /** `file` is absolute. */
 export type SqliteTarget = { kind: 'sqlite'; file: string }
 export type PostgresTarget = { kind: 'postgresql'; url: string }
-/** Which database to use. */
+/** The database to use. */
 export type DatabaseTarget = SqliteTarget | PostgresTarget
 export type DatabaseKind = DatabaseTarget['kind']
 
@@ -24,8 +24,8 @@ const parseFile = (url: string): Result<DatabaseTarget, string> => {
 }
 
 /**
- * Parses `DATABASE_URL`: `file:` is for SQLite, with a path relative to the working directory; `postgres:` and
- * `postgresql:` are for PostgreSQL. Error messages never contain the URL because it may contain a password.
+ * Parses `DATABASE_URL`. `file:` means SQLite, with a path relative to the working directory. `postgres:` and
+ * `postgresql:` mean PostgreSQL. Error messages never contain the URL because it may contain a password.
  */
 export const parseDatabaseUrl = (url: string): Result<DatabaseTarget, string> => {
   if (url.startsWith('file:')) return parseFile(url)

@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { databaseBusy } from './failures.ts'
 
-/** How long a write waits for other writes, in any process, before it fails. */
+/** How long a write waits for other writes, in this or other processes, before it fails. */
 export const DATABASE_WAIT_MS = 5_000
 const FIRST_PAUSE_MS = 2
 const LONGEST_PAUSE_MS = 100
 
 /**
- * Retries `attempt` until it succeeds. Throws its error if `isWorthAnother` returns false, or if the next attempt would
- * be after `deadline` (on the clock of `performance.now()`). Waits between attempts without blocking the thread.
+ * Retries `attempt` until it succeeds. Throws its error if `isWorthAnother` returns false or the next attempt would
+ * start after `deadline` (on the `performance.now()` clock). Waits between attempts without blocking the thread.
  */
 export const retryUntil = async <T>(
   deadline: number,
@@ -19,7 +19,7 @@ export const retryUntil = async <T>(
     try {
       return await attempt()
     } catch (error) {
-      // Jitter, so that callers that collided do not collide again.
+      // Adds jitter, so that callers that collided do not collide again.
       const jitteredMs = pauseMs * (0.5 + Math.random())
       if (!isWorthAnother(error) || performance.now() + jitteredMs > deadline) throw error
       await delay(jitteredMs)
@@ -28,7 +28,7 @@ export const retryUntil = async <T>(
 }
 
 /**
- * Creates a FIFO lock. `acquire` rejects at `deadline` (on the clock of `performance.now()`), with an AppError as the
+ * Creates a FIFO lock. `acquire` rejects at `deadline` (on the `performance.now()` clock), with an AppError as the
  * cause. Call `release` exactly once after each successful `acquire`.
  */
 export const createLock = () => {
@@ -42,7 +42,7 @@ export const createLock = () => {
     return new Promise((resolve, reject) => {
       const proceed = () => {
         clearTimeout(timer)
-        // SQLite runs on this thread: without yielding, a queue of writers would block everything else.
+        // SQLite runs on this thread. Without yielding, a queue of writers would block everything else.
         setImmediate(resolve)
       }
       const giveUp = () => {

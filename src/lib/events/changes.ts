@@ -22,7 +22,7 @@ const withoutRepeats = (events: readonly DomainEvent[]): readonly DomainEvent[] 
   ...new Map(events.map(event => [JSON.stringify(event), event])).values(),
 ]
 
-/** Connects the bus to the other processes on the same database. Resolves once it receives their events. */
+/** Connects the bus to the other processes that use the same database. Resolves once the bus receives their events. */
 export const createChanges = async ({ db, target, bus, logger }: ChangesOptions) => {
   const origin = randomUUID()
   const underWay = new Set<Promise<void>>()
@@ -47,9 +47,9 @@ export const createChanges = async ({ db, target, bus, logger }: ChangesOptions)
 
   return {
     /**
-     * Runs `work` in a transaction. If it commits, publishes the events that `work` announced. When
-     * `commit` resolves, the listeners in this process have finished; those in other processes are
-     * called within 500 ms.
+     * Runs `work` in a transaction. If the transaction commits, publishes the events that `work` announced. When
+     * `commit` resolves, the listeners in this process have finished. Listeners in other processes are called within
+     * 500 ms.
      */
     commit: async <T>(work: (tx: Transaction, announce: Announce) => Promise<T>): Promise<T> => {
       let announced: readonly DomainEvent[] = []
@@ -63,7 +63,7 @@ export const createChanges = async ({ db, target, bus, logger }: ChangesOptions)
       await Promise.all(announced.map(event => bus.publish(event)))
       return value
     },
-    /** Stops receiving events, and waits for running listeners. */
+    /** Stops receiving events and waits for running listeners to finish. */
     close: async (): Promise<void> => {
       await feed.close()
       await Promise.all(underWay)

@@ -2,11 +2,11 @@ import type { DomainEvent } from './domain-event.ts'
 
 export type ErrorLog = { error: (details: object, message: string) => void }
 
-/** Creates a bus for the listeners of this process. */
+/** Creates an event bus for the listeners of this process. */
 export const createEventBus = ({ logger }: { logger: ErrorLog }) => {
   const listeners = new Map<string, Set<(event: DomainEvent) => void | Promise<void>>>()
   return {
-    /** Returns a function that ends the subscription. */
+    /** Subscribes a listener. Returns a function that ends the subscription. */
     subscribe: <Type extends DomainEvent['type']>(
       type: Type,
       listener: (event: Extract<DomainEvent, { type: Type }>) => void | Promise<void>,
@@ -20,10 +20,11 @@ export const createEventBus = ({ logger }: { logger: ErrorLog }) => {
       }
     },
     /**
-     * Resolves when every listener has finished. Never rejects: a failing listener is logged, and the others still run.
+     * Calls every listener and resolves when all have finished. Never rejects: if a listener fails, logs the error and
+     * still runs the others.
      */
     publish: async (event: DomainEvent): Promise<void> => {
-      // Iterate over a copy, so that a listener added meanwhile receives only later events.
+      // Iterates over a copy, so that a listener added during the iteration receives only later events.
       await Promise.all(
         [...(listeners.get(event.type) ?? [])].map(async notify => {
           try {

@@ -1,8 +1,8 @@
-/** Creates a set of listeners. `notify` calls each listener, even if another one throws. */
+/** Creates a set of listeners. `notify` calls every listener, even if one of them throws. */
 export const createListeners = <Args extends readonly unknown[]>() => {
   const listeners = new Set<(...args: Args) => void>()
   return {
-    /** Returns an unsubscribe function. */
+    /** Adds a listener and returns a function that removes it. */
     add: (listener: (...args: Args) => void): (() => void) => {
       listeners.add(listener)
       return () => {
@@ -14,7 +14,7 @@ export const createListeners = <Args extends readonly unknown[]>() => {
         try {
           listener(...args)
         } catch (error) {
-          // Rethrow it as an unhandled error, so that it is not lost.
+          // Rethrows the error as an unhandled error, so that it is not lost.
           queueMicrotask(() => {
             throw error
           })

@@ -4,7 +4,7 @@ import type { PostgresTarget } from '../db/target.ts'
 import type { Feed, FeedListener } from './feed.ts'
 
 const CHANNEL = 'patchbay_changes'
-/** PostgreSQL refuses payloads of 8,000 bytes or more. An event has an id and a name, about 90 bytes. */
+/** PostgreSQL rejects payloads of 8,000 bytes or more. An event has an id and a name, about 90 bytes in total. */
 const EVENTS_PER_MESSAGE = 50
 
 const Message = z.object({ origin: z.string(), events: z.array(z.unknown()) })

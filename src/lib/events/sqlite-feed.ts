@@ -5,17 +5,17 @@ import type { Feed, FeedListener } from './feed.ts'
 
 /** A change must reach other processes within 500 ms. A poll takes microseconds. */
 const POLL_MS = 100
-/** Writers do not block readers, but recovery of the file after a crash can. */
+/** Writers do not block readers, but recovering the file after a crash can. */
 const BUSY_TIMEOUT_MS = 10
-/** How long events are stored. A process that was suspended for longer clears its caches. */
+/** How long events are stored. A process that was suspended for longer than this clears its caches. */
 const KEEP_MS = 10 * MINUTE_MS
 const PRUNE_EVERY_MS = MINUTE_MS
 
 type ChangeRow = { id: number; origin: string; event: string }
 
 /**
- * Sends events as rows of the table `Change`. When `PRAGMA data_version` shows that another
- * connection has written to the file, reads the new rows. Reads on its own connection.
+ * Sends events as rows of the `Change` table. When `PRAGMA data_version` shows that another connection has written to
+ * the file, reads the new rows on a separate connection.
  */
 export const createSqliteFeed = (target: SqliteTarget, origin: string, listener: FeedListener): Feed => {
   const connection = openRawSqlite(target, { busyTimeoutMs: BUSY_TIMEOUT_MS })
@@ -25,7 +25,7 @@ export const createSqliteFeed = (target: SqliteTarget, origin: string, listener:
   const readRows = connection.prepare<[number], ChangeRow>(
     'SELECT "id", "origin", "event" FROM "Change" WHERE "id" > ? ORDER BY "id"',
   )
-  /** Ids have no gaps, so fewer rows than ids means that some were pruned unread. */
+  /** Ids have no gaps, so if there are fewer rows than ids, some rows were pruned before they were read. */
   const readAfter = connection.transaction((last: number) => ({
     newest: readNewest.get()?.seq ?? 0,
     rows: readRows.all(last),
@@ -50,7 +50,7 @@ export const createSqliteFeed = (target: SqliteTarget, origin: string, listener:
       poll()
       isInTrouble = false
     } catch (error) {
-      // The next poll reads what this one missed. Report only the first of several failures in a row.
+      // The next poll reads what this one missed. Reports only the first of several consecutive failures.
       if (!isInTrouble) listener.onTrouble(error)
       isInTrouble = true
     }

@@ -3,18 +3,18 @@ import type { Actor, Scope } from '../kernel/actor.ts'
 import { AppError } from '../kernel/errors.ts'
 import { BEARER_CHALLENGE } from './problem.ts'
 
-/** Who may call a route. The app does not start unless every API route declares it. */
+/** Who may call a route. The app does not start unless every API route declares its access. */
 export type RouteAccess = 'anyone' | 'user' | 'operator'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     access?: RouteAccess
-    /** Scope that a token needs. Default: `read` for GET and HEAD, `write` for other methods. */
+    /** Scope that a token needs. Defaults to `read` for GET and HEAD, and `write` for other methods. */
     scope?: Scope
   }
   interface FastifyRequest {
     actor: Actor | undefined
-    /** How the caller signed in. Requests with a session cookie also need a CSRF token. */
+    /** How the caller authenticated. Requests with a session cookie also need a CSRF token. */
     signedInBy: 'token' | 'session' | undefined
   }
   interface FastifyInstance {
@@ -23,9 +23,9 @@ declare module 'fastify' {
 }
 
 export type FindActors = {
-  /** Returns undefined if the token is unknown or expired, or if its user was deleted. */
+  /** Returns undefined if the token is unknown or expired, or if its user has been deleted. */
   findActorByToken(token: string): Promise<Actor | undefined>
-  /** Returns undefined if the user was deleted. */
+  /** Returns undefined if the user has been deleted. */
   findActorByUserId(userId: string): Promise<Actor | undefined>
 }
 
@@ -34,7 +34,7 @@ export const isSafeMethod = (method: string): boolean => SAFE_METHODS.has(method
 
 const SIGN_IN = 'Sign in, or send a personal access token.'
 
-/** Takes linear time for any header: no two adjacent parts can match the same character. */
+/** Takes linear time for any header, because no two adjacent parts can match the same character. */
 const BEARER = /^Bearer(?: +(\S+))?$/i
 
 /**
@@ -46,8 +46,8 @@ export const bearerOf = (request: FastifyRequest): string | undefined => {
 }
 
 /**
- * Returns the signed-in caller. Throws `unauthenticated` if there is none, which cannot happen on routes whose `access`
- * requires a user.
+ * Returns the signed-in caller. Throws `unauthenticated` if nobody is signed in, which cannot happen on routes whose
+ * `access` requires a user.
  */
 export const actorOf = (request: FastifyRequest): Actor => {
   if (request.actor === undefined) throw new AppError('unauthenticated', SIGN_IN)
@@ -81,8 +81,8 @@ const assertAccess = (request: FastifyRequest, reply: FastifyReply): void => {
 }
 
 /**
- * Throws `unauthenticated`, with a challenge (RFC 6750 §3), if the bearer token is missing or wrong. For routes with a
- * token from a setting; `name` is the setting.
+ * Throws `unauthenticated`, with a challenge (RFC 6750 §3), if the bearer token is missing or wrong. For routes whose
+ * token comes from a setting, named by `name`.
  */
 export const assertBearer = (
   request: FastifyRequest,
@@ -113,7 +113,7 @@ const authenticate = async (request: FastifyRequest, finders: FindActors): Promi
   identify(request, await finders.findActorByUserId(userId), 'session')
 }
 
-/** Sets the actor after the request has signed a user in, so that the response can show the user's page. */
+/** Sets the actor after a request has signed the user in, so that the response can show the user's page. */
 export const goOnSignedIn = (request: FastifyRequest): Promise<void> =>
   authenticate(request, request.server.actorFinders)
 
@@ -125,10 +125,8 @@ const assertDeclared = ({ method, url, config }: RouteOptions): void => {
 
 /**
  * Identifies the caller of each request in this scope before the body is read, and enforces the route's `access`. A
- * bearer token takes precedence over the session cookie. Call after `keepSessions`.
- *
- * Access is checked before the body is read (`onRequest`), or after it (`preValidation`), so that a rejected form can be
- * preserved.
+ * bearer token takes precedence over the session cookie. Call after `keepSessions`. Access is checked either before the
+ * body is read (`onRequest`) or after (`preValidation`), so that a rejected form can be preserved.
  */
 export const checkAccess = (
   app: FastifyInstance,

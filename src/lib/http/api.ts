@@ -32,7 +32,7 @@ const setHeaders = (api: FastifyInstance): void => {
   api.addHook('onRequest', async (request, reply) => {
     reply.header('cache-control', 'no-store')
     reply.header('x-request-id', request.id)
-    // PostgreSQL does not accept NUL: a query with a path or filter that contains one would fail.
+    // PostgreSQL does not accept NUL, so a query with a path or filter that contains NUL would fail.
     if (request.url.includes('%00')) throw new AppError('invalid_request', 'The URL contains a NUL character (%00).')
   })
 }

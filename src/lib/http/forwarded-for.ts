@@ -3,8 +3,8 @@ import ipaddr from 'ipaddr.js'
 import { contains, parseNetworks } from '../outbound/address-policy.ts'
 
 /**
- * Returns a function that returns a request's client and proxy addresses, client first, as in X-Forwarded-For. The
- * header is trusted only if the peer is in one of these networks (PATCHBAY_TRUST_PROXY); otherwise only the peer's
+ * Creates a function that returns a request's client and proxy addresses, client first, as in X-Forwarded-For. The
+ * header is trusted only if the peer is in one of these networks (PATCHBAY_TRUST_PROXY). Otherwise, only the peer's
  * address is returned.
  */
 export const createForwardedFor = (trustProxy: readonly string[]): ((incoming: IncomingMessage) => string) => {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { decodeCursor, type Page, type PageQuery, toPage } from './paging.ts'
 
 /**
- * Keyset paging by id: at most `limit` items after `afterId`. Stores fetch one row more, which shows whether there is a
+ * Keyset paging by id: at most `limit` items after `afterId`. Stores fetch one extra row to find out whether there is a
  * next page.
  */
 export type IdPage = { limit: number; afterId: string | undefined }

@@ -16,14 +16,14 @@ const badJson = (reason: string): AppError =>
   new AppError('invalid_request', `The body cannot be accepted as JSON: ${reason}.`)
 
 const parseBody = (text: string, maxDepth: number): JsonValue | undefined => {
-  // Clients often send DELETE with a content type and no body.
+  // Clients often send DELETE requests with a content type but no body.
   if (text === '') return undefined
   const parsed = parseJson(text, maxDepth)
   if (!parsed.ok) {
     const { reason, message } = parsed.error
     throw badJson(reason === 'depth' ? `${message} (PATCHBAY_MAX_JSON_DEPTH)` : message)
   }
-  // NUL and lone surrogates can only be written as escapes.
+  // In JSON text, NUL and lone surrogates can only appear as escapes.
   if (text.includes('\\u') && someValue(parsed.value, isUnstorable)) {
     throw badJson('a string contains NUL or a lone surrogate')
   }
@@ -31,8 +31,8 @@ const parseBody = (text: string, maxDepth: number): JsonValue | undefined => {
 }
 
 /**
- * Makes this scope accept only JSON bodies, and rejects those that are too deep, have a key `__proto__`, contain text
- * that the database cannot store, or are compressed (a small body could expand without limit).
+ * Makes this scope accept only JSON bodies. Rejects bodies that are nested too deeply, have a `__proto__` key, contain
+ * text that the database cannot store, or are compressed (a small body could expand without limit).
  */
 export const readJsonBodies = (app: FastifyInstance, maxDepth: number): void => {
   app.removeAllContentTypeParsers()
@@ -44,7 +44,7 @@ export const readJsonBodies = (app: FastifyInstance, maxDepth: number): void => 
     if (encoding !== undefined && encoding !== 'identity') {
       throw new AppError('unsupported_media_type', `The body must not be compressed (Content-Encoding: ${encoding}).`)
     }
-    // Without a content type, Fastify would skip the body, and the route would report every field as missing.
+    // If there is no content type, Fastify would skip the body and the route would report every field as missing.
     if (type === undefined && hasBody(request.headers)) {
       throw new AppError('unsupported_media_type', JSON_REQUIRED)
     }

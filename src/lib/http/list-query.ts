@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { formText } from './pages/forms.ts'
 
-/** Longest search text for a list; long enough for any name. */
+/** Maximum length of a list's search text. Long enough for any name. */
 const MAX_SEARCH_CHARACTERS = 200
 
-/** Query parameters of a list page: search text and cursor. Parsing never fails. */
+/** Query parameters of a list page: the search text and the cursor. Parsing never fails. */
 export const listQuery = z.object({
   q: formText.transform(text => text.trim().slice(0, MAX_SEARCH_CHARACTERS).toWellFormed()),
   cursor: formText.transform(text => (text === '' ? undefined : text)),
@@ -18,7 +18,7 @@ export const addressOf = (path: string, query: Readonly<Record<string, string | 
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`
 }
 
-/** Returns the address of a list's next page; undefined on the last one. */
+/** Returns the address of the next page of a list, or undefined on the last page. */
 export const nextAddressOf = (
   path: string,
   nextCursor: string | null,

@@ -9,8 +9,8 @@ async function* chunksOf(batches: AsyncIterable<readonly unknown[]>): AsyncGener
 
 /**
  * Sends values as a download with one JSON text per line. Fetches each batch after the previous one has been sent, and
- * stops when the client disconnects. An error after the first batch closes the connection, so that nobody takes the
- * partial file for a complete one.
+ * stops when the client disconnects. An error after the first batch closes the connection, so that a partial file
+ * cannot be mistaken for a complete one.
  */
 export const sendNdjson = (
   reply: FastifyReply,
@@ -19,6 +19,6 @@ export const sendNdjson = (
 ): FastifyReply => {
   reply.header('content-type', 'application/x-ndjson; charset=utf-8')
   reply.header('content-disposition', `attachment; filename="${filename}"`)
-  // For HEAD, Fastify would read the whole stream without sending it.
+  // For HEAD requests, Fastify would read the whole stream without sending it.
   return reply.send(reply.request.method === 'HEAD' ? '' : Readable.from(chunksOf(batches)))
 }

@@ -1,11 +1,11 @@
 import ipaddr from 'ipaddr.js'
 
-/** Prefix length of the IPv6 network that a provider usually assigns to one customer. */
+/** Prefix length of the IPv6 network that providers usually assign to one customer. */
 const IPV6_NETWORK_BITS = 64
 
 /**
- * Returns the key for counting a caller's requests: an IPv4 address, or the /64 network of an IPv6 address, since one
- * caller can use any address in it. Everything that is not an IP address (a Unix socket) shares one key.
+ * Returns the key for counting a caller's requests: an IPv4 address, or the /64 network of an IPv6 address, because one
+ * caller can use any address in that network. All callers without an IP address (Unix sockets) share one key.
  */
 export const networkOf = (address: string): string => {
   if (!ipaddr.isValid(address)) return 'unknown'

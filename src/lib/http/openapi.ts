@@ -15,7 +15,7 @@ Anything that belongs to another organization returns 404.`
 
 const problem = (description: string) => ({ description, content: { [PROBLEM_MEDIA_TYPE]: { schema: problemSchema } } })
 
-/** Adds the security and the error responses, which all routes share, to a route's schema. */
+/** Adds the security requirements and error responses that all routes share to a route's schema. */
 const describeRoute = (schema: FastifySchema, access: RouteAccess | undefined): FastifySchema => ({
   ...(access === 'anyone' && { security: [] }),
   ...schema,
@@ -28,7 +28,7 @@ const describeRoute = (schema: FastifySchema, access: RouteAccess | undefined): 
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 
-/** Returns the names of the components to which part of the document refers, also through other components. */
+/** Returns the names of the components that part of the document references, directly or through other components. */
 const referencesIn = (part: unknown, schemas: Record<string, unknown>, found = new Set<string>()): Set<string> => {
   for (const [key, value] of isRecord(part) ? Object.entries(part) : []) {
     const name = key === '$ref' && typeof value === 'string' ? value.split('/').at(-1) : undefined
@@ -38,7 +38,7 @@ const referencesIn = (part: unknown, schemas: Record<string, unknown>, found = n
   return found
 }
 
-/** Removes unreferenced components: zod registers each named schema twice, for input and for output. */
+/** Removes unreferenced components, because zod registers each named schema twice: for input and for output. */
 const withoutUnusedSchemas = (document: { paths?: unknown; components?: { schemas?: object } }): object => {
   const schemas: Record<string, unknown> = { ...document.components?.schemas }
   const used = referencesIn(document.paths, schemas)
@@ -57,7 +57,7 @@ const documentOf = async (routes: readonly RouteOptions[], { version, baseUrl }:
   const described = fastify({ exposeHeadRoutes: false })
   described.setValidatorCompiler(() => () => true)
   described.setSerializerCompiler(() => JSON.stringify)
-  // Imported on first use, so that it does not slow down starting and commands.
+  // Imported on first use, so that it does not slow down startup or commands.
   const { default: swagger } = await import('@fastify/swagger')
   await described.register(swagger, {
     openapi: {

@@ -5,32 +5,32 @@ import { isSafeMethod } from './access.ts'
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'] as const
 
 export type OriginOptions = {
-  /** The public URL of this installation. */
+  /** Public URL of this installation. */
   baseUrl: string
   /** Additional allowed origins. */
   allowedOrigins: readonly string[]
-  /** Whether only this machine can connect. Other host names are then refused, against DNS rebinding. */
+  /** Whether only this machine can connect. If so, other host names are rejected to prevent DNS rebinding. */
   listensOnLoopback: boolean
 }
 
-/** Returns the base URL's origin. If the host is a loopback name, returns the origin under all loopback names. */
+/** Returns the base URL's origin. If the host is a loopback name, returns the origin for every loopback name. */
 const withLoopbackNames = (baseUrl: string): string[] => {
   const { protocol, hostname, port, origin } = new URL(baseUrl)
   if (!LOOPBACK_NAMES.some(name => name === hostname)) return [origin]
   return LOOPBACK_NAMES.map(name => new URL(`${protocol}//${name}${port && `:${port}`}`).origin)
 }
 
-/** Strips the port and lowercases: `example.com` for `example.com:8080`, `[::1]` for `[::1]:8080`. */
+/** Strips the port and converts to lowercase: `example.com` for `example.com:8080`, `[::1]` for `[::1]:8080`. */
 const hostnameOf = (host: string): string => host.toLowerCase().replace(/:\d*$/, '')
 
 /**
- * Decides from the headers Origin and Host whether a browser's page may send a request. Programs send no Origin and are
+ * Decides from the Origin and Host headers whether a web page may send a request. Other programs send no Origin and are
  * allowed. Source: MCP, transports, "Security Warning"; RFC 6454 §7.
  */
 export const createOriginPolicy = ({ baseUrl, allowedOrigins, listensOnLoopback }: OriginOptions) => {
   const origins: ReadonlySet<string> = new Set([...withLoopbackNames(baseUrl), ...allowedOrigins])
   const hosts: ReadonlySet<string> = new Set([...LOOPBACK_NAMES, new URL(baseUrl).hostname])
-  /** The last allowed host: nearly all requests have the same one. */
+  /** The last allowed host, cached because nearly all requests have the same host. */
   let allowedHost: string | undefined
   return {
     isOriginAllowed: (origin: string | undefined): boolean => origin === undefined || origins.has(origin.toLowerCase()),
@@ -46,13 +46,13 @@ export const createOriginPolicy = ({ baseUrl, allowedOrigins, listensOnLoopback 
 }
 export type OriginPolicy = ReturnType<typeof createOriginPolicy>
 
-/** Returns whether the browser reports a cross-site request. `none` is for requests that the user started directly. */
+/** Returns whether the browser reports a cross-site request. `none` marks requests that the user started directly. */
 const isCrossSite = (request: FastifyRequest): boolean => {
   const site = request.headers['sec-fetch-site']
   return site !== undefined && site !== 'same-origin' && site !== 'none'
 }
 
-/** Refuses requests from other origins' pages before anything else runs. */
+/** Rejects requests from pages of other origins before anything else runs. */
 export const refuseForeignOrigins = (app: FastifyInstance, policy: OriginPolicy): void => {
   app.addHook('onRequest', async request => {
     if (!policy.isHostAllowed(request.headers.host)) {

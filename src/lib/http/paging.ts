@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { AppError } from '../kernel/errors.ts'
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../kernel/limits.ts'
 
-/** Longest accepted cursor. Our cursors have about 100 characters. */
+/** Maximum length of an accepted cursor. Our cursors have about 100 characters. */
 const MAX_CURSOR_CHARACTERS = 1_024
 
 /** Query parameters of every list. */
@@ -14,7 +14,7 @@ export type PageQuery = z.infer<typeof pageQuery>
 
 export type Page<T> = { items: T[]; nextCursor: string | null }
 
-/** Returns the response schema for a list of `item`s. */
+/** Returns the response schema for a list whose items match `item`. */
 export const pageOf = <T extends z.ZodType>(item: T) =>
   z.object({ items: z.array(item), nextCursor: z.string().nullable().describe('null on the last page') })
 
@@ -26,7 +26,7 @@ const badCursor = (): AppError =>
     errors: [{ path: 'cursor', message: 'is not a cursor from this list' }],
   })
 
-/** Decodes a cursor and validates it with the list's `schema`. Throws `invalid_request` if it is not valid. */
+/** Decodes a cursor and validates it against the list's `schema`. Throws `invalid_request` if it is not valid. */
 export const decodeCursor = <T extends z.ZodType>(cursor: string | undefined, schema: T): z.output<T> | undefined => {
   if (cursor === undefined) return undefined
   let value: unknown
@@ -41,8 +41,8 @@ export const decodeCursor = <T extends z.ZodType>(cursor: string | undefined, sc
 }
 
 /**
- * Builds a page from at most `limit + 1` rows; the extra row means that there is a next page. `cursorOf` returns the
- * sort key of the page's last item, after which the next page starts.
+ * Builds a page from at most `limit + 1` rows. The extra row means that there is a next page. `cursorOf` returns the
+ * sort key of the page's last item. The next page starts after that key.
  */
 export const toPage = <T>(rows: readonly T[], limit: number, cursorOf: (last: T) => unknown): Page<T> => {
   const items = rows.slice(0, limit)

@@ -39,7 +39,7 @@ const TITLES = {
   storage_full: 'Storage is full',
 } as const satisfies Record<AppErrorCode, string>
 
-/** Converts an error to a problem document. Only internal errors include the request id. */
+/** Converts an error to a problem document. Includes the request id only for internal errors. */
 export const toProblem = (error: AppError, requestId: string): Problem => ({
   type: `urn:patchbay:error:${error.code}`,
   title: TITLES[error.code],
@@ -49,7 +49,7 @@ export const toProblem = (error: AppError, requestId: string): Problem => ({
   ...(error.code === 'internal' && { requestId }),
 })
 
-/** Sends an error as a problem document, with Retry-After if the error says when to retry. */
+/** Sends an error as a problem document, with a Retry-After header if the error specifies when to retry. */
 export const sendProblem = (request: FastifyRequest, reply: FastifyReply, error: AppError): FastifyReply => {
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds))
   // RFC 9110 §15.5.2: every 401 needs a challenge. For a refused token, a more specific one is already set.
@@ -81,10 +81,10 @@ const CODE_OF_STATUS = {
 const codeOf = (statusCode: number): AppErrorCode | undefined =>
   Object.entries(CODE_OF_STATUS).find(([status]) => Number(status) === statusCode)?.[1]
 
-/** Body size limits in bytes: the route's and the default. */
+/** Body size limits in bytes: the route's limit and the default limit. */
 type BodyLimits = { bodyLimit: number; maxRequestBytes: number }
 
-/** Converts errors from Fastify and its plugins. Replaces messages that would not help. */
+/** Converts errors from Fastify and its plugins. Replaces messages that would not help the client. */
 const fromFastify = (error: FastifyError, { bodyLimit, maxRequestBytes }: BodyLimits): AppError | undefined => {
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE': {
@@ -93,7 +93,7 @@ const fromFastify = (error: FastifyError, { bodyLimit, maxRequestBytes }: BodyLi
         cause: error,
       })
     }
-    // The parameter is longer than any id or key, so it cannot exist.
+    // The parameter is longer than any id or key, so what it names cannot exist.
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return unknownAddress({ cause: error })
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
@@ -110,7 +110,7 @@ const fromFastify = (error: FastifyError, { bodyLimit, maxRequestBytes }: BodyLi
   return code && new AppError(code, error.message, { cause: error })
 }
 
-/** Converts any thrown value to an AppError. Unknown errors become `internal`, with a message that reveals nothing. */
+/** Converts any thrown value to an AppError. Unknown errors become `internal` with a message that reveals nothing. */
 const toAppError = (error: unknown, limits: BodyLimits): AppError => {
   if (error instanceof AppError) return error
   if (error instanceof SchemaRefusal) return refusalToAppError(error)
@@ -122,7 +122,7 @@ const isFastifyError = (error: unknown): error is FastifyError =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' && 'statusCode' in error
 
 /**
- * Returns a function that converts a thrown value to an AppError, and logs server errors with the request id that the
+ * Returns a function that converts a thrown value to an AppError. Logs server errors with the request id that the
  * response contains.
  */
 export const createErrorReader =

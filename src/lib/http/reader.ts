@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 
 const PROGRAM_TYPES: readonly string[] = ['application/json', 'text/event-stream', 'application/problem+json']
 
-/** Returns the accepted media types in order, without refused ones: those of weight 0 (RFC 9110 §12.5.1). */
+/** Returns the accepted media types in the order given, without those rejected by a weight of 0 (RFC 9110 §12.5.1). */
 export const acceptedTypesOf = (accept: string): string[] =>
   accept
     .toLowerCase()
@@ -21,10 +21,13 @@ export const isForPerson = ({ accept }: IncomingHttpHeaders): boolean => {
 
 const PERSON = 'person'
 const PROGRAM = 'program'
-/** For a route's `constraints`: only browsers can reach the route. Other requests are routed as if it did not exist. */
+/**
+ * Value for a route's `constraints` that makes the route reachable only by browsers. Other requests are routed as if
+ * the route did not exist.
+ */
 export const FOR_PERSON = { reader: PERSON } as const
 
-/** Fastify route constraint `reader`: whether a person or a program sent the request. */
+/** Fastify route constraint `reader`, which says whether a person or a program sent the request. */
 export const readerConstraint = {
   name: 'reader',
   storage: <Handler>() => {

@@ -23,7 +23,7 @@ type Request<S extends RouteSchema> = FastifyRequest<
   ZodTypeProvider
 >
 
-/** The validated parts of a request, and the caller. Reading `actor` throws if nobody is signed in. */
+/** The validated parts of a request, plus the caller. Reading `actor` throws if nobody is signed in. */
 type Input<S extends RouteSchema> = Pick<Request<S>, 'params' | 'query' | 'body'> & {
   readonly actor: Actor
   request: Request<S>
@@ -45,26 +45,26 @@ type Lenient<T> = [z.core.util.JSONType] extends [T]
             readonly [Key in Optional<T>]?: Lenient<T[Key]> | undefined
           }
         : T
-/** Input of a response schema. It may have more fields than the schema, which are not sent. */
+/** Input of a response schema. It may have fields that are not in the schema. Those fields are not sent. */
 type Shown<V extends z.ZodType> = Lenient<z.input<V>>
 
-/** How a response shows the value that a service returns. */
+/** Describes how a response presents the value that a service returns. */
 type View<V extends z.ZodType, T> = {
   schema: V
   toView: (found: T, input: { readonly actor: Actor }) => Shown<V> | Promise<Shown<V>>
 }
 
-/** For routes whose handlers send the response themselves. */
+/** Reply type for routes whose handlers send the response themselves. */
 type Sent = { Reply: FastifyReply }
 
 export const noContent = { schema: z.null(), toView: () => null }
 
-/** Returns a view for calls whose results already fit the schema. */
+/** Returns a view for service calls whose results already match the schema. */
 export const viewAsIs = <V extends z.ZodType>(schema: V) => ({ schema, toView: (view: Shown<V>) => view })
 
 /**
- * Returns functions that add routes for a resource. Each takes the path, the request schema, the view of the response,
- * and a function that calls the service.
+ * Returns functions that add routes for a resource. Each function takes the path, the request schema, the view for the
+ * response, and a function that calls the service.
  */
 export const resourceRoutes = (
   app: Parameters<FastifyPluginAsyncZod>[0],
@@ -111,11 +111,11 @@ export const resourceRoutes = (
     create: route('POST', 201),
     update: route('PATCH', 200),
     put: route('PUT', 200),
-    /** An operation on a resource, such as its transfer. */
+    /** Adds an operation on a resource, such as a transfer. */
     perform: route('POST', 200),
     remove: <S extends RouteSchema>(url: string, schema: S, call: (input: Input<S>) => Promise<void>): void =>
       remove(url, schema, noContent, call),
-    /** A paginated list, ordered by id. */
+    /** Adds a paginated list, ordered by id. */
     list: <S extends RouteSchema, V extends z.ZodType, T extends { id: string }>(
       url: string,
       schema: S,

@@ -8,21 +8,21 @@ import { MAX_HEADER_BYTES, respondToUnreadableRequest } from './unreadable-reque
 import { serializerCompiler, validatorCompiler } from './validation.ts'
 import { isWebSocketUpgrade } from './websocket-upgrade.ts'
 
-/** Time within which all headers of a request must arrive, so that slow clients do not occupy sockets. */
+/** Time within which all headers of a request must arrive, so that slow clients do not tie up sockets. */
 const HEADERS_TIMEOUT_MS = 10_000
-/** Time within which the whole request must arrive, including the body. */
+/** Time within which the whole request, including the body, must arrive. */
 const REQUEST_TIMEOUT_MS = 30_000
-/** How often the two timeouts above are checked. */
+/** How often the server checks the two timeouts above. */
 const TIMEOUT_CHECK_MS = 1_000
 /**
- * Idle time before the first TCP keep-alive probe. Streams have no idle timeout, so only a probe detects that a client
- * has vanished.
+ * Idle time before the first TCP keep-alive probe. Streams have no idle timeout, so only a probe can detect that a
+ * client has disappeared.
  */
 const KEEP_ALIVE_DELAY_MS = 60_000
-/** Longest path parameter, percent-encoded; long enough for a global's key of 64 characters. */
+/** Maximum length of a path parameter, percent-encoded. Long enough for a global's key of 64 characters. */
 const MAX_PATH_PARAMETER_CHARACTERS = 256
 
-/** Returns a generator of request ids that are unique across processes, such as `9f3c01aa-1`. */
+/** Returns a generator of request ids such as `9f3c01aa-1` that are unique across processes. */
 const createRequestIds = (): (() => string) => {
   const run = randomBytes(4).toString('hex')
   let count = 0
@@ -36,18 +36,18 @@ export type HttpServerOptions = {
   logger: FastifyBaseLogger
 }
 
-/** Creates the server for all routes, with timeouts, zod validation and one error handler. Does not listen. */
+/** Creates the server for all routes, with timeouts, zod validation and one error handler. Does not start listening. */
 export const createHttpServer = (options: HttpServerOptions) => {
   const { trustProxy, maxRequestBytes, logger } = options
   const handleError = createErrorHandler(maxRequestBytes)
   const app = Fastify({
     loggerInstance: logger,
-    // A log line per MCP call would cost more than the call. The API scope logs its own requests.
+    // Logging a line per MCP call would cost more than the call itself. The API scope logs its own requests.
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: createRequestIds(),
     trustProxy: trustProxy.length > 0 ? [...trustProxy] : false,
     bodyLimit: maxRequestBytes,
-    // During a shutdown, requests on open connections still get a response, and then the connection closes.
+    // During a shutdown, requests on open connections still get a response before the connection closes.
     return503OnClosing: false,
     requestTimeout: REQUEST_TIMEOUT_MS,
     http: {

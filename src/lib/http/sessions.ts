@@ -8,17 +8,23 @@ import { isSafeMethod } from './access.ts'
 
 /** Idle time after which a session ends. */
 export const SESSION_IDLE_MS = DAY_MS
-/** Time after which a session ends even if it is in use. */
+/** Time after which a session ends even if it is still in use. */
 export const SESSION_ABSOLUTE_MS = 14 * DAY_MS
-/** How often a session in use is extended. On every request, it would turn each read into a write. */
+/**
+ * Minimum time between two extensions of a session in use. Extending it on every request would turn each read into a
+ * write.
+ */
 const RENEW_EVERY_MS = 10 * MINUTE_MS
 
-/** Stores sessions. `get` returns nothing for a session whose `endsAt` has passed. */
+/** Session store. `get` returns nothing for a session whose `endsAt` has passed. */
 export type SessionStore = session.SessionStore
 
 export type SessionOptions = {
   store: SessionStore
-  /** Keys for the cookie's signature, the same in every process, of at least 32 characters. The first one signs. */
+  /**
+   * Keys for signing the cookie, with at least 32 characters each and the same in every process. New signatures use the
+   * first key.
+   */
   secrets: string[]
   /** Whether the base URL uses https. */
   isHttps: boolean
@@ -29,7 +35,7 @@ export type SessionOptions = {
 declare module 'fastify' {
   interface Session {
     userId?: string
-    /** Start and end of the session, in milliseconds since 1970. Use extends the end. */
+    /** Start and end of the session, in milliseconds since 1970. Using the session extends the end. */
     startedAt?: number
     endsAt?: number
     /** The browser's User-Agent (truncated) and the network address at sign-in. */
@@ -41,7 +47,7 @@ declare module 'fastify' {
   }
 }
 
-/** Enough characters to recognize the browser. */
+/** Maximum stored length of a User-Agent, enough to recognize the browser. */
 const MAX_USER_AGENT_CHARACTERS = 256
 
 /** Returns the cookie's name. `__Host-` restricts it to this host, https and the path `/` (RFC 6265bis §4.1.3.2). */
@@ -78,7 +84,7 @@ const csrfTokenOf = ({ headers, body }: FastifyRequest): string | undefined => {
   return typeof token === 'string' ? token : FormWithToken.safeParse(body).data?._csrf
 }
 
-/** Sets up cookie sessions and their CSRF tokens. Await before `checkAccess`. */
+/** Sets up cookie sessions and their CSRF tokens. Await it before `checkAccess`. */
 export const keepSessions = async (app: FastifyInstance, options: SessionOptions): Promise<void> => {
   const { store, secrets, isHttps, now } = options
   const cookieName = sessionCookieName(isHttps)
@@ -92,8 +98,8 @@ export const keepSessions = async (app: FastifyInstance, options: SessionOptions
     rolling: false,
     cookie: { path: '/', httpOnly: true, sameSite: 'lax', secure: false, maxAge: SESSION_IDLE_MS },
   })
-  // With `secure: true` the plugin would set no cookie on a request that arrives over http, such as from a proxy whose
-  // headers are not trusted. The base URL decides instead, since it is what browsers use.
+  // With `secure: true`, the plugin would not set a cookie on a request that arrives over http, such as from a proxy
+  // whose headers are not trusted. The base URL decides instead, because it is the URL that browsers use.
   if (isHttps) app.addHook('onSend', async (_request, reply) => addSecure(reply, cookieName))
   app.addHook('onRequest', async request => renew(request, now()))
   await app.register(csrfProtection, {
@@ -104,8 +110,8 @@ export const keepSessions = async (app: FastifyInstance, options: SessionOptions
 }
 
 /**
- * Requires a CSRF token for every change made through a session cookie. Call after `checkAccess`. Public routes are
- * exempt because they do not act for the cookie's user.
+ * Requires a CSRF token for every change made with a session cookie. Call after `checkAccess`. Public routes are exempt
+ * because they do not act on behalf of the cookie's user.
  */
 export const requireCsrfTokens = (app: FastifyInstance): void => {
   app.addHook('onRequest', (request, reply, done) => {
@@ -115,7 +121,7 @@ export const requireCsrfTokens = (app: FastifyInstance): void => {
   })
 }
 
-/** Signs a user in and returns the CSRF token. The session gets a new id, which prevents session fixation. */
+/** Signs a user in and returns the CSRF token. Gives the session a new id to prevent session fixation. */
 export const beginSession = async (request: FastifyRequest, reply: FastifyReply, userId: string): Promise<string> => {
   const now = request.server.sessionOptions.now()
   await request.session.regenerate()
@@ -128,11 +134,11 @@ export const beginSession = async (request: FastifyRequest, reply: FastifyReply,
   return reply.generateCsrf()
 }
 
-/** Returns the id of the session that authenticates the request; undefined for a token or a signed-out visitor. */
+/** Returns the id of the session that authenticates the request, or undefined for a token or a signed-out visitor. */
 export const sessionIdOf = ({ signedInBy, session }: FastifyRequest): string | undefined =>
   signedInBy === 'session' ? session.sessionId : undefined
 
-/** Signs out: deletes the session from the store and clears the cookie. */
+/** Signs the user out: deletes the session from the store and clears the cookie. */
 export const endSession = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
   const { isHttps } = request.server.sessionOptions
   await request.session.destroy()

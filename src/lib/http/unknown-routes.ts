@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { AppError, unknownAddress } from '../kernel/errors.ts'
 import { sendProblem } from './problem.ts'
 
-/** Converts a route such as `/tools/:id` to an expression that matches its paths. */
+/** Converts a route such as `/tools/:id` to a regular expression that matches its paths. */
 const toPattern = (url: string): RegExp =>
   new RegExp(
     `^${url
@@ -13,7 +13,7 @@ const toPattern = (url: string): RegExp =>
 
 type KnownRoutes = ReadonlyMap<string, { pattern: RegExp; methods: ReadonlySet<string> }>
 
-/** Collects all routes that are registered in a scope after this call. */
+/** Collects all routes registered in a scope after this call. */
 export const watchRoutes = (app: FastifyInstance): KnownRoutes => {
   const routes = new Map<string, { pattern: RegExp; methods: Set<string> }>()
   app.addHook('onRoute', ({ url, method }) => {
@@ -30,7 +30,10 @@ export const findAllowedMethods = (routes: KnownRoutes, url: string): string[] =
   return [...routes.values()].filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => [...methods])
 }
 
-/** Responds to requests without a route in this scope: 405 with Allow if there is one for another method, else 404. */
+/**
+ * Responds to requests that match no route in this scope. Sends 405 with an Allow header if a route exists for another
+ * method, and 404 otherwise.
+ */
 export const respondToUnknownRoutes = (app: FastifyInstance): void => {
   const routes = watchRoutes(app)
   app.setNotFoundHandler((request, reply) => {

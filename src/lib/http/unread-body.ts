@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { finished } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 
-/** Maximum of an oversized body that is read and discarded, as a multiple of the body size limit. */
+/** Maximum amount of an oversized body to read and discard, as a multiple of the body size limit. */
 const MAX_DISCARDED_LIMITS = 8
 
 const discard = (body: IncomingMessage, maxBytes: number): Promise<void> =>
@@ -17,8 +17,8 @@ const discard = (body: IncomingMessage, maxBytes: number): Promise<void> =>
   })
 
 /**
- * Reads and discards an oversized body, up to a maximum, before the 413 is sent. If the connection closed while the
- * client still writes, the client might not receive the response (RFC 9112 §9.6).
+ * Reads and discards an oversized body, up to a maximum, before the 413 response is sent. If the connection closed
+ * while the client was still writing, the client might not receive the response (RFC 9112 §9.6).
  */
 export const respondAfterLargeBodies = (app: FastifyInstance, maxRequestBytes: number): void => {
   app.addHook('onSend', async ({ raw }, { statusCode }) => {

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { findResponse } from './drain.ts'
 import { PROBLEM_MEDIA_TYPE, type Problem } from './problem.ts'
 
-/** Limit for the total size of a request's headers. */
+/** Maximum total size of a request's headers. */
 export const MAX_HEADER_BYTES = 16 * 1_024
 
 /** Responses to requests that Node cannot parse, by Node's error code (RFC 9110 §15, RFC 6585 §5). */
@@ -30,8 +30,8 @@ const BAD_REQUEST = {
 }
 
 /**
- * Responds to data that Node could not parse as a request, with a problem without a specific type (RFC 9457 §4.2.1).
- * Closes the connection because it is unknown where the next request starts.
+ * Responds to data that Node could not parse as a request. Sends a problem without a specific type (RFC 9457 §4.2.1)
+ * and closes the connection, because it is unknown where the next request starts.
  */
 export const respondToUnreadableRequest = (error: Error & { code?: string }, socket: Socket): void => {
   if (error.code === 'ECONNRESET' || socket.destroyed) return
@@ -44,7 +44,7 @@ export const respondToUnreadableRequest = (error: Error & { code?: string }, soc
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Connection: close',
   ]
-  // Once a response has begun, anything written would corrupt it. Node checks the same property.
+  // Once a response has begun, writing anything else would corrupt it. Node checks the same property.
   const hasBegun = findResponse(socket)?.headersSent === true
   if (socket.writable && !hasBegun) socket.write(`${head.join('\r\n')}\r\n\r\n${body}`)
   socket.destroy(error)

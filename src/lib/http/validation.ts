@@ -14,14 +14,14 @@ const toJsonPath = (segments: readonly PropertyKey[]): string =>
 
 const OR = { type: 'disjunction' } as const
 
-/** If all options of a union expect another type, lists the types: `expected string, number or boolean`. */
+/** Lists the types if all options of a union expect another type: `expected string, number or boolean`. */
 const refusedByAll = (issue: z.core.$ZodIssueInvalidUnion): z.core.$ZodIssue => {
   const expected = issue.errors.flat().flatMap(inner => (inner.code === 'invalid_type' ? [inner.expected] : []))
   if (expected.length === 0 || expected.length < issue.errors.length) return issue
   return { ...issue, message: `Invalid input: expected ${new Intl.ListFormat('en-GB', OR).format(expected)}` }
 }
 
-/** Replaces a union's issue, "Invalid input", by the issues of the option that matched best. */
+/** Replaces a union's issue, "Invalid input", with the issues of the option that matched best. */
 const flatten = (issue: z.core.$ZodIssue): z.core.$ZodIssue[] => {
   if (issue.code !== 'invalid_union') return [issue]
   const depthOf = (option: readonly z.core.$ZodIssue[]): number => Math.max(0, ...option.map(({ path }) => path.length))
@@ -30,11 +30,11 @@ const flatten = (issue: z.core.$ZodIssue): z.core.$ZodIssue[] => {
   return closest.map(inner => ({ ...inner, path: [...issue.path, ...inner.path] })).flatMap(flatten)
 }
 
-/** Maximum number of errors that are reported for a request. */
+/** Maximum number of errors reported for a request. */
 const MAX_ERRORS = 100
 
 /**
- * Converts zod issues to field errors with JSON paths. Truncates before flattening too, so that many issues cost
+ * Converts zod issues to field errors with JSON paths. Also truncates before flattening, so that many issues cost
  * little.
  */
 const toFieldErrors = (error: z.ZodError): FieldError[] =>
@@ -44,11 +44,11 @@ const toFieldErrors = (error: z.ZodError): FieldError[] =>
     .slice(0, MAX_ERRORS)
     .map(({ path, message }) => ({ path: toJsonPath(path), message }))
 
-/** Thrown if a part of the request does not match the route's schema. */
+/** Thrown if part of a request does not match the route's schema. */
 export class SchemaRefusal extends Error {
   override readonly name = 'SchemaRefusal'
   readonly errors: readonly FieldError[]
-  /** The part of the request that failed; set by Fastify. */
+  /** The part of the request that failed validation. Set by Fastify. */
   validationContext: string | undefined
   constructor(error: z.ZodError) {
     super('the request does not match its schema', { cause: error })
@@ -56,7 +56,7 @@ export class SchemaRefusal extends Error {
   }
 }
 
-/** Validates requests with zod. Replaces the type provider's compiler, which joins paths with slashes. */
+/** Validates requests with zod. Replaces the type provider's compiler, which joins path segments with slashes. */
 export const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
   ({ schema }) =>
   data => {
@@ -64,14 +64,14 @@ export const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
     return parsed.success ? { value: parsed.data } : { error: new SchemaRefusal(parsed.error) }
   }
 
-/** Serializes responses by their schema: unknown fields are omitted, and missing ones may become null. */
+/** Serializes responses by their schema. Unknown fields are omitted, and missing fields may become null. */
 export const serializerCompiler: FastifySerializerCompiler<z.ZodType> =
   ({ schema }) =>
   data =>
     JSON.stringify(schema.parse(data))
 
 export const refusalToAppError = (refusal: SchemaRefusal): AppError => {
-  // A malformed id gets the same response as one that does not exist.
+  // A malformed id gets the same response as an id that does not exist.
   if (refusal.validationContext === 'params') return unknownAddress()
   const place = refusal.validationContext === 'querystring' ? 'query' : 'body'
   const [first] = refusal.errors
@@ -82,7 +82,7 @@ export const refusalToAppError = (refusal: SchemaRefusal): AppError => {
 }
 
 /**
- * Validates input from forms or the command line with the API's schemas, but with messages for people. Throws
+ * Validates input from forms or the command line against the API's schemas, with messages for people. Throws
  * `invalid_request`.
  */
 export const parseInput = <T extends z.ZodType>(schema: T, input: unknown): z.output<T> => {

@@ -1,4 +1,4 @@
-/** The value of a field in two versions, as shown to people. */
+/** The value of a field in two versions, as displayed to people. */
 export type VersionedText = { label: string; mine: string; theirs: string }
 
 /** Browsers always send line breaks as CR LF. */
@@ -6,8 +6,8 @@ const plain = (text: string): string => text.replaceAll('\r\n', '\n').trim()
 const orNothing = (text: string): string => (text === '' ? 'nothing' : text)
 
 /**
- * Compares two versions for `/parts/versions`. Returns the rows that differ, and the labels of equal ones
- * that are not empty.
+ * Compares two versions for `/parts/versions`. Returns the rows that differ, and the labels of the rows that are equal
+ * and not empty.
  */
 export const compareVersions = (texts: readonly VersionedText[]) => {
   const all = texts.map(({ label, mine, theirs }) => ({ label, mine: plain(mine), theirs: plain(theirs) }))
@@ -21,8 +21,8 @@ export const compareVersions = (texts: readonly VersionedText[]) => {
 export type Versions = ReturnType<typeof compareVersions>
 
 /**
- * Parses the time of the last change, from the field of a form. Returns undefined if the field is empty: versions are
- * then not compared. Returns a time older than any change if the text is not a time.
+ * Parses the time of the last change from a form field. Returns undefined if the field is empty, in which case versions
+ * are not compared. Returns a time older than any change if the text is not a time.
  */
 export const parseVersion = (typed: string): Date | undefined => {
   if (typed === '') return undefined

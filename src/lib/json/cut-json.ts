@@ -3,12 +3,12 @@ import { cutText } from './cut-text.ts'
 import { findExactNumber } from './exact-numbers.ts'
 import { hasMembers, type Path } from './path.ts'
 
-/** What was left out at a path. If `places` is over 1, the numbers are sums over that many places. */
+/** What was left out at a path. If `places` is greater than 1, the numbers are totals across that many places. */
 export type Cut = { path: Path; what: 'items' | 'members' | 'characters'; shown: number; total: number; places: number }
 
-/** Values that would get less room than this, in characters, are left out completely. */
+/** Minimum room for a value, in characters. Values that would get less are left out completely. */
 const MIN_ROOM = 24
-/** How many items of a list are shortened before the remaining ones are left out. */
+/** Number of items in a list that may be shortened before the remaining items are left out. */
 const CUT_ITEMS = 2
 const PUNCTUATION = 2
 
@@ -33,7 +33,7 @@ export const sizeOf = (value: JsonValue, limit: number): number => {
   return size
 }
 
-/** Whether a part of the value can be shown; a number is shown whole or not at all. */
+/** Returns whether part of the value can be shown on its own. A number is shown whole or not at all. */
 const canBeCut = (value: JsonValue): boolean => typeof value === 'string' || Array.isArray(value) || hasMembers(value)
 
 type Note = (path: Path, cut: Omit<Cut, 'path' | 'places'>) => void
@@ -50,7 +50,8 @@ const cutItems = (items: readonly JsonValue[], room: number, path: Path, note: N
       left -= size + 1
     } else {
       const itemRoom = kept.length === items.length - 1 ? left : Math.floor(left / 2)
-      // An item after a few small ones is shortened too, as in `["ok", 200, {…}]`: small ones say little.
+      // Items after a few small ones are also shortened, as in `["ok", 200, {…}]`, because the small ones carry little
+      // information.
       const isFirst = kept.length < CUT_ITEMS || (cut < CUT_ITEMS && left > room / 2)
       if (isFirst && itemRoom >= MIN_ROOM && canBeCut(item)) {
         cut++
@@ -88,7 +89,7 @@ const cutMembers = (value: JsonObject, room: number, path: Path, note: Note): Js
   for (const name in value) {
     total++
     const cost = name.length + PUNCTUATION * 2
-    // Reserve a little room for each value.
+    // Reserves a little room for each value.
     const least = left < cost ? 0 : sizeOf(value[name] ?? null, MIN_ROOM)
     if (left < cost + Math.min(least, MIN_ROOM)) continue
     names.push(name)
@@ -123,8 +124,8 @@ const cutValue = (value: JsonValue, room: number, path: Path, note: Note): JsonV
 }
 
 /**
- * Cuts a value to about `room` characters of JSON. Keeps the first items of lists, all small members of objects, and a
- * part of the large ones. Takes time proportional to the room, not to the size of the value.
+ * Cuts a value to about `room` characters of JSON. Keeps the first items of lists, all small members of objects, and
+ * part of each large member. Takes time proportional to the room, not to the size of the value.
  */
 export const cutJson = (root: JsonValue, room: number): { value: JsonValue; cuts: readonly Cut[] } => {
   if (sizeOf(root, room) <= room) return { value: root, cuts: [] }

@@ -2,7 +2,7 @@ import type { TextDocument } from './result-document.ts'
 
 type TextFormat = TextDocument['format']
 
-/** Share of the text, at its end, that is searched for a place to cut. */
+/** Share of the text, measured from its end, that is searched for a place to cut. */
 const BORDER_SHARE = 0.25
 
 const BORDERS: Record<TextFormat, readonly RegExp[]> = {
@@ -17,13 +17,13 @@ const lastEndOf = (text: string, border: RegExp): number => {
   return end
 }
 
-/** Returns the end, or one less if it would split a surrogate pair. */
+/** Returns `end`, or `end - 1` if cutting there would split a surrogate pair. */
 export const endOfCharacter = (text: string, end: number): number => {
   const last = text.charCodeAt(end - 1)
   return last >= 0xd800 && last <= 0xdbff ? end - 1 : end
 }
 
-/** Cuts a text to at most `maxCharacters`, if possible at the end of a paragraph, line, sentence or word. */
+/** Cuts text to at most `maxCharacters`, at the end of a paragraph, line, sentence or word if possible. */
 export const cutText = (text: string, maxCharacters: number, format: TextFormat): string => {
   if (text.length <= maxCharacters) return text
   const end = endOfCharacter(text, Math.max(0, maxCharacters))
@@ -36,6 +36,6 @@ export const cutText = (text: string, maxCharacters: number, format: TextFormat)
   return text.slice(0, end)
 }
 
-/** Returns the text, or its beginning and an ellipsis. */
+/** Returns the text if it is short enough, or else its beginning with an ellipsis. */
 export const shorten = (text: string, maxCharacters: number): string =>
   text.length > maxCharacters ? `${text.slice(0, maxCharacters)}…` : text

@@ -10,7 +10,7 @@ import type { ResultDocument } from './result-document.ts'
 
 const MAX_NAMES = 12
 const MAX_NAME_CHARACTERS = 40
-/** Items inspected for member names. Further items usually have the same ones. */
+/** Maximum number of items inspected for member names. Further items usually have the same names. */
 const MAX_ITEMS = 20
 
 const cut = (text: string): string => shorten(text, MAX_NAME_CHARACTERS)
@@ -21,7 +21,7 @@ const firstValues = (root: JsonValue, path: Path): readonly JsonValue[] =>
     [root],
   )
 
-/** Names the members of the objects at a path, or of the items of the arrays there. */
+/** Lists the member names of the objects at a path, or of the items of the arrays there. */
 const nameMembers = (root: JsonValue, path: Path, what: 'items' | 'members'): string => {
   const values = firstValues(root, path)
   const holders =
@@ -37,30 +37,30 @@ const nameMembers = (root: JsonValue, path: Path, what: 'items' | 'members'): st
   return what === 'items' ? `each has ${list}` : `all members: ${list}`
 }
 
-/** The beginning of a result that is sent to a model. */
+/** The beginning of a result, as sent to a model. */
 export type CutDocument = {
-  /** Valid JSON if the result is JSON; otherwise text that ends with a whole line if possible. */
+  /** Valid JSON if the result is JSON. Otherwise, text that ends with a whole line if possible. */
   text: string
-  /** The text as a document. */
+  /** The text as a parsed document. */
   shown: ResultDocument
-  /** Lines that describe what is left out; empty if nothing is. */
+  /** Lines that describe what was left out. Empty if nothing was. */
   outline: string
-  /** Tokens of the text and the outline together, in TOKEN_ENCODING. */
+  /** Total tokens of the text and the outline, in TOKEN_ENCODING. */
   tokensShown: number
   isCut: boolean
 }
 
-/** Estimate for the first try. */
+/** Estimate used for the first try. */
 const CHARACTERS_PER_TOKEN = 3.5
 /**
- * A text with more characters than this per token of the budget is cut without counting its tokens.
- * Only long runs of blanks have so many.
+ * If a text has more characters per token of the budget than this, it is cut without counting its tokens. Only long
+ * runs of blanks have so many characters per token.
  */
 const MAX_CHARACTERS_PER_TOKEN = 16
 const MAX_TRIES = 6
-/** A result that fills this share of the budget is accepted. */
+/** Share of the budget that a result must fill to be accepted. */
 const FILLED_SHARE = 0.85
-/** Share of the budget that the next try aims at. */
+/** Share of the budget that the next try aims for. */
 const AIM = 0.94
 /** Share of the room reserved for the outline. */
 const OUTLINE_SHARE = 0.3
@@ -81,7 +81,7 @@ const renderOutline = (lines: readonly string[], room: number): string => {
   const kept: string[] = []
   let left = room
   for (const whole of lines) {
-    // Drop the names if they do not fit.
+    // Omits the names if they do not fit.
     const line = whole.length > left ? whole.slice(0, whole.indexOf(';') + 1 || undefined).replace(/;$/, '') : whole
     if (kept.length === MAX_OUTLINE_LINES || line.length > left) break
     kept.push(line)
@@ -142,8 +142,8 @@ const findWhole = async (document: ResultDocument, budgetTokens: number): Promis
 
 /**
  * Cuts a result to a budget of at least one token. Returns the whole result if it fits. Otherwise, returns the first
- * items of lists and all small members of objects, or whole lines or sentences of a text, with an outline of the rest.
- * Counts the tokens only of what is sent, so it takes milliseconds for results of any length.
+ * items of lists and all small members of objects, or whole lines or sentences of text, with an outline of the rest.
+ * Counts only the tokens of what is sent, so it takes milliseconds for results of any length.
  */
 export const cutToBudget = async (document: ResultDocument, budgetTokens: number): Promise<CutDocument> => {
   const whole = await findWhole(document, budgetTokens)

@@ -1,9 +1,9 @@
 const REPLACEMENT = '\uFFFD'
-/** Number of bytes inspected to tell binary content from text. */
+/** Number of bytes inspected to distinguish binary content from text. */
 const SNIFFED_BYTES = 8_192
-/** Content with a higher share of invalid characters is binary. */
+/** Maximum share of invalid characters in text. Content with a higher share is treated as binary. */
 const MAX_BROKEN_SHARE = 0.05
-/** This many invalid characters are accepted even in a short text. */
+/** Number of invalid characters that is always accepted, even in a short text. */
 const FEW_BROKEN = 8
 
 const BINARY_TYPE =
@@ -38,8 +38,8 @@ const countBroken = (text: string): number => {
 
 /**
  * Decodes the text of a result and counts the characters that are invalid in its charset (shown as U+FFFD). Returns
- * undefined for binary content. Content with a NUL is binary unless a charset is declared. The charset is UTF-8 unless
- * a byte order mark or the media type names another known one.
+ * undefined for binary content. Content with a NUL is treated as binary unless a charset is declared. The charset is
+ * UTF-8 unless a byte order mark or the media type specifies another known charset.
  */
 export const decodeText = (
   bytes: Uint8Array,

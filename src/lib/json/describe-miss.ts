@@ -3,17 +3,17 @@ import { shorten } from './cut-text.ts'
 import { formatAmount } from './format-counts.ts'
 import { follow, hasMembers, type Path, renderPath } from './path.ts'
 
-/** Maximum member names listed for a path that matches nothing. */
+/** Maximum number of member names listed for a path that matches nothing. */
 const MAX_NAMES = 30
 const MAX_NAME_CHARACTERS = 60
-/** Maximum values followed at each step. Further values are usually alike. */
+/** Maximum number of values followed at each step. Further values usually have the same structure. */
 const MAX_VALUES = 2_000
-/** Maximum values searched for the same name elsewhere. */
+/** Maximum number of values searched for the same name elsewhere. */
 const MAX_NODES = 50_000
 const MAX_ELSEWHERE = 3
 
 export const matches = (root: JsonValue, path: Path): boolean => {
-  // Visits a container below several matches of a `**` only once per step.
+  // Ensures that a container below several matches of a `**` is visited only once per step.
   const visited = path.map(() => new Set<JsonValue>())
   const isMatch = (value: JsonValue, at: number): boolean => {
     const step = path[at]
@@ -83,7 +83,7 @@ const findElsewhere = (root: JsonValue, name: string): readonly string[] => {
   return [...found]
 }
 
-/** Returns a hint if the path leads into a list that was sent as a table of columns and rows. */
+/** Returns a hint if the path leads into a list that is represented as a table of columns and rows. */
 const describeColumn = (value: JsonValue | undefined, path: Path, reached: number): string | undefined => {
   const at = path.findIndex((step, index) => index >= reached && step.kind === 'member')
   const step = path[at]
@@ -96,7 +96,7 @@ const describeColumn = (value: JsonValue | undefined, path: Path, reached: numbe
   return ` It is a table, where ${cut(renderPath([step]))} is the column ${cut(there)}.`
 }
 
-/** Describes why a path matches nothing: how far it leads, what is there, and where its last name occurs. */
+/** Explains why a path matches nothing: how far it leads, what is there, and where its last name occurs. */
 export const describeMiss = (root: JsonValue, path: Path): string => {
   let values: readonly JsonValue[] = [root]
   let reached = 0
@@ -110,7 +110,7 @@ export const describeMiss = (root: JsonValue, path: Path): string => {
     values = next
     reached++
   }
-  // A name applied to an array means a member of its items.
+  // A name applied to an array refers to a member of its items.
   const [first] = values
   if (path[reached]?.kind === 'member' && values.length === 1 && Array.isArray(first) && first.some(hasMembers)) {
     values = first.slice(0, MAX_VALUES)

@@ -1,30 +1,30 @@
 import type { JsonObject, JsonValue } from '../kernel/json.ts'
 
 declare global {
-  // Node has these since version 22; TypeScript's library does not declare them yet.
+  // Available in Node since version 22, but not yet declared in TypeScript's library.
   interface JSON {
     parse(text: string, reviver: (key: string, value: unknown, context: { source?: string }) => unknown): JsonValue
-    /** Returns a frozen object with the member `rawJSON`, which JSON.stringify writes as that text. */
+    /** Returns a frozen object whose member `rawJSON` JSON.stringify writes as is. */
     rawJSON(text: string): JsonObject
     isRawJSON(value: unknown): boolean
   }
 }
 
 /**
- * Matches numbers that a double may be unable to represent: 16 digits or more, or an exponent. A
- * match inside a string only makes parsing slower.
+ * Matches numbers that a double may be unable to represent exactly: 16 digits or more, or an exponent. A match inside a
+ * string only slows down parsing.
  */
 const DOUBTFUL = /(?:^|[:,[\s])(-?\d+(?:\.\d+)?[eE][-+]?\d+|-?\d[\d.]{15,})/g
 const NUMBER = /^-?(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d+))?$/
 
-/** A loop, because a regular expression would restart at every zero of a long number. */
+/** Uses a loop, because a regular expression would restart at every zero of a long number. */
 const withoutLastZeros = (digits: string): string => {
   let end = digits.length
   while (digits.charCodeAt(end - 1) === 0x30) end--
   return digits.slice(0, end)
 }
 
-/** Returns the significant digits and exponent: the same text for every spelling of a number. */
+/** Returns the significant digits and the exponent, which are the same for every notation of a number. */
 const normalize = (text: string): string | undefined => {
   const [, whole, fraction = '', exponent = '0'] = NUMBER.exec(text) ?? []
   if (whole === undefined) return undefined
@@ -59,7 +59,7 @@ export const parseExactly = (text: string): { value: JsonValue; hasExactNumbers:
   return { value: exact, hasExactNumbers }
 }
 
-/** Returns the digits of a number that is represented by an object; undefined for other values. */
+/** Returns the digits of a number that is represented by an object, or undefined for other values. */
 export const findExactNumber = (value: JsonValue): string | undefined => {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || !JSON.isRawJSON(value)) return undefined
   return typeof value.rawJSON === 'string' ? value.rawJSON : undefined

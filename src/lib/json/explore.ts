@@ -14,10 +14,10 @@ const FIRST_LINES = 3
 const MAX_LINE_CHARACTERS = 120
 const MAX_ELEMENTS = 15
 const MAX_HEADINGS = 20
-/** Maximum characters searched for headings, because every unclosed tag costs time. */
+/** Maximum number of characters searched for headings. The search is limited because every unclosed tag takes time. */
 const HEADINGS_WITHIN = 500_000
 const ELEMENT = /<([a-z][\w:.-]*)/gi
-/** Headings of HTML and Markdown. Lengths are bounded so that an unclosed heading costs no more than a line. */
+/** Headings in HTML and Markdown. Lengths are limited so that an unclosed heading costs no more than a line. */
 const HTML_HEADING = /<(h[1-6])\b[^>]{0,300}>([^<]{1,200})/gi
 const MARKDOWN_HEADING = /^#{1,6} +\S.{0,200}$/gm
 
@@ -69,11 +69,11 @@ const describeText = (document: TextDocument): string => {
 }
 
 export type ExploreParams = {
-  /** Where to start, such as `users[].address`; by default the whole result. */
+  /** Path to start from, such as `users[].address`. Defaults to the whole result. */
   path?: string | undefined
-  /** Levels of members to describe, 1 or more. */
+  /** Number of levels of members to describe, at least 1. */
   depth?: number | undefined
-  /** Sample values per place, 0 to MAX_SAMPLES. */
+  /** Number of sample values per place, from 0 to MAX_SAMPLES. */
   samples?: number | undefined
 }
 
@@ -109,5 +109,5 @@ const apply = (document: ResultDocument, params: ExploreParams): Result<StepOutp
   return success({ document: { kind: 'text', text: described, format: 'text' }, notes })
 }
 
-/** Describes a result in an outline: kinds, names, counts, sizes, ranges and samples. */
+/** Describes a result in an outline of its kinds, names, counts, sizes, ranges and samples. */
 export const explore: PipelineStep<ExploreParams> = { name: 'explore', isRequested: () => true, apply }

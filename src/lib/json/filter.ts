@@ -7,17 +7,17 @@ import { excludePaths, includePaths } from './project.ts'
 import type { JsonDocument, PipelineStep, ResultDocument, StepOutput, TextDocument } from './result-document.ts'
 
 export type FilterParams = {
-  /** Paths such as `users[].name`, `meta.*`, `[0]`; none means everything. */
+  /** Paths such as `users[].name`, `meta.*` or `[0]`. If there are none, everything is selected. */
   fields?: readonly string[] | undefined
-  /** Whether the fields are kept (the default) or dropped. */
+  /** Whether to keep the fields (the default) or drop them. */
   mode?: 'include' | 'exclude' | undefined
-  /** Items, or lines of a text, per page; 1 or more. */
+  /** Number of items, or lines of text, per page, at least 1. */
   limit?: number | undefined
-  /** Items to skip, 0 or more. */
+  /** Number of items to skip, at least 0. */
   offset?: number | undefined
 }
 
-/** Maximum paths without a match that are explained one by one. */
+/** Maximum number of unmatched paths that are explained individually. */
 const MAX_MISSES_SHOWN = 5
 
 const pageFrom = ({ limit, offset }: FilterParams): Page | undefined =>
@@ -67,7 +67,7 @@ const apply = (document: ResultDocument, params: FilterParams): Result<StepOutpu
 }
 
 /**
- * Selects fields by paths, then a page. Adds a note about each path that matches nothing, with what is there instead.
+ * Selects fields by path, then a page. For each path that matches nothing, adds a note that says what is there instead.
  */
 export const filter: PipelineStep<FilterParams> = {
   name: 'filter',

@@ -5,19 +5,16 @@ import type { ResultDocument } from './result-document.ts'
 // A worker that runs out of memory loses its cache, and inside JSON.parse V8 ends the whole process. So the memory that a
 // result needs is estimated before parsing, by the worst case measured for its format.
 
-/** Maximum for a parsed result. 10 MB of real records take at most a third of it. */
+/** Maximum heap size of a parsed result. 10 MB of real records take at most a third of it. */
 export const MAX_HEAP_BYTES = 300_000_000
-/** Heap size of an object or array with one small member. */
+/** Heap size of an object or array that has one small member. */
 const CONTAINER_BYTES = 200
 const CELL_BYTES = 48
 const CHARACTER_BYTES = 3
 /** Heap size of a line or row sliced out of a larger string. */
 const LINE_BYTES = 100
 
-/**
- * Estimates the heap bytes of a parsed JSON text, or of parsed JSON lines. `containers` is the
- * number of arrays and objects.
- */
+/** Estimates the heap size in bytes of parsed JSON or JSON lines. `containers` is the number of arrays and objects. */
 export const heapOfJson = (characters: number, containers: number, lines = 1): number =>
   characters * CHARACTER_BYTES + containers * CONTAINER_BYTES + lines * LINE_BYTES
 

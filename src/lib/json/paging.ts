@@ -6,10 +6,10 @@ import type { PageInfo } from './result-document.ts'
 
 export type Page = { offset: number; limit: number | undefined }
 
-/** Maximum depth of the search for an array if no path leads to one. */
+/** Maximum depth to search for an array if no path leads to one. */
 const MAX_SEARCH_DEPTH = 4
 
-/** Returns the names that lead to the first array on a path, if only members come before it. */
+/** Returns the names that lead to the first array on a path, if all steps before it are members. */
 const arrayOnPath = (root: JsonValue, path: Path): readonly string[] | undefined => {
   const names: string[] = []
   let at = root
@@ -50,8 +50,8 @@ const replaceAt = (
 }
 
 /**
- * Returns a sentence such as `These are items 21 to 40 of 1,000. Continue with offset 40.` `shown`
- * is the number of items sent.
+ * Returns a sentence such as `These are items 21 to 40 of 1,000. Continue with offset 40.` `shown` is the number of
+ * items that were sent.
  */
 const describePage = (what: string, { offset, limit = Infinity }: Page, total: number, shown = limit): string => {
   const end = Math.min(total, offset + limit, offset + shown)
@@ -72,8 +72,8 @@ const arrayAt = (root: JsonValue, names: readonly string[]): readonly JsonValue[
 }
 
 /**
- * Cuts one array to a page: the value itself if it is an array, otherwise the first array on a
- * path, otherwise the longest array. Returns the value unchanged if there is no array.
+ * Cuts one array to a page: the value itself if it is an array, otherwise the first array on a path, or else the
+ * longest array. Returns the value unchanged if it contains no array.
  */
 export const pageValue = (
   root: JsonValue,
@@ -103,7 +103,7 @@ const countWholeLines = (text: string, beginning: string): number => {
   return Math.max(1, countLines(beginning) - (isLastWhole ? 0 : 1))
 }
 
-/** Returns one page of the lines of a text. */
+/** Returns one page of a text's lines. */
 export const pageLines = (text: string, page: Page): { text: string; page: PageInfo } => {
   const lines = text.split('\n')
   const paged = pageOf(lines, page).join('\n')

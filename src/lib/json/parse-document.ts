@@ -10,7 +10,7 @@ const LINES_TYPE = /^(?:application|text)\/(?:x-)?(?:ndjson|jsonl|jsonlines|json
 const TABLE_TYPE = /^text\/(?:csv|tab-separated-values)$|^application\/csv$/
 const HTML_TYPE = /^(?:text\/html|application\/xhtml\+xml)$/
 const XML_TYPE = /^(?:application|text)\/xml$|\+xml$/
-/** Beginnings that reveal the format of a text. */
+/** Patterns at the beginning of a text that reveal its format. */
 const HTML_START = /^\s*(?:<!--[^>]{0,500}-->\s*)?<(?:!doctype\s+html|html|head|body)\b/i
 const XML_START = /^\s*<\?xml\b/
 const JSON_START = /^\s*[[{]/
@@ -35,7 +35,7 @@ const parseAsJson = (text: string, essence: string): StepOutput => {
   if (parsed.ok) return asJson(parsed.value, 'json')
   const lines = parsed.error.reason === 'syntax' && text.includes('\n') ? parseJsonLines(text, false) : undefined
   if (lines !== undefined && lines.value.length > 1) return asJson(lines, 'ndjson')
-  // A text that only looked like JSON needs no note.
+  // Text that only looked like JSON needs no note.
   const isMeant = JSON_TYPE.test(essence) || parsed.error.reason !== 'syntax'
   return asText(text, 'text', isMeant ? [`Treated as text, not as JSON: ${parsed.error.message}.`] : [])
 }
@@ -49,7 +49,7 @@ const parseText = (text: string, { essence }: MediaType): StepOutput => {
   }
   const isMarkup = HTML_START.test(start) || XML_START.test(start)
   if (JSON_TYPE.test(essence) && !isMarkup) return parseAsJson(text, essence)
-  // Some frameworks declare every response as HTML.
+  // Some frameworks declare every response to be HTML.
   const isSaidHtml = HTML_TYPE.test(essence) && !JSON_START.test(start)
   if (isSaidHtml || HTML_START.test(start)) return asText(text, 'html')
   if (XML_TYPE.test(essence) || isMarkup) return asText(text, 'xml')
@@ -70,9 +70,9 @@ const toBinary = (essence: string, bytes: number): ResultDocument => ({
 })
 
 /**
- * Parses a result according to its media type, unless its beginning contradicts that. Without a
- * media type, the beginning decides. Never throws: a result that cannot be parsed as declared
- * becomes text, with a note. Takes about 6 ms per megabyte.
+ * Parses a result according to its media type, unless its beginning contradicts that type. If there is no media type,
+ * the beginning determines the format. Never throws: a result that cannot be parsed as declared becomes text with a
+ * note. Takes about 6 ms per megabyte.
  */
 export const parseDocument = (source: Uint8Array | string, mediaType = ''): StepOutput => {
   const type = parseMediaType(mediaType)

@@ -5,7 +5,7 @@ import { findExactNumber, parseExactly } from './exact-numbers.ts'
 import { countLines } from './format-counts.ts'
 import { heapOfJson, MAX_HEAP_BYTES } from './heap-cost.ts'
 
-/** Maximum nesting depth of JSON: ten times that of API responses, and low enough for recursion. */
+/** Maximum nesting depth of JSON. Ten times that of API responses, and low enough for recursion. */
 const MAX_DEPTH = 200
 
 type ParsedJson<Value extends JsonValue> = { value: Value; notes: readonly string[] }
@@ -19,7 +19,7 @@ const countMembers = (value: JsonValue): number => {
   return count
 }
 
-/** Why a text was not parsed as JSON; `message` is a clause. */
+/** The reason why a text was not parsed as JSON. `message` is a clause. */
 export type JsonFailure = { reason: 'depth' | 'size' | 'syntax'; message: string }
 
 export const parseJsonText = (text: string): Result<ParsedJson<JsonValue>, JsonFailure> => {

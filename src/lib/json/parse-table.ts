@@ -1,14 +1,14 @@
 import Papa from 'papaparse'
 import type { JsonObject, JsonValue } from '../kernel/json.ts'
 
-/** Lines inspected to detect a table without a declared type. */
+/** Number of lines inspected to detect a table whose type is not declared. */
 const SNIFFED_LINES = 20
 const MIN_LINES = 3
 const SNIFFED_CHARACTERS = 20_000
 const DELIMITERS = [',', '\t', ';', '|']
-/** Columns of the widest spreadsheets. Each row becomes an object with as many members. */
+/** Maximum number of columns, as in the widest spreadsheets. Each row becomes an object with one member per column. */
 const MAX_COLUMNS = 16_384
-/** Maximum cells if all rows were as wide as the widest. */
+/** Maximum number of cells, counting every row as wide as the widest row. */
 const MAX_CELLS = 6_000_000
 
 type Table = { value: JsonValue[]; notes: readonly string[] }
@@ -16,8 +16,8 @@ type Table = { value: JsonValue[]; notes: readonly string[] }
 const isNumeric = (cell: string): boolean => cell.trim() !== '' && Number.isFinite(Number(cell))
 
 /**
- * Names in a header of only two columns. Prose and logs also have one comma per line, mostly after
- * a number or before a blank.
+ * Matches a column name in a header of only two columns. Prose and logs can also have one comma per line, but mostly
+ * after a number or before a blank.
  */
 const NAME = /^[\p{L}_][\p{L}\p{N}_ .-]*$/u
 const MIN_SURE_COLUMNS = 3
@@ -28,7 +28,7 @@ const isSureTable = (header: readonly string[], rows: readonly (readonly string[
     header.every(cell => NAME.test(cell)) &&
     rows.every(row => row.every(cell => !/^\s/.test(cell))))
 
-/** Whether the first lines have the same number of cells, under names that are all present and different. */
+/** Returns whether the first lines have the same number of cells and the header names are unique and not empty. */
 export const looksLikeTable = (text: string): boolean => {
   const start = text.slice(0, SNIFFED_CHARACTERS)
   const [header = [], ...rows] = Papa.parse<string[]>(start, {
@@ -36,7 +36,7 @@ export const looksLikeTable = (text: string): boolean => {
     skipEmptyLines: true,
     delimitersToGuess: DELIMITERS,
   }).data
-  // The last row may be cut.
+  // The last row may be cut off.
   const whole = start.length < text.length ? rows.slice(0, -1) : rows
   const isHeader = isSureTable(header, whole) && header.every(cell => cell.trim() !== '' && !isNumeric(cell))
   if (!isHeader || new Set(header).size < header.length || whole.length + 1 < MIN_LINES) return false
@@ -54,8 +54,8 @@ const namesOf = (header: readonly string[]): readonly string[] => {
 }
 
 /**
- * Parses CSV rows as objects of strings, with member names from the first row. Returns undefined if
- * there are too many columns or cells.
+ * Parses CSV rows as objects of strings whose member names come from the first row. Returns undefined if there are too
+ * many columns or cells.
  */
 export const parseTable = (text: string, delimiter: string | undefined): Table | undefined => {
   const { data } = Papa.parse<string[]>(text, {

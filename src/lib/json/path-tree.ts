@@ -1,18 +1,18 @@
 import { indexOfName, type Path } from './path.ts'
 
-/** Several paths merged into a tree. It tells what they select of a value and of the values below. */
+/** A tree that merges several paths. It describes what they select from a value and from the values below it. */
 export type PathTree = {
   isWhole: boolean
   members: Map<string, PathTree>
   items: Map<number, PathTree>
   everyItem: PathTree | undefined
-  /** Applies to every member of an object and every item of an array. */
+  /** The tree that applies to every member of an object and every item of an array. */
   every: PathTree | undefined
-  /** Whether it follows a `**`, so that it also applies to all values below. */
+  /** Whether the tree follows a `**`, so that it also applies to all values below. */
   isDeep: boolean
   /** Returns the array index that a name stands for. */
   indexOf: (name: string) => number | undefined
-  /** This tree and, if a `**` follows, the tree after it. Both apply to the same value. */
+  /** This tree and, if a `**` follows, the tree after the `**`. Both trees apply to the same value. */
   active: PathTree[]
 }
 
@@ -50,7 +50,7 @@ const belowOf = (tree: PathTree, options: TreeOptions): PathTree => {
   return below
 }
 
-/** Builds the tree of several paths. With `digitsAreNames`, a number is an index only in brackets. */
+/** Builds a tree from several paths. With `digitsAreNames`, a number is an index only in brackets. */
 export const buildPathTree = (paths: readonly Path[], digitsAreNames = false): PathTree => {
   const options = digitsAreNames ? { indexOf: () => undefined } : {}
   const root = createTree(options)
@@ -72,7 +72,7 @@ const NONE: PathTrees = []
 
 export const isWhole = (trees: PathTrees): boolean => trees.some(tree => tree.isWhole)
 
-/** Adds a tree, and the one after a `**` that follows it, unless the list already contains them. */
+/** Adds a tree and, if a `**` follows it, the tree after the `**`. Skips trees that are already in the list. */
 const addActive = (trees: PathTree[], tree: PathTree | undefined): void => {
   if (tree === undefined) return
   for (const each of tree.active) if (!trees.includes(each)) trees.push(each)

@@ -11,13 +11,13 @@ import { sendProblem } from '../problem.ts'
 
 export const ASSETS_PREFIX = '/assets'
 
-/** The only third-party script; served from its package. */
+/** The only third-party script, served from its package. */
 const HTMX = createRequire(import.meta.url).resolve('htmx.org/dist/htmx.min.js')
 const HTMX_PATH = 'htmx/htmx.min.js'
 
 const ONE_YEAR = 'public, max-age=31536000, immutable'
 const ONE_WEEK = 'public, max-age=604800'
-/** Browsers revalidate on each use, and get 304 if the file is unchanged. */
+/** Makes browsers revalidate on each use. They get a 304 response if the file is unchanged. */
 const ALWAYS_ASK = 'public, no-cache'
 
 const versionOf = (file: string): string => createHash('sha256').update(readFileSync(file)).digest('hex').slice(0, 10)
@@ -38,7 +38,7 @@ export const listAssets = (publicDirectory: string, isDevelopment: boolean): Rea
 
 const cachingOf = (url: string): string => {
   if (url.includes('?v=')) return ONE_YEAR
-  // A font with the same name never changes.
+  // A font file's content never changes under the same name.
   return url.startsWith(`${ASSETS_PREFIX}/fonts/`) ? ONE_WEEK : ALWAYS_ASK
 }
 
@@ -62,7 +62,7 @@ export const serveAssets = async (app: FastifyInstance, publicDirectory: string)
   app.setErrorHandler((error, request, reply) => {
     const status = Refusal.safeParse(error).data?.statusCode
     if (status === undefined) throw error
-    // A 403 is for a directory, which we report as missing. Other errors are for ranges outside the file.
+    // A 403 error is for a directory, which we report as missing. Other errors are for ranges outside the file.
     return status === 403 ? refuse(request, reply) : reply.code(status).header('cache-control', 'no-store').send()
   })
   await app.register(compress, { globalDecompression: false, encodings: ['gzip'] })

@@ -13,8 +13,8 @@ const isText = (origin: string): boolean => origin === 'string'
 const isNumber = (origin: string): boolean => ['number', 'int', 'bigint'].includes(origin)
 
 /**
- * Describes an issue without a custom message, as the end of a sentence that begins with the field's name. Returns
- * undefined if zod's message is good enough.
+ * Describes an issue that has no custom message. The text completes a sentence that begins with the field's name.
+ * Returns undefined if zod's message is good enough.
  */
 export const faultInWords = (issue: z.core.$ZodRawIssue): string | undefined => {
   switch (issue.code) {

@@ -4,12 +4,12 @@ import type { FastifyInstance } from 'fastify'
 import { AppError } from '../../kernel/errors.ts'
 
 /**
- * More than our largest form (the bindings matrix) has. The limit is needed because a parsed field takes far more
- * memory than its text.
+ * More fields than our largest form (the bindings matrix) has. The limit is needed because a parsed field takes far
+ * more memory than its text.
  */
 const MAX_FORM_FIELDS = 10_000
 
-/** Stands for a form that was not parsed. */
+/** Placeholder for a form that was not parsed because it has too many fields. */
 const TOO_MANY: Record<string, unknown> = Object.freeze({})
 
 const hasTooMany = (text: string): boolean => {
@@ -22,8 +22,8 @@ const hasTooMany = (text: string): boolean => {
 }
 
 /**
- * Parses form bodies with a limited number of fields. Bodies are parsed before access is checked, so that a form is not
- * lost if the session has expired. Await after `checkAccess`.
+ * Parses form bodies with a limited number of fields. Parses them before access is checked, so that a form is not lost
+ * if the session has expired. Await after `checkAccess`.
  */
 export const readForms = async (pages: FastifyInstance): Promise<void> => {
   // Must not throw: an exception would end the process.

@@ -5,15 +5,17 @@ import { isSafeMethod } from '../access.ts'
 import { sessionIdOf } from '../sessions.ts'
 import { isFragmentRequest } from './views.ts'
 
-/** A form that is sent again within this time after the response counts as a double click. */
+/** A form sent again within this time after the response counts as a double click. */
 const SAME_CLICK_MS = 1_000
-/** Forms remembered, of all sessions together. If a form is evicted early, its duplicate is processed too. */
+/**
+ * Maximum number of forms remembered across all sessions. If a form is evicted early, its duplicate is also processed.
+ */
 const MAX_REMEMBERED = 10_000
 
-/** The redirect target of a form's response; undefined without a redirect. */
+/** The redirect target of a form's response, or undefined without a redirect. */
 type Location = PromiseWithResolvers<string | undefined>
 
-/** Returns a key that only a resent form has again, since each page view has another CSRF token. */
+/** Returns a key that only a resent form shares, because each page view has a different CSRF token. */
 const keyOf = (request: FastifyRequest): string | undefined => {
   const sessionId = sessionIdOf(request)
   if (sessionId === undefined || isSafeMethod(request.method) || isFragmentRequest(request)) return undefined
@@ -21,9 +23,9 @@ const keyOf = (request: FastifyRequest): string | undefined => {
 }
 
 /**
- * Processes a form only once if a double click sends it twice, for browsers without scripts: the second request gets
- * the first one's redirect. If the first one did not redirect, the form is processed again. Works within one process.
- * Call it after the CSRF check is set up.
+ * Processes a form only once if a double click sends it twice, for browsers without scripts. The second request gets
+ * the redirect of the first. If the first request did not redirect, the form is processed again. Works within one
+ * process. Call after the CSRF check is set up.
  */
 export const takeFormsOnce = (pages: FastifyInstance): void => {
   const locations = new LRUCache<string, Location>({ maxSize: MAX_REMEMBERED, sizeCalculation: () => 1 })
@@ -40,7 +42,7 @@ export const takeFormsOnce = (pages: FastifyInstance): void => {
     return undefined
   })
 
-  // Runs even if the browser has cancelled the first request: its work is done anyway.
+  // Runs even if the browser has canceled the first request, because the server completes it anyway.
   pages.addHook('onSend', async (request, reply) => {
     const entry = own.get(request)
     if (entry === undefined) return

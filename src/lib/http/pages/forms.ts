@@ -3,25 +3,25 @@ import { z } from 'zod'
 import { AppError } from '../../kernel/errors.ts'
 import type { PageData } from './views.ts'
 
-/** A text field of a form; empty if the field is missing or repeated. */
+/** A text field of a form. Empty if the field is missing or repeated. */
 export const formText = z.string().catch('')
-/** A text area, with LF line breaks; browsers send CR LF. */
+/** A text area's value with LF line breaks. Browsers send CR LF. */
 export const formLines = formText.transform(text => text.replaceAll('\r\n', '\n'))
-/** A checkbox or switch: whether it is on. */
+/** A checkbox or switch, as a boolean that says whether it is on. */
 export const formFlag = formText.transform(text => text === 'on')
-/** The values of the checked checkboxes with the same name. A single value arrives as a string. */
+/** The values of the checked checkboxes that have the same name. A single value arrives as a string. */
 export const formValues = z.union([z.array(z.string()), z.string().transform(one => [one])]).catch([])
 
 /**
- * Parses the fields of a form that are in `shape`. Never fails for `formText` fields: validate their values afterwards.
+ * Parses the form fields that are in `shape`. Never fails for `formText` fields, so validate their values afterwards.
  */
 export const parseForm = <Shape extends z.ZodRawShape>(shape: Shape, body: unknown) => z.object(shape).parse(body ?? {})
 
 export type FormPage = {
   view: string
-  /** Data for the page, including the values typed so far, but not passwords. */
+  /** Data for the page, including the values entered so far but no passwords. */
   data: PageData
-  /** Names of fields for use within a sentence, by error path. */
+  /** Field names for use within a sentence, by error path. */
   labels?: Readonly<Record<string, string>>
 }
 
@@ -34,14 +34,14 @@ const describeRefusal = ({ errors = [], message }: AppError, labels: FormPage['l
   return { errors: Object.fromEntries(beside), problem: beside.length === 0 ? message : undefined }
 }
 
-/** Shows a form before it is first submitted. */
+/** Shows a form that has not been submitted yet. */
 export const showForm = (reply: FastifyReply, { view, data }: FormPage): FastifyReply =>
   reply.page(view, { ...data, errors: {}, problem: undefined })
 
 /**
- * Runs `work` for a submitted form. `work` sends a reply itself, or returns a path to redirect to. If it fails with an
- * AppError, the form's page is shown with the error's status, and with messages beside the invalid fields (`it.errors`)
- * or one message above the form (`it.problem`).
+ * Runs `work` for a submitted form. `work` either sends a reply or returns a path to redirect to. If it fails with an
+ * AppError, shows the form's page with the error's status, and with messages beside the invalid fields (`it.errors`) or
+ * one message above the form (`it.problem`).
  */
 export const submitForm = async (
   reply: FastifyReply,
@@ -66,16 +66,16 @@ export type FormRoute = { config: FastifyContextConfig; schema?: { params: z.Zod
 
 export type Form<Shape extends z.ZodRawShape, Loaded> = FormRoute & {
   fields: Shape
-  /** Loads data for `page` and `save`. Throws if the user may not use the form, before the input is read. */
+  /** Loads data for `page` and `save`. Throws before the input is read if the user may not use the form. */
   load: (request: FastifyRequest) => Loaded | Promise<Loaded>
-  /** Builds the page. `typed` and `error` are set after a submitted form was rejected. */
+  /** Builds the page. `typed` and `error` are set if a submitted form was rejected. */
   page: (
     request: FastifyRequest,
     loaded: Loaded,
     typed?: Typed<Shape>,
     error?: AppError,
   ) => FormPage | Promise<FormPage>
-  /** Saves the form. Returns a path to redirect to, or the reply that it has sent. */
+  /** Saves the form. Returns a path to redirect to or the reply that it has already sent. */
   save: (
     request: FastifyRequest,
     loaded: Loaded,
@@ -101,7 +101,7 @@ export const postForm = <Shape extends z.ZodRawShape, Loaded>(
   })
 }
 
-/** Registers a page with a form that is submitted to the page's own address. */
+/** Registers a page with a form that submits to the page's own address. */
 export const formPage = <Shape extends z.ZodRawShape, Loaded>(
   app: FastifyInstance,
   path: string,

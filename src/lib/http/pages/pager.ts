@@ -2,16 +2,16 @@ import { z } from 'zod'
 import { formatNumber } from '../../kernel/format.ts'
 import { addressOf } from '../list-query.ts'
 
-/** The range of items on a page of a list, and the addresses of the previous and the next page. */
+/** The range of items on a list page and the addresses of the previous and next pages. */
 export type Pager = { text: string; previous: string | undefined; next: string | undefined }
 
 export const pageNumber = z.coerce.number().int().min(1).max(100_000).catch(1)
 
-/** `name` is the query parameter of the page number; set it on pages with several lists. */
+/** `name` is the query parameter for the page number. Set it on pages with several lists. */
 type PagerPlace = { path: string; query: Record<string, string>; name?: string }
 
 /**
- * Returns the pager of a list page, or undefined if all items fit on one page. `page` counts from 1; `query` contains
+ * Returns the pager of a list page, or undefined if all items fit on one page. `page` counts from 1. `query` contains
  * the other query parameters.
  */
 export const pagerOf = (
@@ -29,7 +29,7 @@ export const pagerOf = (
   }
 }
 
-/** Returns a page's items and pager. Returns the last page if the page number is too high. */
+/** Returns the items and pager of a page, or of the last page if the page number is too high. */
 export const takePage = <T>(
   items: readonly T[],
   { page, perPage, ...place }: PagerPlace & { page: number; perPage: number },

@@ -13,11 +13,11 @@ import { takeFormsOnce } from './form-once.ts'
 import { type TypedForm, takeTypedForm } from './typed-form.ts'
 import { isFragmentRequest, renderViews, type ViewOptions } from './views.ts'
 
-/** Responses to forms that were sent too late. Passed in because the pages are in another folder. */
+/** Responses to forms that were sent after their session ended. Passed in because their pages are in another folder. */
 export type TypedFormPages = {
-  /** If the session has ended: asks the user to sign in again, and preserves the form's input. */
+  /** Used if the session has ended. Asks the user to sign in again and preserves the form's input. */
   askToSignIn: (reply: FastifyReply, typed: TypedForm) => FastifyReply
-  /** If the user has signed in again: shows the form so that it can be sent with the new session's token. */
+  /** Used if the user has signed in again. Shows the form so that it can be sent with the new session's token. */
   offerAgain: (reply: FastifyReply, typed: TypedForm) => FastifyReply
 }
 
@@ -39,7 +39,7 @@ declare module 'fastify' {
 /** Many times the size of our largest form. */
 const MAX_FORM_BYTES = 256 * 1_024
 
-/** Smaller responses fit into one packet even uncompressed. */
+/** Minimum size for compression. Smaller responses fit into one packet even uncompressed. */
 const MIN_COMPRESSED_BYTES = 1_024
 
 const signInAddress = ({ method, url }: FastifyRequest): string =>
@@ -48,7 +48,7 @@ const signInAddress = ({ method, url }: FastifyRequest): string =>
 const codeOf = ({ cause }: AppError): string => (cause instanceof Error && 'code' in cause ? String(cause.code) : '')
 const isStaleForm = (error: AppError): boolean => codeOf(error).startsWith('FST_CSRF_')
 
-/** Replaces messages for API clients by messages for people. */
+/** Replaces messages meant for API clients with messages for people. */
 const forPeople = (error: AppError): AppError => {
   const { cause } = error
   const code = codeOf(error)
@@ -71,7 +71,7 @@ const TOO_LONG = new AppError(
 )
 
 /**
- * If a form was sent after its session ended, shows it to the user, who can send it again. Returns undefined if it
+ * Shows a form that was sent after its session ended, so that the user can send it again. Returns undefined if it
  * cannot be sent again.
  */
 const rescueForm = (
@@ -90,13 +90,13 @@ const rescueForm = (
   return isStaleForm(error) && typed.userId === actor?.userId ? offerAgain(reply, typed) : undefined
 }
 
-/** Shows errors as pages, with the same error codes and statuses as in the API. */
+/** Shows errors as pages, with the same error codes and statuses as the API. */
 const answerErrors = (pages: FastifyInstance, typedForms: TypedFormPages): void => {
   const read = createErrorReader(MAX_FORM_BYTES)
   const show = (request: FastifyRequest, reply: FastifyReply, error: AppError): FastifyReply => {
     // Requests for unknown URLs may come from programs.
     if (request.is404 && !isForPerson(request.headers)) return sendProblem(request, reply, error)
-    // Shows the error within the page; the rest of the page, with the user's input, does not change.
+    // Shows the error within the page. The rest of the page, including the user's input, does not change.
     if (isFragmentRequest(request)) {
       reply.headers({ 'hx-reswap': 'innerHTML', 'hx-reselect': '.note' })
       const isOver = error.code === 'unauthenticated' && request.actor === undefined
@@ -119,7 +119,7 @@ const TAKES_A_FORM = 'This address accepts only forms. Go back to the page with 
 
 /**
  * Responds to requests that match no route in this scope or in sibling scopes without a prefix. Runs after the session
- * has been read.
+ * has been loaded.
  */
 const respondToUnknownAddresses = (pages: FastifyInstance): void => {
   const routes = watchRoutes(pages)
@@ -129,7 +129,7 @@ const respondToUnknownAddresses = (pages: FastifyInstance): void => {
     reply.header('allow', allowed.join(', '))
     return new AppError('method_not_allowed', allowed.includes('GET') ? TAKES_NO_FORM : TAKES_A_FORM)
   }
-  // Refuses before the body is read.
+  // Rejects the request before its body is read.
   pages.addHook('onRequest', async (request, reply) => {
     if (request.is404) throw refuse(request, reply)
   })
@@ -138,7 +138,7 @@ const respondToUnknownAddresses = (pages: FastifyInstance): void => {
   })
 }
 
-/** Requires a CSRF token in the field `_csrf` for every change made through a session cookie. */
+/** Requires a CSRF token in the `_csrf` field for every change made with a session cookie. */
 const requireFormTokens = (pages: FastifyInstance): void => {
   pages.addHook('preHandler', (request, reply, done) => {
     const isBySession = request.signedInBy === 'session' && request.routeOptions.config.isForStrangers !== true
@@ -147,7 +147,7 @@ const requireFormTokens = (pages: FastifyInstance): void => {
   })
 }
 
-/** Refuses form fields with NUL, which PostgreSQL cannot store. */
+/** Rejects form fields that contain NUL, which PostgreSQL cannot store. */
 const refuseNul = (pages: FastifyInstance): void => {
   pages.addHook('preHandler', async ({ body }) => {
     const texts = typeof body === 'object' && body !== null ? Object.values(body).flat() : []
@@ -159,12 +159,12 @@ const refuseNul = (pages: FastifyInstance): void => {
 
 /**
  * Sets up a scope of the server for pages, with sessions, forms and HTML errors. Await it before registering routes.
- * Routes declare their access as in the API; signed-out visitors are redirected to `/sign-in`, and back after signing
+ * Routes declare their access as in the API. Signed-out visitors are redirected to `/sign-in`, and back after they sign
  * in.
  */
 export const configurePages = async (pages: FastifyInstance, options: PagesOptions): Promise<void> => {
   await pages.register(helmet, {
-    // Set for each page (views.ts).
+    // Set for each page in views.ts.
     contentSecurityPolicy: false,
     xFrameOptions: { action: 'deny' },
     strictTransportSecurity: options.sessions.isHttps,
@@ -177,13 +177,13 @@ export const configurePages = async (pages: FastifyInstance, options: PagesOptio
     if (request.url.includes('%00'))
       throw new AppError('invalid_request', 'The address contains a NUL character (%00).')
   })
-  // The CSRF tokens in pages are salted each time, so compression does not reveal them (BREACH).
+  // The CSRF tokens in each page get a new salt, so compression does not reveal them (BREACH).
   await pages.register(compress, { globalDecompression: false, threshold: MIN_COMPRESSED_BYTES, encodings: ['gzip'] })
   renderViews(pages, options.views)
   answerErrors(pages, options.typedForms)
   refuseForeignOrigins(pages, options.origins)
   await keepSessions(pages, options.sessions)
-  // Checks access after the body is read, so that a form can be preserved if the session has expired.
+  // Checks access after the body has been read, so that a form can be preserved if the session has expired.
   checkAccess(pages, options.actors, 'preValidation')
   respondToUnknownAddresses(pages)
   pages.addHook('onRoute', route => {

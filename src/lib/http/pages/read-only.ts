@@ -2,15 +2,15 @@ import { z } from 'zod'
 import { AppError } from '../../kernel/errors.ts'
 
 /**
- * A field that updates cannot change. They may include it, so that clients can edit a response and send it back;
- * `assertUnchanged` checks that the value is the current one.
+ * A field that updates cannot change. Updates may include the field, so that clients can edit a response and send it
+ * back. `assertUnchanged` checks that its value is still the current one.
  */
 export const readOnlyField = z.unknown().optional().meta({ readOnly: true })
 
-/** Timestamps change without the client, so the values in requests are ignored. */
+/** Timestamps change without the client's involvement, so their values in requests are ignored. */
 export const readOnlyTimes = { createdAt: readOnlyField, updatedAt: readOnlyField }
 
-/** Throws `invalid_request` with the names of all fields whose sent value differs from the current one. */
+/** Throws `invalid_request` naming all fields whose submitted value differs from the current value. */
 export const assertUnchanged = async <Name extends string>(
   names: readonly Name[],
   sent: Readonly<Partial<Record<Name, unknown>>>,

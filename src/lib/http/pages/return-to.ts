@@ -1,12 +1,12 @@
-/** Longest address to return to; long enough for a client's authorization request. */
+/** Maximum length of an address to return to. Long enough for a client's authorization request. */
 const MAX_RETURN_TO_CHARACTERS = 8 * 1_024
 /** Base for resolving paths; never requested. */
 const ANY_ORIGIN = 'http://patchbay.invalid'
-/** Maximum number of decodings; the last one must change nothing. */
+/** Maximum number of decoding passes. The last pass must change nothing. */
 const MAX_DECODINGS = 5
 
 const CONTROL_CHARACTERS = /\p{Cc}/u
-/** Matches paths that a browser, or a proxy that decodes them, might take for another host. */
+/** Matches paths that a browser, or a proxy that decodes the path, might interpret as another host. */
 const LEADS_AWAY = /^[^/]|\/\/|\\|\p{Cc}/u
 
 /** Decodes repeatedly until nothing changes. Returns undefined if the text is malformed or encoded too many times. */
@@ -30,7 +30,7 @@ const isLocal = (path: string): boolean => {
 }
 
 /**
- * Returns the path and query from `return_to`, or `/` if a redirect to it might lead to another site (CWE-601). The
+ * Returns the path and query from `return_to`, or `/` if a redirect to them might lead to another site (CWE-601). The
  * result is ASCII, as headers require.
  */
 export const parseReturnTo = (text: unknown): string => {
@@ -38,6 +38,6 @@ export const parseReturnTo = (text: unknown): string => {
   const [path = ''] = text.split(/[?#]/, 1)
   if (!isLocal(path) || !URL.canParse(text, ANY_ORIGIN)) return '/'
   const { origin, pathname, search } = new URL(text, ANY_ORIGIN)
-  // Checked again because resolving may have removed dot segments.
+  // Checked again, because resolving the path may have removed dot segments.
   return origin === ANY_ORIGIN && isLocal(pathname) ? `${pathname}${search}` : '/'
 }

@@ -3,33 +3,36 @@ import { z } from 'zod'
 import { isSafeMethod } from '../access.ts'
 import { parseReturnTo } from './return-to.ts'
 
-/** A form that was refused because the session had ended. It is preserved while the user signs in. */
+/** A form that was rejected because the session had ended. It is preserved while the user signs in again. */
 export type TypedForm = {
-  /** The path and query to which the form was sent. */
+  /** The path and query that the form was sent to. */
   path: string
-  /** The user whose page contained the form. */
+  /** The user who was shown the form. */
   userId: string
   fields: readonly (readonly [name: string, value: string])[]
-  /** Names of fields that are not preserved: passwords, and fields that the form declares secret. */
+  /** Names of fields that are not preserved: passwords and fields that the form declares secret. */
   left: readonly string[]
 }
 
-/** Longest form that is preserved, URL-encoded. It must fit into a form together with the sign-in fields. */
+/** Maximum size of a preserved form, URL-encoded. It must fit into one form together with the sign-in fields. */
 const MAX_TYPED_BYTES = 200 * 1_024
-/** More fields than any of our forms has. */
+/** Maximum number of preserved fields, more than any of our forms has. */
 const MAX_FIELDS = 2_000
 
 /**
- * Returns whether a hidden field describes the form: `_csrf` is the CSRF token, `_user` the user id, and `_secret` the
- * name of a secret field. `_secret:<checkbox>` is the name of a field that is secret if the checkbox is ticked: in the
- * form of a global, `_secret:secret` has the value `value`.
+ * Returns whether a field is a hidden field that describes the form: `_csrf` is the CSRF token, `_user` is the user id,
+ * and `_secret` is the name of a secret field. `_secret:<checkbox>` is the name of a field that is secret if the
+ * checkbox is checked. For example, `_secret:secret` has the value `value` in the form of a global.
  */
 const isAboutForm = (name: string): boolean => name.startsWith('_')
 const SECRET_WITH = '_secret:'
-/** Passwords are secret even if the form does not declare them. */
+/** Passwords are secret even if the form does not declare them secret. */
 const isAlwaysSecret = (name: string): boolean => /password/i.test(name)
 
-/** Filters the fields, also when reading a form that was preserved in the browser, where it may have been changed. */
+/**
+ * Removes passwords and the fields that describe the form. Also filters a form that was preserved in the browser, where
+ * it may have been changed.
+ */
 const Fields = z
   .array(z.tuple([z.string(), z.string()]))
   .max(MAX_FIELDS)
@@ -51,7 +54,7 @@ const secretsOf = (body: z.infer<typeof Body>): ReadonlySet<string> => {
   return new Set(['_secret', ...ticked].flatMap(name => textsOf(body[name])))
 }
 
-/** Returns whether one of our pages sent the request. Other origins have already been refused. */
+/** Returns whether one of our pages sent the request. Requests from other origins have already been rejected. */
 const isFromOurPage = ({ headers }: FastifyRequest): boolean =>
   headers.origin !== undefined || headers['sec-fetch-site'] === 'same-origin'
 
@@ -77,8 +80,8 @@ export const takeTypedForm = (request: FastifyRequest): TypedForm | 'too_long' |
 export const writeTypedForm = (typed: TypedForm): string => JSON.stringify(typed)
 
 /**
- * Parses the text of the hidden field. Returns undefined if it is empty, too long or malformed. Do not trust the
- * result.
+ * Parses the text of the hidden field. Returns undefined if it is empty, too long or malformed. The result is
+ * untrusted.
  */
 export const readTypedForm = (text: string): TypedForm | undefined => {
   if (text === '' || text.length > MAX_TYPED_BYTES) return undefined

@@ -3,10 +3,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Actor } from '../../kernel/actor.ts'
 
 export type ViewOptions = {
-  /** Folder with the templates: layouts/, parts/, errors/ and one folder per feature. */
+  /** Folder of the templates: layouts/, parts/, errors/ and one folder per feature. */
   viewsDirectory: string
   version: string
-  /** In development, templates are read for each page, so that edits show at once. */
+  /** Whether templates are read again for each page, so that edits appear at once. */
   isDevelopment: boolean
   /** URLs of the assets by their path in `public/`. */
   assets: Readonly<Record<string, string>>
@@ -17,7 +17,7 @@ export type Theme = (typeof THEMES)[number]
 const THEME_COOKIE = 'theme'
 const ONE_YEAR_SECONDS = 365 * 24 * 60 * 60
 
-/** Returns the user's chosen theme; the system's by default, or if cookies are not parsed yet. */
+/** Returns the user's chosen theme. Defaults to the system theme, including before cookies are parsed. */
 const themeOf = (request: FastifyRequest): Theme =>
   THEMES.find(theme => theme === request.cookies?.[THEME_COOKIE]) ?? 'system'
 
@@ -27,19 +27,19 @@ export const keepTheme = (reply: FastifyReply, chosen: string, isHttps: boolean)
   reply.setCookie(THEME_COOKIE, theme, { path: '/', maxAge: ONE_YEAR_SECONDS, sameSite: 'lax', secure: isHttps })
 }
 
-/** Returns whether htmx requests a fragment. Other requests for the same URL get the whole page. */
+/** Returns whether htmx is requesting a fragment. Other requests for the same URL get the whole page. */
 export const isFragmentRequest = ({ headers }: FastifyRequest): boolean =>
   headers['hx-request'] === 'true' && headers['hx-history-restore-request'] !== 'true'
 
-/** Passed to every page as `it.page`, in addition to its own data. */
+/** Frame data passed to every page as `it.page`, in addition to the page's own data. */
 export type PageFrame = {
   version: string
   /** Undefined if nobody is signed in. */
   user: Pick<Actor, 'userId' | 'email' | 'isOperator'> | undefined
-  /** For the hidden field `_csrf` of each form. Undefined if nobody is signed in. */
+  /** Value of the hidden field `_csrf` in each form. Undefined if nobody is signed in. */
   csrfToken: string | undefined
   theme: Theme
-  /** Path and query of this page, to return to it after the theme is changed. */
+  /** Path and query of this page, for returning to it after the theme is changed. */
   address: string
   assets: Readonly<Record<string, string>>
 }
@@ -50,7 +50,7 @@ export type PageResponse = {
   formTargets?: readonly string[]
 }
 
-/** A page's own data, and data for its frame: title, menu section, width, additional scripts. */
+/** A page's own data and the data for its frame: title, menu section, width, and additional scripts. */
 export type PageData = {
   title: string
   section?: 'servers' | 'toolkits' | 'organizations' | 'account' | 'operator'
@@ -64,12 +64,15 @@ declare module 'fastify' {
   interface FastifyReply {
     /** Renders and sends the page `views/<view>.eta`. */
     page(view: string, data: PageData, response?: PageResponse): FastifyReply
-    /** Renders and sends a fragment, for `isFragmentRequest`. */
+    /** Renders and sends a fragment in response to a request that satisfies `isFragmentRequest`. */
     fragment(view: string, data: Record<string, unknown>, status?: number): FastifyReply
   }
 }
 
-/** CSP 3: allows loading from this origin only, and no inline scripts or styles, and no framing. */
+/**
+ * Builds a CSP Level 3 policy that allows loading from this origin only, and forbids inline scripts, inline styles and
+ * framing.
+ */
 const contentSecurityPolicy = (formTargets: readonly string[]): string =>
   [
     "default-src 'none'",
@@ -84,8 +87,8 @@ const contentSecurityPolicy = (formTargets: readonly string[]): string =>
   ].join('; ')
 
 /**
- * Passes to a partial only the data from its `include`, and the frame as `page`. By default, Eta also passes all of the
- * page's data, so the page's `name`, `id` or `value` would appear in all its form fields.
+ * Passes to a partial only the data given in its `include`, plus the frame as `page`. By default, Eta also passes all
+ * of the page's data, so the page's `name`, `id` or `value` would appear in all of its form fields.
  */
 const givenOwnDataOnly: EtaConfig['plugins'][number] = {
   processAST: template => [
@@ -94,7 +97,7 @@ const givenOwnDataOnly: EtaConfig['plugins'][number] = {
   ],
 }
 
-/** Adds `page` and `fragment` to the replies of this scope. Call before sessions are set up. */
+/** Adds `page` and `fragment` to the replies of this scope. Call before setting up sessions. */
 export const renderViews = (app: FastifyInstance, options: ViewOptions): void => {
   const { viewsDirectory, version, isDevelopment, assets } = options
   const eta = new Eta({
