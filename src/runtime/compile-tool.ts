@@ -154,7 +154,7 @@ export const compileTool = (
     call: async (args, context) => {
       const { caller, client, signal } = context
       const outcome = await performCall(findPlan, http, args, signal, onInternalError, cacheFor?.(caller))
-      const call = { ...describeOutcome(outcome), serverId, instanceId, tool: name, caller, client }
+      const call = describeOutcome(outcome, { serverId, instanceId, tool: name, caller, client })
       const id = recordCall(recorder, masker, call)
       return {
         result: outcome.result,

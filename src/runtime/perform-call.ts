@@ -86,7 +86,7 @@ export const performCall = async (
   })
   try {
     plan = findPlan()
-    const mismatch = await plan.inputCheck?.(args ?? {}, signal)
+    const mismatch = plan.inputCheck && (await plan.inputCheck(args ?? {}, signal))
     if (mismatch !== undefined) return end(errorResult(boundError(`Wrong arguments: ${mismatch}.`)))
     const prepared = renderCall(plan, args)
     if (!prepared.ok) return end(errorResult(prepared.error))
@@ -116,16 +116,26 @@ export const performCall = async (
   }
 }
 
-/** Returns the data about an outcome that the history records. */
-export const describeOutcome = ({
-  result,
-  response,
-  ...call
-}: CallOutcome): Omit<CallToRecord, 'serverId' | 'instanceId' | 'tool' | 'caller' | 'client'> => ({
-  ...call,
+/** Identifies a call in the history. */
+type CallIdentity = Required<Pick<CallToRecord, 'serverId' | 'instanceId' | 'tool' | 'caller' | 'client'>>
+
+/** Returns what the history records for an outcome. */
+export const describeOutcome = (
+  { result, request, response, cached, startedAt, durationMs }: CallOutcome,
+  { serverId, instanceId, tool, caller, client }: CallIdentity,
+): CallToRecord => ({
+  serverId,
+  instanceId,
+  tool,
+  caller,
+  client,
+  startedAt,
+  durationMs,
+  request,
+  cached,
   outcome: isErrorResult(result) ? 'error' : 'ok',
-  status: response?.status ?? call.cached?.status,
-  requestBytes: call.request?.body === undefined ? 0 : Buffer.byteLength(call.request.body),
-  responseBytes: response?.body.length ?? call.cached?.responseBytes ?? 0,
+  status: response?.status ?? cached?.status,
+  requestBytes: request?.body === undefined ? 0 : Buffer.byteLength(request.body),
+  responseBytes: response?.body.length ?? cached?.responseBytes ?? 0,
   error: findErrorText(result),
 })

@@ -72,7 +72,7 @@ export const createHttpClient = (options: HttpClientOptions): HttpClient => {
     return blocked(`${origin} is not among the allowed origins of this tool`)
   }
 
-  const send = async (request: OutboundRequest): Promise<OutboundResponse> => {
+  const send = (request: OutboundRequest): Promise<OutboundResponse> => {
     const startedAt = now()
     const toError: ToError = problem => toOutboundError(problem, now() - startedAt)
 

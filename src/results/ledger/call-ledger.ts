@@ -12,7 +12,7 @@ import { createToolTotals } from './tool-totals.ts'
 const MAX_BATCH_CHARACTERS = 128 * 1_024
 const CHARACTERS_PER_TOKEN = 4
 /** Maximum results per batch of 100 ms: counting one takes a seventh of a call's CPU. Further ones are not counted. */
-const MAX_BATCH_RESULTS = 64
+const MAX_BATCH_RESULTS = 24
 /** How long the history waits for a count. Counts that take longer are added to their rows later. */
 const MAX_WAIT_MS = 50
 const OWNER = 'ledger'

@@ -95,17 +95,26 @@ export type CallToRecord = Omit<ExecutionRecord, 'id' | 'instanceId' | 'userId' 
 export const recordCall = (
   recorder: Pick<Recorder, 'record'>,
   masker: Masker,
-  { instanceId, caller, durationMs, error, request, cached, ...call }: CallToRecord,
+  call: CallToRecord,
 ): string => {
+  const { caller, error, request } = call
   const id = newExecutionId()
+  // Each property is named, because copying objects with spreads takes a noticeable part of a call's time.
   recorder.record({
-    ...call,
     id,
-    instanceId,
+    serverId: call.serverId,
+    instanceId: call.instanceId,
+    tool: call.tool,
     userId: caller?.userId,
-    durationMs: roundToMicroseconds(durationMs),
+    client: call.client,
+    startedAt: call.startedAt,
+    durationMs: roundToMicroseconds(call.durationMs),
+    outcome: call.outcome,
+    status: call.status,
+    requestBytes: call.requestBytes,
+    responseBytes: call.responseBytes,
     error: error?.slice(0, ERROR_CHARACTERS),
-    request: request && toStoredRequest(request, masker, cached),
+    request: request && toStoredRequest(request, masker, call.cached),
   })
   return id
 }

@@ -171,7 +171,10 @@ export const shapeResponse = async (
   if (body.length === 0) {
     return { content: [{ type: 'text', text: `${statusLine(response, masker)}, with an empty body` }] }
   }
-  if (body.length >= LONG_TEXT_BYTES && isText(type, body)) return longTextResult(body, charset, masker, signal)
+  if (isText(type, body)) {
+    if (body.length >= LONG_TEXT_BYTES) return longTextResult(body, charset, masker, signal)
+    return { content: [{ type: 'text', text: masker.text(decode(body, charset)) }] }
+  }
   const uri = masker.text(url)
   const several = type?.startsWith('multipart/') ? await multipartResult(response, uri, masker, signal) : undefined
   return several ?? { content: [await toBlock(body, contentType, uri, masker, signal)] }

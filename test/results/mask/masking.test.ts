@@ -117,13 +117,9 @@ describe('the request in the history', () => {
     const request = { method: 'POST', url: 'http://api.example/', headers: [], body }
     const outcome = { result: { content: [] }, request, response: undefined, cached: undefined }
     const records: ExecutionRecord[] = []
-    recordCall({ record: one => records.push(one) }, createMasker(secrets), {
-      ...describeOutcome({ ...outcome, startedAt: new Date(0), durationMs: 1 }),
-      serverId: '2',
-      tool: 't',
-      caller: undefined,
-      client: undefined,
-    })
+    const identity = { serverId: '2', instanceId: '3', tool: 't', caller: undefined, client: undefined }
+    const call = describeOutcome({ ...outcome, startedAt: new Date(0), durationMs: 1 }, identity)
+    recordCall({ record: one => records.push(one) }, createMasker(secrets), call)
     return records[0]
   }
 
