@@ -1,9 +1,9 @@
 import { decodeBody, parseContentEncoding } from './content-encoding.ts'
 import type { ResponseHead } from './dispatch.ts'
-import { abortProblem, type Problem, tooLargeProblem } from './faults.ts'
+import { type Problem, tooLargeProblem } from './faults.ts'
 import type { OutboundResponse } from './outbound-request.ts'
 import type { PreparedRequest } from './prepared-request.ts'
-import { type StreamOptions, streamResponse } from './stream-response.ts'
+import { type ResponseReceiver, type StreamOptions, streamResponse } from './stream-response.ts'
 
 const hasNoBody = (method: string, status: number): boolean => method === 'HEAD' || status === 204 || status === 304
 
@@ -19,29 +19,33 @@ const badEncoding = (host: string, what: string): Problem => ({
 const ASSEMBLED_BYTES = 1_024 * 1_024
 
 /** Collects the chunks of a body. */
-const createCollector = () => {
+class BodyCollector {
   /**
    * The body, in memory that threads can read without copying. Its length is that of Content-Length, which the HTTP
    * parser enforces.
    */
-  let assembled: Buffer | undefined
-  let only: Buffer | undefined
-  let chunks: Buffer[] | undefined
-  let bytes = 0
-  return {
-    assemble: (length: number): void => {
-      assembled = Buffer.from(new SharedArrayBuffer(length))
-    },
-    /** Adds a chunk, and returns the number of bytes so far. */
-    add: (chunk: Buffer): number => {
-      if (assembled !== undefined) assembled.set(chunk, bytes)
-      else if (only === undefined) only = chunk
-      else if (chunks === undefined) chunks = [only, chunk]
-      else chunks.push(chunk)
-      bytes += chunk.length
-      return bytes
-    },
-    body: (): Buffer => assembled ?? (chunks === undefined ? (only ?? Buffer.alloc(0)) : Buffer.concat(chunks, bytes)),
+  #assembled: Buffer | undefined
+  #only: Buffer | undefined
+  #chunks: Buffer[] | undefined
+  #bytes = 0
+
+  assemble(length: number): void {
+    this.#assembled = Buffer.from(new SharedArrayBuffer(length))
+  }
+
+  /** Adds a chunk, and returns the number of bytes so far. */
+  add(chunk: Buffer): number {
+    if (this.#assembled !== undefined) this.#assembled.set(chunk, this.#bytes)
+    else if (this.#only === undefined) this.#only = chunk
+    else if (this.#chunks === undefined) this.#chunks = [this.#only, chunk]
+    else this.#chunks.push(chunk)
+    this.#bytes += chunk.length
+    return this.#bytes
+  }
+
+  body(): Buffer {
+    if (this.#assembled !== undefined) return this.#assembled
+    return this.#chunks === undefined ? (this.#only ?? Buffer.alloc(0)) : Buffer.concat(this.#chunks, this.#bytes)
   }
 }
 
@@ -50,53 +54,74 @@ export type BufferOptions = Omit<StreamOptions, 'mayRetry' | 'abortError'> & {
   maxResponseBytes: number
 }
 
-/** Sends one request and returns the complete, decoded response. Limits are checked as early as possible. */
-export const fetchBuffered = (
-  prepared: PreparedRequest,
-  { maxResponseBytes: maxBytes, ...options }: BufferOptions,
-): Promise<OutboundResponse> =>
-  new Promise((resolve, reject) => {
-    const { toError, timeoutMs, bodyIdleMs } = options
-    const { host, url } = prepared.target
-    const collector = createCollector()
-    let head: ResponseHead = { status: 0, statusText: '', headers: {} }
-    let encoding: string | undefined
+type Settle = { resolve: (response: OutboundResponse) => void; reject: (error: unknown) => void }
 
-    const start = (received: ResponseHead): Problem | undefined => {
-      head = received
-      if (hasNoBody(prepared.method, head.status)) return undefined
-      const parsed = parseContentEncoding(head.headers['content-encoding'])
-      if (!parsed.ok) return badEncoding(host, parsed.error)
-      encoding = parsed.value
-      const length = Number(head.headers['content-length'])
-      if (length > maxBytes) return tooLargeProblem(host, maxBytes)
-      if (length >= ASSEMBLED_BYTES && encoding === undefined) collector.assemble(length)
-      return undefined
-    }
-    const decode = async (name: string, raw: Buffer): Promise<void> => {
-      const decoded = await decodeBody(name, raw, maxBytes)
-      if (decoded.ok) resolve({ ...head, body: decoded.value, url })
-      else if (decoded.error === 'too_large') reject(toError(tooLargeProblem(host, maxBytes)))
-      else reject(toError(badEncoding(host, `a broken ${name} body`)))
-    }
-    streamResponse(
-      prepared,
-      {
-        ...options,
-        mayRetry: true,
-        // A request with a shorter timeout needs no idle timeout, whose timer would outlive the response.
-        bodyIdleMs: timeoutMs > bodyIdleMs ? bodyIdleMs : 0,
-        abortError: () => toError(abortProblem),
-      },
-      {
-        start,
-        add: chunk => (collector.add(chunk) > maxBytes ? tooLargeProblem(host, maxBytes) : undefined),
-        end: () => {
-          const raw = collector.body()
-          if (encoding === undefined || raw.length === 0) resolve({ ...head, body: raw, url })
-          else void decode(encoding, raw)
-        },
-        fail: reject,
-      },
-    )
+/** Collects and decodes a response. Checks the limits as early as possible. */
+class BufferedResponse implements ResponseReceiver {
+  readonly fail: (error: unknown) => void
+  readonly #prepared: PreparedRequest
+  readonly #options: BufferOptions
+  readonly #resolve: Settle['resolve']
+  readonly #collector = new BodyCollector()
+  #head: ResponseHead = NO_HEAD
+  #encoding: string | undefined
+
+  constructor(prepared: PreparedRequest, options: BufferOptions, { resolve, reject }: Settle) {
+    this.#prepared = prepared
+    this.#options = options
+    this.#resolve = resolve
+    this.fail = reject
+  }
+
+  start(head: ResponseHead): Problem | undefined {
+    this.#head = head
+    const { method, target } = this.#prepared
+    const { maxResponseBytes } = this.#options
+    if (hasNoBody(method, head.status)) return undefined
+    const parsed = parseContentEncoding(head.headers['content-encoding'])
+    if (!parsed.ok) return badEncoding(target.host, parsed.error)
+    this.#encoding = parsed.value
+    const length = Number(head.headers['content-length'])
+    if (length > maxResponseBytes) return tooLargeProblem(target.host, maxResponseBytes)
+    if (length >= ASSEMBLED_BYTES && parsed.value === undefined) this.#collector.assemble(length)
+    return undefined
+  }
+
+  add(chunk: Buffer): Problem | undefined {
+    const { maxResponseBytes } = this.#options
+    if (this.#collector.add(chunk) <= maxResponseBytes) return undefined
+    return tooLargeProblem(this.#prepared.target.host, maxResponseBytes)
+  }
+
+  end(): void {
+    const raw = this.#collector.body()
+    if (this.#encoding === undefined || raw.length === 0) this.#succeed(raw)
+    else void this.#decode(this.#encoding, raw)
+  }
+
+  async #decode(encoding: string, raw: Buffer): Promise<void> {
+    const { maxResponseBytes, toError } = this.#options
+    const { host } = this.#prepared.target
+    const decoded = await decodeBody(encoding, raw, maxResponseBytes)
+    if (decoded.ok) this.#succeed(decoded.value)
+    else if (decoded.error === 'too_large') this.fail(toError(tooLargeProblem(host, maxResponseBytes)))
+    else this.fail(toError(badEncoding(host, `a broken ${encoding} body`)))
+  }
+
+  #succeed(body: Buffer): void {
+    const { status, statusText, headers } = this.#head
+    this.#resolve({ status, statusText, headers, body, url: this.#prepared.target.url })
+  }
+}
+
+const NO_HEAD: ResponseHead = { status: 0, statusText: '', headers: {} }
+
+/** Sends one request and returns the complete, decoded response. */
+export const fetchBuffered = (prepared: PreparedRequest, options: BufferOptions): Promise<OutboundResponse> =>
+  new Promise((resolve, reject) => {
+    const { dispatch, timeoutMs, bodyIdleMs, signal, toError } = options
+    const receiver = new BufferedResponse(prepared, options, { resolve, reject })
+    // A request with a shorter timeout needs no idle timeout, whose timer would outlive the response.
+    const idleMs = timeoutMs > bodyIdleMs ? bodyIdleMs : 0
+    streamResponse(prepared, { dispatch, mayRetry: true, bodyIdleMs: idleMs, timeoutMs, signal, toError }, receiver)
   })

@@ -13,7 +13,7 @@ import {
 import type { HttpClient, InProcessOrigin, OutboundRequest, OutboundResponse } from './outbound-request.ts'
 import type { PreparedRequest } from './prepared-request.ts'
 import { createRedirector } from './redirects.ts'
-import { armStop } from './stream-response.ts'
+import { Deadline } from './stream-response.ts'
 import type { Target } from './target.ts'
 
 export type HttpClientOptions = DispatcherOptions & {
@@ -41,16 +41,16 @@ const fetchInProcess = (
   new Promise((resolve, reject) => {
     const { host, url } = target
     const fail = (problem: Problem): void => reject(toError(problem))
-    const { disarm } = armStop(timeoutMs, signal, why =>
+    const deadline = new Deadline(timeoutMs, signal, why =>
       fail(why === 'timeout' ? timeoutProblem(host, 'sent') : abortProblem),
     )
     const succeed = (response: OutboundResponse): void => {
-      disarm()
+      deadline.disarm()
       if (response.body.length <= maxResponseBytes) resolve({ ...response, url })
       else fail(tooLargeProblem(host, maxResponseBytes))
     }
     origin({ method, url, headers: configured, body, timeoutMs, maxResponseBytes, signal }).then(succeed, cause => {
-      disarm()
+      deadline.disarm()
       fail({ fault: 'reset', text: `${host} failed to respond`, cause })
     })
   })

@@ -21,9 +21,9 @@ export type Connection = {
 }
 
 /**
- * A request that needs a connection. Either `start` or `fail` is called once, unless the request is forgotten before.
+ * A request that needs a connection. Either `useConnection` or `fail` is called once, unless the request is forgotten before.
  */
-export type PendingRequest = { start: (connection: Connection) => void; fail: (error: Error) => void }
+export type PendingRequest = { useConnection: (connection: Connection) => void; fail: (error: Error) => void }
 
 export type ConnectionPoolsOptions = {
   /** Opens the sockets. */
@@ -77,7 +77,7 @@ const createConnectionPool = (
     if (next === undefined) return
     pending.delete(next)
     // Deferred to a microtask, because undici is still cleaning up after the previous response.
-    queueMicrotask(() => next.start(connection))
+    queueMicrotask(() => next.useConnection(connection))
   }
 
   const discard = (connection: Connection): void => {
@@ -96,7 +96,7 @@ const createConnectionPool = (
       if (reused !== undefined) reused.isIdle = false
       const connection = reused ?? (connections.size < maxSockets ? open() : undefined)
       if (connection === undefined) pending.add(request)
-      else request.start(connection)
+      else request.useConnection(connection)
     },
     /** Removes a pending request that no longer needs a connection. */
     forget: (request: PendingRequest): void => {

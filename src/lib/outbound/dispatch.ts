@@ -1,5 +1,6 @@
 import { lookup as systemLookup } from 'node:dns'
 import { type LookupFunction, Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import type { AddressPolicy } from './address-policy.ts'
 import { type Connection, type ConnectionPool, createConnectionPools, type PendingRequest } from './connection-pools.ts'
@@ -68,6 +69,179 @@ export type ResponseHandler = {
   onFault: (problem: Problem, isUnsent: boolean) => void
 }
 
+type Pools = ReturnType<typeof createConnectionPools>
+type Guard = { pools: Pools; isOwn: ReturnType<typeof createOwnOriginCheck> }
+
+/** A request and its response. It is a class because closures for each request take twice the memory (ADR 15). */
+class OutboundCall implements PendingRequest, Dispatcher.DispatchHandler {
+  /** How far the request has come. */
+  phase: Phase = 'queued'
+  readonly #request: DispatchRequest
+  readonly #handler: ResponseHandler
+  readonly #guard: Guard
+  #pool: ConnectionPool | undefined
+  #connection: Connection | undefined
+  #controller: Dispatcher.DispatchController | undefined
+  #hasBegun = false
+  #isRetry = false
+  #isOver = false
+  #interimResponses = 0
+  /** Remaining bytes of the body; NaN if its length is unknown. */
+  #missingBytes = Number.NaN
+
+  constructor(request: DispatchRequest, handler: ResponseHandler, guard: Guard) {
+    this.#request = request
+    this.#handler = handler
+    this.#guard = guard
+  }
+
+  /** Sends the request as soon as a connection is free. */
+  start(): void {
+    const { origin } = this.#request
+    if (this.#guard.isOwn(origin)) {
+      this.#failFor(blocked(`${origin} is Patchbay itself, which cannot call itself`), true)
+      return
+    }
+    this.#pool = this.#guard.pools.get(origin)
+    if (this.#pool === undefined) this.#failFor(stoppingProblem)
+    else this.#pool.acquire(this)
+  }
+
+  /** Stops reading from the socket. */
+  pause(): void {
+    this.#controller?.pause()
+  }
+
+  resume(): void {
+    this.#controller?.resume()
+  }
+
+  /** Ends the request without notifying the handler. The server sees its connection close. */
+  abort(): void {
+    this.#isOver = true
+    this.#pool?.forget(this)
+    this.#controller?.abort(IS_OVER)
+  }
+
+  /** Called by the pool. */
+  useConnection(connection: Connection): void {
+    this.#connection = connection
+    this.#send()
+  }
+
+  /** Called by the pool if there will be no connection. */
+  fail(error: unknown): void {
+    // If no bytes are missing, the body is complete. Its end was not processed because reading was paused.
+    if (this.#missingBytes === 0) {
+      this.#end()
+      return
+    }
+    const { phase } = this
+    const { origin, host, bodyIdleMs } = this.#request
+    const problem = problemOf(error, { host, phase, isTls: origin.startsWith('https:'), bodyIdleMs })
+    const isUnsent = (phase === 'queued' || phase === 'connecting') && !isUnwritable(error)
+    this.#failFor({ ...problem, cause: error }, isUnsent)
+  }
+
+  #failFor(problem: Problem, isUnsent = false): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#handler.onFault(problem, isUnsent)
+  }
+
+  #end(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#handler.onEnd()
+  }
+
+  #send(): void {
+    this.phase = 'connecting'
+    const { path, method, headers, body = null, bodyIdleMs: bodyTimeout, upgrade } = this.#request
+    const options = { path, method, headers, body, upgrade, bodyTimeout, blocking: false }
+    this.#connection?.client.dispatch(options, this)
+  }
+
+  #mayRetry(error: Error): boolean {
+    return (
+      this.#request.mayRetry &&
+      !this.#isOver &&
+      !this.#isRetry &&
+      !this.#hasBegun &&
+      this.#connection !== undefined &&
+      this.#connection.responses > 0 &&
+      isLostConnection(error) &&
+      (this.phase === 'connecting' || IDEMPOTENT.has(this.#request.method))
+    )
+  }
+
+  // Called by undici from here on.
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    // An error thrown here leaves the connection usable.
+    if (this.#isOver) throw IS_OVER
+    this.#controller = controller
+    this.phase = 'sent'
+  }
+
+  onResponseStarted(): void {
+    this.#hasBegun = true
+  }
+
+  onResponseStart(_: unknown, status: number, headers: ResponseHeaders, statusText = ''): void {
+    if (this.#isOver) return
+    if (status >= 200) {
+      this.phase = 'receiving'
+      this.#missingBytes = Number(headers['content-length'])
+      this.#handler.onHead({ status, statusText, headers })
+    } else if (++this.#interimResponses > MAX_INTERIM_RESPONSES) {
+      this.#failFor({ fault: 'protocol', text: `${this.#request.host} sent too many interim responses` })
+      this.abort()
+    }
+  }
+
+  onResponseData(_: unknown, chunk: Buffer): void {
+    if (this.#isOver) return
+    this.#missingBytes -= chunk.length
+    this.#handler.onData(chunk)
+  }
+
+  onResponseEnd(): void {
+    this.#controller = undefined
+    if (this.#connection !== undefined) {
+      this.#connection.responses++
+      this.#pool?.release(this.#connection)
+    }
+    this.#end()
+  }
+
+  onRequestUpgrade(_: unknown, status: number, headers: ResponseHeaders, socket: Duplex): void {
+    this.#controller = undefined
+    if (this.#connection !== undefined) this.#pool?.discard(this.#connection)
+    if (this.#isOver || this.#handler.onUpgrade === undefined || !(socket instanceof Socket)) {
+      socket.destroy()
+      return
+    }
+    this.#isOver = true
+    this.#handler.onUpgrade({ status, statusText: '', headers }, socket)
+  }
+
+  onResponseError(_: unknown, error: Error): void {
+    this.#controller = undefined
+    const connection = this.#connection
+    if (connection === undefined) return
+    if (this.#mayRetry(error)) {
+      this.#isRetry = true
+      // The socket is closed, so the client opens another. In a microtask, because undici is still cleaning up.
+      queueMicrotask(() => this.#send())
+      return
+    }
+    if (this.phase === 'connecting' && (error === IS_OVER || isUnwritable(error))) this.#pool?.release(connection)
+    else this.#pool?.discard(connection)
+    this.fail(error)
+  }
+}
+
 /**
  * Creates the only way to send requests to other HTTP servers. A request streams in both directions, over connections
  * that the address guard has checked, and is never redirected. Timeouts are up to the caller.
@@ -81,151 +255,10 @@ export const createDispatcher = ({
 }: DispatcherOptions) => {
   const connector = createConnector({ policy, lookup, connectTimeoutMs })
   const pools = createConnectionPools({ connector, maxSockets })
-  const isOwn = createOwnOriginCheck(ownOrigins)
-
-  /** Prepares a request. The returned functions start, pause, resume and abort it. */
-  const dispatch = (request: DispatchRequest, handler: ResponseHandler) => {
-    const { origin, host, method } = request
-    let phase: Phase = 'queued'
-    let pool: ConnectionPool | undefined
-    let connection: Connection | undefined
-    let controller: Dispatcher.DispatchController | undefined
-    let hasBegun = false
-    let isRetry = false
-    let isOver = false
-    let interimResponses = 0
-    /** Remaining bytes of the body; NaN if its length is unknown. */
-    let missingBytes = Number.NaN
-
-    const fail = (problem: Problem, isUnsent = false): void => {
-      if (isOver) return
-      isOver = true
-      handler.onFault(problem, isUnsent)
-    }
-    const end = (): void => {
-      if (isOver) return
-      isOver = true
-      handler.onEnd()
-    }
-    const abort = (): void => {
-      isOver = true
-      pool?.forget(pending)
-      controller?.abort(IS_OVER)
-    }
-    const mayRetry = (error: Error): boolean =>
-      request.mayRetry &&
-      !isOver &&
-      !isRetry &&
-      !hasBegun &&
-      connection !== undefined &&
-      connection.responses > 0 &&
-      isLostConnection(error) &&
-      (phase === 'connecting' || IDEMPOTENT.has(method))
-    const onError = (error: unknown): void => {
-      // If no bytes are missing, the body is complete. Its end was not processed because reading was paused.
-      if (missingBytes === 0) {
-        end()
-        return
-      }
-      const isTls = origin.startsWith('https:')
-      const problem = problemOf(error, { host, phase, isTls, bodyIdleMs: request.bodyIdleMs })
-      fail({ ...problem, cause: error }, (phase === 'queued' || phase === 'connecting') && !isUnwritable(error))
-    }
-    const send = (): void => {
-      phase = 'connecting'
-      const { path, headers, body = null, bodyIdleMs: bodyTimeout, upgrade } = request
-      const options = { path, method, headers, body, upgrade, bodyTimeout, blocking: false }
-      connection?.client.dispatch(options, undiciHandler)
-    }
-
-    const undiciHandler: Dispatcher.DispatchHandler = {
-      onRequestStart: started => {
-        // An error thrown here leaves the connection usable.
-        if (isOver) throw IS_OVER
-        controller = started
-        phase = 'sent'
-      },
-      onResponseStarted: () => {
-        hasBegun = true
-      },
-      onResponseStart: (_, status, headers: ResponseHeaders, statusText = '') => {
-        if (isOver) return
-        if (status >= 200) {
-          phase = 'receiving'
-          missingBytes = Number(headers['content-length'])
-          handler.onHead({ status, statusText, headers })
-        } else if (++interimResponses > MAX_INTERIM_RESPONSES) {
-          fail({ fault: 'protocol', text: `${host} sent too many interim responses` })
-          abort()
-        }
-      },
-      onResponseData: (_, chunk) => {
-        if (isOver) return
-        missingBytes -= chunk.length
-        handler.onData(chunk)
-      },
-      onResponseEnd: () => {
-        controller = undefined
-        if (connection !== undefined) {
-          connection.responses++
-          pool?.release(connection)
-        }
-        end()
-      },
-      onRequestUpgrade: (_, status, headers: ResponseHeaders, socket) => {
-        controller = undefined
-        if (connection !== undefined) pool?.discard(connection)
-        if (isOver || handler.onUpgrade === undefined || !(socket instanceof Socket)) {
-          socket.destroy()
-          return
-        }
-        isOver = true
-        handler.onUpgrade({ status, statusText: '', headers }, socket)
-      },
-      onResponseError: (_, error) => {
-        controller = undefined
-        if (connection === undefined) return
-        if (mayRetry(error)) {
-          isRetry = true
-          // The socket is closed, so the client opens another. In a microtask, because undici is still cleaning up.
-          queueMicrotask(send)
-          return
-        }
-        if (phase === 'connecting' && (error === IS_OVER || isUnwritable(error))) pool?.release(connection)
-        else pool?.discard(connection)
-        onError(error)
-      },
-    }
-
-    const pending: PendingRequest = {
-      start: given => {
-        connection = given
-        send()
-      },
-      fail: onError,
-    }
-
-    return {
-      start: (): void => {
-        if (isOwn(origin)) {
-          fail(blocked(`${origin} is Patchbay itself, which cannot call itself`), true)
-          return
-        }
-        pool = pools.get(origin)
-        if (pool === undefined) fail(stoppingProblem)
-        else pool.acquire(pending)
-      },
-      phase: (): Phase => phase,
-      /** Stops reading from the socket. */
-      pause: (): void => controller?.pause(),
-      resume: (): void => controller?.resume(),
-      /** Ends the request without notifying the handler. The server sees its connection close. */
-      abort,
-    }
-  }
-
+  const guard = { pools, isOwn: createOwnOriginCheck(ownOrigins) }
   return {
-    dispatch,
+    /** Prepares a request, which its caller starts. */
+    dispatch: (request: DispatchRequest, handler: ResponseHandler) => new OutboundCall(request, handler, guard),
     /** Closes all connections and fails the requests on them. */
     close: (): Promise<void> => pools.close(),
   }

@@ -1,30 +1,32 @@
-import type { OutboundDispatcher, ResponseHead } from './dispatch.ts'
-import { type Problem, type ToError, timeoutProblem } from './faults.ts'
+import type { DispatchRequest, OutboundDispatcher, ResponseHandler, ResponseHead } from './dispatch.ts'
+import { abortProblem, type Problem, type ToError, timeoutProblem } from './faults.ts'
 import type { OutboundRequest } from './outbound-request.ts'
 import type { PreparedRequest } from './prepared-request.ts'
 
 const ONCE = { once: true }
 
-/**
- * Calls `stop` after the timeout or when the signal aborts. `endTimeout` cancels only the timeout, `disarm` cancels
- * both.
- */
-export const armStop = (
-  timeoutMs: number,
-  signal: OutboundRequest['signal'],
-  stop: (why: 'timeout' | 'aborted') => void,
-) => {
-  const timer = setTimeout(stop, Math.max(1, timeoutMs), 'timeout')
-  timer.unref()
-  const onAbort = () => stop('aborted')
-  signal?.addEventListener('abort', onAbort, ONCE)
-  const endTimeout = () => clearTimeout(timer)
-  return {
-    endTimeout,
-    disarm: (): void => {
-      endTimeout()
-      signal?.removeEventListener('abort', onAbort)
-    },
+/** Calls `stop` after the timeout or when the signal aborts, until it is disarmed. */
+export class Deadline {
+  readonly #timer: NodeJS.Timeout
+  readonly #signal: OutboundRequest['signal']
+  readonly #onAbort: () => void
+
+  constructor(timeoutMs: number, signal: OutboundRequest['signal'], stop: (why: 'timeout' | 'aborted') => void) {
+    this.#timer = setTimeout(stop, Math.max(1, timeoutMs), 'timeout')
+    this.#timer.unref()
+    this.#signal = signal
+    this.#onAbort = () => stop('aborted')
+    signal?.addEventListener('abort', this.#onAbort, ONCE)
+  }
+
+  /** Cancels the timeout. The signal still stops the request. */
+  endTimeout(): void {
+    clearTimeout(this.#timer)
+  }
+
+  disarm(): void {
+    this.endTimeout()
+    this.#signal?.removeEventListener('abort', this.#onAbort)
   }
 }
 
@@ -38,8 +40,8 @@ export type StreamOptions = {
   timeoutMs: number
   signal: OutboundRequest['signal']
   toError: ToError
-  /** Returns the error to report when the signal aborts. */
-  abortError: () => unknown
+  /** Returns the error to report when the signal aborts. Defaults to an OutboundError. */
+  abortError?: (() => unknown) | undefined
 }
 
 /** Receives a response as it arrives. The first problem that a function returns ends the request with an error. */
@@ -51,37 +53,93 @@ export type ResponseReceiver = {
   fail: (error: unknown) => void
 }
 
+/** A request whose response is passed on as it arrives. It is a class because of its memory, as in `dispatch.ts`. */
+class StreamedResponse implements ResponseHandler {
+  readonly #host: string
+  readonly #options: StreamOptions
+  readonly #receiver: ResponseReceiver
+  readonly #call: ReturnType<OutboundDispatcher['dispatch']>
+  readonly #deadline: Deadline
+
+  constructor(request: DispatchRequest, options: StreamOptions, receiver: ResponseReceiver) {
+    this.#host = request.host
+    this.#options = options
+    this.#receiver = receiver
+    this.#call = options.dispatch(request, this)
+    this.#deadline = new Deadline(options.timeoutMs, options.signal, why => {
+      if (why === 'timeout') this.cutFor(timeoutProblem(this.#host, this.#call.phase))
+      else this.#cutForAbort()
+    })
+  }
+
+  start(): void {
+    if (this.#options.signal?.aborted) this.#cutForAbort()
+    else this.#call.start()
+  }
+
+  /** Ends the request with an error. */
+  cut(error: unknown): void {
+    this.#fail(error)
+    this.#call.abort()
+  }
+
+  /** Ends the request if there is a problem. */
+  cutFor(problem: Problem | undefined): void {
+    if (problem !== undefined) this.cut(this.#options.toError(problem))
+  }
+
+  #cutForAbort(): void {
+    const { abortError, toError } = this.#options
+    this.cut(abortError === undefined ? toError(abortProblem) : abortError())
+  }
+
+  #fail(error: unknown): void {
+    this.#deadline.disarm()
+    this.#receiver.fail(error)
+  }
+
+  /** Cancels the time limit for the complete response. */
+  endTimeout(): void {
+    this.#deadline.endTimeout()
+  }
+
+  pause(): void {
+    this.#call.pause()
+  }
+
+  resume(): void {
+    this.#call.resume()
+  }
+
+  // Called by the dispatcher from here on.
+
+  onHead(head: ResponseHead): void {
+    this.cutFor(this.#receiver.start(head))
+  }
+
+  onData(chunk: Buffer): void {
+    this.cutFor(this.#receiver.add(chunk))
+  }
+
+  onEnd(): void {
+    this.#deadline.disarm()
+    this.#receiver.end()
+  }
+
+  onFault(problem: Problem): void {
+    this.#fail(this.#options.toError(problem))
+  }
+}
+
 /** Sends one request and streams its response to the receiver. */
 export const streamResponse = (
   { target: { host, origin, path }, method, headers, body }: PreparedRequest,
-  { dispatch, mayRetry, bodyIdleMs, timeoutMs, signal, toError, abortError }: StreamOptions,
+  options: StreamOptions,
   receiver: ResponseReceiver,
-) => {
-  const fail = (error: unknown): void => {
-    stop.disarm()
-    receiver.fail(error)
-  }
-  const cut = (error: unknown): void => {
-    fail(error)
-    call.abort()
-  }
-  const cutFor = (problem: Problem | undefined): void => {
-    if (problem !== undefined) cut(toError(problem))
-  }
+): StreamedResponse => {
+  const { mayRetry, bodyIdleMs } = options
   const request = { origin, host, method, path, headers, body: body ?? null, mayRetry, bodyIdleMs, upgrade: null }
-  const call = dispatch(request, {
-    onHead: head => cutFor(receiver.start(head)),
-    onData: chunk => cutFor(receiver.add(chunk)),
-    onEnd: () => {
-      stop.disarm()
-      receiver.end()
-    },
-    onFault: problem => fail(toError(problem)),
-  })
-  const stop = armStop(timeoutMs, signal, why =>
-    why === 'timeout' ? cutFor(timeoutProblem(host, call.phase())) : cut(abortError()),
-  )
-  if (signal?.aborted) cut(abortError())
-  else call.start()
-  return { cut, cutFor, endTimeout: stop.endTimeout, pause: call.pause, resume: call.resume }
+  const response = new StreamedResponse(request, options, receiver)
+  response.start()
+  return response
 }

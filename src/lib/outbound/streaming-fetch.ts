@@ -81,8 +81,8 @@ const fetchStream = (
         maxBytes: limits.maxResponseBytes,
         idleMs,
         onIdle: () => call.cutFor({ fault: 'timeout', text: `${host} sent nothing for ${idleMs} ms in its response` }),
-        pause: call.pause,
-        resume: call.resume,
+        pause: () => call.pause(),
+        resume: () => call.resume(),
         onCancel: () => call.cut(READER_LEFT),
       })
       resolve({ ...head, body: body.stream })

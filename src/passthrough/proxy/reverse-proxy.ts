@@ -60,7 +60,7 @@ export const createReverseProxy = (options: Omit<DispatcherOptions, 'maxSockets'
     const fail = (problem: Problem, isUnsent: boolean): void => {
       clearTimeout(timer)
       const error = toOutboundError(problem, performance.now() - startedAt)
-      if (call.phase() === 'receiving') request.onBroken(error)
+      if (call.phase === 'receiving') request.onBroken(error)
       else request.onFault({ error, isUnsent: isUnsent && problem.fault !== abortProblem.fault })
     }
     const call = dispatch(
@@ -86,7 +86,7 @@ export const createReverseProxy = (options: Omit<DispatcherOptions, 'maxSockets'
           request.onBytes(chunk.length)
           if (to.write(chunk)) return
           call.pause()
-          to.once('drain', call.resume)
+          to.once('drain', () => call.resume())
         },
         onEnd: () => to?.end(),
         onUpgrade: (head, socket) => {

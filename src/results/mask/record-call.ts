@@ -92,11 +92,7 @@ export type CallToRecord = Omit<ExecutionRecord, 'id' | 'instanceId' | 'userId' 
 }
 
 /** Records a call in the history, with the secrets of its request masked. Returns the id of the execution. */
-export const recordCall = (
-  recorder: Pick<Recorder, 'record'>,
-  masker: Masker,
-  call: CallToRecord,
-): string => {
+export const recordCall = (recorder: Pick<Recorder, 'record'>, masker: Masker, call: CallToRecord): string => {
   const { caller, error, request } = call
   const id = newExecutionId()
   // Each property is named, because copying objects with spreads takes a noticeable part of a call's time.
