@@ -72,7 +72,7 @@ export type ResponseHandler = {
 type Pools = ReturnType<typeof createConnectionPools>
 type Guard = { pools: Pools; isOwn: ReturnType<typeof createOwnOriginCheck> }
 
-/** A request and its response. It is a class because closures for each request take twice the memory (ADR 15). */
+/** A request and its response. It is a class because closures for each request take more memory (ADR 13). */
 class OutboundCall implements PendingRequest, Dispatcher.DispatchHandler {
   /** How far the request has come. */
   phase: Phase = 'queued'
