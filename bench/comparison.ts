@@ -22,7 +22,7 @@ export type Compared = Comparison & {
   /** This checkout's value divided by the other's: the median over the rounds, and its interval. */
   ratio: number
   interval: Interval
-  /** Width of the reference's interval as a share of its median. */
+  /** Width of the confidence interval of the reference target, as a fraction of its median. */
   spread: number | undefined
   /** Undefined for a comparison that is only printed. */
   verdict: 'worse' | 'not worse' | 'not judged' | undefined

@@ -1,4 +1,6 @@
-/** Slices of load, which the targets take in turns, and the tables and comparisons made from the slices. */
+/**
+ * Runs the load in short slices, alternating between the targets, and builds tables and comparisons from the results.
+ */
 import type { Bench } from './bench.ts'
 import { inTurn } from './checkouts.ts'
 import { type LoadResult, runLoad } from './load.ts'

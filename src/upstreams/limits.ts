@@ -1,4 +1,4 @@
-/** Models cannot distinguish more groups than this, and each upstream needs a connection. */
+/** Each upstream is a group of tools and needs a connection. Models cannot distinguish more groups than this. */
 export const MAX_UPSTREAMS_PER_SERVER = 100
 /** Default timeout of one operation. */
 export const DEFAULT_UPSTREAM_TIMEOUT_MS = 10_000

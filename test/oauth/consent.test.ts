@@ -165,7 +165,7 @@ describe("a consent response that is not the user's own", () => {
     const own = fieldsOf(await openConsent(eve, world.origin, makeRequest(clientId, world.serverUrl)), '/oauth/')
     const without = await eve.post(action, { ...own.fields, answer: 'yes' })
     expect(without.status).toBe(400)
-    // The response is rejected even with the cookies of the owner's consent page.
+    // The consent decision is rejected even when it is sent with the cookies from the owner's consent page.
     for (const { name, value, path } of world.visitor.jar.all()) {
       if (name.startsWith('op_interaction')) eve.jar.set(name, value, path)
     }

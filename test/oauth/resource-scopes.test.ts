@@ -12,7 +12,10 @@ type Ask = { method: string; params?: JsonObject; needs: 'nothing' | 'read' | 'e
 
 const call = (name: string, args: JsonObject = {}): JsonObject => ({ name, arguments: args })
 
-/** The tested requests with the scope that each needs: lists and tools marked read-only, or every tool. */
+/**
+ * The requests under test and the scope each one needs. One scope covers lists and read-only tools; the other covers
+ * every tool.
+ */
 const ASKS: readonly Ask[] = [
   { method: 'tools/list', needs: 'read' },
   { method: 'resources/list', needs: 'read' },

@@ -7,7 +7,7 @@ const UNWANTED: ReadonlySet<string> = new Set([
   '--allow-running-insecure-content',
   '--single-process',
   '--no-zygote',
-  // SwiftShader emulates a graphics card. Chromium's own rendering takes half the work.
+  // Chromium would otherwise emulate a GPU with SwiftShader. Its own software renderer needs only half the CPU time.
   '--ignore-gpu-blocklist',
   '--in-process-gpu',
   '--use-gl=angle',

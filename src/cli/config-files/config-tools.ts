@@ -46,7 +46,7 @@ const tool = (
   rest: Partial<Pick<ConfigTool, 'variables' | 'timeoutUnitMs' | 'untypedUrl'>> = {},
 ): ConfigTool => ({ id, title, variables: {}, timeoutUnitMs: 1, untypedUrl: 'http', listFiles, ...rest })
 
-/** The supported tools, each with the name that the command line accepts. */
+/** The client programs whose config files can be imported, each with the name used on the command line. */
 export const CONFIG_TOOLS: readonly ConfigTool[] = [
   tool('claude-desktop', 'Claude Desktop', machine => [
     join(settingsFolder(machine, 'Claude'), 'claude_desktop_config.json'),

@@ -28,7 +28,9 @@ const asSecrets = (text: ConfigText): ConfigText =>
 
 const startsWithScheme = ([first]: ConfigText): boolean => first?.kind === 'text' && SCHEME_ALONE.test(first.text)
 
-/** Separates the secrets in the value of an environment variable or a header, using its name. */
+/**
+ * Extracts the secrets from the value of an environment variable or header, based on the variable's or header's name.
+ */
 const hideNamed = (text: ConfigText, name: string): HiddenText => {
   const plain = plainText(text)
   if (plain === undefined) return namesSecret(name) || startsWithScheme(text) ? asSecrets(text) : text

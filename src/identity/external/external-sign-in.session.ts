@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { ExternalSecrets } from './external-provider.ts'
 import type { UnlinkedPerson } from './external-sign-in.ts'
 
-/** Time limit for signing in at the provider. It starts again for entering the password afterwards. */
+/** Time limit for signing in at the provider. Restarts if the user then has to enter a password. */
 const JOURNEY_MS = 10 * 60 * 1_000
 
 /** The pending sign-in, stored in the session while the browser is at the provider. */

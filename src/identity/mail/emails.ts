@@ -74,6 +74,6 @@ export const emailTakenNotice = (to: string, { baseUrl, address }: EmailContext)
     `Someone tried to change the email of another account on Patchbay at ${baseUrl} to ${to}.`,
     'This address already has an account, so nothing was changed. If this was you, sign in with this address, or ' +
       'delete that account first.',
-    `If this was not you, there is nothing to do.${askedFrom(address)}`,
+    `If this was not you, you do not need to do anything.${askedFrom(address)}`,
   ),
 })

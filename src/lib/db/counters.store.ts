@@ -21,7 +21,8 @@ export const createDatabaseCounters = (db: Database, now: () => number = Date.no
     increment: async (key, windowMs) => {
       await sweep()
       const at = now()
-      // Deletes an expired window, then counts. The two statements are atomic and safe in any interleaving.
+      // Deletes an expired window, then counts. Each statement is atomic, and any interleaving with other processes is
+      // safe.
       await db.counter.deleteMany({ where: { key, expiresAt: { lte: new Date(at) } } })
       const expiresAt = new Date(at + windowMs)
       const row = await db.counter.upsert({

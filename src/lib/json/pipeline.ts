@@ -28,8 +28,9 @@ const MAX_CACHED = 8
 type Outcome = Result<StepOutput, string>
 
 /**
- * Runs the requested steps in order. If a step fails, its error is reported, and the next step gets the last successful
- * output. Outcomes are cached for as long as their document exists, so that indexes built for them are reused.
+ * Runs the requested steps in order. If a step fails, its error is reported and the next step gets the last successful
+ * output. Caches each step's output for the lifetime of the input document, so that search indexes built on it can be
+ * reused.
  */
 export const createPipeline = () => {
   const search = createSearch()

@@ -82,7 +82,7 @@ const unresolvedProblem = ({ host }: Standing): Problem => ({
 const interruptedProblem = (standing: Standing): Problem =>
   standing.phase === 'receiving' ? lostProblem(standing) : noHttpProblem(standing)
 
-/** Problems by error code of the resolver, the system, undici and its parser. */
+/** Maps error codes from the DNS resolver, the operating system, undici and its parser to problems. */
 const PROBLEMS: Readonly<Record<string, (standing: Standing) => Problem>> = {
   ENOTFOUND: unresolvedProblem,
   ENODATA: unresolvedProblem,

@@ -56,7 +56,8 @@ export const enterMasterKeys = async (tx: Transaction, { keyIds: [first], seal }
   const name = CANARY_PREFIX + first
   if ((await tx.installation.findUnique({ where: { name } })) !== null) return
   const value = seal(CANARY_TEXT, CANARY_CONTEXT).text
-  // With an empty update, the upsert would be a read and an insert, and another first start could come between.
+  // With an empty update, Prisma would run the upsert as a separate read and insert, and another process starting for
+  // the first time could insert in between.
   await tx.installation.upsert({ where: { name }, create: { name, value }, update: { name } })
 }
 

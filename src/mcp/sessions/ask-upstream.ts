@@ -40,7 +40,9 @@ const RESOURCE_NOT_FOUND = -32_002
 const codeFor = (code: number, era: Era): number =>
   era === 'stateless' && code === RESOURCE_NOT_FOUND ? ERROR.invalidParams : code
 
-/** Sends a request to its upstream. Returns undefined if no upstream offers what it names. */
+/**
+ * Sends a request to the upstream that offers the resource or prompt it names. Returns undefined if no upstream does.
+ */
 export const requestUpstream = (
   router: Router,
   request: RequestMessage,

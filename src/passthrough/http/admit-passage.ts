@@ -67,9 +67,7 @@ const check = (
     return failure(refusal(405, ERROR.transport, 'This method would reveal what is sent to the MCP server'))
   }
   if (becomesPartOfPage(http)) {
-    return failure(
-      refusal(403, ERROR.transport, 'Forbidden: a page cannot load responses from this server as part of itself'),
-    )
+    return failure(refusal(403, ERROR.transport, 'Forbidden: web pages cannot embed responses from this server'))
   }
   if (!target.ok) return failure(refusal(400, ERROR.transport, `Bad request: ${target.error}`))
   if (!isFramingKnown(http)) {

@@ -51,8 +51,8 @@ export type CompiledOffers = OfferLists & {
   /** Closes the connections opened for a single client. */
   closeOwn: (peer: SessionPeer) => void
   /**
-   * Subscribes to log messages at this level or above, including those sent outside calls. Returns a function that
-   * unsubscribes. `origin` identifies the listener and is the same object as in the links of its calls.
+   * Subscribes to log messages at or above this level, including those sent outside calls. Returns a function that
+   * unsubscribes. `origin` identifies the listener; pass the same object as in the `CallLink` of its calls.
    */
   listenToLogs: (level: LogLevel, origin: object, listener: (params: JsonObject) => void) => () => void
 }

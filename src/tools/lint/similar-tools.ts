@@ -96,7 +96,7 @@ const toFinding = (own: NormalizedText, other: NormalizedText): Finding => {
     field: 'description',
     message: isSame
       ? `Its description is the same as that of "${other.name}", so a model has only the names to choose by.`
-      : `It reads almost like "${other.name}", so a model may confuse the two.`,
+      : `It is almost identical to "${other.name}", so a model may confuse the two.`,
     remedy: 'Describe in both how they differ, or offer only one of them.',
     clients: [],
   }

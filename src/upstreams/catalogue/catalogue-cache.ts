@@ -82,8 +82,8 @@ export const createCatalogueCache = ({ db, changes }: { db: Database; changes: C
       }
     },
     /**
-     * Drops catalogues from memory that have not been used for a while, and returns the ids of their upstreams. Mounted
-     * servers have their own references to the catalogues.
+     * Evicts catalogues that have not been used for a while from memory, and returns the ids of their upstreams.
+     * Mounted servers hold their own references to catalogues.
      */
     evictUnused: (now: number, isBusy: (upstreamId: string) => boolean): string[] => {
       const unused = [...usedAt].flatMap(([id, at]) =>

@@ -34,7 +34,10 @@ export const createResourceSubscriptions = (
   })
 
   return {
-    /** Calls `onUpdated` until the returned function is called. Rejects if the upstream refuses. */
+    /**
+     * Calls `onUpdated` on each update until the returned function is called. Rejects if the upstream refuses the
+     * subscription.
+     */
     subscribe: (upstreamId: string, uri: string, onUpdated: OnUpdated): Promise<() => void> =>
       watch(upstreamId).subscribe(uri, onUpdated),
     close: (): void => {

@@ -4,7 +4,7 @@ import type { Tokens } from './account.ts'
 
 /** How long before its expiry a token is renewed. */
 const RENEWAL_MARGIN_MS = 5 * 60_000
-/** Maximum token lifetime. Longer stated lifetimes are cut to it, so that the expiry is always a valid date. */
+/** Maximum token lifetime. Longer lifetimes are capped at this value, so that the expiry is always a valid date. */
 const MAX_LIFE_MS = 366 * 24 * 60 * 60_000
 /** Characters that a header can carry (RFC 6750 §2.1 allows fewer); far above the length of any real token. */
 const TOKEN = /^[\x21-\x7e]{1,16384}$/

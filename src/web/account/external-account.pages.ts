@@ -11,7 +11,7 @@ import { idOf, idRoute, ownForm } from '../frame/user-page.ts'
 import { accountFrame } from './account-tabs.ts'
 
 const PATH = '/account/identities'
-/** Maximum identities shown. No user has nearly as many. */
+/** Maximum number of identities shown. No user has anywhere near that many. */
 const MAX_SHOWN = 100
 
 const Link = z.object({ password: ownPassword })

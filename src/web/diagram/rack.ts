@@ -62,7 +62,10 @@ const scoreOf = (distance: number, isOwn: boolean, isTagged: boolean): number =>
   return distance < TOUCHES ? -OTHER_TOUCHES : -OTHER_CLOSE
 }
 
-/** Scores each y from 0 to `last`. A row and a socket affect only the few positions at which they are nearly level. */
+/**
+ * Returns a score for placing the rack at each y from 0 to `last`. Each row and socket pair affects only the few
+ * positions where the two are almost level.
+ */
 const scoresByHeight = (rows: readonly PatchGlobal[], sockets: readonly Socket[], last: number): Float64Array => {
   const scores = new Float64Array(last + 1)
   rows.forEach(({ key }, index) => {

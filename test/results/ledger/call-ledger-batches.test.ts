@@ -60,19 +60,19 @@ describe('the ledger', () => {
 
   it('estimates what is more than one batch may hold by its length, and counts nothing else of it', async () => {
     const { ledger, recorded, send, whenRecorded } = begin()
-    const text = textOf(1).repeat(100)
-    for (let index = 0; index < 60; index++) send(`${index}`, text)
-    await whenRecorded(60)
+    const text = textOf(1).repeat(1_000).slice(0, 7_000)
+    for (let index = 0; index < 24; index++) send(`${index}`, text)
+    await whenRecorded(24)
     expect(recorded[0]?.isEstimated).toBe(false)
     expect(recorded.at(-1)).toMatchObject({ sent: Math.ceil(text.length / 4), isEstimated: true })
-    expect(ledger.stats()).toMatchObject({ counted: 60, notCounted: 0, waiting: 0 })
+    expect(ledger.stats()).toMatchObject({ counted: 24, notCounted: 0, waiting: 0 })
   })
 
   it('counts no more results of one batch than there is time for, and says so', async () => {
     const { ledger, send, whenRecorded } = begin()
     for (let index = 0; index < 100; index++) send(`${index}`, textOf(index))
-    expect(ledger.stats()).toMatchObject({ notCounted: 36, waiting: 64 })
-    await whenRecorded(64)
+    expect(ledger.stats()).toMatchObject({ notCounted: 76, waiting: 24 })
+    await whenRecorded(24)
   })
 
   it('counts the text beside an image, however large the image is', async () => {

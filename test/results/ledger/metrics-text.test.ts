@@ -14,7 +14,7 @@ const workers = createJobPool()
 afterAll(() => workers.close())
 
 /** How many results can wait to be counted at the same time. */
-const AT_ONCE = 60
+const AT_ONCE = 20
 
 const begin = (pool = workers) => {
   const ledger = createCallLedger({
@@ -52,7 +52,10 @@ describe('the metrics of results', () => {
     expect(full.get('patchbay_answers_counted_total')?.series.at(-1)?.value).toBe(100)
 
     ledger.forgetServer('first')
-    for (let index = 0; index < 40; index++) note('third', `tool_${index}`)
+    for (let index = 0; index < 40; index++) {
+      note('third', `tool_${index}`)
+      if ((index + 1) % AT_ONCE === 0) await whenCounted(1_100 + index + 1)
+    }
     const after = namesOf(await whenCounted(1_140))
     expect(after.filter(name => name.startsWith('first '))).toEqual([])
     expect(after.filter(name => name.startsWith('third '))).toHaveLength(30)

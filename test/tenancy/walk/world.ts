@@ -139,7 +139,7 @@ export const makeWorld = async (origin: string, services: Services, databaseUrl:
       const { id } = await owner.create(`/servers/${serverId}/upstreams`, { ...upstream, name: 'plain' })
       return { serverId, id }
     },
-    /** Creates an upstream that was never fetched, on a server that reviews changes. */
+    /** Creates an upstream whose catalogue was never fetched, on a server that requires changes to be reviewed. */
     plainReviewedUpstream: async () => {
       const made = await spare.plainUpstream()
       await owner.expectOk('PATCH', `/servers/${made.serverId}`, { reviewUpstreamChanges: true })
@@ -155,7 +155,7 @@ export const makeWorld = async (origin: string, services: Services, databaseUrl:
       await owner.expectOk('PUT', `/servers/${made.serverId}/toolkits/${id}`)
       return id
     },
-    /** Creates a token with a fixed name, which a form can repeat. */
+    /** Creates a token with a fixed name, so that a form can submit the same name again. */
     plainToken: async () => (await owner.create('/tokens', { name: 'Plain' })).id,
     token: async () => (await owner.create('/tokens', { name: fresh() })).id,
     session: async () => {

@@ -7,7 +7,7 @@ import { z } from 'zod'
 const HEIGHT = 900
 /** Maximum compressed size of a page, including everything it loads. */
 const MAX_PAGE_BYTES = 100_000
-/** How often the keyboard check runs at most, because live pages can replace elements during it. */
+/** Maximum number of times the keyboard check runs. Live pages can replace elements during a run. */
 const MAX_ROUNDS = 3
 
 /** ASCII only, because the browser would store other text at twice the size. */
