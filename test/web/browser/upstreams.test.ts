@@ -34,6 +34,13 @@ describe('MCP servers behind a server, in a real browser', () => {
     return opened
   }
 
+  /** Waits for the page's live stream, because events before it is open would be missed. */
+  const openLive = async (path: string) => {
+    const opened = await openPage(patchbay.origin, { email: operator.email })
+    await Promise.all([opened.page.waitForResponse(/\/live$/), opened.page.goto(path)])
+    return opened
+  }
+
   let made = 0
   const makeDesk = () =>
     makeServer(operator, [{ name: 'get_thing', method: 'GET', url: `${fake.origin}/things/{{id}}` }], {
@@ -55,7 +62,7 @@ describe('MCP servers behind a server, in a real browser', () => {
 
   it('appear in the diagram with their health and tools, and follow changes', async () => {
     const { serverId } = await makeDesk()
-    const { page, complaints } = await open(`/servers/${serverId}`)
+    const { page, complaints } = await openLive(`/servers/${serverId}`)
     const texts = () => page.locator('#patch svg text').allTextContents()
     expect(await texts()).not.toContain('yard')
     await page.getByText('Show the wiring as a list').click()
@@ -76,7 +83,7 @@ describe('MCP servers behind a server, in a real browser', () => {
   it('show their state and offers on their own page, live and as escaped text', async () => {
     const { serverId } = await makeDesk()
     const { id, path } = await attach(serverId, [READ, OPEN])
-    const { page, complaints } = await open(path)
+    const { page, complaints } = await openLive(path)
     await page.locator('#connection .state', { hasText: 'idle' }).waitFor()
     await refresh(id)
     await page.locator('#connection .state', { hasText: /^connected$/ }).waitFor()
@@ -97,9 +104,7 @@ describe('MCP servers behind a server, in a real browser', () => {
     const { serverId } = await makeDesk()
     const { id, write, path } = await attach(serverId, [READ, OPEN])
     await refresh(id)
-    const { page } = await open(path)
-    // Waits for the stream, because events before it is open would be missed.
-    await Promise.all([page.waitForResponse(/\/live$/), page.reload()])
+    const { page } = await openLive(path)
     const rows = page.locator('#results tbody tr')
     const late = Promise.withResolvers<void>()
     await page.route(
