@@ -6,8 +6,9 @@ import { join } from 'node:path'
  */
 const YOUNG_MEMORY = '--max-semi-space-size=16'
 /**
- * V8 would allocate objects in the old generation if those from the same place survived for a while. After a burst of
- * calls it would do so for objects that live only as long as a call, and then collect the old generation again and again.
+ * V8 would allocate objects in the old generation if earlier objects from the same place in the code survived for a
+ * while. After a burst of calls it would do so for objects that live only as long as a call, and then collect the old
+ * generation again and again.
  */
 const ALLOCATE_YOUNG = '--no-allocation-site-pretenuring'
 /**

@@ -5,7 +5,7 @@ const MAX_COUNTER_START = 0x7ff
 const MAX_COUNTER = 0xfff
 /** Random hex digits per id: three for the start of the counter, one for the variant, and the tail. */
 const RANDOM_DIGITS = 19
-/** Random bytes are fetched for many ids at once, because each request for some takes longer than the rest of an id. */
+/** Fetched for many ids at once, because one call of `randomBytes` takes longer than the rest of an id. */
 const FETCHED_BYTES = RANDOM_DIGITS * 128
 const VARIANTS = '89ab'
 

@@ -2,10 +2,13 @@ import { CONNECT_TIMEOUT_MS } from '../kernel/limits.ts'
 import { success } from '../kernel/result.ts'
 import { createHttpClient } from './client.ts'
 import type { ResponseHead } from './dispatch.ts'
+import { MAX_STATUS, toOutboundError, unknownStatusProblem } from './faults.ts'
 import type { HttpClient } from './outbound-request.ts'
 
 /** Statuses of responses without a body (Fetch standard, "null body status"). */
 const NO_BODY: ReadonlySet<number> = new Set([204, 205, 304])
+/** A valid reason phrase (RFC 9112 §4). `Response` throws for any other. */
+const REASON = /^[\t\x20-\x7e\x80-\xff]*$/
 /** Maximum sockets per origin for trusted addresses, which receive few concurrent requests. */
 const MAX_SOCKETS = 16
 
@@ -22,7 +25,10 @@ export type BoundedRequest = {
 
 export type BoundedFetch = (url: string | URL, request?: BoundedRequest) => Promise<Response>
 
-/** Builds a `Response`, without a body if the status does not allow one. */
+/**
+ * Builds a `Response`, without a body if the status does not allow one, and without an invalid reason phrase, which has
+ * no meaning in HTTP.
+ */
 export const toResponse = (
   { status, statusText, headers }: Readonly<ResponseHead>,
   body: ConstructorParameters<typeof Response>[0],
@@ -31,7 +37,8 @@ export const toResponse = (
   for (const [name, values] of Object.entries(headers)) {
     for (const value of [values].flat()) fields.append(name, value)
   }
-  return new Response(NO_BODY.has(status) ? null : body, { status, statusText, headers: fields })
+  const reason = REASON.test(statusText) ? statusText : ''
+  return new Response(NO_BODY.has(status) ? null : body, { status, statusText: reason, headers: fields })
 }
 
 const toText = (body: unknown): string | undefined => {
@@ -49,7 +56,12 @@ export const createBoundedFetch =
   async (url, { method = 'GET', headers, body, signal } = {}) => {
     const sent = [...new Headers(headers)]
     const request = { method, url: String(url), headers: sent, body: toText(body), ...bounds }
+    const startedAt = performance.now()
     const response = await send({ ...request, signal: signal ?? undefined })
+    if (response.status > MAX_STATUS) {
+      const { host } = new URL(response.url)
+      throw toOutboundError(unknownStatusProblem(host, response.status), performance.now() - startedAt)
+    }
     return toResponse(response, new Uint8Array(response.body))
   }
 

@@ -54,19 +54,24 @@ export type BufferOptions = Omit<StreamOptions, 'mayRetry' | 'abortError'> & {
   maxResponseBytes: number
 }
 
-type Settle = { resolve: (response: OutboundResponse) => void; reject: (error: unknown) => void }
+const NO_HEAD: ResponseHead = { status: 0, statusText: '', headers: {} }
 
 /** Collects and decodes a response. Checks the limits as early as possible. */
 class BufferedResponse implements ResponseReceiver {
   readonly fail: (error: unknown) => void
   readonly #prepared: PreparedRequest
   readonly #options: BufferOptions
-  readonly #resolve: Settle['resolve']
+  readonly #resolve: (response: OutboundResponse) => void
   readonly #collector = new BodyCollector()
   #head: ResponseHead = NO_HEAD
   #encoding: string | undefined
 
-  constructor(prepared: PreparedRequest, options: BufferOptions, { resolve, reject }: Settle) {
+  constructor(
+    prepared: PreparedRequest,
+    options: BufferOptions,
+    resolve: (response: OutboundResponse) => void,
+    reject: (error: unknown) => void,
+  ) {
     this.#prepared = prepared
     this.#options = options
     this.#resolve = resolve
@@ -114,13 +119,11 @@ class BufferedResponse implements ResponseReceiver {
   }
 }
 
-const NO_HEAD: ResponseHead = { status: 0, statusText: '', headers: {} }
-
 /** Sends one request and returns the complete, decoded response. */
 export const fetchBuffered = (prepared: PreparedRequest, options: BufferOptions): Promise<OutboundResponse> =>
   new Promise((resolve, reject) => {
     const { dispatch, timeoutMs, bodyIdleMs, signal, toError } = options
-    const receiver = new BufferedResponse(prepared, options, { resolve, reject })
+    const receiver = new BufferedResponse(prepared, options, resolve, reject)
     // A request with a shorter timeout needs no idle timeout, whose timer would outlive the response.
     const idleMs = timeoutMs > bodyIdleMs ? bodyIdleMs : 0
     streamResponse(prepared, { dispatch, mayRetry: true, bodyIdleMs: idleMs, timeoutMs, signal, toError }, receiver)

@@ -20,9 +20,7 @@ export type Connection = {
   responses: number
 }
 
-/**
- * A request that needs a connection. Either `useConnection` or `fail` is called once, unless the request is forgotten before.
- */
+/** A request that needs a connection. Unless it is forgotten before, `useConnection` or `fail` is called once. */
 export type PendingRequest = { useConnection: (connection: Connection) => void; fail: (error: Error) => void }
 
 export type ConnectionPoolsOptions = {
@@ -81,7 +79,7 @@ const createConnectionPool = (
   }
 
   const discard = (connection: Connection): void => {
-    connections.delete(connection)
+    if (!connections.delete(connection)) return
     if (connection.isIdle) idle.splice(idle.indexOf(connection), 1)
     connection.isIdle = false
     void connection.client.destroy()

@@ -82,6 +82,7 @@ class OutboundCall implements PendingRequest, Dispatcher.DispatchHandler {
   #pool: ConnectionPool | undefined
   #connection: Connection | undefined
   #controller: Dispatcher.DispatchController | undefined
+  #wasSent = false
   #hasBegun = false
   #isRetry = false
   #isOver = false
@@ -116,7 +117,7 @@ class OutboundCall implements PendingRequest, Dispatcher.DispatchHandler {
     this.#controller?.resume()
   }
 
-  /** Ends the request without notifying the handler. The server sees its connection close. */
+  /** Ends the request without notifying the handler. If the request was sent, its connection is closed. */
   abort(): void {
     this.#isOver = true
     this.#pool?.forget(this)
@@ -139,7 +140,7 @@ class OutboundCall implements PendingRequest, Dispatcher.DispatchHandler {
     const { phase } = this
     const { origin, host, bodyIdleMs } = this.#request
     const problem = problemOf(error, { host, phase, isTls: origin.startsWith('https:'), bodyIdleMs })
-    const isUnsent = (phase === 'queued' || phase === 'connecting') && !isUnwritable(error)
+    const isUnsent = !this.#wasSent && !isUnwritable(error)
     this.#failFor({ ...problem, cause: error }, isUnsent)
   }
 
@@ -181,6 +182,7 @@ class OutboundCall implements PendingRequest, Dispatcher.DispatchHandler {
     // An error thrown here leaves the connection usable.
     if (this.#isOver) throw IS_OVER
     this.#controller = controller
+    this.#wasSent = true
     this.phase = 'sent'
   }
 
@@ -207,10 +209,13 @@ class OutboundCall implements PendingRequest, Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
+    const connection = this.#connection
     this.#controller = undefined
-    if (this.#connection !== undefined) {
-      this.#connection.responses++
-      this.#pool?.release(this.#connection)
+    // If the handler throws, undici calls `onResponseError`, but the connection may have its next request by then.
+    this.#connection = undefined
+    if (connection !== undefined) {
+      connection.responses++
+      this.#pool?.release(connection)
     }
     this.#end()
   }

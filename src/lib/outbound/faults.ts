@@ -146,6 +146,13 @@ export const tooLargeProblem = (host: string, maxBytes: number): Problem => ({
   text: `the response from ${host} is larger than ${maxBytes} bytes; ask for less, or raise PATCHBAY_MAX_RESPONSE_BYTES`,
 })
 
+/** The highest status of HTTP (RFC 9110 §15). `Response` of the Fetch standard allows no other. */
+export const MAX_STATUS = 599
+export const unknownStatusProblem = (host: string, status: number): Problem => ({
+  fault: 'protocol',
+  text: `${host} responded with ${status}, which is not an HTTP status`,
+})
+
 export const blocked = (text: string): Problem => ({ fault: 'blocked', text })
 export const abortProblem: Problem = { fault: 'aborted', text: 'the call was cancelled' }
 export const stoppingProblem: Problem = { fault: 'aborted', text: 'the call was cut off because Patchbay is stopping' }

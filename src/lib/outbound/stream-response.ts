@@ -55,19 +55,17 @@ export type ResponseReceiver = {
 
 /** A request whose response is passed on as it arrives. It is a class because of its memory, as in `dispatch.ts`. */
 class StreamedResponse implements ResponseHandler {
-  readonly #host: string
   readonly #options: StreamOptions
   readonly #receiver: ResponseReceiver
   readonly #call: ReturnType<OutboundDispatcher['dispatch']>
   readonly #deadline: Deadline
 
   constructor(request: DispatchRequest, options: StreamOptions, receiver: ResponseReceiver) {
-    this.#host = request.host
     this.#options = options
     this.#receiver = receiver
     this.#call = options.dispatch(request, this)
     this.#deadline = new Deadline(options.timeoutMs, options.signal, why => {
-      if (why === 'timeout') this.cutFor(timeoutProblem(this.#host, this.#call.phase))
+      if (why === 'timeout') this.cutFor(timeoutProblem(request.host, this.#call.phase))
       else this.#cutForAbort()
     })
   }

@@ -2,7 +2,14 @@ import { createBodyStream } from './body-stream.ts'
 import { toResponse } from './bounded-fetch.ts'
 import { parseContentEncoding } from './content-encoding.ts'
 import { createDispatcher, type DispatcherOptions, type ResponseHead } from './dispatch.ts'
-import { type Problem, type ToError, toOutboundError, tooLargeProblem } from './faults.ts'
+import {
+  MAX_STATUS,
+  type Problem,
+  type ToError,
+  toOutboundError,
+  tooLargeProblem,
+  unknownStatusProblem,
+} from './faults.ts'
 import type { PreparedRequest } from './prepared-request.ts'
 import { createRedirector } from './redirects.ts'
 import { type StreamOptions, streamResponse } from './stream-response.ts'
@@ -36,8 +43,6 @@ export type StreamingFetch = {
 type StreamingResponse = ResponseHead & { body: ReadableStream<Uint8Array> }
 
 const READER_LEFT = new Error('the reader of the response has left')
-const MAX_STATUS = 599
-
 const isEventStream = ({ headers }: ResponseHead): boolean =>
   String(headers['content-type'] ?? '')
     .trimStart()
@@ -46,8 +51,7 @@ const isEventStream = ({ headers }: ResponseHead): boolean =>
 
 /** Returns the problem with a response that cannot be accepted, judging by its status and headers. */
 const refusalOf = (host: string, { status, headers }: ResponseHead, maxBytes: number): Problem | undefined => {
-  if (status > MAX_STATUS)
-    return { fault: 'protocol', text: `${host} responded with ${status}, which is not an HTTP status` }
+  if (status > MAX_STATUS) return unknownStatusProblem(host, status)
   const encoding = parseContentEncoding(headers['content-encoding'])
   if (!encoding.ok || encoding.value !== undefined) {
     return {
@@ -105,6 +109,11 @@ const fetchStream = (
     )
   })
 
+/** Ends a response that nobody reads. Ignores a rejection, because the body may already have failed. */
+const discard = ({ body }: StreamingResponse): void => {
+  body.cancel().catch(() => undefined)
+}
+
 /** The only headers that may be sent to another origin. They describe the requested format and hold no secrets. */
 const keepsAcrossOrigins = (name: string): boolean => name === 'accept' || name === 'accept-encoding'
 
@@ -133,11 +142,11 @@ export const createStreamingFetch = (options: StreamingFetchOptions): StreamingF
     const response = await follow(toRequest(url, init), {
       perform: next => fetchStream(next, { ...options, dispatch, signal, toError, abortError }),
       toError,
-      discard: ({ body }) => void body.cancel(),
+      discard,
       keepsAcrossOrigins,
     })
     const result = toResponse(response, response.body)
-    if (result.body === null) void response.body.cancel()
+    if (result.body === null) discard(response)
     return result
   }
   return { fetch, close }

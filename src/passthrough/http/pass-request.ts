@@ -93,7 +93,7 @@ export const createPassRequest =
           passage.error ??= error.message
           raw.destroy()
         },
-        onFault: fault => onFault(fault, taken),
+        onFault: fault => attempt(() => onFault(fault, taken)),
       })
       // The attempt may already have failed and been repeated at another address.
       if (slot === taken) abort = cut

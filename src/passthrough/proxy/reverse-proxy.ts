@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { Readable, type Writable } from 'node:stream'
 import { createDispatcher, type DispatcherOptions, type ResponseHead } from '../../lib/outbound/dispatch.ts'
-import { abortProblem, type Problem, toOutboundError } from '../../lib/outbound/faults.ts'
+import { type Problem, toOutboundError } from '../../lib/outbound/faults.ts'
 import type { OutboundError } from '../../lib/outbound/outbound-request.ts'
 
 /** Why a request got no response. */
@@ -61,7 +61,7 @@ export const createReverseProxy = (options: Omit<DispatcherOptions, 'maxSockets'
       clearTimeout(timer)
       const error = toOutboundError(problem, performance.now() - startedAt)
       if (call.phase === 'receiving') request.onBroken(error)
-      else request.onFault({ error, isUnsent: isUnsent && problem.fault !== abortProblem.fault })
+      else request.onFault({ error, isUnsent: isUnsent && problem.fault !== 'aborted' })
     }
     const call = dispatch(
       {

@@ -4,12 +4,7 @@ import { createServer as createRawServer, type LookupFunction, type Server, type
 import { onTestFinished } from 'vitest'
 import { createAddressPolicy } from '../../../src/lib/outbound/address-policy.ts'
 import { createHttpClient, type HttpClientOptions } from '../../../src/lib/outbound/client.ts'
-import {
-  type HttpClient,
-  OutboundError,
-  type OutboundRequest,
-  type OutboundResponse,
-} from '../../../src/lib/outbound/outbound-request.ts'
+import { type HttpClient, OutboundError, type OutboundRequest } from '../../../src/lib/outbound/outbound-request.ts'
 
 const closeAfterTest = (server: Server, sockets: Set<Socket>): void => {
   onTestFinished(async () => {
@@ -94,7 +89,7 @@ export const requestTo = (url: string, request: Partial<OutboundRequest> = {}): 
 })
 
 /** Returns the error with which a request fails. Fails the test if there is a response. */
-export const faultOf = async (answer: Promise<OutboundResponse>): Promise<OutboundError> => {
+export const faultOf = async (answer: Promise<unknown>): Promise<OutboundError> => {
   const outcome: unknown = await answer.catch((error: unknown) => error)
   if (outcome instanceof OutboundError) return outcome
   throw new Error('there was a response, or an error of another kind', { cause: outcome })

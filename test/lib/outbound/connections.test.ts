@@ -1,6 +1,8 @@
 import { getEventListeners, once } from 'node:events'
 import type { RequestListener, ServerResponse } from 'node:http'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createAddressPolicy } from '../../../src/lib/outbound/address-policy.ts'
+import { createDispatcher } from '../../../src/lib/outbound/dispatch.ts'
 import { type Api, buildClient, faultOf, requestTo, startApi, startRawApi } from './apis.ts'
 
 const urlOf = ({ port }: Api, path = '/'): string => `http://api.test:${port}${path}`
@@ -165,6 +167,38 @@ describe('a reused connection that the API closes instead of responding', () => 
     // All three connections are stale now. Each request discovers this and gets a new connection.
     expect((await burst()).map(({ status }) => status)).toEqual([200, 200, 200])
     expect(api.connections).toBe(6)
+  })
+
+  it('does not make a request count as unsent if the second connection cannot be opened', async () => {
+    const api = await startRawApi((socket, path) => {
+      if (path === '/first') socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
+      else socket.resetAndDestroy()
+    })
+    let isOpen = true
+    const { dispatch, close } = createDispatcher({
+      policy: createAddressPolicy({ allow: ['127.0.0.1'] }),
+      connectTimeoutMs: 2_000,
+      lookup: (_host, _options, callback) =>
+        isOpen
+          ? callback(null, [{ address: '127.0.0.1', family: 4 }])
+          : callback(Object.assign(new Error('unknown name'), { code: 'ENOTFOUND' }), []),
+    })
+    onTestFinished(() => close())
+    const send = (path: string): Promise<string> =>
+      new Promise(resolve => {
+        const request = { origin: `http://api.test:${api.port}`, host: 'api.test', method: 'GET', path }
+        const options = { ...request, headers: [], body: null, mayRetry: true, bodyIdleMs: 0, upgrade: null }
+        const call = dispatch(options, {
+          onHead: () => undefined,
+          onData: () => undefined,
+          onEnd: () => resolve('end'),
+          onFault: ({ fault }, isUnsent) => resolve(`${fault}, ${isUnsent ? 'unsent' : 'sent'}`),
+        })
+        call.start()
+      })
+    expect(await send('/first')).toBe('end')
+    isOpen = false
+    expect(await send('/second')).toBe('dns, sent')
   })
 
   it('fails the request if the connection before it was closed as announced', async () => {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { RequestListener } from 'node:http'
 import zlib from 'node:zlib'
 import { describe, expect, it } from 'vitest'
+import { createBoundedFetch } from '../../../src/lib/outbound/bounded-fetch.ts'
 import { buildClient, faultOf, requestTo, startApi, startRawApi } from './apis.ts'
 
 const sendTo = async (answer: RequestListener, request: Parameters<typeof requestTo>[1] = {}) => {
@@ -153,4 +154,14 @@ describe('a response larger than allowed', () => {
     expect(error.fault).toBe('too_large')
     expect(error.message).toContain('response headers')
   })
+})
+
+it('a status that HTTP does not have fails a fetch with an error that names the host', async () => {
+  const api = await startRawApi(socket => socket.end('HTTP/1.1 700 Odd\r\nContent-Length: 0\r\n\r\n'))
+  const fetch = createBoundedFetch(buildClient(), { timeoutMs: 2_000, maxResponseBytes: 100 })
+  const { fault, message } = await faultOf(fetch(`http://api.test:${api.port}/`))
+  expect([fault, message]).toEqual([
+    'protocol',
+    expect.stringMatching(/^api\.test:\d+ responded with 700, which is not/),
+  ])
 })

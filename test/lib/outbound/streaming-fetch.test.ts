@@ -212,6 +212,29 @@ describe('a body that is not a stream of events', () => {
     expect((await faultOf(answer.text())).fault).toBe('too_large')
   })
 
+  it('that nobody reads may exceed the limit at once', async () => {
+    const chunk = `2000\r\n${'x'.repeat(0x2000)}\r\n`
+    const heads = ['HTTP/1.1 302 Found\r\nLocation: /next', 'HTTP/1.1 205 Reset Content']
+    const api = await startRawApi((socket, path) =>
+      socket.write(`${heads[Number(path.slice(1))]}\r\nTransfer-Encoding: chunked\r\n\r\n${chunk}`),
+    )
+    const { fetch } = openFetch({ maxRedirects: 0 })
+    const problems: unknown[] = []
+    const note = (reason: unknown): number => problems.push(reason)
+    process.on('unhandledRejection', note)
+    onTestFinished(() => void process.off('unhandledRejection', note))
+    await Promise.allSettled([fetch(urlOf(api, '/0')), fetch(urlOf(api, '/1'))])
+    await expect.poll(() => api.open.size).toBe(0)
+    expect(problems).toEqual([])
+  })
+
+  it('may have a reason phrase of any characters', async () => {
+    const api = await startRawApi(socket => socket.write('HTTP/1.1 200 成功\r\nContent-Length: 2\r\n\r\nok'))
+    const { fetch } = openFetch()
+    const response = await fetch(urlOf(api))
+    expect([response.status, response.statusText, await response.text()]).toEqual([200, '', 'ok'])
+  })
+
   it('that is cut off fails its reader', async () => {
     const api = await startRawApi(socket => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf'))
     const answer = await openFetch().fetch(urlOf(api))
