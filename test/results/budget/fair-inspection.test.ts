@@ -4,7 +4,7 @@ import { makeServer, signUp } from '../../support/api-client.ts'
 import { answerJson } from '../../support/fake-api.ts'
 import { runFakeApi, runPatchbay } from '../../support/world.ts'
 
-const MANY = 32
+const MANY = 64
 const records = Array.from({ length: 10_000 }, (_, id) => ({
   id,
   note: `Some words about number ${id}, and more of them`,
