@@ -40,8 +40,13 @@ const recordsOf = (count: number): string =>
 const SEARCH_TAIL = Buffer.from(`,"total":${SEARCH_RECORDS},"items":${recordsOf(SEARCH_RECORDS)}}`)
 const BIG = Buffer.from(recordsOf(BIG_RECORDS))
 
+const large = new Map<number, Buffer>()
 /** Returns a JSON object that contains this many megabytes of records. */
-const largeOf = (megabytes: number): string => `{"total":1,"items":${recordsOf(megabytes * RECORDS_PER_MB)}}`
+const largeOf = (megabytes: number): Buffer => {
+  const made = large.get(megabytes) ?? Buffer.from(`{"total":1,"items":${recordsOf(megabytes * RECORDS_PER_MB)}}`)
+  large.set(megabytes, made)
+  return made
+}
 
 const send = (response: ServerResponse, status: number, body: string | Buffer): void => {
   response.writeHead(status, {

@@ -1,15 +1,15 @@
 /**
  * A minimal MCP server with the 20 tools and prepared results, used as an upstream. It speaks Streamable HTTP if it is
- * given a port, and stdio otherwise.
+ * given a port, and stdio otherwise. With `--floods`, it answers each call over HTTP with endless notifications.
  *
- *   node bench/mcp-upstream.ts --port 9301
+ *   node bench/mcp-upstream.ts --port 9301 [--floods]
  */
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
 import { TOOLS, toListedTools } from './tools.ts'
 
-const { values } = parseArgs({ options: { port: { type: 'string' } } })
+const { values } = parseArgs({ options: { port: { type: 'string' }, floods: { type: 'boolean' } } })
 
 type Message = { id?: string | number; method?: string }
 
@@ -35,6 +35,21 @@ const UNKNOWN = ',"error":{"code":-32601,"message":"method not found"}}'
 const respond = ({ id, method = '' }: Message): string | undefined =>
   id === undefined ? undefined : `{"jsonrpc":"2.0","id":${JSON.stringify(id)}${TAILS[method] ?? UNKNOWN}`
 
+const NOTIFICATION = 'data: {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n\n'
+/** Notifications that are written at once. */
+const FLOOD = NOTIFICATION.repeat(100)
+
+/** Sends notifications as fast as the client reads them, until it disconnects. */
+const flood = (response: ServerResponse): void => {
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  const write = (): void => {
+    if (response.destroyed) return
+    if (response.write(FLOOD)) setImmediate(write)
+    else response.once('drain', write)
+  }
+  write()
+}
+
 if (values.port === undefined) {
   createInterface({ input: process.stdin }).on('line', line => {
     const text = respond(JSON.parse(line))
@@ -46,7 +61,9 @@ if (values.port === undefined) {
     const parts: Buffer[] = []
     request.on('data', part => parts.push(part))
     request.on('end', () => {
-      const text = respond(JSON.parse(Buffer.concat(parts).toString()))
+      const message: Message = JSON.parse(Buffer.concat(parts).toString())
+      if (values.floods && message.method === 'tools/call') return flood(response)
+      const text = respond(message)
       if (text === undefined) return void response.writeHead(202).end()
       const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }
       response.writeHead(200, headers).end(text)

@@ -14,6 +14,7 @@ export const SCENARIOS = [
   'passthrough',
   'answers',
   'finding',
+  'neighbours',
 ] as const
 export type Scenario = (typeof SCENARIOS)[number]
 

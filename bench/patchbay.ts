@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { Bench } from './bench.ts'
 import type { Checkout } from './checkouts.ts'
-import { type Child, findFreePort } from './process.ts'
+import { type Child, findFreePort, type StartOptions } from './process.ts'
 import type { BenchTool } from './tools.ts'
 import { openConnection } from './wire.ts'
 
@@ -54,11 +54,12 @@ export const startPatchbay = async (
   { command, env }: Checkout,
   directory: string,
   settings: Record<string, string> = {},
+  side: StartOptions['side'] = 'server',
 ): Promise<Patchbay> => {
   const port = await findFreePort()
   const child = rig.start({
     name: 'patchbay',
-    side: 'server',
+    side,
     args: [...command.slice(0, -1), ...options.nodeFlags, ...command.slice(-1), 'serve'],
     // Not the checkout's folder, whose `.env` file would be read.
     cwd: directory,
@@ -88,8 +89,8 @@ const createSend =
   }
 
 /** Signs up, creates a personal access token, and returns a function that sends requests with it. */
-export const signUp = async (port: number): Promise<Send> => {
-  const { cookie } = await createSend(port, {})('POST', '/signup', { email: EMAIL, password: PASSWORD })
+export const signUp = async (port: number, email: string = EMAIL): Promise<Send> => {
+  const { cookie } = await createSend(port, {})('POST', '/signup', { email, password: PASSWORD })
   const session = await createSend(port, { cookie })('GET', '/session')
   const headers = { cookie: session.cookie || cookie, 'x-csrf-token': WithCsrfToken.parse(session.json).csrfToken }
   const made = await createSend(port, headers)('POST', '/tokens', { name: 'bench' })

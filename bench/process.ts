@@ -26,8 +26,8 @@ export type Child = {
 }
 export type StartOptions = {
   name: string
-  /** `server` runs on its own core. The API and the load share the other core. */
-  side: 'server' | 'load'
+  /** `server` runs on its own core. The API and the load share the other core. `both` runs on both cores. */
+  side: 'server' | 'load' | 'both'
   args: readonly string[]
   env?: Record<string, string>
   cwd?: string
@@ -90,7 +90,7 @@ export const createRig = (logFile: string) => {
   const bareEnvironment = () => ({ PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: process.env.TMPDIR })
 
   const onCore = (side: StartOptions['side'], args: readonly string[]): readonly [string, string[]] => {
-    const core = cores?.[side === 'server' ? 0 : 1]
+    const core = side === 'both' ? cores?.join() : cores?.[side === 'server' ? 0 : 1]
     const node = [process.execPath, ...args]
     const [command = '', ...rest] = core === undefined ? node : ['taskset', '-c', String(core), ...node]
     return [command, rest]

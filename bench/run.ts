@@ -13,6 +13,7 @@ import { runChanges } from './scenarios/changes.ts'
 import { runFinding } from './scenarios/finding.ts'
 import { runMemory } from './scenarios/memory.ts'
 import { runMemoryInUse } from './scenarios/memory-in-use.ts'
+import { runNeighbours } from './scenarios/neighbours.ts'
 import { runNotifications } from './scenarios/notifications.ts'
 import { runPages } from './scenarios/pages.ts'
 import { runPassthrough } from './scenarios/passthrough.ts'
@@ -41,6 +42,7 @@ const run = async (options: Options, checkouts: Awaited<ReturnType<typeof readCh
     { title: 'answers', isWanted: options.only.has('answers'), run: runAnswers, isOwnOnly: true },
     { title: 'passthrough', isWanted: options.only.has('passthrough'), run: runPassthrough },
     { title: 'finding tools', isWanted: options.only.has('finding'), run: runFinding, isOwnOnly: true },
+    { title: 'noisy neighbours', isWanted: options.only.has('neighbours'), run: runNeighbours },
     { title: 'start with upstreams', isWanted: options.only.has('upstreams'), run: runUpstreamStart },
   ]
   const end = async () => {
