@@ -113,7 +113,8 @@ it('the focus stays in a parameter’s row while the page updates', async () => 
 it('a tool can be written, sent and saved with the keyboard alone', async () => {
   const { page } = await open()
   await page.goto('/toolkits/new-tool')
-  // The name field already has the focus.
+  // The name field receives the focus when the page is drawn.
+  await expect.poll(() => page.evaluate('document.activeElement.name')).toBe('name')
   await page.keyboard.type('by_keys')
   await page.keyboard.press('Tab')
   await page.keyboard.type('Gets a thing.')
