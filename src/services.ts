@@ -13,6 +13,7 @@ import { CONNECT_TIMEOUT_MS } from './lib/kernel/limits.ts'
 import { createMailer } from './lib/mail/create-mailer.ts'
 import { type AddressPolicy, createAddressPolicy } from './lib/outbound/address-policy.ts'
 import type { HttpClientOptions } from './lib/outbound/client.ts'
+import { createNameResolver, type NameResolverOptions } from './lib/outbound/name-resolver.ts'
 import { createLifecycle, type Lifecycle } from './lib/process/lifecycle.ts'
 import type { Logger } from './lib/process/logger.ts'
 import type { Settings } from './lib/process/settings.ts'
@@ -57,6 +58,8 @@ export type ServiceOptions = {
   documents?: Pick<HttpClientOptions, 'policy' | 'lookup'>
   /** Overrides timeouts and size limits for connections to upstreams. */
   connectionLimits?: Partial<ConnectionLimits>
+  /** Overrides which name servers are asked, and the deadline of lookups. */
+  names?: Partial<NameResolverOptions>
   /** Overrides which addresses upstreams may have, for the operator's own configuration file. */
   upstreamPolicy?: AddressPolicy
   /** Overrides the limits and the clock of the response cache. */
@@ -86,7 +89,9 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
   const setupToken = setupTokenOf(settings, sealing.derive('setup token'))
   const ownOrigins = ownOriginsOf(settings)
   const policy = createAddressPolicy({ allow: settings.allowPrivateNetworks })
-  const network = { policy, connectTimeoutMs: CONNECT_TIMEOUT_MS, ownOrigins }
+  const usesSystem = settings.allowPrivateNetworks.length > 0 || options.upstreamPolicy !== undefined
+  const names = createNameResolver({ usesSystem, ...options.names })
+  const network = { policy, connectTimeoutMs: CONNECT_TIMEOUT_MS, ownOrigins, resolveName: names.resolve }
   const upstreamNetwork = { ...network, policy: options.upstreamPolicy ?? policy }
   const common = { settings, db, changes, bus, sealing, logger, counters, mailer }
 
@@ -95,7 +100,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
     lifecycle,
   )
   const { accounts } = identity
-  const oauth = oauthPlugin({ ...common, ownOrigins, documents }, lifecycle)
+  const oauth = oauthPlugin({ ...common, network, documents }, lifecycle)
   const verifyMcpToken: VerifyMcpToken = token => accounts.verifyMcpToken(token) ?? oauth.oauthTokens.verify(token)
 
   // Closed after the recorder, which counts the tokens of the last calls before it writes them.

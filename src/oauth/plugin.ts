@@ -1,7 +1,7 @@
 import type { Database } from '../lib/db/client.ts'
 import type { Changes } from '../lib/events/changes.ts'
 import type { EventBus } from '../lib/events/event-bus.ts'
-import { CONNECT_TIMEOUT_MS, MAX_SOCKETS_PER_ORIGIN } from '../lib/kernel/limits.ts'
+import { MAX_SOCKETS_PER_ORIGIN } from '../lib/kernel/limits.ts'
 import { createAddressPolicy } from '../lib/outbound/address-policy.ts'
 import { createHttpClient, type HttpClientOptions } from '../lib/outbound/client.ts'
 import type { Lifecycle } from '../lib/process/lifecycle.ts'
@@ -20,7 +20,7 @@ export type OAuthNeeds = {
   sealing: Sealing
   logger: Logger
   settings: Pick<Settings, 'baseUrl'>
-  ownOrigins: readonly string[]
+  network: Pick<HttpClientOptions, 'connectTimeoutMs' | 'ownOrigins' | 'resolveName'>
   /** Overrides the addresses from which client metadata documents may be fetched. */
   documents: Pick<HttpClientOptions, 'policy' | 'lookup'> | undefined
 }
@@ -29,15 +29,14 @@ export type OAuthNeeds = {
  * Builds the services for tokens, grants and clients. The authorization server itself is built with the HTTP server.
  */
 export const oauthPlugin = (needs: OAuthNeeds, lifecycle: Lifecycle) => {
-  const { db, changes, bus, sealing, logger, settings, ownOrigins, documents } = needs
+  const { db, changes, bus, sealing, logger, settings, network, documents } = needs
   const documentClient = createHttpClient({
+    ...network,
     // Anybody can choose the addresses of these documents, so private networks stay blocked,
     // whatever the settings allow.
     policy: createAddressPolicy({ allow: [] }),
     maxRedirects: 0,
-    connectTimeoutMs: CONNECT_TIMEOUT_MS,
     maxSockets: MAX_SOCKETS_PER_ORIGIN,
-    ownOrigins,
     ...documents,
   })
   lifecycle.onClose(documentClient.close)

@@ -20,6 +20,8 @@ export const createSingleFlight = <Value>() => {
   }
 
   return {
+    /** Returns the result of the current run, if there is one. */
+    find: (key: string): Promise<Value> | undefined => flights.get(key)?.result,
     run: (key: string, work: Work<Value>): Promise<Value> => {
       const flight = flights.get(key) ?? start(key, work)
       flight.waiting++

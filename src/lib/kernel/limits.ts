@@ -48,8 +48,8 @@ export const SHUTDOWN_DELAY_MS = 5_000
 /** How long a shutdown waits for calls in progress. */
 export const MAX_DRAIN_MS = 10_000
 
-/** Timeout for connecting to a tool's API. */
-export const CONNECT_TIMEOUT_MS = 5_000
+/** Timeout for connecting, including up to 5 s to resolve the name. undici may count half a second less. */
+export const CONNECT_TIMEOUT_MS = 6_000
 /** Maximum sockets per API origin. Further calls are queued. */
 export const MAX_SOCKETS_PER_ORIGIN = 128
 /** Longest time that a tool's results may be cached: one day. */

@@ -1,4 +1,3 @@
-import { lookup as systemLookup } from 'node:dns'
 import { type LookupFunction, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Dispatcher } from 'undici'
@@ -14,6 +13,7 @@ import {
   problemOf,
   stoppingProblem,
 } from './faults.ts'
+import { operatorNames, type ResolveName, toLookup } from './name-resolver.ts'
 import { createOwnOriginCheck } from './target.ts'
 
 /** Idempotent methods, which may be sent twice (RFC 9110 §9.2.2). */
@@ -31,7 +31,9 @@ export type DispatcherOptions = {
   maxSockets?: number | undefined
   /** Origins of Patchbay itself. Requests to them are refused, because Patchbay must not call itself. */
   ownOrigins?: readonly string[] | undefined
-  /** Returns all addresses of a name. Defaults to the system's resolver. */
+  /** Resolves the names. Default: the resolver for addresses that the operator configured. */
+  resolveName?: ResolveName | undefined
+  /** Replaces `resolveName`. Returns all addresses of a name. */
   lookup?: LookupFunction | undefined
 }
 
@@ -256,7 +258,8 @@ export const createDispatcher = ({
   connectTimeoutMs,
   maxSockets = Number.POSITIVE_INFINITY,
   ownOrigins = [],
-  lookup = systemLookup,
+  resolveName = operatorNames().resolve,
+  lookup = toLookup(resolveName, undefined),
 }: DispatcherOptions) => {
   const connector = createConnector({ policy, lookup, connectTimeoutMs })
   const pools = createConnectionPools({ connector, maxSockets })

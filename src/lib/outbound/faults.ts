@@ -1,5 +1,6 @@
 import { MAX_RESPONSE_HEADER_BYTES } from '../kernel/limits.ts'
 import { BlockedError } from './connector.ts'
+import { NameError } from './name-error.ts'
 import { OutboundError, type OutboundFault } from './outbound-request.ts'
 
 /** Progress of a request. A `queued` request waits for a connection to the origin. */
@@ -119,6 +120,7 @@ const unreachableProblem = (code: string, host: string): Problem => {
 /** Explains an error from undici, the resolver, TLS or the system. */
 export const problemOf = (error: unknown, standing: Standing): Problem => {
   if (error instanceof BlockedError) return { fault: 'blocked', text: error.message }
+  if (error instanceof NameError) return { fault: 'dns', text: error.message }
   if (isLostConnection(error)) return lostProblem(standing)
   const code = codeOf(error)
   const known = Object.hasOwn(PROBLEMS, code) ? PROBLEMS[code] : undefined
