@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Counters } from '../lib/db/counters.ts'
 import type { EventBus } from '../lib/events/event-bus.ts'
 import { parseInput } from '../lib/http/validation.ts'
+import type { Visitor } from '../lib/http/visitor.ts'
 import { type Actor, SCOPES } from '../lib/kernel/actor.ts'
 import { AppError } from '../lib/kernel/errors.ts'
 import { orThrow } from '../lib/kernel/missing.ts'
@@ -53,8 +54,8 @@ export type AccountServiceParts = Pick<MailFlowParts, 'db' | 'changes' | 'mailer
   hashingCost?: HashingCost | undefined
 }
 
-/** A sign-up, with the network address it was sent from. */
-export type SignUpInput = z.infer<typeof SignUp> & { address: string }
+/** A sign-up, and where it was sent from. */
+export type SignUpInput = z.infer<typeof SignUp> & Visitor
 
 export type NewUserInput = z.input<typeof NewUser>
 
@@ -107,12 +108,13 @@ export const createAccountService = (needs: AccountServiceParts) => {
     ...createOwnSessions(parts),
     ...createSelfProof(parts),
 
-    getSignUpTerms: async (): Promise<SignUpTerms> => signUpTermsOf(policy, await isFirstAccount(db)),
+    getSignUpTerms: async ({ isLocal }: Pick<Visitor, 'isLocal'>): Promise<SignUpTerms> =>
+      signUpTermsOf(policy, await isFirstAccount(db), isLocal),
 
     /** Throws `forbidden` if sign-up is not open or the setup token is wrong, `conflict` if the email is taken. */
-    signUp: async ({ email, password, setupToken, invitation, address }: SignUpInput): Promise<User> => {
+    signUp: async ({ email, password, setupToken, invitation, address, isLocal }: SignUpInput): Promise<User> => {
       await throttle.countSignUp(address)
-      const assertAllowed = (isFirst: boolean) => assertMaySignUp(policy, isFirst, { setupToken, invitation })
+      const assertAllowed = (isFirst: boolean) => assertMaySignUp(policy, isFirst, { setupToken, invitation, isLocal })
       // This check only avoids needless hashing. The transaction checks again.
       assertAllowed(await isFirstAccount(db))
       if (invitation !== undefined) await invitations.assertGoodFor(db, invitation, email)

@@ -91,6 +91,7 @@ describe('confirming an email', () => {
       PATCHBAY_BASE_URL: 'https://patchbay.example',
       PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128',
     })
+    await signUpInBrowser(app, 'operator@example.com')
     const extra = { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'http' }
     await createBrowser(app.origin).send('POST', '/signup', { email: EMAIL, password: PASSWORD }, extra)
     expect(linkIn(await app.smtp.next()).url.origin).toBe('https://patchbay.example')

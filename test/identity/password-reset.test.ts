@@ -1,7 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { createApiClient } from '../support/api-client.ts'
 import { type BrowserAnswer, createBrowser } from '../support/browser.ts'
-import { anyDatabase, auditOf, databasesOfRun, EMAIL, makeToken, NEW_PASSWORD, PASSWORD } from './app.ts'
+import {
+  anyDatabase,
+  auditOf,
+  databasesOfRun,
+  EMAIL,
+  makeToken,
+  NEW_PASSWORD,
+  PASSWORD,
+  signUpInBrowser,
+} from './app.ts'
 import { linkIn, type MailApp, newPerson, startMailApp } from './mail.ts'
 
 const askForReset = (app: MailApp, email = EMAIL, address?: string) =>
@@ -88,6 +97,7 @@ describe.each(databasesOfRun)('a forgotten password on $kind', database => {
 
   it.each([EMAIL, 'nobody@example.com'])('can be reset five times an hour for %s, whoever requests it', async email => {
     const app = await startMailApp(database, { PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128' })
+    await signUpInBrowser(app, 'operator@example.com')
     await newPerson(app)
     const statuses: number[] = []
     for (let count = 0; count < 6; count++) statuses.push((await askForReset(app, email, `192.0.2.${count}`)).status)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { SETUP_TOKEN } from './setup-token.ts'
 
 /** A response of the management API. `body` is undefined if the response has none. */
 export type ApiResponse = { status: number; headers: Headers; body: unknown }
@@ -48,7 +49,7 @@ export const signUp = async (
   const response = await fetch(`${origin}/api/v1/signup`, {
     method: 'POST',
     headers,
-    body: JSON.stringify({ email, password: PASSWORD }),
+    body: JSON.stringify({ email, password: PASSWORD, setupToken: SETUP_TOKEN }),
   })
   if (response.status !== 201) throw new Error(`sign-up: ${response.status} ${await response.text()}`)
   const user = WithId.parse(await response.json())

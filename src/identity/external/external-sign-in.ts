@@ -1,4 +1,5 @@
 import type { Transaction } from '../../lib/db/client.ts'
+import type { Visitor } from '../../lib/http/visitor.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { User } from '../account.ts'
@@ -70,10 +71,10 @@ export const createExternalSignIn = (parts: ExternalSignInParts) => {
   const makeLinkedAccount = async (
     tx: Transaction,
     { email, identity }: UnlinkedPerson,
-    address: string,
+    { address, isLocal }: Visitor,
   ): Promise<string> => {
     const account = { email, passwordHash: undefined, isOperator: false, home: { kind: 'own' } as const }
-    const assertAllowed = (isFirst: boolean) => assertMaySignUp(policy, isFirst, {})
+    const assertAllowed = (isFirst: boolean) => assertMaySignUp(policy, isFirst, { isLocal })
     const user = await makeAccount(tx, { ...account, address }, policy.tenancy, assertAllowed)
     await accountStore.markEmailVerified(tx, user.id, new Date())
     await linkIdentity(tx, user, identity, address)
@@ -81,12 +82,12 @@ export const createExternalSignIn = (parts: ExternalSignInParts) => {
   }
 
   /** Returns the user's ID, creating an account if needed. Returns undefined if another account has this email. */
-  const settle = (person: UnlinkedPerson, address: string): Promise<string | undefined> =>
+  const settle = (person: UnlinkedPerson, visitor: Visitor): Promise<string | undefined> =>
     changes.commit(async tx => {
       const userId = await store.findUserIdByIdentity(tx, person.identity)
       if (userId !== undefined) return userId
       const isTaken = (await accountStore.findUserByEmail(tx, person.email)) !== undefined
-      return isTaken ? undefined : makeLinkedAccount(tx, person, address)
+      return isTaken ? undefined : makeLinkedAccount(tx, person, visitor)
     })
 
   const firstStepOf = async (userId: string, address: string): Promise<FirstStep> => {
@@ -119,8 +120,9 @@ export const createExternalSignIn = (parts: ExternalSignInParts) => {
     finishExternalSignIn: async (
       query: URLSearchParams,
       secrets: ExternalSecrets,
-      address: string,
+      visitor: Visitor,
     ): Promise<ExternalReturn> => {
+      const { address } = visitor
       const { name, finish } = getProvider()
       const { identity, findVerifiedEmail } = await finish(callbackUrl(query), secrets)
       const knownId = await store.findUserIdByIdentity(db, identity)
@@ -128,7 +130,7 @@ export const createExternalSignIn = (parts: ExternalSignInParts) => {
       const email = await findVerifiedEmail()
       if (email === undefined) throw notVerified(name)
       await throttle.countSignUp(address)
-      const userId = await settle({ email, identity }, address)
+      const userId = await settle({ email, identity }, visitor)
       if (userId === undefined) return { kind: 'taken', person: { email, identity } }
       return { kind: 'signed_in', first: await firstStepOf(userId, address) }
     },

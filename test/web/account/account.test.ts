@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { linkIn } from '../../identity/mail.ts'
 import { createPageBrowser, inputsOf } from '../../support/page-browser.ts'
+import { SETUP_TOKEN } from '../../support/setup-token.ts'
 import type { SmtpServer } from '../../support/smtp-server.ts'
 import { runPatchbay, startWorld } from '../../support/world.ts'
 
@@ -18,7 +19,7 @@ const start = async (env: Record<string, string> = {}) => {
 
 const newPerson = async ({ origin, smtp }: { origin: string; smtp: SmtpServer }, email = 'ada@example.com') => {
   const browser = createPageBrowser(origin)
-  await browser.submit('/sign-up', { email, password: PASSWORD })
+  await browser.submit('/sign-up', { email, password: PASSWORD, setup_token: SETUP_TOKEN })
   await browser.get('/account')
   return { browser, email, welcome: await smtp.next() }
 }
