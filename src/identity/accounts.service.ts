@@ -28,7 +28,7 @@ import { createSecondFactors } from './second-factor/second-factor.service.ts'
 import { createOwnSessions } from './sign-in/own-sessions.ts'
 import { createSignIn } from './sign-in/sign-in.ts'
 import {
-  assertMaySignUp,
+  admitSignUp,
   type Home,
   type Invitations,
   isFirstAccount,
@@ -79,7 +79,7 @@ export const createAccountService = (needs: AccountServiceParts) => {
 
   const findActorByUserId = async (userId: string): Promise<Actor | undefined> => {
     const user = await store.findActingUser(db, userId)
-    return user && { ...user, userId, scopes: ALL_SCOPES }
+    return user && { ...user, userId, isUnconfirmed: user.isUnconfirmed && mailer.isDelivering, scopes: ALL_SCOPES }
   }
 
   const homeOf = (invitation: string | undefined, address: string): Home =>
@@ -114,13 +114,13 @@ export const createAccountService = (needs: AccountServiceParts) => {
     /** Throws `forbidden` if sign-up is not open or the setup token is wrong, `conflict` if the email is taken. */
     signUp: async ({ email, password, setupToken, invitation, address, isLocal }: SignUpInput): Promise<User> => {
       await throttle.countSignUp(address)
-      const assertAllowed = (isFirst: boolean) => assertMaySignUp(policy, isFirst, { setupToken, invitation, isLocal })
+      const admit = (isFirst: boolean) => admitSignUp(policy, isFirst, { setupToken, invitation, isLocal })
       // This check only avoids needless hashing. The transaction checks again.
-      assertAllowed(await isFirstAccount(db))
+      admit(await isFirstAccount(db))
       if (invitation !== undefined) await invitations.assertGoodFor(db, invitation, email)
       const passwordHash = await passwords.hashPassword(password)
       const account = { email, passwordHash, isOperator: false, home: homeOf(invitation, address), address }
-      const user = await changes.commit(tx => makeAccount(tx, account, policy.tenancy, assertAllowed))
+      const user = await changes.commit(tx => makeAccount(tx, account, policy.tenancy, admit))
       welcome(user, address)
       return user
     },
@@ -145,7 +145,7 @@ export const createAccountService = (needs: AccountServiceParts) => {
       const passwordHash = await passwords.hashPassword(password)
       const home = { kind: 'joined', name: organization } as const
       const account = { email, passwordHash, isOperator, home, address: undefined }
-      return UserView.parse(await changes.commit(tx => makeAccount(tx, account, policy.tenancy)))
+      return UserView.parse(await changes.commit(tx => makeAccount(tx, account, policy.tenancy, () => 'proven')))
     },
 
     /** Creates a token for the operator's command line. Throws `not_found` if no account has this email. */

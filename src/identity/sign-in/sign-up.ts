@@ -52,22 +52,25 @@ export type SignUpProof = Pick<Visitor, 'isLocal'> & {
   invitation?: string | undefined
 }
 
+/** Whether a new account's email counts as confirmed. */
+export type Standing = 'proven' | 'unproven'
+
 /**
  * Throws `forbidden` if sign-up is not allowed. Creating the first account is always allowed, but may require the setup
- * token.
+ * token, which only the operator can read.
  */
-export const assertMaySignUp = (
+export const admitSignUp = (
   policy: SignUpPolicy,
   isFirst: boolean,
   { setupToken, invitation, isLocal }: SignUpProof,
-): void => {
+): Standing => {
   if (!isFirst) {
-    if (policy.signup === 'open' || (policy.signup === 'invite' && invitation !== undefined)) return
+    if (policy.signup === 'open' || (policy.signup === 'invite' && invitation !== undefined)) return 'unproven'
     throw new AppError('forbidden', closedBy(policy.signup))
   }
-  if (!needsSetupToken(policy, isFirst, isLocal)) return
+  if (!needsSetupToken(policy, isFirst, isLocal)) return 'unproven'
   const { token } = policy.setup
-  if (setupToken !== undefined && token !== undefined && isSameSecret(setupToken, token)) return
+  if (setupToken !== undefined && token !== undefined && isSameSecret(setupToken, token)) return 'proven'
   const wrong = setupToken === undefined ? '' : 'This setup token is wrong. '
   const message =
     `${wrong}Creating the first account requires the setup token that Patchbay printed at startup, ` +
@@ -159,21 +162,21 @@ export type NewUser = {
 }
 
 /**
- * Creates an account and its first membership. The first account of an installation becomes the operator. Calls
- * `assertAllowed`, which may throw, with a flag that says whether this is the first account. Transactions are
- * serializable, so two concurrent sign-ups cannot both be the first.
+ * Creates an account and its first membership. The first account of an installation becomes the operator. Calls `admit`,
+ * which may throw, with a flag that says whether this is the first account. Transactions are serializable, so two
+ * concurrent sign-ups cannot both be the first.
  */
 export const makeAccount = async (
   tx: Transaction,
   { email, passwordHash, isOperator, home, address }: NewUser,
   tenancy: SignUpPolicy['tenancy'],
-  assertAllowed: (isFirst: boolean) => void = () => undefined,
+  admit: (isFirst: boolean) => Standing,
 ): Promise<User> => {
   const isFirst = await isFirstAccount(tx)
-  assertAllowed(isFirst)
+  const emailVerifiedAt = admit(isFirst) === 'proven' ? new Date() : undefined
   // The demo's email is reserved even before the demo is run: an account with it would own the demo and not be counted.
   if (email === DEMO_EMAIL || (await store.findUserByEmail(tx, email)) !== undefined) throw emailTaken()
-  const user = await store.createUser(tx, { email, passwordHash, isOperator: isOperator || isFirst })
+  const user = await store.createUser(tx, { email, emailVerifiedAt, passwordHash, isOperator: isOperator || isFirst })
   await auditNewUser(tx, user, address)
   const joined = await (isFirst ? settleFirst(tx, user, home) : settleIn(tx, user, home, tenancy))
   await auditFirstMembership(tx, user, address, joined)
