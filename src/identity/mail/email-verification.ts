@@ -51,9 +51,9 @@ export const createEmailVerification = (parts: MailFlowParts) => {
       changes.commit(async (tx, announce) => {
         const user = await takeLinkOfUser(tx, 'verify_email', token)
         const { id: userId, email } = user
-        const isFirstProof = await userStore.markEmailVerified(tx, userId, new Date())
-        if (!isFirstProof) return { email, hasEndedAccess: false }
-        const hasEndedAccess = sessionUserId !== userId
+        const isNew = await userStore.markEmailVerified(tx, userId, new Date())
+        if (!isNew) return { email, hasEndedAccess: false }
+        const hasEndedAccess = mailer.isDelivering && sessionUserId !== userId
         const change = hasEndedAccess ? await endEverything(tx, userId, endGrantsOf) : undefined
         const actor = userActor(user, address)
         await writeAudit(tx, { action: 'user.email_verified', actor, target: userTarget(user), change })
@@ -63,6 +63,7 @@ export const createEmailVerification = (parts: MailFlowParts) => {
 
     /** Returns whether opening this link elsewhere than in the account's own session would end access to it. */
     endsAccess: async (token: string, sessionUserId: string | undefined): Promise<boolean> => {
+      if (!mailer.isDelivering) return false
       const userId = await findLinkedUserId(db, 'verify_email', token)
       const user = userId === undefined ? undefined : await userStore.findUser(db, userId)
       return user !== undefined && user.emailVerifiedAt === undefined && user.id !== sessionUserId

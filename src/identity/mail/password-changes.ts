@@ -58,8 +58,8 @@ export const createPasswordChanges = (parts: MailFlowParts) => {
     const user = await takeLinkOfUser(tx, 'reset_password', token)
     const userId = user.id
     await userStore.updatePasswordHash(tx, userId, passwordHash)
-    // Opening the link also verifies the email.
-    const isFirstProof = await userStore.markEmailVerified(tx, userId, new Date())
+    // Opening the link also verifies the email. Without email delivery it counted as verified before.
+    const isFirstProof = (await userStore.markEmailVerified(tx, userId, new Date())) && mailer.isDelivering
     const ended = isFirstProof ? 'everything' : revokeAll ? 'all access' : 'sessions'
     const change = await endAccess(tx, userId, ended)
     const actor = userActor(user, address)
@@ -81,7 +81,8 @@ export const createPasswordChanges = (parts: MailFlowParts) => {
       const user = userId === undefined ? undefined : await userStore.findUser(db, userId)
       if (user === undefined) return undefined
       const tokens = await listTokens(db, user.id, { limit: MAX_LISTED, afterId: undefined })
-      return { userId: user.id, isFirstProof: user.emailVerifiedAt === undefined, tokens: tokens.slice(0, MAX_LISTED) }
+      const isFirstProof = mailer.isDelivering && user.emailVerifiedAt === undefined
+      return { userId: user.id, isFirstProof, tokens: tokens.slice(0, MAX_LISTED) }
     },
 
     /**
