@@ -1,7 +1,9 @@
 import { listSecondFactorKeyIds } from './identity/second-factor/second-factor.store.ts'
+import type { Setup } from './identity/sign-in/sign-up.ts'
 import { openDatabase, type Transaction } from './lib/db/client.ts'
 import { migrate } from './lib/db/migrate.ts'
 import type { DatabaseTarget } from './lib/db/target.ts'
+import { isLoopbackHost } from './lib/http/origins.ts'
 import { checkMasterKeys, enterMasterKeys, takeFirstMasterKeys } from './lib/process/installation.store.ts'
 import { findMasterKeys } from './lib/process/master-keys.ts'
 import { createSealing } from './lib/process/sealing.ts'
@@ -12,11 +14,15 @@ import { listSigningSealingKeyIds } from './oauth/signing-keys.store.ts'
 import { listSealingKeyIds } from './servers/globals/globals.store.ts'
 import { listUpstreamSealingKeyIds } from './upstreams/oauth-client/clients.store.ts'
 
-/**
- * Token required to create the first account if Patchbay is reachable from other machines. The same on every replica.
- */
-export const setupTokenOf = (settings: Settings, derived: readonly { key: Buffer }[]): string | undefined =>
-  settings.listensOnLoopback ? undefined : derived[0]?.key.toString('hex').slice(0, 32)
+/** Returns whether, by its settings, nobody but the users of this machine can reach Patchbay. */
+const isForThisMachine = ({ listensOnLoopback, baseUrl, trustProxy }: Settings): boolean =>
+  listensOnLoopback && isLoopbackHost(new URL(baseUrl).host) && trustProxy.length === 0
+
+/** Returns who needs the setup token. The token is the same on every replica. */
+export const setupOf = (settings: Settings, derived: readonly { key: Buffer }[]): Setup => ({
+  token: derived[0]?.key.toString('hex').slice(0, 32),
+  isAlwaysRequired: !isForThisMachine(settings),
+})
 
 /** Returns the ids of the master keys that encrypt existing data. */
 export const listKeyIdsInUse = async (db: Transaction): Promise<string[]> =>

@@ -4,7 +4,7 @@ import { createCatalogueReports } from './api/servers/catalogue-reports.ts'
 import { historyPlugin } from './history/plugin.ts'
 import type { HashingCost } from './identity/passwords.ts'
 import { identityPlugin } from './identity/plugin.ts'
-import { openInstallation, setupTokenOf } from './installation.ts'
+import { openInstallation, setupOf } from './installation.ts'
 import { createJobPool } from './jobs/job-pool.ts'
 import { createDatabaseCounters } from './lib/db/counters.store.ts'
 import { createChanges } from './lib/events/changes.ts'
@@ -86,7 +86,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
   })
   lifecycle.onClose(mailer.close)
   const counters = createDatabaseCounters(db)
-  const setupToken = setupTokenOf(settings, sealing.derive('setup token'))
+  const setup = setupOf(settings, sealing.derive('setup token'))
   const ownOrigins = ownOriginsOf(settings)
   const policy = createAddressPolicy({ allow: settings.allowPrivateNetworks })
   const usesSystem = settings.allowPrivateNetworks.length > 0 || options.upstreamPolicy !== undefined
@@ -96,7 +96,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
   const common = { settings, db, changes, bus, sealing, logger, counters, mailer }
 
   const identity = identityPlugin(
-    { ...common, setupToken, invitations: invitationsForSignUp, endGrantsOf, hashingCost },
+    { ...common, setup, invitations: invitationsForSignUp, endGrantsOf, hashingCost },
     lifecycle,
   )
   const { accounts } = identity
@@ -194,7 +194,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
     ...servers,
     ...tenancy,
     upkeep,
-    setupToken,
+    setup,
     verifyMcpToken,
     countTokens: counting.count,
     pendingUpstreamAuthorizations: upstreamOAuth.pendingAuthorizations,

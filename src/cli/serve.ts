@@ -17,10 +17,14 @@ const serve = async (options: Options): Promise<number> => {
     const { baseUrl } = settings
     const lines = [`Patchbay is ready at ${baseUrl}`]
     const needsAccount = !(await services.accounts.isAnyUser())
-    const setupToken = needsAccount ? services.setupToken : undefined
+    const { token, isAlwaysRequired } = services.setup
+    const setupToken = needsAccount ? token : undefined
     if (needsAccount) {
-      const token = setupToken === undefined ? '' : `, with the setup token "${setupToken}"`
-      lines.push(`No account exists yet. Create the operator's account at ${baseUrl}/sign-up${token}.`)
+      const condition = isAlwaysRequired ? ', with' : '. Through a proxy this requires'
+      const page = `${baseUrl}/sign-up`
+      lines.push(
+        `No account exists yet. Create the operator's account at ${page}${condition} the setup token "${token}".`,
+      )
     }
     print(options, { ready: true, baseUrl, setupToken }, lines)
   }

@@ -42,7 +42,7 @@ export const SignUp = z.object({
     .string()
     .max(256)
     .optional()
-    .describe('Required for the first account if a setup token was printed at startup'),
+    .describe('Required for the first account unless the request was made on this machine; printed at startup'),
   invitation: z
     .string()
     .max(256)

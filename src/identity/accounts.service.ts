@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Counters } from '../lib/db/counters.ts'
 import type { EventBus } from '../lib/events/event-bus.ts'
 import { parseInput } from '../lib/http/validation.ts'
+import type { Visitor } from '../lib/http/visitor.ts'
 import { type Actor, SCOPES } from '../lib/kernel/actor.ts'
 import { AppError } from '../lib/kernel/errors.ts'
 import { orThrow } from '../lib/kernel/missing.ts'
@@ -27,7 +28,7 @@ import { createSecondFactors } from './second-factor/second-factor.service.ts'
 import { createOwnSessions } from './sign-in/own-sessions.ts'
 import { createSignIn } from './sign-in/sign-in.ts'
 import {
-  assertMaySignUp,
+  admitSignUp,
   type Home,
   type Invitations,
   isFirstAccount,
@@ -53,8 +54,8 @@ export type AccountServiceParts = Pick<MailFlowParts, 'db' | 'changes' | 'mailer
   hashingCost?: HashingCost | undefined
 }
 
-/** A sign-up, with the network address it was sent from. */
-export type SignUpInput = z.infer<typeof SignUp> & { address: string }
+/** A sign-up, and where it was sent from. */
+export type SignUpInput = z.infer<typeof SignUp> & Visitor
 
 export type NewUserInput = z.input<typeof NewUser>
 
@@ -78,7 +79,7 @@ export const createAccountService = (needs: AccountServiceParts) => {
 
   const findActorByUserId = async (userId: string): Promise<Actor | undefined> => {
     const user = await store.findActingUser(db, userId)
-    return user && { ...user, userId, scopes: ALL_SCOPES }
+    return user && { ...user, userId, isUnconfirmed: user.isUnconfirmed && mailer.isDelivering, scopes: ALL_SCOPES }
   }
 
   const homeOf = (invitation: string | undefined, address: string): Home =>
@@ -107,18 +108,19 @@ export const createAccountService = (needs: AccountServiceParts) => {
     ...createOwnSessions(parts),
     ...createSelfProof(parts),
 
-    getSignUpTerms: async (): Promise<SignUpTerms> => signUpTermsOf(policy, await isFirstAccount(db)),
+    getSignUpTerms: async ({ isLocal }: Pick<Visitor, 'isLocal'>): Promise<SignUpTerms> =>
+      signUpTermsOf(policy, await isFirstAccount(db), isLocal),
 
     /** Throws `forbidden` if sign-up is not open or the setup token is wrong, `conflict` if the email is taken. */
-    signUp: async ({ email, password, setupToken, invitation, address }: SignUpInput): Promise<User> => {
+    signUp: async ({ email, password, setupToken, invitation, address, isLocal }: SignUpInput): Promise<User> => {
       await throttle.countSignUp(address)
-      const assertAllowed = (isFirst: boolean) => assertMaySignUp(policy, isFirst, { setupToken, invitation })
+      const admit = (isFirst: boolean) => admitSignUp(policy, isFirst, { setupToken, invitation, isLocal })
       // This check only avoids needless hashing. The transaction checks again.
-      assertAllowed(await isFirstAccount(db))
+      admit(await isFirstAccount(db))
       if (invitation !== undefined) await invitations.assertGoodFor(db, invitation, email)
       const passwordHash = await passwords.hashPassword(password)
       const account = { email, passwordHash, isOperator: false, home: homeOf(invitation, address), address }
-      const user = await changes.commit(tx => makeAccount(tx, account, policy.tenancy, assertAllowed))
+      const user = await changes.commit(tx => makeAccount(tx, account, policy.tenancy, admit))
       welcome(user, address)
       return user
     },
@@ -143,7 +145,7 @@ export const createAccountService = (needs: AccountServiceParts) => {
       const passwordHash = await passwords.hashPassword(password)
       const home = { kind: 'joined', name: organization } as const
       const account = { email, passwordHash, isOperator, home, address: undefined }
-      return UserView.parse(await changes.commit(tx => makeAccount(tx, account, policy.tenancy)))
+      return UserView.parse(await changes.commit(tx => makeAccount(tx, account, policy.tenancy, () => 'proven')))
     },
 
     /** Creates a token for the operator's command line. Throws `not_found` if no account has this email. */

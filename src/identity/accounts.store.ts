@@ -30,8 +30,13 @@ export const findOldestOperatorId = async (tx: Transaction): Promise<string | un
 /** Creates a user. If `passwordHash` is undefined, the user has no password. */
 export const createUser = async (
   tx: Transaction,
-  { passwordHash = NO_PASSWORD, ...data }: { email: string; passwordHash: string | undefined; isOperator: boolean },
-): Promise<User> => toUser(await tx.user.create({ data: { ...data, passwordHash } }))
+  {
+    passwordHash = NO_PASSWORD,
+    emailVerifiedAt,
+    ...data
+  }: { email: string; emailVerifiedAt: Date | undefined; passwordHash: string | undefined; isOperator: boolean },
+): Promise<User> =>
+  toUser(await tx.user.create({ data: { ...data, passwordHash, emailVerifiedAt: emailVerifiedAt ?? null } }))
 
 export const findUser = async (tx: Transaction, id: string): Promise<User | undefined> =>
   mapFound(await tx.user.findUnique({ where: { id } }), toUser)
@@ -70,21 +75,24 @@ export const updateEmail = async (tx: Transaction, userId: string, email: string
 }
 
 /** The part of an actor that comes from the user's row. */
-export type ActingUser = Pick<Actor, 'email' | 'isOperator' | 'memberships'>
+export type ActingUser = Pick<Actor, 'email' | 'isOperator' | 'isUnconfirmed' | 'memberships'>
 
 /** The columns that `toActingUser` needs. */
 export const ACTING_USER = {
   email: true,
+  emailVerifiedAt: true,
+  passwordHash: true,
   isOperator: true,
   memberships: { select: { organizationId: true, role: true } },
 } as const
 
-type ActingUserRow = Pick<Rows.User, 'email' | 'isOperator'> & {
+type ActingUserRow = Pick<Rows.User, 'email' | 'emailVerifiedAt' | 'passwordHash' | 'isOperator'> & {
   memberships: Pick<Rows.Membership, 'organizationId' | 'role'>[]
 }
 
-export const toActingUser = ({ memberships, ...row }: ActingUserRow): ActingUser => ({
+export const toActingUser = ({ memberships, emailVerifiedAt, passwordHash, ...row }: ActingUserRow): ActingUser => ({
   ...row,
+  isUnconfirmed: emailVerifiedAt === null && passwordHash !== NO_PASSWORD,
   memberships: new Map(memberships.map(({ organizationId, role }) => [organizationId, role])),
 })
 

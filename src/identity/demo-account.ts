@@ -14,7 +14,12 @@ const DEMO_ORGANIZATION = 'Demo'
 export const ensureDemoAccount = async (tx: Transaction): Promise<User> => {
   const existing = await store.findUserByEmail(tx, DEMO_EMAIL)
   if (existing !== undefined) return existing
-  const made = await store.createUser(tx, { email: DEMO_EMAIL, passwordHash: undefined, isOperator: false })
+  const made = await store.createUser(tx, {
+    email: DEMO_EMAIL,
+    emailVerifiedAt: undefined,
+    passwordHash: undefined,
+    isOperator: false,
+  })
   await store.createOrganization(tx, DEMO_ORGANIZATION, made.id)
   return made
 }

@@ -4,17 +4,17 @@ import { type AccountServiceParts, createAccountService } from './accounts.servi
 import { createAuditLog } from './audit/audit-log.ts'
 import { removeExpiredLinks } from './mail/mailed-links.store.ts'
 import { createSessionStore, removeEndedSessions } from './sign-in/sessions.store.ts'
+import type { Setup } from './sign-in/sign-up.ts'
 
 export type IdentityNeeds = Omit<AccountServiceParts, 'policy' | 'externalProvider' | 'baseUrl'> & {
   settings: Pick<Settings, 'signup' | 'tenancy' | 'baseUrl' | 'externalProvider' | 'auditDays'>
-  /** Token required to create the first account, or undefined if Patchbay listens on loopback only. */
-  setupToken: string | undefined
+  setup: Setup
 }
 
-export const identityPlugin = ({ settings, setupToken, ...needs }: IdentityNeeds, lifecycle: Lifecycle) => {
+export const identityPlugin = ({ settings, setup, ...needs }: IdentityNeeds, lifecycle: Lifecycle) => {
   const { db } = needs
   const { signup, tenancy, baseUrl, externalProvider, auditDays } = settings
-  const policy = { signup, tenancy, setupToken }
+  const policy = { signup, tenancy, setup }
   const accounts = createAccountService({ ...needs, policy, baseUrl, externalProvider })
   lifecycle.onClose(accounts.close)
   const audit = createAuditLog({ db, keptDays: auditDays })

@@ -166,7 +166,7 @@ describe('a user who returns from the provider', () => {
   })
 
   it('does not become the operator if the first account requires the setup token', async () => {
-    const app = await startAppWithProvider(anyDatabase, { PATCHBAY_HOST: '0.0.0.0' })
+    const app = await startAppWithProvider(anyDatabase, { PATCHBAY_TRUST_PROXY: '192.0.2.0/24' })
     app.provider.people.set(ADA.sub, ADA)
     const world = { ...app, browser: () => createPageBrowser(app.origin) }
     const answer = await travel(world, world.browser(), ADA.sub)

@@ -31,3 +31,11 @@ export const newPerson = async (app: MailApp, email = EMAIL) => ({
   email,
   welcome: await app.smtp.next(),
 })
+
+/** Like `newPerson`, and confirms the email in the same browser. */
+export const newConfirmedPerson = async (app: MailApp, email = EMAIL) => {
+  const person = await newPerson(app, email)
+  const { token } = linkIn(person.welcome)
+  await person.browser.send('POST', '/email-verifications', { token })
+  return person
+}

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createApiClient } from '../support/api-client.ts'
 import { createBrowser } from '../support/browser.ts'
 import { anyDatabase, databasesOfRun, EMAIL, makeToken, NEW_PASSWORD, PASSWORD } from './app.ts'
-import { newPerson, startMailApp } from './mail.ts'
+import { newConfirmedPerson, newPerson, startMailApp } from './mail.ts'
 
 const CHANGE = { currentPassword: PASSWORD, password: NEW_PASSWORD }
 
@@ -99,7 +99,7 @@ describe('changing the password', () => {
 
   it('with a write token requires the password too, and keeps the token', async () => {
     const app = await startMailApp(anyDatabase)
-    const { browser } = await newPerson(app)
+    const { browser } = await newConfirmedPerson(app)
     const script = createApiClient(app.origin, await makeToken(browser))
     expect((await script.send('PUT', '/me/password', { ...CHANGE, currentPassword: 'x' })).status).toBe(403)
     expect(await script.send('PUT', '/me/password', CHANGE)).toMatchObject({ status: 200, body: { csrfToken: null } })

@@ -16,7 +16,7 @@ import {
   signUpInBrowser,
   startApp,
 } from './app.ts'
-import { linkIn, newPerson, startMailApp } from './mail.ts'
+import { linkIn, newConfirmedPerson, startMailApp } from './mail.ts'
 import { codeOf, NewSecondFactor, RecoveryCodes, turnOn } from './second-factor.ts'
 
 /** Addresses that change with each test, because an application caches which addresses are blocked. */
@@ -261,7 +261,7 @@ describe('changing a second factor', () => {
 
   it('is not possible by a password reset, so that access to the mailbox is not enough', async () => {
     const app = await startMailApp(anyDatabase)
-    const { browser } = await newPerson(app)
+    const { browser } = await newConfirmedPerson(app)
     const { secret } = await turnOn(browser, PASSWORD)
     await browser.send('POST', '/password-resets', { email: EMAIL })
     const { token } = linkIn(await app.smtp.next())

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { createPageBrowser, inputsOf } from '../support/page-browser.ts'
+import { SETUP_TOKEN } from '../support/setup-token.ts'
 import { prepareOpenIdProvider, visitProvider } from './openid-provider.ts'
 import { codeOf } from './second-factor.ts'
 
@@ -27,7 +28,7 @@ describe('the pages of the sign-in methods', () => {
   const signUp = async () => {
     const email = `somebody${++accounts}@example.com`
     const page = createPageBrowser(app.origin)
-    await page.submit('/sign-up', { email, password: PASSWORD })
+    await page.submit('/sign-up', { email, password: PASSWORD, setup_token: SETUP_TOKEN })
     return { page, email }
   }
 

@@ -1,6 +1,23 @@
+import { once } from 'node:events'
+import { request } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { createBrowser } from '../support/browser.ts'
+import { SETUP_TOKEN } from '../support/setup-token.ts'
 import { anyDatabase, databasesOfRun, PASSWORD, startApp } from './app.ts'
+
+/** Sends a POST request, with any Host, and returns the status. */
+const postWith = async (
+  url: string,
+  contentType: string,
+  body: string,
+  headers: Record<string, string | undefined>,
+): Promise<number | undefined> => {
+  const sending = request(url, { method: 'POST', headers: { 'content-type': contentType, ...headers } })
+  sending.end(body)
+  const [response] = await once(sending, 'response')
+  response.resume()
+  return response.statusCode
+}
 
 describe.each(databasesOfRun)('signing up on $kind', database => {
   it('creates an account, its own organization, and a session', async () => {
@@ -59,21 +76,44 @@ describe.each(databasesOfRun)('signing up on $kind', database => {
     expect(statuses.sort()).toEqual([201, ...Array(9).fill(409)])
   })
 
-  it('requires the setup token for the first account if others can connect', async () => {
-    const { origin, services } = await startApp(database, { PATCHBAY_HOST: '0.0.0.0' })
-    const without = await createBrowser(origin).signUp('mallory@example.com', PASSWORD)
+  it.each([
+    { PATCHBAY_HOST: '0.0.0.0' },
+    { PATCHBAY_BASE_URL: 'https://patchbay.example' },
+    { PATCHBAY_TRUST_PROXY: '127.0.0.0/8' },
+  ])('requires the setup token for the first account if others can connect: %j', async env => {
+    const { origin } = await startApp(database, env)
+    const person = { email: 'ada@example.com', password: PASSWORD }
+    const without = await createBrowser(origin).send('POST', '/signup', person)
     expect(without.status).toBe(403)
     expect(without.json()).toMatchObject({
       detail: expect.stringContaining('printed at startup'),
-      errors: [{ path: 'setupToken' }],
+      errors: [{ path: 'setupToken', message: 'is missing' }],
     })
     expect((await createBrowser(origin).signUp('mallory@example.com', PASSWORD, 'guess')).status).toBe(403)
-    expect((await createBrowser(origin).signUp('ada@example.com', PASSWORD, services.setupToken)).json()).toMatchObject(
-      {
-        isOperator: true,
-      },
+    expect((await createBrowser(origin).signUp('ada@example.com', PASSWORD, SETUP_TOKEN)).json()).toMatchObject({
+      isOperator: true,
+    })
+    expect((await createBrowser(origin).send('POST', '/signup', { ...person, email: 'bob@example.com' })).status).toBe(
+      201,
     )
-    expect((await createBrowser(origin).signUp('bob@example.com', PASSWORD)).status).toBe(201)
+  })
+
+  it.each([
+    { forwarded: 'for=192.0.2.1' },
+    { via: '1.1 proxy' },
+    { 'x-forwarded-for': '192.0.2.1' },
+    { 'x-forwarded-host': 'patchbay.example' },
+    { 'x-forwarded-anything': '' },
+    { 'x-real-ip': '192.0.2.1' },
+    { host: 'patchbay.example' },
+  ])('requires the setup token for the first account if the request came through a proxy: %j', async headers => {
+    const { origin, services } = await startApp(database)
+    const person = { email: 'ada@example.com', password: PASSWORD }
+    expect(await postWith(`${origin}/api/v1/signup`, 'application/json', JSON.stringify(person), headers)).toBe(403)
+    const form = String(new URLSearchParams(person))
+    expect(await postWith(`${origin}/sign-up`, 'application/x-www-form-urlencoded', form, headers)).toBe(403)
+    expect(await services.db.user.count()).toBe(0)
+    expect((await createBrowser(origin).send('POST', '/signup', person)).json()).toMatchObject({ isOperator: true })
   })
 
   it.each(['closed', 'invite'])('is possible only for the first account if sign-up is %s', async signup => {

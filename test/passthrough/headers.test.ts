@@ -211,7 +211,9 @@ describe('headers through a passthrough server', () => {
       const server = await passTo(api, `http://127.0.0.1:${upstream.port}/mcp?key=own`)
       const answer = await fetch(`${server.url}/dir/x`, { redirect: 'manual', headers })
       const text = await answer.text()
-      return { status: answer.status, location: answer.headers.get('location')?.replace(server.path, '/OURS'), text }
+      const ours = answer.headers.get('location')?.replace(server.path, '/OURS')
+      const [{ error } = {}] = await historyOf(api, server.id)
+      return { status: answer.status, location: ours, text, error, headers: answer.headers }
     }
 
     it.each([
@@ -237,6 +239,47 @@ describe('headers through a passthrough server', () => {
       const answer = await follow(location, status, headers)
       expect(answer).toMatchObject({ status: 502, location: undefined })
       expect(answer.text).toContain('The MCP server redirected')
+    })
+
+    describe('for a browser', () => {
+      const BROWSER = { accept: 'application/xhtml+xml,text/html;q=0.9,*/*;q=0.8' }
+
+      it.each([
+        ['/mcp/dir/y?a=1', '/OURS/dir/y?a=1'],
+        ['http://127.0.0.1:PORT/mcp/z#part', '/OURS/z#part'],
+        ['//127.0.0.1:PORT/mcp//elsewhere.test/', '/OURS//elsewhere.test/'],
+        ['y', '/OURS/dir/y'],
+      ])('to %s leads to %s, confined', async (location, ours) => {
+        const answer = await follow(location, 302, BROWSER)
+        expect(answer).toMatchObject({ status: 302, location: ours })
+        expect(answer.headers.get('content-security-policy')).toMatch(/^sandbox;/)
+        expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+      })
+
+      it.each([
+        ['https://elsewhere.test/file', 302],
+        ['https://elsewhere.test/file', 300],
+        ['https://elsewhere.test/file', 303],
+        ['//elsewhere.test/mcp', 301],
+        ['https:/\\elsewhere.test', 302],
+        ['http://127.0.0.1:PORT@elsewhere.test/mcp/', 302],
+        ['/admin', 302],
+        ['javascript:alert(1)', 302],
+      ])('to %s (%i) is refused with a problem document', async (location, status) => {
+        const answer = await follow(location, status, BROWSER)
+        expect(answer).toMatchObject({ status: 502, location: undefined })
+        expect(answer.headers.get('content-type')).toBe('application/problem+json')
+        expect(answer.headers.get('content-security-policy')).toMatch(/^sandbox;/)
+        expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+        const detail = expect.stringContaining('The MCP server redirected')
+        expect(JSON.parse(answer.text)).toEqual({ type: 'about:blank', title: 'Bad Gateway', status: 502, detail })
+        expect(answer.error).toEqual(detail)
+      })
+
+      it('leads elsewhere if the client rejects HTML', async () => {
+        const answer = await follow('https://elsewhere.test/file', 302, { accept: 'text/html;q=0, */*' })
+        expect(answer).toMatchObject({ status: 302, location: 'https://elsewhere.test/file' })
+      })
     })
 
     it('with a secret is refused', async () => {

@@ -233,10 +233,10 @@ describe.concurrent('a start with an unusable database', () => {
 })
 
 describe.concurrent('a start without an account', () => {
-  const signUpAt = async (port: number | string, body: Record<string, string>): Promise<number> => {
+  const signUpAt = async (port: number | string, body: Record<string, string>, extra = {}): Promise<number> => {
     const response = await fetch(`http://127.0.0.1:${port}/api/v1/signup`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: { 'content-type': 'application/json', ...extra },
       body: JSON.stringify({ password: 'correct horse battery', ...body }),
     })
     await response.text()
@@ -258,10 +258,15 @@ describe.concurrent('a start without an account', () => {
     expect(await signUpAt(port, { email: 'bob@example.com' })).toBe(201)
   })
 
-  it('says where to create one, and neither prints nor requires a setup token on loopback', async () => {
+  it('on loopback says where to create one, and which setup token that requires through a proxy only', async () => {
     const patchbay = await startPatchbay()
-    expect(patchbay.stdout()).toMatch(/No account exists yet/)
-    expect(patchbay.stdout()).not.toContain('setup token')
-    expect(await signUpAt(patchbay.port, { email: 'ada@example.com' })).toBe(201)
+    const line = /No account exists yet.*\. Through a proxy this requires the setup token "(\w+)"/
+    const setupToken = line.exec(patchbay.stdout())?.[1] ?? ''
+    const email = 'ada@example.com'
+    const proxied = { 'x-forwarded-for': '192.0.2.1' }
+    expect(await signUpAt(patchbay.port, { email }, proxied)).toBe(403)
+    expect(await signUpAt(patchbay.port, { email, setupToken }, proxied)).toBe(201)
+    const another = await startPatchbay()
+    expect(await signUpAt(another.port, { email })).toBe(201)
   })
 })

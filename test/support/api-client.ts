@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { SETUP_TOKEN } from './setup-token.ts'
 
 /** A response of the management API. `body` is undefined if the response has none. */
 export type ApiResponse = { status: number; headers: Headers; body: unknown }
@@ -48,7 +49,7 @@ export const signUp = async (
   const response = await fetch(`${origin}/api/v1/signup`, {
     method: 'POST',
     headers,
-    body: JSON.stringify({ email, password: PASSWORD }),
+    body: JSON.stringify({ email, password: PASSWORD, setupToken: SETUP_TOKEN }),
   })
   if (response.status !== 201) throw new Error(`sign-up: ${response.status} ${await response.text()}`)
   const user = WithId.parse(await response.json())
@@ -58,11 +59,15 @@ export const signUp = async (
     .join('; ')
   const session = await fetch(`${origin}/api/v1/session`, { headers: { cookie } })
   const { csrfToken } = z.object({ csrfToken: z.string() }).parse(await session.json())
-  const made = await fetch(`${origin}/api/v1/tokens`, {
-    method: 'POST',
-    headers: { ...headers, cookie, 'x-csrf-token': csrfToken },
-    body: JSON.stringify({ name: 'test' }),
-  })
+  const requestToken = (expiresInDays?: number) =>
+    fetch(`${origin}/api/v1/tokens`, {
+      method: 'POST',
+      headers: { ...headers, cookie, 'x-csrf-token': csrfToken },
+      body: JSON.stringify({ name: 'test', expiresInDays }),
+    })
+  const requested = await requestToken()
+  // With mail, a token is valid for at most a day until the email is confirmed.
+  const made = requested.status === 409 ? await requestToken(1) : requested
   const { token } = z.object({ token: z.string() }).parse(await made.json())
   return { ...createApiClient(origin, token), email, userId: user.id }
 }

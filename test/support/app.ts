@@ -7,6 +7,7 @@ import { loadSettings, type Settings } from '../../src/lib/process/settings.ts'
 import { buildServices, type ServiceOptions, type Services } from '../../src/services.ts'
 import { freePort } from './free-port.ts'
 import { runMark } from './leftovers.ts'
+import { MASTER_KEY } from './setup-token.ts'
 import { writeMigratedSqlite } from './sqlite.ts'
 
 export type TestApp = {
@@ -45,7 +46,7 @@ export const startTestApp = async ({
     {
       PATCHBAY_PORT: String(port),
       DATABASE_URL: databaseUrl ?? `file:${join(directory, 'patchbay.db')}`,
-      PATCHBAY_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+      PATCHBAY_MASTER_KEY: MASTER_KEY,
       PATCHBAY_ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8,::1/128',
       ...env,
     },

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { SETUP_TOKEN } from './setup-token.ts'
 
 export type BrowserAnswer = { status: number; headers: Headers; text: string; json: () => unknown }
 
@@ -46,8 +47,9 @@ export const createBrowser = (origin: string, { address }: { address?: string } 
     send,
     cookies,
     loadCsrfToken,
-    signUp: (email: string, password: string, setupToken?: string) =>
-      send('POST', '/signup', { email, password, ...(setupToken !== undefined && { setupToken }) }),
+    /** Sends the setup token too, which only the first account may need. */
+    signUp: (email: string, password: string, setupToken = SETUP_TOKEN) =>
+      send('POST', '/signup', { email, password, setupToken }),
     signIn: (email: string, password: string) => send('POST', '/session', { email, password }),
   }
 }

@@ -23,6 +23,7 @@ const toActor = (userId: string, scopes: readonly Scope[]): Actor | undefined =>
       userId,
       email: `${userId}@example.com`,
       isOperator: user.isOperator,
+      isUnconfirmed: false,
       scopes: new Set(scopes),
       memberships: new Map(),
     }

@@ -13,7 +13,7 @@ describe.each(databasesOfRun)('tools on $kind', kind => {
     const { userId } = builder
     ;({ organizationId } = await patchbay.services.db.membership.findFirstOrThrow({ where: { userId } }))
     const memberships = new Map([[organizationId, 'owner' as const]])
-    actor = { userId, email: '', isOperator: false, scopes: new Set(), memberships }
+    actor = { userId, email: '', isOperator: false, isUnconfirmed: false, scopes: new Set(), memberships }
     toolkitId = (await builder.create('/toolkits', { title: 'Toolkit' })).id
   })
   const definition = (name: string) => ({ name, method: 'GET', url: 'http://a.example/', headers: [], parameters: {} })

@@ -8,6 +8,8 @@ const COMMAND = { transport: 'stdio', command: 'npx', args: ['-y', 'a-server', '
 const REMOTE = { transport: 'http', url: 'https://mcp.example.com/mcp' }
 const Refused = z.object({ errors: z.array(z.object({ path: z.string(), message: z.string() })) })
 
+type Account = Awaited<ReturnType<typeof signUp>>
+
 /** Creates the operator with a server, and a builder in the same organization. */
 const makePeople = async (patchbay: ReturnType<typeof runPatchbay>) => {
   const { db } = patchbay.services
@@ -21,8 +23,8 @@ const makePeople = async (patchbay: ReturnType<typeof runPatchbay>) => {
 
 describe.each(databasesOfRun)('commands as upstreams, if allowed, on $kind', kind => {
   const patchbay = runPatchbay({ kind, env: { PATCHBAY_ALLOW_STDIO: 'true' } })
-  let operator: ApiClient
-  let builder: ApiClient
+  let operator: Account
+  let builder: Account
   beforeAll(async () => {
     ;({ operator, builder } = await makePeople(patchbay))
   })
@@ -70,6 +72,28 @@ describe.each(databasesOfRun)('commands as upstreams, if allowed, on $kind', kin
     const { path } = await attach()
     expect((await builder.send('PATCH', path, change)).status).toBe(403)
     expect((await operator.send('PATCH', path, change)).status).toBe(200)
+  })
+
+  it('move to another organization with their server only by the operator, even if disabled', async () => {
+    const { serverId, path } = await attach()
+    const { db } = patchbay.services
+    const elsewhere = await signUp(patchbay.origin)
+    const { organizationId } = await db.membership.findFirstOrThrow({ where: { userId: elsewhere.userId } })
+    for (const { userId } of [operator, builder]) {
+      await db.membership.create({ data: { organizationId, userId, role: 'builder' } })
+    }
+    const move = (person: ApiClient) => person.send('POST', `/servers/${serverId}/transfer`, { organizationId })
+    const refused = { status: 403, body: { detail: expect.stringMatching(/"local".*only the operator.*Remove it/) } }
+    expect(await move(builder)).toMatchObject(refused)
+    await builder.expectOk('PATCH', path, { enabled: false })
+    expect(await move(builder)).toMatchObject(refused)
+    expect(await move(operator)).toMatchObject({ status: 200, body: { organizationId } })
+    await db.membership.delete({ where: { organizationId_userId: { organizationId, userId: operator.userId } } })
+
+    const another = await attach()
+    await builder.expectOk('DELETE', another.path)
+    const moved = await builder.send('POST', `/servers/${another.serverId}/transfer`, { organizationId })
+    expect(moved).toMatchObject({ status: 200, body: { organizationId } })
   })
 
   it('can be described, filtered, disabled and removed by builders, but enabled only by the operator', async () => {

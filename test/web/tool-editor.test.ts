@@ -174,7 +174,14 @@ describe('the tool editor without scripts', () => {
     expect((await browser.get(saved.location ?? '')).html).toContain('Saved. Not used by any server yet.')
     const { organizationId } = await db.toolkit.findFirstOrThrow({ where: { tools: { some: { id } } } })
     const memberships = new Map([[organizationId, 'owner' as const]])
-    const actor = { userId: '', email: '', isOperator: false, scopes: new Set<never>(), memberships }
+    const actor = {
+      userId: '',
+      email: '',
+      isOperator: false,
+      isUnconfirmed: false,
+      scopes: new Set<never>(),
+      memberships,
+    }
     expect(await tools.getTool(actor, id)).toMatchObject({
       method: 'PUT',
       headers: [
@@ -436,7 +443,7 @@ describe('the tool editor without scripts', () => {
     const { id: userId } = await patchbay.services.db.user.findFirstOrThrow({
       where: { memberships: { some: { organizationId } } },
     })
-    const actor = { userId, email: '', isOperator: false, scopes: new Set<never>(), memberships }
+    const actor = { userId, email: '', isOperator: false, isUnconfirmed: false, scopes: new Set<never>(), memberships }
     const input = { name: 'Desk', access: 'private' as const, presentation: 'flat' as const, allowedUsers: [] }
     const server = await servers.createServer(actor, input)
     await globals.putGlobal(actor, server.id, 'token', { value: 'sk-secret-0123456789', secret: true })

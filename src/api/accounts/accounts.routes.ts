@@ -13,6 +13,7 @@ import type { AccountService } from '../../identity/accounts.service.ts'
 import { resourceRoutes, viewAsIs } from '../../lib/http/resource-routes.ts'
 import { uuidParams } from '../../lib/http/schemas.ts'
 import { beginSession, endSession } from '../../lib/http/sessions.ts'
+import { visitorOf } from '../../lib/http/visitor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 
 const tags = ['account']
@@ -29,7 +30,7 @@ export const accountRoutes: FastifyPluginAsyncZod<{ accounts: AccountService }> 
     { summary: 'Create an account and sign in', body: SignUp },
     viewAsIs(UserView),
     async ({ body, request, reply }) => {
-      const user = await accounts.signUp({ ...body, address: request.ip })
+      const user = await accounts.signUp({ ...body, ...visitorOf(request) })
       await beginSession(request, reply, user.id)
       return user
     },

@@ -9,7 +9,7 @@ import {
   ResetRequest,
 } from '../../identity/mail/mail-flows.schema.ts'
 import { noContent, resourceRoutes, viewAsIs } from '../../lib/http/resource-routes.ts'
-import { sessionIdOf } from '../../lib/http/sessions.ts'
+import { sessionIdOf, sessionUserIdOf } from '../../lib/http/sessions.ts'
 
 /** Maximum body size. Anyone may send these requests, and an email address, a password and a token are short. */
 const bodyLimit = 16 * 1_024
@@ -21,9 +21,13 @@ export const mailFlowRoutes: FastifyPluginAsyncZod<{ accounts: AccountService }>
 
   routes.perform(
     '/email-verifications',
-    { summary: 'Confirm an email address with the link sent to it', body: LinkToken },
+    {
+      summary:
+        'Confirm an email address with the link sent to it; outside a session of the account this ends its sessions, tokens, applications, second factor and identities',
+      body: LinkToken,
+    },
     viewAsIs(EmailView),
-    ({ body, request }) => accounts.verifyEmail(body.token, request.ip),
+    ({ body, request }) => accounts.verifyEmail(body.token, request.ip, sessionUserIdOf(request)),
   )
   routes.route('POST', 202)(
     '/password-resets',
@@ -40,7 +44,8 @@ export const mailFlowRoutes: FastifyPluginAsyncZod<{ accounts: AccountService }>
   routes.route('PUT', 204)(
     '/password-resets',
     {
-      summary: 'Set a new password with the link; ends all sessions and revokes all applications',
+      summary:
+        'Set a new password with the link; ends all sessions, and everything else that was set up if the email was not confirmed',
       body: PasswordReset,
     },
     noContent,

@@ -30,6 +30,10 @@ export const listIdentities = (tx: Transaction, userId: string, page: IdPage): P
 export const countIdentities = (tx: Transaction, userId: string): Promise<number> =>
   tx.externalIdentity.count({ where: { userId } })
 
+/** Removes all identities of a user. Returns how many there were. */
+export const removeIdentitiesOf = async (tx: Transaction, userId: string): Promise<number> =>
+  (await tx.externalIdentity.deleteMany({ where: { userId } })).count
+
 /** Removes an identity and returns it, or undefined if this user has no identity with that ID. */
 export const removeIdentity = async (
   tx: Transaction,

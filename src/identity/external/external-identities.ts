@@ -6,9 +6,10 @@ import type { AccountParts } from '../account-parts.ts'
 import * as accountStore from '../accounts.store.ts'
 import { writeAudit } from '../audit/audit.store.ts'
 import { selfTarget } from '../audit/audit-entry.ts'
+import { assertConfirmed } from '../unconfirmed.ts'
 import * as store from './external-identities.store.ts'
 import type { ExternalSecrets } from './external-provider.ts'
-import type { ExternalSignIn } from './external-sign-in.ts'
+import { type ExternalSignIn, LINK } from './external-sign-in.ts'
 
 export type ExternalIdentitiesParts = AccountParts & { external: ExternalSignIn }
 
@@ -26,19 +27,16 @@ export const createExternalIdentities = ({ db, changes, ownPassword, external }:
 
   /**
    * Begins linking the account to an external identity. Linking adds a sign-in method, so it requires the password if
-   * the account has one. Throws `conflict` until the email is confirmed: otherwise someone who registered another
-   * person's email could still sign in after that person has recovered the account.
+   * the account has one. Throws `conflict` until the email is confirmed.
    */
   beginLinking: async (
     actor: Actor,
     password: string | undefined,
   ): Promise<{ url: string; secrets: ExternalSecrets }> => {
     const found = await accountStore.findCredentials(db, { id: actor.userId })
-    if (found?.user.emailVerifiedAt === undefined) {
-      throw new AppError('conflict', 'Confirm your email first, using the link we sent you.')
-    }
+    assertConfirmed(actor, LINK)
     const begin = () => external.beginExternalSignIn(actor.address ?? '')
-    if (found.passwordHash === undefined) return begin()
+    if (found?.passwordHash === undefined) return begin()
     if (password === undefined) throw passwordMissing()
     // Checked separately from the password, so that an unavailable provider does not count as a wrong password.
     await ownPassword.prove(actor, password, async () => undefined)

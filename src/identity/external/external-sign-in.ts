@@ -1,4 +1,5 @@
 import type { Transaction } from '../../lib/db/client.ts'
+import type { Visitor } from '../../lib/http/visitor.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { User } from '../account.ts'
@@ -9,12 +10,16 @@ import { writeAudit } from '../audit/audit.store.ts'
 import { userActor, userTarget } from '../audit/audit-entry.ts'
 import type { SecondFactors } from '../second-factor/second-factor.service.ts'
 import type { FirstStep, SignIns } from '../sign-in/sign-in.ts'
-import { assertMaySignUp, makeAccount, type SignUpPolicy } from '../sign-in/sign-up.ts'
+import { admitSignUp, makeAccount, type SignUpPolicy, type Standing } from '../sign-in/sign-up.ts'
+import { assertConfirmed } from '../unconfirmed.ts'
 import * as store from './external-identities.store.ts'
 import type { ExternalIdentity, ExternalProvider, ExternalSecrets } from './external-provider.ts'
 
 /** Path of the redirect URI registered with the provider. */
 export const CALLBACK_PATH = '/sign-in/external/callback'
+
+/** What needs a confirmed email. */
+export const LINK = 'link another way to sign in'
 
 export type ExternalSignInParts = AccountParts & {
   /** Undefined if none is configured. */
@@ -70,23 +75,39 @@ export const createExternalSignIn = (parts: ExternalSignInParts) => {
   const makeLinkedAccount = async (
     tx: Transaction,
     { email, identity }: UnlinkedPerson,
-    address: string,
+    { address, isLocal }: Visitor,
   ): Promise<string> => {
     const account = { email, passwordHash: undefined, isOperator: false, home: { kind: 'own' } as const }
-    const assertAllowed = (isFirst: boolean) => assertMaySignUp(policy, isFirst, {})
-    const user = await makeAccount(tx, { ...account, address }, policy.tenancy, assertAllowed)
-    await accountStore.markEmailVerified(tx, user.id, new Date())
+    const admit = (isFirst: boolean): Standing => {
+      admitSignUp(policy, isFirst, { isLocal })
+      // The provider has verified the email.
+      return 'proven'
+    }
+    const user = await makeAccount(tx, { ...account, address }, policy.tenancy, admit)
     await linkIdentity(tx, user, identity, address)
     return user.id
   }
 
   /** Returns the user's ID, creating an account if needed. Returns undefined if another account has this email. */
-  const settle = (person: UnlinkedPerson, address: string): Promise<string | undefined> =>
+  const settle = (person: UnlinkedPerson, visitor: Visitor): Promise<string | undefined> =>
     changes.commit(async tx => {
       const userId = await store.findUserIdByIdentity(tx, person.identity)
       if (userId !== undefined) return userId
       const isTaken = (await accountStore.findUserByEmail(tx, person.email)) !== undefined
-      return isTaken ? undefined : makeLinkedAccount(tx, person, address)
+      return isTaken ? undefined : makeLinkedAccount(tx, person, visitor)
+    })
+
+  /** Links an identity for whose email the user has just entered the password. */
+  const linkProven = (user: User, identity: ExternalIdentity, address: string): Promise<void> =>
+    changes.commit(async tx => {
+      await linkIdentity(tx, user, identity, address)
+      if (await accountStore.markEmailVerified(tx, user.id, new Date())) {
+        await writeAudit(tx, {
+          action: 'user.email_verified',
+          actor: userActor(user, address),
+          target: userTarget(user),
+        })
+      }
     })
 
   const firstStepOf = async (userId: string, address: string): Promise<FirstStep> => {
@@ -119,8 +140,9 @@ export const createExternalSignIn = (parts: ExternalSignInParts) => {
     finishExternalSignIn: async (
       query: URLSearchParams,
       secrets: ExternalSecrets,
-      address: string,
+      visitor: Visitor,
     ): Promise<ExternalReturn> => {
+      const { address } = visitor
       const { name, finish } = getProvider()
       const { identity, findVerifiedEmail } = await finish(callbackUrl(query), secrets)
       const knownId = await store.findUserIdByIdentity(db, identity)
@@ -128,25 +150,27 @@ export const createExternalSignIn = (parts: ExternalSignInParts) => {
       const email = await findVerifiedEmail()
       if (email === undefined) throw notVerified(name)
       await throttle.countSignUp(address)
-      const userId = await settle({ email, identity }, address)
+      const userId = await settle({ email, identity }, visitor)
       if (userId === undefined) return { kind: 'taken', person: { email, identity } }
       return { kind: 'signed_in', first: await firstStepOf(userId, address) }
     },
 
-    /** Links an identity to the account with its email after checking the password. Throws like `beginSignIn`. */
+    /**
+     * Links an identity to the account with its email after checking the password. The account's email is then
+     * confirmed, because the provider has verified it. Throws like `beginSignIn`.
+     */
     linkByPassword: async (person: UnlinkedPerson, password: string, address: string): Promise<FirstStep> => {
       const first = await signIns.beginSignIn({ email: person.email, password, address })
-      if (first.secondStep === undefined)
-        await changes.commit(tx => linkIdentity(tx, first.user, person.identity, address))
+      if (first.secondStep === undefined) await linkProven(first.user, person.identity, address)
       return first
     },
 
     /** Links the identity after the second step. Throws `conflict` if it has since been linked to another account. */
-    linkAfterCode: (user: User, identity: ExternalIdentity, address: string): Promise<void> =>
-      changes.commit(tx => linkIdentity(tx, user, identity, address)),
+    linkAfterCode: linkProven,
 
     /** Links the returned identity to the signed-in user's account. */
     finishLinking: async (actor: Actor, query: URLSearchParams, secrets: ExternalSecrets): Promise<void> => {
+      assertConfirmed(actor, LINK)
       const { identity } = await getProvider().finish(callbackUrl(query), secrets)
       const user = { id: actor.userId, email: actor.email }
       await changes.commit(tx => linkIdentity(tx, user, identity, actor.address))

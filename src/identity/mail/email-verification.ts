@@ -1,17 +1,21 @@
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { orThrow } from '../../lib/kernel/missing.ts'
+import { endEverything } from '../access-ending.ts'
 import { accountGone, type User } from '../account.ts'
 import type { MailFlowParts } from '../account-parts.ts'
 import * as userStore from '../accounts.store.ts'
 import { writeAudit } from '../audit/audit.store.ts'
 import { userActor, userTarget } from '../audit/audit-entry.ts'
 import { verificationEmail } from './emails.ts'
-import { issueLink, takeLinkOfUser } from './mailed-links.service.ts'
+import { findLinkedUserId, issueLink, takeLinkOfUser } from './mailed-links.service.ts'
+
+/** A confirmed email, and whether confirming it has ended all access to the account. */
+export type VerifiedEmail = { email: string; hasEndedAccess: boolean }
 
 /** Operations for verifying that a user receives mail at their address. */
 export const createEmailVerification = (parts: MailFlowParts) => {
-  const { db, changes, mailer, mailQueue, throttle, baseUrl } = parts
+  const { db, changes, mailer, mailQueue, throttle, endGrantsOf, baseUrl } = parts
 
   const sendLink = async ({ id, email }: Pick<User, 'id' | 'email'>, address: string | undefined): Promise<void> => {
     const link = await issueLink(db, baseUrl, 'verify_email', { userId: id, email })
@@ -38,15 +42,31 @@ export const createEmailVerification = (parts: MailFlowParts) => {
       await sendLink(user, actor.address)
     },
 
-    /** Throws `invalid_request` if the link is no longer valid or the email has changed since it was sent. */
-    verifyEmail: (token: string, address: string): Promise<User> =>
-      changes.commit(async tx => {
+    /**
+     * Confirms an email. `sessionUserId` is the user whose session the browser has. If it is not the account's, somebody
+     * else may have made the account, so everything that gives access to it ends except the password. Throws
+     * `invalid_request` if the link is no longer valid or the email has changed since it was sent.
+     */
+    verifyEmail: (token: string, address: string, sessionUserId: string | undefined): Promise<VerifiedEmail> =>
+      changes.commit(async (tx, announce) => {
         const user = await takeLinkOfUser(tx, 'verify_email', token)
-        if (await userStore.markEmailVerified(tx, user.id, new Date())) {
-          const actor = userActor(user, address)
-          await writeAudit(tx, { action: 'user.email_verified', actor, target: userTarget(user) })
-        }
-        return user
+        const { id: userId, email } = user
+        const isNew = await userStore.markEmailVerified(tx, userId, new Date())
+        if (!isNew) return { email, hasEndedAccess: false }
+        const hasEndedAccess = mailer.isDelivering && sessionUserId !== userId
+        const change = hasEndedAccess ? await endEverything(tx, userId, endGrantsOf) : undefined
+        const actor = userActor(user, address)
+        await writeAudit(tx, { action: 'user.email_verified', actor, target: userTarget(user), change })
+        announce({ type: 'access_changed', userId })
+        return { email, hasEndedAccess }
       }),
+
+    /** Returns whether opening this link elsewhere than in the account's own session would end access to it. */
+    endsAccess: async (token: string, sessionUserId: string | undefined): Promise<boolean> => {
+      if (!mailer.isDelivering) return false
+      const userId = await findLinkedUserId(db, 'verify_email', token)
+      const user = userId === undefined ? undefined : await userStore.findUser(db, userId)
+      return user !== undefined && user.emailVerifiedAt === undefined && user.id !== sessionUserId
+    },
   }
 }

@@ -28,13 +28,29 @@ export const passwordResetEmail = (to: string, link: string, { baseUrl, address 
   ),
 })
 
-export const passwordChangedEmail = (to: string, { baseUrl, address }: EmailContext): Mail => ({
+/** What a password change ended: sessions, and what else could give access to the account. */
+export type EndedAccess = 'sessions' | 'clients' | 'all access' | 'everything'
+
+const REVOKE = 'Revoke any that you do not recognize.'
+const ENDED: Record<EndedAccess, string> = {
+  sessions:
+    'You have been signed out everywhere else. Connected applications and personal access tokens still work. ' + REVOKE,
+  clients:
+    'You have been signed out everywhere else, and connected applications have lost access. Personal access tokens ' +
+    `still work. ${REVOKE}`,
+  'all access':
+    'You have been signed out everywhere else. Connected applications and personal access tokens have lost access.',
+  everything:
+    'Nobody had confirmed this email before. So everything that was set up until now has ended: sessions, connected ' +
+    'applications, personal access tokens, two-factor authentication and sign-in with other providers.',
+}
+
+export const passwordChangedEmail = (to: string, ended: EndedAccess, { baseUrl, address }: EmailContext): Mail => ({
   to,
   subject: 'Your password for Patchbay was changed',
   text: paragraphs(
     `The password of the account ${to} on Patchbay at ${baseUrl} was changed.`,
-    'You have been signed out everywhere else, and connected applications have lost access. Personal access ' +
-      'tokens still work. Revoke any that you do not recognize.',
+    ENDED[ended],
     `If this was not you, make sure that nobody else can read your email, then set a new password at ${baseUrl}/forgot-password.${askedFrom(address)}`,
   ),
 })

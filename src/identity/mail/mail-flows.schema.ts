@@ -14,7 +14,14 @@ const linkToken = z.string().max(MAX_LINK_TOKEN_CHARACTERS).describe('From the l
 
 export const LinkToken = z.object({ token: linkToken })
 export const ResetRequest = z.object({ email: Email })
-export const PasswordReset = z.object({ token: linkToken, password: newPassword })
+export const PasswordReset = z.object({
+  token: linkToken,
+  password: newPassword,
+  revokeAll: z
+    .boolean()
+    .default(true)
+    .describe('Whether to revoke all personal access tokens and connected applications too'),
+})
 export const PasswordChange = z.object({ currentPassword: ownPassword, password: newPassword })
 export const EmailChange = z.object({ email: Email, password: ownPassword })
 

@@ -42,6 +42,16 @@ export const checkLink = linkFrom(store.findMailedLink)
 /** Uses up the link for this token and returns it. Throws `invalid_request` if it is not valid. */
 export const takeLink = linkFrom(store.takeMailedLink)
 
+/** Returns whose link this is, without using it up. Undefined if it is not valid. */
+export const findLinkedUserId = async (
+  tx: Transaction,
+  purpose: LinkPurpose,
+  token: string,
+): Promise<string | undefined> => {
+  const tokenHash = linkHashOf(token)
+  return tokenHash === undefined ? undefined : (await store.findMailedLink(tx, purpose, tokenHash))?.userId
+}
+
 /** Like `takeLink`, but returns the user. Also throws if their email has changed since the link was sent. */
 export const takeLinkOfUser = async (tx: Transaction, purpose: LinkPurpose, token: string): Promise<User> => {
   const { userId, email } = await takeLink(tx, purpose, token)

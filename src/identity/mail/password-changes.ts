@@ -2,35 +2,37 @@ import type { Transaction } from '../../lib/db/client.ts'
 import type { Announce } from '../../lib/events/changes.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
-import type { User } from '../account.ts'
+import type { JsonObject } from '../../lib/kernel/json.ts'
+import { endEverything, endSessions, revokeAccess } from '../access-ending.ts'
+import type { AccessToken } from '../account.ts'
 import type { MailFlowParts } from '../account-parts.ts'
 import * as userStore from '../accounts.store.ts'
 import { writeAudit } from '../audit/audit.store.ts'
 import { selfTarget, userActor, userTarget } from '../audit/audit-entry.ts'
 import { DEMO_EMAIL } from '../demo-account.ts'
-import { removeSessions } from '../sign-in/sessions.store.ts'
-import { removeTokensOf } from '../tokens/tokens.store.ts'
-import { passwordChangedEmail, passwordResetEmail } from './emails.ts'
-import { checkLink, issueLink, takeLinkOfUser } from './mailed-links.service.ts'
-import { removeMailedLinks } from './mailed-links.store.ts'
+import { listTokens } from '../tokens/tokens.store.ts'
+import { type EndedAccess, passwordChangedEmail, passwordResetEmail } from './emails.ts'
+import { checkLink, findLinkedUserId, issueLink, takeLinkOfUser } from './mailed-links.service.ts'
+
+/** Maximum number of tokens that the reset page lists. */
+const MAX_LISTED = 100
+
+/** What a user who opens a reset link should know about their account. */
+export type Reset = {
+  userId: string
+  /** Whether nobody has confirmed the email, so that the reset ends everything. */
+  isFirstProof: boolean
+  tokens: readonly AccessToken[]
+}
+
+export type ResetInput = { token: string; password: string; revokeAll: boolean; address: string }
 
 /** Operations that change a known password or reset a forgotten one through an emailed link. */
 export const createPasswordChanges = (parts: MailFlowParts) => {
   const { db, changes, mailer, mailQueue, throttle, passwords, ownPassword, endGrantsOf, baseUrl } = parts
 
-  /**
-   * Ends everything that someone with the old password may have started: sessions, application grants and emailed
-   * links. Personal access tokens stay valid because scripts use them and users revoke them individually. Only a
-   * password reset that also verifies the email for the first time revokes them. Returns the counts for the audit log.
-   */
-  const endEverythingOf = async (tx: Transaction, userId: string) => {
-    const sessionsEnded = await removeSessions(tx, userId, undefined)
-    await removeMailedLinks(tx, userId)
-    return { sessionsEnded, grantsEnded: await endGrantsOf(tx, userId) }
-  }
-
-  const notify = (email: string, address: string | undefined): void => {
-    const letter = passwordChangedEmail(email, { baseUrl, address })
+  const notify = (email: string, ended: EndedAccess, address: string | undefined): void => {
+    const letter = passwordChangedEmail(email, ended, { baseUrl, address })
     mailQueue.post('password changed', () => mailer.send(letter))
   }
 
@@ -41,23 +43,29 @@ export const createPasswordChanges = (parts: MailFlowParts) => {
     await mailer.send(passwordResetEmail(email, link, { baseUrl, address }))
   }
 
+  /** Ends what the user no longer wants, or everything if nobody had proved to receive mail at this address before. */
+  const endAccess = async (tx: Transaction, userId: string, ended: EndedAccess): Promise<JsonObject> => {
+    if (ended === 'everything') return endEverything(tx, userId, endGrantsOf)
+    const sessions = await endSessions(tx, userId)
+    return ended === 'sessions' ? sessions : { ...sessions, ...(await revokeAccess(tx, userId, endGrantsOf)) }
+  }
+
   const setPassword = async (
     tx: Transaction,
     announce: Announce,
-    { token, passwordHash, address }: { token: string; passwordHash: string; address: string },
-  ): Promise<User> => {
+    { token, passwordHash, revokeAll, address }: Omit<ResetInput, 'password'> & { passwordHash: string },
+  ): Promise<{ email: string; ended: EndedAccess }> => {
     const user = await takeLinkOfUser(tx, 'reset_password', token)
     const userId = user.id
     await userStore.updatePasswordHash(tx, userId, passwordHash)
-    // Opening the link also verifies the email. If it was unverified until now, someone else may have created the
-    // account, so that person's tokens must stop working too.
-    const isFirstProof = await userStore.markEmailVerified(tx, userId, new Date())
-    const tokensRemoved = isFirstProof ? await removeTokensOf(tx, userId) : 0
-    const change = { ...(await endEverythingOf(tx, userId)), tokensRemoved }
+    // Opening the link also verifies the email. Without email delivery it counted as verified before.
+    const isFirstProof = (await userStore.markEmailVerified(tx, userId, new Date())) && mailer.isDelivering
+    const ended = isFirstProof ? 'everything' : revokeAll ? 'all access' : 'sessions'
+    const change = await endAccess(tx, userId, ended)
     const actor = userActor(user, address)
     await writeAudit(tx, { action: 'user.password_reset', actor, target: userTarget(user), change })
     announce({ type: 'access_changed', userId })
-    return user
+    return { email: user.email, ended }
   }
 
   return {
@@ -67,24 +75,38 @@ export const createPasswordChanges = (parts: MailFlowParts) => {
       mailQueue.post('password reset', () => sendLink(email, address))
     },
 
+    /** Returns what the reset page lists. Undefined if the link is not valid. */
+    findReset: async (token: string): Promise<Reset | undefined> => {
+      const userId = await findLinkedUserId(db, 'reset_password', token)
+      const user = userId === undefined ? undefined : await userStore.findUser(db, userId)
+      if (user === undefined) return undefined
+      const tokens = await listTokens(db, user.id, { limit: MAX_LISTED, afterId: undefined })
+      const isFirstProof = mailer.isDelivering && user.emailVerifiedAt === undefined
+      return { userId: user.id, isFirstProof, tokens: tokens.slice(0, MAX_LISTED) }
+    },
+
     /**
-     * Throws `invalid_request` if the link has expired or has been used. The user must still sign in, because the link
-     * does not replace their second factor.
+     * Sets the password and ends all sessions. Ends tokens and connected clients too if `revokeAll` is set, and
+     * everything else if the email was unconfirmed. Throws `invalid_request` if the link has expired or has been used.
+     * The user must still sign in, because the link does not replace their second factor.
      */
-    resetPassword: async (input: { token: string; password: string; address: string }): Promise<void> => {
-      const { token, password, address } = input
+    resetPassword: async ({ password, ...input }: ResetInput): Promise<void> => {
+      const { token, address } = input
       // The transaction below uses up the link. This check only avoids needless hashing.
       await checkLink(db, 'reset_password', token)
       const passwordHash = await passwords.hashPassword(password)
-      const { email } = await changes.commit((tx, announce) =>
-        setPassword(tx, announce, { token, passwordHash, address }),
+      const { email, ended } = await changes.commit((tx, announce) =>
+        setPassword(tx, announce, { ...input, passwordHash }),
       )
       // Lifts the block caused by earlier attempts with a wrong password.
       await throttle.forgiveSignIn({ email, address })
-      notify(email, address)
+      notify(email, ended, address)
     },
 
-    /** Ends every session, including the current one, which the caller must start again. Throws like `prove`. */
+    /**
+     * Ends every session, including the current one, which the caller must start again, and all connected clients.
+     * Personal access tokens stay valid, because scripts use them. Throws like `prove`.
+     */
     changePassword: (actor: Actor, input: { currentPassword: string; password: string }): Promise<void> =>
       ownPassword.prove(
         actor,
@@ -95,11 +117,11 @@ export const createPasswordChanges = (parts: MailFlowParts) => {
             if (!(await userStore.replacePasswordHash(tx, id, { from, to }))) {
               throw new AppError('conflict', 'The password was changed by another request in the meantime.')
             }
-            const change = await endEverythingOf(tx, id)
+            const change = { ...(await endSessions(tx, id)), grantsEnded: await endGrantsOf(tx, id) }
             await writeAudit(tx, { action: 'user.password_changed', actor, target: selfTarget(actor), change })
             announce({ type: 'access_changed', userId: id })
           })
-          notify(email, actor.address)
+          notify(email, 'clients', actor.address)
         },
         'currentPassword',
       ),

@@ -10,6 +10,7 @@ import { writeAudit } from '../audit/audit.store.ts'
 import { type AuditActor, selfTarget, userActor, userTarget } from '../audit/audit-entry.ts'
 import { isSameSecret } from '../credentials.ts'
 import { removeSessions } from '../sign-in/sessions.store.ts'
+import { assertConfirmed } from '../unconfirmed.ts'
 import {
   findStep,
   hashRecoveryCode,
@@ -34,6 +35,9 @@ const codeMissing = (): AppError =>
   new AppError('unauthenticated', 'This account has a second factor: send a code as well.', {
     errors: [{ path: 'code', message: 'is missing' }],
   })
+
+/** What needs a confirmed email. */
+const TURN_ON = 'turn on two-factor authentication'
 
 const WRONG_CODE = 'is wrong or has already been used'
 const wrongCode = (code: 'unauthenticated' | 'forbidden'): AppError =>
@@ -108,10 +112,11 @@ export const createSecondFactors = ({ db, changes, sealing, ownPassword, throttl
 
     /**
      * Creates a secret that takes effect after `confirmSecondFactor`. Throws `conflict` if a second factor is already
-     * active.
+     * active, or the email is not confirmed.
      */
-    beginSecondFactor: (actor: Actor, password: string): Promise<{ secret: string; uri: string }> =>
-      ownPassword.prove(actor, password, async user => {
+    beginSecondFactor: async (actor: Actor, password: string): Promise<{ secret: string; uri: string }> => {
+      assertConfirmed(actor, TURN_ON)
+      return ownPassword.prove(actor, password, async user => {
         const secret = makeTotpSecret()
         const sealed = sealing.seal(secret, sealContext(user.id))
         await changes.commit(async tx => {
@@ -119,10 +124,12 @@ export const createSecondFactors = ({ db, changes, sealing, ownPassword, throttl
           await store.setUnconfirmed(tx, user.id, sealed)
         })
         return { secret, uri: totpUri(secret, user.email) }
-      }),
+      })
+    },
 
     /** Returns the recovery codes, which cannot be retrieved again. Ends all sessions except `keptSid`. */
     confirmSecondFactor: async (actor: Actor, code: string, keptSid: string | undefined): Promise<string[]> => {
+      assertConfirmed(actor, TURN_ON)
       await throttle.countSignIn(actor)
       const confirmed = await changes.commit(async tx => {
         await assertOff(tx, actor.userId)

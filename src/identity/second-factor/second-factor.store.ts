@@ -37,10 +37,12 @@ export const takeStep = async (tx: Transaction, userId: string, step: number): P
   return count > 0
 }
 
-/** Removes the second factor. Returns whether it was confirmed. */
+/** Removes the second factor, also one that is not confirmed yet. Returns whether it was confirmed. */
 export const removeSecondFactor = async (tx: Transaction, userId: string): Promise<boolean> => {
   await tx.recoveryCode.deleteMany({ where: { userId } })
-  return (await tx.secondFactor.deleteMany({ where: { userId, confirmedAt: { not: null } } })).count > 0
+  const removed = await tx.secondFactor.deleteMany({ where: { userId, confirmedAt: { not: null } } })
+  await tx.secondFactor.deleteMany({ where: { userId } })
+  return removed.count > 0
 }
 
 /** Replaces all recovery codes, used or not. */

@@ -1,4 +1,5 @@
 import type { Transaction } from '../../lib/db/client.ts'
+import type { Visitor } from '../../lib/http/visitor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { Role } from '../../lib/kernel/roles.ts'
 import type { User } from '../account.ts'
@@ -10,8 +11,17 @@ import { DEMO_EMAIL, takeDemoOver } from '../demo-account.ts'
 export type SignUpPolicy = {
   signup: 'open' | 'invite' | 'closed'
   tenancy: 'multi' | 'single'
-  /** Token required to create the first account if others could reach the installation before the operator. */
-  setupToken: string | undefined
+  setup: Setup
+}
+
+/**
+ * The token that proves that the first user can read what Patchbay prints. Without it, a stranger who can reach the
+ * installation before the operator would become the operator.
+ */
+export type Setup = {
+  token: string | undefined
+  /** Whether even requests that were made on this machine need it. All others do. */
+  isAlwaysRequired: boolean
 }
 
 /** The conditions for signing up, shown on the sign-up page. */
@@ -28,31 +38,43 @@ const CLOSED = {
 
 const closedBy = (signup: 'invite' | 'closed'): string => `Sign-up on this installation is ${CLOSED[signup]}`
 
-export const signUpTermsOf = ({ signup, setupToken }: SignUpPolicy, isFirst: boolean): SignUpTerms => ({
-  closed: isFirst || signup === 'open' ? undefined : closedBy(signup),
-  needsSetupToken: isFirst && setupToken !== undefined,
+const needsSetupToken = ({ setup }: SignUpPolicy, isFirst: boolean, isLocal: boolean): boolean =>
+  isFirst && (setup.isAlwaysRequired || !isLocal)
+
+export const signUpTermsOf = (policy: SignUpPolicy, isFirst: boolean, isLocal: boolean): SignUpTerms => ({
+  closed: isFirst || policy.signup === 'open' ? undefined : closedBy(policy.signup),
+  needsSetupToken: needsSetupToken(policy, isFirst, isLocal),
 })
 
 /** What a user provides to sign up. The invitation is validated when it is accepted. */
-export type SignUpProof = { setupToken?: string | undefined; invitation?: string | undefined }
+export type SignUpProof = Pick<Visitor, 'isLocal'> & {
+  setupToken?: string | undefined
+  invitation?: string | undefined
+}
+
+/** Whether a new account's email counts as confirmed. */
+export type Standing = 'proven' | 'unproven'
 
 /**
- * Throws `forbidden` if sign-up is not allowed. Creating the first account is always allowed, but requires the setup
- * token if one is set.
+ * Throws `forbidden` if sign-up is not allowed. Creating the first account is always allowed, but may require the setup
+ * token, which only the operator can read.
  */
-export const assertMaySignUp = (
+export const admitSignUp = (
   policy: SignUpPolicy,
   isFirst: boolean,
-  { setupToken, invitation }: SignUpProof,
-): void => {
+  { setupToken, invitation, isLocal }: SignUpProof,
+): Standing => {
   if (!isFirst) {
-    if (policy.signup === 'open' || (policy.signup === 'invite' && invitation !== undefined)) return
+    if (policy.signup === 'open' || (policy.signup === 'invite' && invitation !== undefined)) return 'unproven'
     throw new AppError('forbidden', closedBy(policy.signup))
   }
-  if (policy.setupToken === undefined) return
-  if (setupToken !== undefined && isSameSecret(setupToken, policy.setupToken)) return
+  if (!needsSetupToken(policy, isFirst, isLocal)) return 'unproven'
+  const { token } = policy.setup
+  if (setupToken !== undefined && token !== undefined && isSameSecret(setupToken, token)) return 'proven'
   const wrong = setupToken === undefined ? '' : 'This setup token is wrong. '
-  const message = `${wrong}Creating the first account requires the setup token that Patchbay printed at startup.`
+  const message =
+    `${wrong}Creating the first account requires the setup token that Patchbay printed at startup, ` +
+    'after “No account exists yet”. Every start prints it until there is an account.'
   throw new AppError('forbidden', message, {
     errors: [
       { path: 'setupToken', message: setupToken === undefined ? 'is missing' : 'is not the one that Patchbay printed' },
@@ -140,21 +162,21 @@ export type NewUser = {
 }
 
 /**
- * Creates an account and its first membership. The first account of an installation becomes the operator. Calls
- * `assertAllowed`, which may throw, with a flag that says whether this is the first account. Transactions are
- * serializable, so two concurrent sign-ups cannot both be the first.
+ * Creates an account and its first membership. The first account of an installation becomes the operator. Calls `admit`,
+ * which may throw, with a flag that says whether this is the first account. Transactions are serializable, so two
+ * concurrent sign-ups cannot both be the first.
  */
 export const makeAccount = async (
   tx: Transaction,
   { email, passwordHash, isOperator, home, address }: NewUser,
   tenancy: SignUpPolicy['tenancy'],
-  assertAllowed: (isFirst: boolean) => void = () => undefined,
+  admit: (isFirst: boolean) => Standing,
 ): Promise<User> => {
   const isFirst = await isFirstAccount(tx)
-  assertAllowed(isFirst)
+  const emailVerifiedAt = admit(isFirst) === 'proven' ? new Date() : undefined
   // The demo's email is reserved even before the demo is run: an account with it would own the demo and not be counted.
   if (email === DEMO_EMAIL || (await store.findUserByEmail(tx, email)) !== undefined) throw emailTaken()
-  const user = await store.createUser(tx, { email, passwordHash, isOperator: isOperator || isFirst })
+  const user = await store.createUser(tx, { email, emailVerifiedAt, passwordHash, isOperator: isOperator || isFirst })
   await auditNewUser(tx, user, address)
   const joined = await (isFirst ? settleFirst(tx, user, home) : settleIn(tx, user, home, tenancy))
   await auditFirstMembership(tx, user, address, joined)

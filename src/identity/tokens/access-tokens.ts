@@ -8,11 +8,19 @@ import type { AccessToken } from '../account.ts'
 import type { AccountParts } from '../account-parts.ts'
 import { writeAudit } from '../audit/audit.store.ts'
 import { hashToken, makeToken } from '../credentials.ts'
+import { assertConfirmed } from '../unconfirmed.ts'
 import * as store from './tokens.store.ts'
 
 /** Default and maximum lifetime of a token, in days. */
 export const DEFAULT_TOKEN_DAYS = 90
 export const MAX_TOKEN_DAYS = 365
+/** Maximum lifetime of a token, in days, until the user has confirmed their email. */
+export const UNCONFIRMED_TOKEN_DAYS = 1
+
+const LONG_TOKEN = 'create a token that is valid for more than a day'
+const LONG_TOKEN_ERRORS = [
+  { path: 'expiresInDays', message: `must be ${UNCONFIRMED_TOKEN_DAYS} until your email is confirmed` },
+]
 
 export type TokenInput = { name: string; scopes?: readonly Scope[] | undefined; expiresInDays?: number | undefined }
 
@@ -51,7 +59,9 @@ const noToken = () => new AppError('not_found', 'There is no such token.')
 
 /** Operations on the user's own tokens. Other users' tokens are treated as missing. */
 export const createAccessTokens = ({ db, changes }: AccountParts) => ({
-  createToken: (actor: Actor, requested: TokenInput): Promise<NewAccessToken> => {
+  /** Throws `conflict` if the email is not confirmed and the token would be valid for more than a day. */
+  createToken: async (actor: Actor, requested: TokenInput): Promise<NewAccessToken> => {
+    if (requested.expiresInDays !== UNCONFIRMED_TOKEN_DAYS) assertConfirmed(actor, LONG_TOKEN, LONG_TOKEN_ERRORS)
     const allowed = { ...requested, scopes: scopesFor(actor, requested.scopes) }
     return changes.commit(tx => issueToken(tx, actor.userId, allowed, actor))
   },

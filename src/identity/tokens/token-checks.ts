@@ -1,6 +1,7 @@
 import type { Database } from '../../lib/db/client.ts'
 import type { EventBus } from '../../lib/events/event-bus.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
+import type { Mailer } from '../../lib/mail/mailer.ts'
 import type { Logger } from '../../lib/process/logger.ts'
 import { hashToken, isToken } from '../credentials.ts'
 import { createTokenVerifier } from './token-verifier.ts'
@@ -23,10 +24,15 @@ const toCaller = ({ token, memberships }: store.TokenHolder): McpCaller => ({
   expiresAt: token.expiresAt,
 })
 
-export type TokenChecksParts = { db: Database; bus: EventBus; logger: Pick<Logger, 'warn'> }
+export type TokenChecksParts = {
+  db: Database
+  bus: EventBus
+  logger: Pick<Logger, 'warn'>
+  mailer: Pick<Mailer, 'isDelivering'>
+}
 
 /** Checks personal access tokens and records their use. */
-export const createTokenChecks = ({ db, bus, logger }: TokenChecksParts) => {
+export const createTokenChecks = ({ db, bus, logger, mailer }: TokenChecksParts) => {
   const verifier = createTokenVerifier<McpCaller>({
     bus,
     isToken,
@@ -47,7 +53,8 @@ export const createTokenChecks = ({ db, bus, logger }: TokenChecksParts) => {
       const { token, ...user } = holder
       verifier.noteUse(token.id)
       const { userId, scopes, expiresAt } = token
-      return { ...user, userId, scopes: new Set(scopes), expiresAt }
+      const isUnconfirmed = user.isUnconfirmed && mailer.isDelivering
+      return { ...user, isUnconfirmed, userId, scopes: new Set(scopes), expiresAt }
     },
 
     /** Returns the caller of an MCP request with a token, cached for a few seconds. */

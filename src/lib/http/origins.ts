@@ -23,6 +23,10 @@ const withLoopbackNames = (baseUrl: string): string[] => {
 /** Strips the port and converts to lowercase: `example.com` for `example.com:8080`, `[::1]` for `[::1]:8080`. */
 const hostnameOf = (host: string): string => host.toLowerCase().replace(/:\d*$/, '')
 
+/** Returns whether a Host header, or a URL's host, names this machine only. */
+export const isLoopbackHost = (host: string | undefined): boolean =>
+  host !== undefined && LOOPBACK_NAMES.some(name => name === hostnameOf(host))
+
 /**
  * Decides from the Origin and Host headers whether a web page may send a request. Other programs send no Origin and are
  * allowed. Source: MCP, transports, "Security Warning"; RFC 6454 §7.

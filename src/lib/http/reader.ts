@@ -12,6 +12,10 @@ export const acceptedTypesOf = (accept: string): string[] =>
       return parameters.some(text => /^q=0(\.0*)?$/.test(text)) ? [] : [type]
     })
 
+/** Returns whether the sender might show the response as a page. A browser that opens an address always says so. */
+export const acceptsHtml = ({ accept = '' }: IncomingHttpHeaders): boolean =>
+  acceptedTypesOf(accept).includes('text/html')
+
 /** Returns whether a browser sent the request to show a page: it accepts HTML, before any type for programs. */
 export const isForPerson = ({ accept }: IncomingHttpHeaders): boolean => {
   if (accept === undefined || !accept.includes('text/html')) return false

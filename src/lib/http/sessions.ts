@@ -138,6 +138,10 @@ export const beginSession = async (request: FastifyRequest, reply: FastifyReply,
 export const sessionIdOf = ({ signedInBy, session }: FastifyRequest): string | undefined =>
   signedInBy === 'session' ? session.sessionId : undefined
 
+/** Returns the user whose session sent the request. */
+export const sessionUserIdOf = ({ signedInBy, actor }: FastifyRequest): string | undefined =>
+  signedInBy === 'session' ? actor?.userId : undefined
+
 /** Signs the user out: deletes the session from the store and clears the cookie. */
 export const endSession = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
   const { isHttps } = request.server.sessionOptions

@@ -10,6 +10,11 @@ export type Actor = {
   userId: string
   email: string
   isOperator: boolean
+  /**
+   * Whether anybody could have made the account: it has a password, and nobody has confirmed its email. False if the
+   * installation does not deliver email.
+   */
+  isUnconfirmed: boolean
   scopes: ReadonlySet<Scope>
   /** Expiry time of the request's token; undefined for a session. */
   expiresAt?: Date

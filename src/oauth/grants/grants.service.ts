@@ -46,8 +46,9 @@ export const createGrantService = ({ db, changes }: GrantServiceParts) => {
     /** Removes the actor's own grant, or anybody's grant for a server that the actor owns or manages. */
     removeGrant: (actor: Actor, id: string): Promise<void> => remove(actor, id, organizationIdsOf(actor)),
 
-    /** Lists the clients that act on behalf of the actor. */
-    listApplications: (actor: Actor, page: IdPage): Promise<Grant[]> => listGrants(db, { userId: actor.userId }, page),
+    /** Lists the clients that act on behalf of a user. */
+    listApplications: ({ userId }: Pick<Actor, 'userId'>, page: IdPage): Promise<Grant[]> =>
+      listGrants(db, { userId }, page),
 
     removeApplication: (actor: Actor, id: string): Promise<void> => remove(actor, id, []),
   }

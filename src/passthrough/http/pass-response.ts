@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream'
+import { acceptsHtml } from '../../lib/http/reader.ts'
 import type { ResponseHead } from '../../lib/outbound/dispatch.ts'
 import { headerOf } from '../../mcp/headers.ts'
 import { writeHead } from '../../mcp/http-exchange.ts'
@@ -9,7 +10,7 @@ import type { Slot } from '../route/balancer.ts'
 import { suffixOf } from '../route/target.ts'
 import { replaceEndpoint } from './endpoint-event.ts'
 import type { ForwardedRequest } from './forwarded-request.ts'
-import { credentialsRefusal, isUnauthorized } from './refusals.ts'
+import { credentialsRefusal, isUnauthorized, writeBadGateway } from './refusals.ts'
 import { buildResponseHeaders, readLocation } from './response-headers.ts'
 
 /** A valid reason phrase (RFC 9112 §4). */
@@ -100,6 +101,7 @@ export const passResponse = (head: ResponseHead, forwarded: ForwardedResponse): 
     refuse(credentialsRefusal(status))
     return undefined
   }
+  const isForPage = acceptsHtml(http.headers)
   const location = readLocation({
     status,
     location: headerOf(headers, 'location'),
@@ -107,10 +109,15 @@ export const passResponse = (head: ResponseHead, forwarded: ForwardedResponse): 
     targets: route.balancer.targets,
     publicPath,
     hasToken: http.headers.authorization !== undefined,
+    isForPage,
     holdsSecret: text => holdsSecret(forwarded, text),
   })
   if (!location.ok) {
-    refuse(refusal(502, ERROR.transport, location.error))
+    if (!isForPage) refuse(refusal(502, ERROR.transport, location.error))
+    else {
+      passage.error ??= location.error
+      writeBadGateway(http, location.error)
+    }
     return undefined
   }
   const session = headerOf(headers, SESSION_HEADER)

@@ -1,8 +1,11 @@
+import { PROBLEM_MEDIA_TYPE, type Problem } from '../../lib/http/problem.ts'
 import type { OutboundFault } from '../../lib/outbound/outbound-request.ts'
+import { type HttpExchange, writeHead } from '../../mcp/http-exchange.ts'
 import { ERROR } from '../../mcp/protocol.ts'
 import { type Refusal, refusal } from '../../mcp/rpc-response.ts'
 import type { ProxyFault } from '../proxy/reverse-proxy.ts'
 import type { PassthroughRoute } from '../route/passthroughs.ts'
+import { CONFINED } from './response-headers.ts'
 
 /** Statuses with which the upstream, or a proxy in front of it, rejects credentials. */
 const UNAUTHORIZED: ReadonlySet<number> = new Set([401, 407])
@@ -15,6 +18,14 @@ export const isUnauthorized = (status: number): boolean => UNAUTHORIZED.has(stat
  */
 export const credentialsRefusal = (status: number): Refusal =>
   refusal(502, ERROR.transport, `The MCP server responded with ${status}: it rejects the configured credentials`)
+
+/** Writes a problem document (RFC 9457) with 502, for clients that expect a page. */
+export const writeBadGateway = (http: HttpExchange, detail: string): void => {
+  const body = JSON.stringify({ type: 'about:blank', title: 'Bad Gateway', status: 502, detail } satisfies Problem)
+  const length = String(Buffer.byteLength(body))
+  writeHead(http, 502, ['content-type', PROBLEM_MEDIA_TYPE, 'content-length', length, ...CONFINED])
+  http.raw.end(body)
+}
 
 const STATUS_OF: Partial<Record<OutboundFault, number>> = { timeout: 504, connect_timeout: 504 }
 

@@ -42,7 +42,7 @@ const DROPPED_PREFIXES =
   /^(?:access-control-|sec-session-|secure-session-|x-accel-(?!buffering$)|x-lighttpd-|x-litespeed-|x-reproxy-|.+-cdn-cache-control$)/
 
 /** Isolates an upstream's page from ours: it runs no scripts and has no access to our origin. */
-const CONFINED = ['content-security-policy', "sandbox; default-src 'none'", 'x-content-type-options', 'nosniff']
+export const CONFINED = ['content-security-policy', "sandbox; default-src 'none'", 'x-content-type-options', 'nosniff']
 
 const ADDRESSES: ReadonlySet<string> = new Set(['location', 'content-location'])
 
@@ -98,6 +98,8 @@ export type RedirectParts = {
   /** The server's public path. */
   publicPath: string
   hasToken: boolean
+  /** Whether the client may show the response as a page. */
+  isForPage: boolean
   holdsSecret: (text: string) => boolean
 }
 
@@ -106,12 +108,13 @@ const leak = (where: string): Result<never, string> =>
 
 /**
  * Translates the Location of a response. Targets within the upstream become URLs of this server. Other targets are
- * allowed only if the client would not send them a body or a token. The error gives the reason.
+ * allowed only if the client would not send them a body or a token, and does not show pages: a link to our origin must
+ * not lead a person elsewhere. The error gives the reason.
  */
 export const readLocation = (parts: RedirectParts): Result<string | undefined, string> => {
-  const { status, location, upstreamUrl, targets, publicPath, hasToken, holdsSecret } = parts
+  const { status, location, upstreamUrl, targets, publicPath, hasToken, isForPage, holdsSecret } = parts
   if (location === undefined) return success(undefined)
-  const isRedirect = REDIRECTS.has(status)
+  const isRedirect = REDIRECTS.has(status) || (isForPage && status >= 300 && status < 400)
   // Node decodes headers as Latin-1. Browsers read non-ASCII characters as UTF-8.
   const url = URL.parse(Buffer.from(location, 'latin1').toString('utf8'), upstreamUrl)
   if (url === null) return isRedirect ? leak('to an invalid URL') : success(undefined)
@@ -124,6 +127,7 @@ export const readLocation = (parts: RedirectParts): Result<string | undefined, s
   if (!isRedirect) return success(undefined)
   if (targets.some(({ url: { origin } }) => origin === url.origin)) return leak('outside its own path')
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return leak('to a URL that does not use http or https')
+  if (isForPage) return leak('a browser to another origin, which it would reach from an address of this one')
   if (hasToken || REPEATING.has(status))
     return leak('to another origin, which would receive data meant for this server')
   return holdsSecret(url.href) ? leak('to an address that contains a secret') : success(url.href)

@@ -7,6 +7,8 @@ import { findMemberByEmail, findRole } from '../../tenancy/members.store.ts'
 import { takeSnapshot } from '../../tools/sharing/snapshots.ts'
 import { toolkitNotFound } from '../../tools/toolkits.service.ts'
 import { findUsableToolkit } from '../../tools/toolkits.store.ts'
+import { assertMayMoveCommands } from '../../upstreams/config/stdio-permission.ts'
+import { listAllUpstreams } from '../../upstreams/upstreams.store.ts'
 import { isAllowed, policyOf } from '../access/access.ts'
 import type { Server } from '../server.ts'
 import { auditServer } from '../server-audit.ts'
@@ -86,7 +88,8 @@ export const createServerTransfer = ({ changes }: ServerServiceParts) => ({
   /**
    * Moves a server, with its globals, instances and history, to another organization. The actor must manage the current
    * organization and be able to build in the new one. The URL does not change. Allowed users who are members of the new
-   * organization remain allowed.
+   * organization remain allowed. Only the operator may move a server that runs commands on this machine: the operator
+   * may not see it in the new organization.
    */
   transferServer: (actor: Actor, id: string, input: TransferInput): Promise<Server> =>
     changes.commit(async (tx, announce) => {
@@ -96,6 +99,7 @@ export const createServerTransfer = ({ changes }: ServerServiceParts) => ({
       if (organizationId === before.organizationId) {
         throw new AppError('conflict', 'The server already belongs to this organization.')
       }
+      assertMayMoveCommands(actor, await listAllUpstreams(tx, id))
       const ownerId = await newOwnerId(tx, actor, before, input)
       await snapshotUsedToolkits(tx, before, organizationId)
       await store.moveServer(tx, id, { organizationId, ownerId })

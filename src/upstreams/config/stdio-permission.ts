@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
-import type { UpstreamConfig } from '../upstream.ts'
+import type { Upstream, UpstreamConfig } from '../upstream.ts'
 
 /** Throws if the actor may not run commands on this machine. */
 export const assertMayRunCommands = (actor: Actor, { allowStdio }: { allowStdio: boolean }): void => {
@@ -12,6 +12,16 @@ export const assertMayRunCommands = (actor: Actor, { allowStdio }: { allowStdio:
     const message = 'Commands cannot be attached because PATCHBAY_ALLOW_STDIO is not true.'
     throw new AppError('forbidden', message)
   }
+}
+
+/** Throws if one of a server's upstreams is a command and the actor is not the operator. */
+export const assertMayMoveCommands = (actor: Actor, upstreams: readonly Pick<Upstream, 'name' | 'config'>[]): void => {
+  const command = upstreams.find(({ config }) => config.transport === 'stdio')
+  if (command === undefined || actor.isOperator) return
+  const message =
+    `The MCP server "${command.name}" runs a command on this machine, so only the operator of this installation can ` +
+    'move this server to another organization. Remove it first, or ask the operator.'
+  throw new AppError('forbidden', message)
 }
 
 const commandOf = (config: UpstreamConfig): unknown =>

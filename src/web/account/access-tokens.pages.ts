@@ -3,12 +3,13 @@ import { z } from 'zod'
 import type { AccessToken } from '../../identity/account.ts'
 import { NewToken } from '../../identity/accounts.schema.ts'
 import type { AccountService } from '../../identity/accounts.service.ts'
+import { UNCONFIRMED_TOKEN_DAYS } from '../../identity/tokens/access-tokens.ts'
 import { actorOf } from '../../lib/http/access.ts'
 import { listQuery } from '../../lib/http/list-query.ts'
 import { formPage, formText, formValues } from '../../lib/http/pages/forms.ts'
 import { shownTime } from '../../lib/http/pages/time-text.ts'
 import { parseInput } from '../../lib/http/validation.ts'
-import { SCOPES, type Scope } from '../../lib/kernel/actor.ts'
+import { type Actor, SCOPES, type Scope } from '../../lib/kernel/actor.ts'
 import { removalPage } from '../frame/removal-page.ts'
 import { doneText, idOf, idRoute, ownForm, readList } from '../frame/user-page.ts'
 import { accountFrame } from './account-tabs.ts'
@@ -20,13 +21,19 @@ const SCOPE_CHOICES: readonly { scope: Scope; title: string; text: string }[] = 
   { scope: 'write', title: 'Write', text: 'Create and change everything you can.' },
   { scope: 'mcp', title: 'Call MCP servers', text: 'Use the tools of servers you have access to.' },
 ]
+const ONE_DAY = { value: String(UNCONFIRMED_TOKEN_DAYS), text: 'In a day' }
 const EXPIRIES = [
+  ONE_DAY,
   { value: '7', text: 'In 7 days' },
   { value: '30', text: 'In 30 days' },
   { value: '90', text: 'In 90 days' },
   { value: '365', text: 'In a year' },
 ]
-const FIRST_CHOICE = { name: '', scopes: ['read', 'mcp'], expiresInDays: '90' }
+const firstChoiceOf = ({ isUnconfirmed }: Actor) => ({
+  name: '',
+  scopes: ['read', 'mcp'],
+  expiresInDays: isUnconfirmed ? ONE_DAY.value : '90',
+})
 
 const DONE = { revoked: 'Token revoked. It no longer works.' }
 
@@ -50,7 +57,7 @@ export const accessTokenPages: FastifyPluginAsync<{ accounts: AccountService }> 
   formPage(app, PATH, {
     ...ownForm,
     fields: TokenForm,
-    page: async (request, actor, typed = FIRST_CHOICE) => {
+    page: async (request, actor, typed = firstChoiceOf(actor)) => {
       const { cursor } = listQuery.parse(request.query)
       const { items, next } = await readList(
         { path: PATH, cursor },
@@ -65,7 +72,7 @@ export const accessTokenPages: FastifyPluginAsync<{ accounts: AccountService }> 
           next,
           typed,
           scopes: SCOPE_CHOICES.map(choice => ({ ...choice, isChosen: typed.scopes.includes(choice.scope) })),
-          expiries: EXPIRIES,
+          expiries: actor.isUnconfirmed ? [ONE_DAY] : EXPIRIES,
           done: doneText(request, DONE),
         },
         labels: { name: 'name', scopes: 'scopes', expiresInDays: 'expiry' },

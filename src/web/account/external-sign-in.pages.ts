@@ -14,6 +14,7 @@ import { ownPassword } from '../../identity/second-factor/second-factor.schema.t
 import { type FormPage, formText, parseForm, showForm, submitForm } from '../../lib/http/pages/forms.ts'
 import { parseReturnTo } from '../../lib/http/pages/return-to.ts'
 import { parseInput } from '../../lib/http/validation.ts'
+import { visitorOf } from '../../lib/http/visitor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { queryOf } from '../frame/user-page.ts'
 import { redirectAfterForm } from './redirect-after-form.ts'
@@ -57,7 +58,7 @@ export const externalSignInPages: FastifyPluginAsync<{ accounts: AccountService 
     const journey = await takeExternalSignIn(request)
     if (journey === undefined) throw notBegun()
     if (journey.linkTo !== undefined) return finishLinking(request, reply, journey)
-    const back = await accounts.finishExternalSignIn(queryOf(request), journey, request.ip)
+    const back = await accounts.finishExternalSignIn(queryOf(request), journey, visitorOf(request))
     if (back.kind === 'signed_in') return continueSignIn(request, reply, back.first, { returnTo: journey.returnTo })
     await saveWaitingLink(request, { ...back.person, returnTo: journey.returnTo })
     return reply.redirect('/sign-in/link', 303)

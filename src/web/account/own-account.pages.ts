@@ -24,9 +24,11 @@ export const ownAccountPages: FastifyPluginAsync<{ accounts: AccountService }> =
         user: {
           email: user.email,
           isVerified: user.emailVerifiedAt !== undefined,
+          isUnconfirmed: actor.isUnconfirmed,
           isOperator: user.isOperator,
           since: user.createdAt.toISOString().slice(0, 10),
         },
+        asksToConfirm: user.emailVerifiedAt === undefined,
         typed,
         done: doneText(request, notes),
       },

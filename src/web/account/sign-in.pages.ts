@@ -1,4 +1,4 @@
-import type { FastifyPluginAsync, FastifyReply } from 'fastify'
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { SignIn, SignUp } from '../../identity/accounts.schema.ts'
 import type { AccountService } from '../../identity/accounts.service.ts'
@@ -8,6 +8,7 @@ import { parseReturnTo } from '../../lib/http/pages/return-to.ts'
 import { readTypedForm } from '../../lib/http/pages/typed-form.ts'
 import { beginSession, endSession } from '../../lib/http/sessions.ts'
 import { parseInput } from '../../lib/http/validation.ts'
+import { visitorOf } from '../../lib/http/visitor.ts'
 import { redirectAfterForm } from './redirect-after-form.ts'
 import { continueSignIn } from './second-factor.session.ts'
 import { signInAgainPage } from './typed-form.pages.ts'
@@ -39,8 +40,8 @@ export const signInPages: FastifyPluginAsync<{ accounts: AccountService }> = asy
     return { view: 'account/sign-in', data: { ...data, external: externalFor(returnTo) }, labels: LABELS }
   }
 
-  const signUpPage = async (returnTo: string, email = ''): Promise<FormPage> => {
-    const { closed, needsSetupToken } = await accounts.getSignUpTerms()
+  const signUpPage = async (request: FastifyRequest, returnTo: string, email = ''): Promise<FormPage> => {
+    const { closed, needsSetupToken } = await accounts.getSignUpTerms(visitorOf(request))
     const data = { title: 'Create account', returnTo, email, signInHref: withReturnTo('/sign-in', returnTo) }
     return {
       view: 'account/sign-up',
@@ -72,17 +73,19 @@ export const signInPages: FastifyPluginAsync<{ accounts: AccountService }> = asy
     })
   })
 
-  app.get('/sign-up', { config: STRANGERS }, (_request, reply) => showToStrangers(reply, signUpPage))
+  app.get('/sign-up', { config: STRANGERS }, (request, reply) =>
+    showToStrangers(reply, returnTo => signUpPage(request, returnTo)),
+  )
 
   app.post('/sign-up', { config: STRANGERS }, async (request, reply) => {
     const { setup_token, ...form } = parseForm(SignUpForm, request.body)
     const returnTo = parseReturnTo(form.return_to)
     return submitForm(
       reply,
-      () => signUpPage(returnTo, form.email),
+      () => signUpPage(request, returnTo, form.email),
       async () => {
         const input = parseInput(SignUp, { ...form, setupToken: setup_token === '' ? undefined : setup_token })
-        const user = await accounts.signUp({ ...input, address: request.ip })
+        const user = await accounts.signUp({ ...input, ...visitorOf(request) })
         await beginSession(request, reply, user.id)
         return redirectAfterForm(reply, returnTo)
       },

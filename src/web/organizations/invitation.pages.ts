@@ -6,6 +6,7 @@ import { PASSWORD_HINT } from '../../identity/credentials.ts'
 import { type FormPage, formText, postForm, showForm } from '../../lib/http/pages/forms.ts'
 import { beginSession } from '../../lib/http/sessions.ts'
 import { parseInput } from '../../lib/http/validation.ts'
+import { visitorOf } from '../../lib/http/visitor.ts'
 import { invitationPath } from '../../tenancy/invitations/invitation-link.ts'
 import type { InvitationService } from '../../tenancy/invitations/invitations.service.ts'
 import { ownForm } from '../frame/user-page.ts'
@@ -69,7 +70,7 @@ export const invitationPages: FastifyPluginAsync<Parts> = async (app, { invitati
     save: async (request, _loaded, { token, password }, reply) => {
       // Use the invited address, because no other address can accept the invitation.
       const { email } = await invitations.getOpenInvitation(token)
-      const input = { ...parseInput(SignUp, { email, password }), invitation: token, address: request.ip }
+      const input = { ...parseInput(SignUp, { email, password }), invitation: token, ...visitorOf(request) }
       const user = await accounts.signUp(input)
       await beginSession(request, reply, user.id)
       return '/'

@@ -3,6 +3,7 @@ import { createApiClient } from '../../support/api-client.ts'
 import { createBrowser } from '../../support/browser.ts'
 import { databasesOfRun } from '../../support/databases.ts'
 import { createPageBrowser } from '../../support/page-browser.ts'
+import { SETUP_TOKEN } from '../../support/setup-token.ts'
 import { runPatchbay, runUser } from '../../support/world.ts'
 import { BEHIND_PROXY, PASSWORD } from '../app.ts'
 import { readEntries } from './audit-world.ts'
@@ -67,7 +68,7 @@ describe.each(databasesOfRun)('the audit log on $kind', kind => {
   it('records sign-ins and sign-outs through the pages only once', async () => {
     const browser = createPageBrowser(patchbay.origin, { address: HOME })
     await browser.get('/sign-up')
-    await browser.submit('/sign-up', { email: 'pages@example.com', password: PASSWORD })
+    await browser.submit('/sign-up', { email: 'pages@example.com', password: PASSWORD, setup_token: SETUP_TOKEN })
     await browser.get('/account')
     await browser.submit('/sign-out', {})
     await browser.get('/sign-in')

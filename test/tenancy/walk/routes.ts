@@ -681,8 +681,7 @@ const ownAccount: Row[] = [
     statuses: own(400),
   })),
   { route: 'GET /account/identities', statuses: OWN },
-  // The askers' email addresses are not confirmed.
-  { route: 'POST /account/identities', statuses: own(409) },
+  { route: 'POST /account/identities', statuses: own(400) },
   { route: 'POST /account/identities/:id/removal', id: () => randomUUID(), statuses: own(404) },
   { route: 'POST /account/email-verification', statuses: own(303) },
   { route: 'POST /account/email', statuses: own(400) },

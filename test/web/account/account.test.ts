@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { linkIn } from '../../identity/mail.ts'
 import { createPageBrowser, inputsOf } from '../../support/page-browser.ts'
+import { SETUP_TOKEN } from '../../support/setup-token.ts'
 import type { SmtpServer } from '../../support/smtp-server.ts'
 import { runPatchbay, startWorld } from '../../support/world.ts'
 
@@ -18,7 +19,7 @@ const start = async (env: Record<string, string> = {}) => {
 
 const newPerson = async ({ origin, smtp }: { origin: string; smtp: SmtpServer }, email = 'ada@example.com') => {
   const browser = createPageBrowser(origin)
-  await browser.submit('/sign-up', { email, password: PASSWORD })
+  await browser.submit('/sign-up', { email, password: PASSWORD, setup_token: SETUP_TOKEN })
   await browser.get('/account')
   return { browser, email, welcome: await smtp.next() }
 }
@@ -34,13 +35,77 @@ describe('the page of an emailed link', () => {
     const scanner = createPageBrowser(app.origin)
     for (let count = 0; count < 3; count++) expect((await scanner.get(pathOf(link))).status).toBe(200)
     expect((await browser.get('/account')).html).toContain('Not confirmed yet')
-    const page = await scanner.get(pathOf(link))
-    const done = await scanner.submit('/verify-email', { token: inputsOf(page.html).get('token') ?? '' })
+    const page = await browser.get(pathOf(link))
+    expect(page.html).not.toContain('will end')
+    const done = await browser.submit('/verify-email', { token: inputsOf(page.html).get('token') ?? '' })
     expect(done.html).toContain('Email confirmed')
     expect((await browser.get('/account')).html).toContain('<span class="state">Confirmed</span>')
     const again = await scanner.submit('/verify-email', { token: link.token })
     expect(again.status).toBe(400)
     expect(again.html).toContain('This link is no longer valid')
+  })
+
+  it('opened elsewhere says what confirming ends, and ends it', async () => {
+    const app = await start()
+    const { browser, email, welcome } = await newPerson(app)
+    const link = linkIn(welcome)
+    const elsewhere = createPageBrowser(app.origin)
+    expect((await elsewhere.get(pathOf(link))).html).toMatch(/not signed in to its account here.*will end/)
+    const done = await elsewhere.submit('/verify-email', { token: link.token })
+    expect(done.html).toContain('set a new password')
+    expect(done.html).toContain('href="/sign-in"')
+    expect((await browser.get('/account')).status).toBe(303)
+    expect((await elsewhere.submit('/sign-in', { email, password: PASSWORD })).status).toBe(303)
+  })
+
+  it('for a new password lists what can use the account, with Revoke all ticked', async () => {
+    const app = await start()
+    const { browser, email, welcome } = await newPerson(app)
+    await browser.submit('/verify-email', { token: linkIn(welcome).token })
+    const { db } = app.services
+    const { id: userId } = await db.user.findUniqueOrThrow({ where: { email } })
+    const { organizationId } = await db.membership.findFirstOrThrow({ where: { userId } })
+    const server = await db.server.create({ data: { organizationId, ownerId: userId, name: 'Mine' } })
+    const makeTokenAndGrant = async () => {
+      await browser.get('/account/tokens')
+      const made = await browser.submit('/account/tokens', { name: '<b>Cron', scopes: 'read', expiresInDays: '90' })
+      expect(made.html).toContain('pbk_')
+      const grant = { kind: 'Grant', userId, clientId: 'https://client.example/app', serverId: server.id }
+      await db.oAuthArtifact.create({ data: { ...grant, handleHash: grant.clientId, payload: {} } })
+    }
+    const openReset = async () => {
+      const stranger = createPageBrowser(app.origin)
+      await stranger.submit('/forgot-password', { email })
+      const link = linkIn(await app.smtp.next())
+      return { stranger, token: link.token, page: await stranger.get(pathOf(link)) }
+    }
+    const leftOver = async () => [await db.accessToken.count(), await db.oAuthArtifact.count()]
+
+    await makeTokenAndGrant()
+    const first = await openReset()
+    expect(first.page.html).toMatch(/&lt;b&gt;Cron.*client\.example.*name="revokeAll" value="yes" checked/s)
+    const short = await first.stranger.submit('/reset-password', { token: first.token, password: 'short!' })
+    expect(short.html).toMatch(/name="revokeAll" value="yes">/)
+    await first.stranger.submit('/reset-password', { token: first.token, password: NEW_PASSWORD })
+    expect(await leftOver()).toEqual([1, 1])
+    await app.smtp.next()
+
+    const second = await openReset()
+    await second.stranger.submit('/reset-password', { token: second.token, password: PASSWORD, revokeAll: 'yes' })
+    expect(await leftOver()).toEqual([0, 0])
+    await app.smtp.next()
+    const third = await openReset()
+    expect(third.page.html).toContain('<input type="hidden" name="revokeAll" value="yes">')
+  })
+
+  it('for a new password says what ends if nobody has confirmed the email', async () => {
+    const app = await start()
+    const { email } = await newPerson(app)
+    const stranger = createPageBrowser(app.origin)
+    await stranger.submit('/forgot-password', { email })
+    const { html } = await stranger.get(pathOf(linkIn(await app.smtp.next())))
+    expect(html).toContain('Nobody has confirmed this email yet')
+    expect(html).not.toContain('revokeAll')
   })
 
   it('sets a new password, and shows errors without repeating the password', async () => {
@@ -81,6 +146,49 @@ describe('the page of an emailed link', () => {
     await fetch(`${app.origin}/api/v1/email-verifications?token=${link.token}`, { method: 'POST' })
     expect(lines.join('')).toContain('/api/v1/email-verifications')
     expect(lines.join('')).not.toContain(link.token)
+  })
+})
+
+describe('a user whose email is not confirmed', () => {
+  it('is asked on each page to confirm it, and gets another link', async () => {
+    const app = await start()
+    const { browser, email, welcome } = await newPerson(app)
+    const page = await browser.get('/servers')
+    expect(page.html).toContain(`Confirm ${email} with the link`)
+    expect((await browser.get('/account')).html).not.toContain('Confirm ada@')
+    await browser.get('/servers')
+    const sent = await browser.submit('/account/email-verification', {})
+    expect(sent).toMatchObject({ status: 303, location: '/account?done=verification' })
+    expect((await browser.get('/account?done=verification')).html).toContain('confirmation link is on its way')
+    expect(linkIn(await app.smtp.next()).token).not.toBe(linkIn(welcome).token)
+    await browser.submit('/verify-email', { token: linkIn(welcome).token })
+    expect((await browser.get('/servers')).html).not.toContain('Confirm ada@')
+  })
+
+  it('is told why there is no second factor yet, and offered tokens for a day only', async () => {
+    const app = await start()
+    const { browser } = await newPerson(app)
+    await browser.get('/account/security')
+    const refused = await browser.submit('/account/second-factor', { password: PASSWORD })
+    expect(refused.status).toBe(409)
+    expect(refused.html).toContain('Confirm your email before you turn on two-factor authentication.')
+    const { html } = await browser.get('/account/tokens')
+    expect(html).toContain('In a day')
+    expect(html).not.toContain('In 90 days')
+    const form = { name: 'Cron', scopes: 'read' }
+    const long = await browser.submit('/account/tokens', { ...form, expiresInDays: '90' })
+    expect(long.status).toBe(409)
+    expect(long.html).toContain('must be 1 until your email is confirmed')
+    expect((await browser.submit('/account/tokens', { ...form, expiresInDays: '1' })).html).toContain('pbk_')
+  })
+
+  it('sees no such request if the installation does not send mail', async () => {
+    const app = await startWorld({})
+    onTestFinished(app.close)
+    const browser = createPageBrowser(app.origin)
+    await browser.submit('/sign-up', { email: 'ada@example.com', password: PASSWORD })
+    expect((await browser.get('/servers')).html).not.toContain('Confirm ada@')
+    expect((await browser.get('/account/tokens')).html).toContain('In 90 days')
   })
 })
 

@@ -1,4 +1,5 @@
 import { createPageBrowser } from '../../support/page-browser.ts'
+import { SETUP_TOKEN } from '../../support/setup-token.ts'
 import { runPatchbay } from '../../support/world.ts'
 
 export const PASSWORD = 'correct horse battery staple'
@@ -10,7 +11,7 @@ export const runPeople = () => {
   const person = async () => {
     const email = `person${++userCount}@example.com`
     const browser = createPageBrowser(patchbay.origin, { address: `198.51.100.${userCount}` })
-    await browser.submit('/sign-up', { email, password: PASSWORD })
+    await browser.submit('/sign-up', { email, password: PASSWORD, setup_token: SETUP_TOKEN })
     const { db } = patchbay.services
     const { id: userId } = await db.user.findUniqueOrThrow({ where: { email } })
     const { organizationId } = await db.membership.findFirstOrThrow({ where: { userId } })

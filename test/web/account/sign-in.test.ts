@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { createPageBrowser, inputsOf, type PageResponse } from '../../support/page-browser.ts'
+import { SETUP_TOKEN } from '../../support/setup-token.ts'
 import { runPatchbay } from '../../support/world.ts'
 
 vi.setConfig({ testTimeout: 30_000 })
@@ -30,7 +31,7 @@ describe('the sign-in and sign-up pages', () => {
     const email = newEmail()
     const browser = newBrowser()
     await browser.get('/sign-up')
-    expect(await browser.submit('/sign-up', { email, password: PASSWORD })).toMatchObject({
+    expect(await browser.submit('/sign-up', { email, password: PASSWORD, setup_token: SETUP_TOKEN })).toMatchObject({
       status: 303,
       location: '/',
     })
@@ -68,7 +69,7 @@ describe('the sign-in and sign-up pages', () => {
     expect(done.html).toContain(`content="0; url=${AUTHORIZE.replaceAll('&', '&amp;')}"`)
     const another = newBrowser()
     await another.get(withReturnTo('/sign-up', AUTHORIZE))
-    const made = await another.submit('/sign-up', { email: newEmail(), password: PASSWORD })
+    const made = await another.submit('/sign-up', { email: newEmail(), password: PASSWORD, setup_token: SETUP_TOKEN })
     expect(made.html).toContain(hrefOf(AUTHORIZE))
   })
 
@@ -124,7 +125,7 @@ describe('the sign-in and sign-up pages', () => {
 
   it('respond with 409 if the email is taken', async () => {
     const { email } = await withAccount()
-    const answer = await newBrowser().submit('/sign-up', { email, password: PASSWORD })
+    const answer = await newBrowser().submit('/sign-up', { email, password: PASSWORD, setup_token: SETUP_TOKEN })
     expect(answer.status).toBe(409)
     expect(answer.html).toContain('The email is already taken.')
   })
@@ -271,8 +272,7 @@ describe('the sign-up page', () => {
       expect(refused.html).toContain(sentence)
       expect(inputsOf(refused.html).get('email')).toBe(form.email)
     }
-    const setupToken = patchbay.services.setupToken ?? ''
-    expect((await browser.submit('/sign-up', { ...form, setup_token: setupToken })).status).toBe(303)
+    expect((await browser.submit('/sign-up', { ...form, setup_token: SETUP_TOKEN })).status).toBe(303)
 
     const later = createPageBrowser(patchbay.origin)
     const page = await later.get('/sign-up')

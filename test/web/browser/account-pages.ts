@@ -22,9 +22,16 @@ export const strangerPages: Pages = {
   ],
   'GET /sign-up': [{ path: '/sign-up', who: 'stranger' }],
   'GET /forgot-password': [{ path: '/forgot-password', who: 'stranger' }],
-  'GET /verify-email': [{ path: '/verify-email?token=x', who: 'stranger' }],
+  'GET /verify-email': [
+    { path: '/verify-email?token=x', who: 'stranger' },
+    { path: world => world.makeLink('verify_email', 'viewer'), state: 'elsewhere', who: 'stranger' },
+  ],
   'GET /change-email': [{ path: '/change-email?token=x', who: 'stranger' }],
-  'GET /reset-password': [{ path: '/reset-password?token=x', who: 'stranger' }],
+  'GET /reset-password': [
+    { path: '/reset-password?token=x', who: 'stranger' },
+    { path: world => world.makeLink('reset_password', 'owner'), state: 'listed', who: 'stranger' },
+    { path: world => world.makeLink('reset_password', 'viewer'), state: 'unconfirmed', who: 'stranger' },
+  ],
 }
 
 const PASSWORD = 'correct horse battery staple'

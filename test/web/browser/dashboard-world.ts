@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { LINKS, type LinkPurpose, makeLinkToken } from '../../../src/identity/mail/mailed-links.ts'
 import type { Role } from '../../../src/lib/kernel/roles.ts'
 import { insertGrant } from '../../oauth/support/tokens.ts'
 import { type ApiClient, signUp } from '../../support/api-client.ts'
@@ -174,6 +175,14 @@ export const startDashboardWorld = async ({ baseUrl, carrierUrl }: WorldOptions 
     executionId: executions.items[0]?.id ?? '',
     /** Creates a personal access token for the owner. */
     makeToken: async () => Token.parse((await owner.expectOk('POST', '/tokens', { name: 'script' })).body).token,
+    /** Returns the path of a link as in an email to the owner, whose email is confirmed, or to the viewer. */
+    makeLink: async (purpose: LinkPurpose, who: 'owner' | 'viewer'): Promise<string> => {
+      const { userId, email } = who === 'owner' ? owner : viewer
+      const { token, tokenHash } = makeLinkToken()
+      const expiresAt = new Date(Date.now() + LINKS[purpose].ttlMs)
+      await db.mailedLink.create({ data: { purpose, userId, email, tokenHash, expiresAt } })
+      return `${LINKS[purpose].path}?token=${token}`
+    },
     /** Signs in and returns the browser's cookies. */
     signIn: async (email: string) => {
       const browser = createBrowser(origin)

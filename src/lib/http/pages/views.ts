@@ -35,7 +35,7 @@ export const isFragmentRequest = ({ headers }: FastifyRequest): boolean =>
 export type PageFrame = {
   version: string
   /** Undefined if nobody is signed in. */
-  user: Pick<Actor, 'userId' | 'email' | 'isOperator'> | undefined
+  user: Pick<Actor, 'userId' | 'email' | 'isOperator' | 'isUnconfirmed'> | undefined
   /** Value of the hidden field `_csrf` in each form. Undefined if nobody is signed in. */
   csrfToken: string | undefined
   theme: Theme
@@ -97,6 +97,8 @@ const givenOwnDataOnly: EtaConfig['plugins'][number] = {
   ],
 }
 
+const userOf = ({ userId, email, isOperator, isUnconfirmed }: Actor) => ({ userId, email, isOperator, isUnconfirmed })
+
 /** Adds `page` and `fragment` to the replies of this scope. Call before setting up sessions. */
 export const renderViews = (app: FastifyInstance, options: ViewOptions): void => {
   const { viewsDirectory, version, isDevelopment, assets } = options
@@ -113,7 +115,7 @@ export const renderViews = (app: FastifyInstance, options: ViewOptions): void =>
     const isSignedIn = actor !== undefined && signedInBy === 'session'
     return {
       version,
-      user: isSignedIn ? { userId: actor.userId, email: actor.email, isOperator: actor.isOperator } : undefined,
+      user: isSignedIn ? userOf(actor) : undefined,
       csrfToken: isSignedIn ? reply.generateCsrf() : undefined,
       theme: themeOf(request),
       address: request.method === 'GET' ? request.url : '/',
