@@ -38,6 +38,7 @@ import { getServerFor } from './servers/servers.service.ts'
 import { uses } from './servers/sources/toolkit-uses.store.ts'
 import { listAllInstanceNames } from './servers/tools/instances.store.ts'
 import { invitationsForSignUp } from './tenancy/invitations/invitation-acceptance.ts'
+import { createCreatorLookup } from './tenancy/organization-creators.ts'
 import { tenancyPlugin } from './tenancy/plugin.ts'
 import type { EmbeddingLimits } from './tool-search/embeddings/tool-embeddings.ts'
 import { toolSearchPlugin } from './tool-search/plugin.ts'
@@ -104,7 +105,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
   const verifyMcpToken: VerifyMcpToken = token => accounts.verifyMcpToken(token) ?? oauth.oauthTokens.verify(token)
 
   // Closed after the recorder, which counts the tokens of the last calls before it writes them.
-  const workers = createJobPool()
+  const workers = createJobPool({ findCreator: createCreatorLookup(db) })
   lifecycle.onClose(workers.close)
   const history = historyPlugin(common, lifecycle)
   const counting = createTokenWork(workers.job('count-tokens'))

@@ -122,7 +122,9 @@ export const findOldestOrganization = async (
 }
 
 export const createOrganization = (tx: Transaction, name: string, ownerId: string): Promise<Rows.Organization> =>
-  tx.organization.create({ data: { name, memberships: { create: { userId: ownerId, role: 'owner' } } } })
+  tx.organization.create({
+    data: { name, creatorId: ownerId, memberships: { create: { userId: ownerId, role: 'owner' } } },
+  })
 
 export const addMember = async (
   tx: Transaction,

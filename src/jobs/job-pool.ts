@@ -1,17 +1,12 @@
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { createWorkerPool } from '../lib/worker/worker-pool.ts'
+import { createWorkerPool, type WorkerPoolOptions } from '../lib/worker/worker-pool.ts'
 import { JOBS } from './jobs.ts'
 
 /** The worker's source or compiled file, in this directory. */
 const WORKER = fileURLToPath(new URL(`./jobs.worker${extname(import.meta.url)}`, import.meta.url))
 
-type PoolOptions = {
-  /** Replaces limits. */
-  jobs?: typeof JOBS
-  maxThreads?: number
-  idleMs?: number
-}
+type PoolOptions = Omit<Partial<WorkerPoolOptions<typeof JOBS>>, 'worker'>
 
 export const createJobPool = ({ jobs = JOBS, ...options }: PoolOptions = {}) =>
   createWorkerPool({ jobs, worker: WORKER, ...options })

@@ -15,6 +15,8 @@ import * as store from './organizations.store.ts'
  * Maximum number of organizations for a user who wants to create another. All memberships are read on every request.
  */
 const MAX_ORGANIZATIONS_PER_USER = 100
+/** Maximum number of existing organizations that a user has created. Their work shares the limits of one. */
+const MAX_CREATED_ORGANIZATIONS = 20
 
 export const getOrganization = async (tx: Transaction, actor: Actor, id: string): Promise<Organization> =>
   orThrow(
@@ -30,10 +32,16 @@ const assertConfirmed = ({ name }: Organization, confirm: string): void => {
 }
 
 const assertRoomForAnother = async (tx: Transaction, actor: Actor): Promise<void> => {
+  if ((await store.countCreated(tx, actor.userId)) >= MAX_CREATED_ORGANIZATIONS) {
+    throw new AppError(
+      'limit_exceeded',
+      `You cannot create another organization: ${MAX_CREATED_ORGANIZATIONS} that you created exist, which is the limit. Delete one, or ask another user to create it and invite you.`,
+    )
+  }
   if ((await countMemberships(tx, actor.userId)) < MAX_ORGANIZATIONS_PER_USER) return
   throw new AppError(
     'limit_exceeded',
-    `You cannot create another organization: the limit is ${MAX_ORGANIZATIONS_PER_USER}.`,
+    `You cannot create another organization: you belong to ${MAX_ORGANIZATIONS_PER_USER}, which is the limit.`,
   )
 }
 

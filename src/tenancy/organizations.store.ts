@@ -23,6 +23,10 @@ export const listOrganizations = async (tx: Transaction, userId: string, page: I
   return (await tx.organization.findMany({ ...idPageQuery(page, mine), include: WITH_ROLE(userId) })).flatMap(toOwn)
 }
 
+/** Returns how many existing organizations the user has created. */
+export const countCreated = (tx: Transaction, userId: string): Promise<number> =>
+  tx.organization.count({ where: { creatorId: userId } })
+
 export const removeOrganization = async (tx: Transaction, id: string): Promise<void> => {
   await tx.organization.delete({ where: { id } })
 }

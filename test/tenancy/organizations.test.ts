@@ -37,6 +37,20 @@ describe.each(databasesOfRun)('an organization on $kind', kind => {
     },
   )
 
+  it('is one of at most 20 that a user creates, and makes room when it is deleted', async () => {
+    const owner = await world.person()
+    // Signing up created the first.
+    let id = ''
+    for (let count = 2; count <= 20; count++) {
+      id = (await owner.create('/organizations', { name: `Number ${count}` })).id
+    }
+    const refused = await owner.send('POST', '/organizations', { name: 'Number 21' })
+    expect(refused).toMatchObject({ body: { detail: expect.stringMatching(/20 that you created exist.*Delete one/) } })
+    expect(refused.status).toBe(422)
+    await owner.expectOk('DELETE', `/organizations/${id}`, { confirm: 'Number 20' })
+    await owner.create('/organizations', { name: 'Number 21' })
+  })
+
   it('is deleted with its contents after its name is confirmed, but snapshots of others stay', async () => {
     const owner = await world.person()
     const member = await world.member(owner.organizationId, 'admin')

@@ -1,10 +1,13 @@
 import type { StopSignal } from '../kernel/stop-signal.ts'
 
-/** How long a group counts as slow after a limit ended one of its jobs. */
+/** How long a creator counts as slow after a limit ended one of their jobs. */
 const SLOW_MS = 60_000
 
-/** An owner of work, such as a server, and the owner's group, such as an organization. */
-export type Tenant = { owner: string; group: string }
+/**
+ * An owner of work, such as a server, the owner's group, such as an organization, and the creator of groups, such as a
+ * user. Without a creator, the group counts as its own.
+ */
+export type Tenant = { owner: string; group: string; creator?: string | undefined }
 
 export class QueueFullError extends Error {
   override readonly name = 'QueueFullError'
@@ -19,12 +22,17 @@ export type QueueLimits = {
   maxRunning: number
   maxRunningOfOwner: number
   maxRunningOfGroup: number
+  /** Defaults to the limit of a group. */
+  maxRunningOfCreator?: number
   maxWaiting: number
   maxWaitingOfOwner: number
   maxWaitingOfGroup: number
+  /** Defaults to the limit of a group. */
+  maxWaitingOfCreator?: number
 }
 
-type Waiting = { group: string; start: () => void }
+type Place = { owner: string; group: string; creator: string }
+type Waiting = Omit<Place, 'owner'> & { start: () => void }
 
 /** Keeps counts by key. Removes keys whose count is 0. */
 export const createCounts = () => {
@@ -41,32 +49,38 @@ export const createCounts = () => {
 }
 
 /**
- * Limits how much work runs at once: in total, per owner and per group. Waiting owners take turns, and the group with
- * the fewest running jobs goes first. Slow groups share half of the slots, regardless of how many groups are slow.
+ * Limits how much work runs at once: in total, per owner, per group and per creator. Waiting owners take turns. The
+ * creator with the fewest running jobs goes first, and of that creator the group with the fewest. Slow creators share
+ * half of the slots, regardless of how many there are.
  */
 export const createFairQueue = (limits: QueueLimits, now: () => number = () => performance.now()) => {
-  const running = { all: 0, ofOwner: createCounts(), ofGroup: createCounts() }
-  const waiting = { all: 0, ofGroup: createCounts() }
+  const { maxRunningOfGroup, maxRunningOfCreator = maxRunningOfGroup } = limits
+  const { maxWaitingOfGroup, maxWaitingOfCreator = maxWaitingOfGroup } = limits
+  const running = { all: 0, ofOwner: createCounts(), ofGroup: createCounts(), ofCreator: createCounts() }
+  const waiting = { all: 0, ofGroup: createCounts(), ofCreator: createCounts() }
   /** Waiting work by owner. The owner that started work most recently is last. */
   const owners = new Map<string, Waiting[]>()
   const slowUntil = new Map<string, number>()
 
-  const isSlow = (group: string): boolean => (slowUntil.get(group) ?? 0) > now()
+  const isSlow = (creator: string): boolean => (slowUntil.get(creator) ?? 0) > now()
 
   const countRunningSlow = (): number => {
     let sum = 0
-    for (const [group, count] of running.ofGroup.entries()) if (isSlow(group)) sum += count
+    for (const [creator, count] of running.ofCreator.entries()) if (isSlow(creator)) sum += count
     return sum
   }
 
   const findNextOwner = (): string | undefined => {
     const haveSlowTheirHalf = countRunningSlow() >= limits.maxRunning / 2
-    let next: { owner: string; running: number } | undefined
+    let next: { owner: string; ofCreator: number; ofGroup: number } | undefined
     for (const [owner, [first]] of owners) {
       if (first === undefined || running.ofOwner.of(owner) >= limits.maxRunningOfOwner) continue
-      const runningOfGroup = running.ofGroup.of(first.group)
-      if (runningOfGroup >= limits.maxRunningOfGroup || (haveSlowTheirHalf && isSlow(first.group))) continue
-      if (next === undefined || runningOfGroup < next.running) next = { owner, running: runningOfGroup }
+      const ofGroup = running.ofGroup.of(first.group)
+      const ofCreator = running.ofCreator.of(first.creator)
+      if (ofGroup >= maxRunningOfGroup || ofCreator >= maxRunningOfCreator) continue
+      if (haveSlowTheirHalf && isSlow(first.creator)) continue
+      const order = next === undefined ? -1 : ofCreator - next.ofCreator || ofGroup - next.ofGroup
+      if (order < 0) next = { owner, ofCreator, ofGroup }
     }
     return next?.owner
   }
@@ -77,6 +91,7 @@ export const createFairQueue = (limits: QueueLimits, now: () => number = () => p
     if (left.length > 0) owners.set(owner, left)
     waiting.all--
     waiting.ofGroup.add(removed.group, -1)
+    waiting.ofCreator.add(removed.creator, -1)
   }
 
   const startWaiting = (): void => {
@@ -88,17 +103,19 @@ export const createFairQueue = (limits: QueueLimits, now: () => number = () => p
       running.all++
       running.ofOwner.add(owner, 1)
       running.ofGroup.add(next.group, 1)
+      running.ofCreator.add(next.creator, 1)
       next.start()
     }
   }
 
-  const waitForStart = ({ owner, group }: Tenant, signal: StopSignal | undefined): Promise<void> => {
+  const waitForStart = ({ owner, group, creator }: Place, signal: StopSignal | undefined): Promise<void> => {
     if (signal?.aborted === true) throw new AbortedError()
     const ofOwner = owners.get(owner) ?? []
     const isFull =
       waiting.all >= limits.maxWaiting ||
       ofOwner.length >= limits.maxWaitingOfOwner ||
-      waiting.ofGroup.of(group) >= limits.maxWaitingOfGroup
+      waiting.ofGroup.of(group) >= maxWaitingOfGroup ||
+      waiting.ofCreator.of(creator) >= maxWaitingOfCreator
     if (isFull) throw new QueueFullError()
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const giveUp = (): void => {
@@ -109,32 +126,38 @@ export const createFairQueue = (limits: QueueLimits, now: () => number = () => p
       signal?.removeEventListener('abort', giveUp)
       resolve()
     }
-    const own = { group, start }
+    const own = { group, creator, start }
     signal?.addEventListener('abort', giveUp, { once: true })
     owners.set(owner, [...ofOwner, own])
     waiting.all++
     waiting.ofGroup.add(group, 1)
+    waiting.ofCreator.add(creator, 1)
     startWaiting()
     return promise
   }
 
   return {
     /** Runs work when a slot is free. Throws QueueFullError or AbortedError if the work never starts. */
-    run: async <T>(tenant: Tenant, work: () => Promise<T>, signal?: StopSignal): Promise<T> => {
-      await waitForStart(tenant, signal)
+    run: async <T>(
+      { owner, group, creator = group }: Tenant,
+      work: () => Promise<T>,
+      signal?: StopSignal,
+    ): Promise<T> => {
+      await waitForStart({ owner, group, creator }, signal)
       try {
         return await work()
       } finally {
         running.all--
-        running.ofOwner.add(tenant.owner, -1)
-        running.ofGroup.add(tenant.group, -1)
+        running.ofOwner.add(owner, -1)
+        running.ofGroup.add(group, -1)
+        running.ofCreator.add(creator, -1)
         startWaiting()
       }
     },
-    /** Marks a group as slow, because a limit ended one of its jobs. */
-    markSlow: (group: string): void => {
+    /** Marks a creator as slow, because a limit ended one of their jobs. */
+    markSlow: (creator: string): void => {
       for (const [known, until] of slowUntil) if (until <= now()) slowUntil.delete(known)
-      slowUntil.set(group, now() + SLOW_MS)
+      slowUntil.set(creator, now() + SLOW_MS)
     },
   }
 }

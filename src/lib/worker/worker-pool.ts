@@ -37,6 +37,8 @@ export type WorkerPoolOptions<Jobs extends JobTable> = {
   worker: string
   maxThreads?: number
   idleMs?: number
+  /** Returns who created a group, or undefined if nobody is known. A creator's groups share the limits of one group. */
+  findCreator?: (group: string) => Promise<string | undefined>
 }
 
 type InputOf<One> = One extends { load: () => Promise<(input: infer Input) => unknown> } ? Input : never
@@ -112,6 +114,7 @@ const createDeadline = (signal: StopSignal | undefined) => {
  */
 export const createWorkerPool = <Jobs extends JobTable>(options: WorkerPoolOptions<Jobs>) => {
   const { jobs, worker, maxThreads = Math.max(MIN_THREADS, availableParallelism()), idleMs = IDLE_MS } = options
+  const { findCreator = async () => undefined } = options
   const queue = createFairQueue({
     maxRunning: maxThreads,
     maxRunningOfOwner: Math.max(1, maxThreads >> 1),
@@ -129,6 +132,7 @@ export const createWorkerPool = <Jobs extends JobTable>(options: WorkerPoolOptio
     { signal, group = owner, affinity }: JobOptions,
   ): Promise<Result<Output, JobEnding>> => {
     const { name, timeLimitMs, ownProcess } = request
+    const creator = await findCreator(group)
     const deadline = createDeadline(signal)
     const send = async (): Promise<JobReply<Output>> => {
       if (isClosed) return { ended: 'closed' }
@@ -148,7 +152,7 @@ export const createWorkerPool = <Jobs extends JobTable>(options: WorkerPoolOptio
     }
     const runInTurn = async (): Promise<Result<Output, JobEnding>> => {
       try {
-        const reply = await queue.run({ owner, group }, send, deadline.signal)
+        const reply = await queue.run({ owner, group, creator }, send, deadline.signal)
         return 'ended' in reply ? failure(reply.ended) : success(reply.output)
       } catch (error) {
         const ending = endingOf(error)
@@ -159,7 +163,7 @@ export const createWorkerPool = <Jobs extends JobTable>(options: WorkerPoolOptio
       }
     }
     const result = await runInTurn()
-    if (!result.ok && (result.error === 'time' || result.error === 'memory')) queue.markSlow(group)
+    if (!result.ok && (result.error === 'time' || result.error === 'memory')) queue.markSlow(creator ?? group)
     return result
   }
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { AbortedError, createFairQueue, QueueFullError, type QueueLimits } from '../../../src/lib/worker/fair-queue.ts'
 
-/** Creates a queue whose jobs end on demand. Tenants are written as `group.owner`. */
+/** Creates a queue whose jobs end on demand. Tenants are written as `creator:group.owner` or `group.owner`. */
 const createWorld = (maxRunning: number, limits: Partial<QueueLimits> = {}) => {
   let time = 0
   const most = { maxRunning, maxRunningOfOwner: 1, maxRunningOfGroup: maxRunning }
@@ -15,7 +15,9 @@ const createWorld = (maxRunning: number, limits: Partial<QueueLimits> = {}) => {
       started.push(owner)
       await promise
     }
-    const over = queue.run({ owner, group: owner.split('.')[0] ?? owner }, work, signal)
+    const group = owner.split('.')[0] ?? owner
+    const creator = owner.includes(':') ? owner.split(':')[0] : undefined
+    const over = queue.run({ owner, group, creator }, work, signal)
     over.catch(() => {})
     const end = async () => {
       resolve()
@@ -76,6 +78,33 @@ it('refuses an owner or a group with too many waiting, and all when too many wai
   expect(refused).toEqual(['3 a.1', '5 a.3', '7 c'])
 })
 
+it('leaves the last place to others, whatever all groups of one creator have waiting', async () => {
+  const { started, run, settle } = createWorld(4, { maxRunningOfGroup: 3 })
+  for (const owner of ['x:a', 'x:b', 'x:c', 'x:d', 'x:e', 'f']) run(owner)
+  await settle()
+  expect(started).toEqual(['x:a', 'x:b', 'x:c', 'f'])
+})
+
+it('gives a creator of many groups no more turns than one with few', async () => {
+  const { started, run, settle } = createWorld(2)
+  const ends = ['x:a', 'x:b', 'x:c', 'x:d', 'y:a', 'y:a'].map(owner => run(owner))
+  await settle()
+  for (const at of [0, 1, 4, 2, 3, 5]) await ends[at]?.()
+  expect(started).toEqual(['x:a', 'x:b', 'y:a', 'x:c', 'y:a', 'x:d'])
+})
+
+it('refuses a creator with too many waiting in all their groups', async () => {
+  const { run, settle } = createWorld(1, { maxWaitingOfGroup: 2, maxWaitingOfCreator: 3 })
+  const refused: string[] = []
+  for (const owner of ['x:a', 'x:b', 'x:c', 'x:d', 'x:e', 'y']) {
+    run(owner).over.catch(error => {
+      if (error instanceof QueueFullError) refused.push(owner)
+    })
+  }
+  await settle()
+  expect(refused).toEqual(['x:e'])
+})
+
 it('lets the next one start if one is aborted while it waits', async () => {
   const { started, run, settle } = createWorld(1)
   const controller = new AbortController()
@@ -89,7 +118,7 @@ it('lets the next one start if one is aborted while it waits', async () => {
   expect(started).toEqual(['a', 'c'])
 })
 
-it('leaves half of the places to others for a minute after a limit ended jobs of slow groups', async () => {
+it('leaves half of the places to others for a minute after a limit ended jobs of slow creators', async () => {
   const { queue, started, run, settle, pass } = createWorld(4)
   for (const group of ['x', 'y', 'z']) queue.markSlow(group)
   const endFirst = run('x')
