@@ -63,6 +63,7 @@ export const planCall = (
   // Bindings are checked when saved, and checked again here because the URL may have been edited since.
   const risk = findSecretAtRisk(compiled, tool, bindings, key => globals.secretKeys.has(key))
   return {
+    organizationId: shapingContext.group,
     resolution: risk === undefined ? resolution : { ...resolution, problem: explainSecretAtRisk(risk) },
     template: compiled.template,
     masker: globals.masker,

@@ -7,7 +7,6 @@ import { getServerFor } from '../servers/servers.service.ts'
 import type { InstanceService } from '../servers/tools/instances.service.ts'
 import type { Tool } from '../tools/tool.ts'
 import { assertDefinition } from '../tools/tool-definition.ts'
-import { findUsableToolkit } from '../tools/toolkits.store.ts'
 import type { ToolService } from '../tools/tools.service.ts'
 import type { UpstreamConnections } from '../upstreams/connection/upstream-connections.ts'
 import type { CallContext } from './call/compiled-tool.ts'
@@ -39,15 +38,14 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
    * the same organization, so that secrets stay within it even if the actor belongs to several.
    */
   const findWiring = async (actor: Actor, tool: Tool, serverId: string | undefined) => {
-    const shaping = { shaper: parts.shaper, schemaChecks: parts.schemaChecks, owner: actor.userId }
-    if (serverId === undefined) {
-      return { globals: NO_GLOBALS, shapingContext: { ...shaping, group: actor.userId, compactTables: false } }
-    }
-    const { organizationId, compactTables } = await getServerFor(db, actor, serverId, 'build')
-    const toolkit = await findUsableToolkit(db, tool.toolkitId, [organizationId])
-    if (toolkit?.organizationId !== organizationId) throw new AppError('not_found', 'Server not found.')
+    const { organizationId } = await tools.getToolkitForTools(actor, tool.toolkitId)
+    const { shaper, schemaChecks } = parts
+    const shapingContext = { shaper, schemaChecks, owner: actor.userId, group: organizationId, compactTables: false }
+    if (serverId === undefined) return { globals: NO_GLOBALS, shapingContext }
+    const server = await getServerFor(db, actor, serverId, 'build')
+    if (server.organizationId !== organizationId) throw new AppError('not_found', 'Server not found.')
     const globals = await loadOpenedGlobals(parts, serverId, organizationId)
-    return { globals, shapingContext: { ...shaping, group: organizationId, compactTables } }
+    return { globals, shapingContext: { ...shapingContext, compactTables: server.compactTables } }
   }
 
   return {

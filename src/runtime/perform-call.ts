@@ -21,6 +21,8 @@ import { type ResolutionPlan, resolveCall } from './resolve.ts'
 
 /** The parts of a tool call that do not depend on its arguments. */
 export type CallPlan = {
+  /** The organization that the request is sent for. */
+  organizationId: string
   resolution: ResolutionPlan
   template: CompiledTemplate
   masker: Masker
@@ -92,9 +94,16 @@ export const performCall = async (
     if (!prepared.ok) return end(errorResult(prepared.error))
     const rendered = prepared.value
     request = rendered
-    const { timeoutMs, maxResponseBytes, mayReach, masker, outputCheck, shaping } = plan
+    const { organizationId, timeoutMs, maxResponseBytes, mayReach, masker, outputCheck, shaping } = plan
     const send = async (stop: StopSignal | undefined) => {
-      const received = await http.send({ ...rendered, timeoutMs, maxResponseBytes, mayReach, signal: stop })
+      const received = await http.send({
+        ...rendered,
+        organizationId,
+        timeoutMs,
+        maxResponseBytes,
+        mayReach,
+        signal: stop,
+      })
       // Assigned before shaping, so that the history records the response even if shaping fails.
       response = received
       const result =

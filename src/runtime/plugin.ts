@@ -1,4 +1,4 @@
-import { MAX_SOCKETS_PER_ORIGIN } from '../lib/kernel/limits.ts'
+import { MAX_CONNECTION_WAIT_MS, MAX_SOCKETS_OF_ORGANIZATION, MAX_SOCKETS_PER_ORIGIN } from '../lib/kernel/limits.ts'
 import { createHttpClient, type HttpClientOptions } from '../lib/outbound/client.ts'
 import type { Lifecycle } from '../lib/process/lifecycle.ts'
 import type { Logger } from '../lib/process/logger.ts'
@@ -23,6 +23,7 @@ export const runtimePlugin = (
     ...network,
     maxRedirects: limits.maxRedirects,
     maxSockets: MAX_SOCKETS_PER_ORIGIN,
+    share: { maxSockets: MAX_SOCKETS_OF_ORGANIZATION, maxWaitMs: MAX_CONNECTION_WAIT_MS },
     inProcess,
   })
   lifecycle.onClose(http.close)

@@ -3,7 +3,7 @@ import { AppError } from '../lib/kernel/errors.ts'
 import { orThrow } from '../lib/kernel/missing.ts'
 import { failure, type Result } from '../lib/kernel/result.ts'
 import type { DecryptedGlobals, ResolutionFault } from './config/compiled-config.ts'
-import { resolveConfig } from './config/resolve-config.ts'
+import { resolveConfig, type ServerValues } from './config/resolve-config.ts'
 import type { LoadedUpstream } from './connection/upstream-connections.ts'
 import type { AccountInfo } from './oauth-client/account.ts'
 import { findSharedAccountProblem } from './oauth-client/account-messages.ts'
@@ -35,8 +35,13 @@ const withAccount = (loaded: LoadedUpstream, shared: ReadonlyMap<string, Account
 
 /** Loads upstreams with their secrets, for connections only. Does not check access. */
 export const createUpstreamLoading = ({ db, openGlobals, allowStdio }: UpstreamLoadingParts) => {
-  const resolve = (upstream: Upstream, globals: DecryptedGlobals): Result<ResolvedConfig, ResolutionFault> => {
-    if (upstream.config.transport !== 'stdio' || allowStdio) return resolveConfig(upstream.config, globals)
+  const openServer = async (serverId: string): Promise<ServerValues> => ({
+    organizationId: await store.findOrganizationId(db, serverId),
+    globals: await openGlobals(serverId),
+  })
+
+  const resolve = (upstream: Upstream, server: ServerValues): Result<ResolvedConfig, ResolutionFault> => {
+    if (upstream.config.transport !== 'stdio' || allowStdio) return resolveConfig(upstream.config, server)
     const message = 'Commands cannot be run because PATCHBAY_ALLOW_STDIO is not true.'
     return failure({ reason: 'not_allowed', message })
   }
@@ -44,7 +49,7 @@ export const createUpstreamLoading = ({ db, openGlobals, allowStdio }: UpstreamL
   /** Resolves the current configuration, including secrets. For connections only. Throws `not_found`. */
   const resolveUpstream = async (id: string): Promise<Result<ResolvedConfig, ResolutionFault>> => {
     const upstream = orThrow(await store.findUpstreamOfAnybody(db, id), noUpstream)
-    return resolve(upstream, await openGlobals(upstream.serverId))
+    return resolve(upstream, await openServer(upstream.serverId))
   }
 
   return {
@@ -61,20 +66,20 @@ export const createUpstreamLoading = ({ db, openGlobals, allowStdio }: UpstreamL
     loadUpstreams: async (serverId: string): Promise<LoadedUpstream[]> => {
       const upstreams = await store.listUpstreamsOfAnybody(db, serverId)
       if (upstreams.length === 0) return []
-      const globals = await openGlobals(serverId)
+      const server = await openServer(serverId)
       const shared = await listSharedAccounts(
         db,
         upstreams.flatMap(({ id, config }) => (isOAuth(config.auth) ? id : [])),
       )
-      return upstreams.map(upstream => withAccount({ upstream, resolved: resolve(upstream, globals) }, shared))
+      return upstreams.map(upstream => withAccount({ upstream, resolved: resolve(upstream, server) }, shared))
     },
 
     /** Loads a passthrough server's upstreams. Returns none for any other server. */
     loadPassedOnTo: async (serverId: string): Promise<LoadedUpstream[]> => {
       const upstreams = await store.listUpstreamsPassedOnTo(db, serverId)
       if (upstreams.length === 0) return []
-      const globals = await openGlobals(serverId)
-      return upstreams.map(upstream => ({ upstream, resolved: resolve(upstream, globals) }))
+      const server = await openServer(serverId)
+      return upstreams.map(upstream => ({ upstream, resolved: resolve(upstream, server) }))
     },
   }
 }

@@ -127,6 +127,8 @@ export const restingState = ({ isEnabled }: Pick<Upstream, 'isEnabled'>): Upstre
 
 /** `UpstreamConfig` with every `{{global}}` replaced, for connections only. Never stored or shown. */
 export type ResolvedConfig = UpstreamConfig & {
+  /** The organization that the upstream is used for. Undefined if its server was just removed. */
+  organizationId: string | undefined
   /** Secrets in this configuration. They are masked wherever text from the upstream is shown. */
   secrets: readonly string[]
 }

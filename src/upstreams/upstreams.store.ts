@@ -70,6 +70,10 @@ export const listEnabledUpstreams = async (
   return rows.map(({ server, ...own }) => ({ upstream: toUpstream(own), isReviewed: server.reviewUpstreamChanges }))
 }
 
+/** Returns the organization of a server. */
+export const findOrganizationId = async (tx: Transaction, serverId: string): Promise<string | undefined> =>
+  (await tx.server.findUnique({ where: { id: serverId }, select: { organizationId: true } }))?.organizationId
+
 /** Returns the server's presentation; undefined if the server has no upstreams. */
 export const findPresentation = async (tx: Transaction, serverId: string): Promise<string | undefined> => {
   const row = await tx.upstream.findFirst({

@@ -31,6 +31,7 @@ it('a complete response is not reported as cut off if its connection closes whil
       },
     })
     proxy.pass({
+      organizationId: undefined,
       url,
       method: 'GET',
       path: '/',

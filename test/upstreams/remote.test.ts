@@ -7,7 +7,7 @@ import { McpServer as OlderServer } from '@modelcontextprotocol/sdk/server/mcp.j
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import { createMcpHandler, fromJsonSchema, McpServer } from '@modelcontextprotocol/server'
 import { describe, expect, it } from 'vitest'
-import { type Api, listen, startApi, startRawApi } from '../lib/outbound/apis.ts'
+import { type Api, listen, resolverOf, startApi, startRawApi } from '../lib/outbound/apis.ts'
 import { callTool, faultOf, openUpstream, remote, startEverything, stateOf } from './support.ts'
 
 const urlOf = ({ port }: Api, path = '/mcp'): string => `http://api.test:${port}${path}`
@@ -127,6 +127,23 @@ describe('an upstream over HTTP', () => {
     expect(api.seen.map(({ headers }) => [headers['x-key'], headers['mcp-session-id']])).toEqual(
       api.seen.map(() => ['k', undefined]),
     )
+  })
+
+  it('has its name looked up for the organization of its server', async () => {
+    const newer = await startNewer()
+    const asked = new Set<string | undefined>()
+    const resolve = resolverOf({ 'api.test': ['127.0.0.1'] })
+    const upstream = openUpstream(remote('http', urlOf(newer)), {
+      organizationId: 'acme',
+      network: {
+        lookup: (hostname, options, callback, organizationId) => {
+          asked.add(organizationId)
+          resolve(hostname, options, callback)
+        },
+      },
+    })
+    expect(await callTool(upstream, 'echo', { text: 'hi' })).toBe('hi')
+    expect([...asked]).toEqual(['acme'])
   })
 
   it('announces changed lists over a stream in the stateless era, which is reopened if it breaks', async () => {

@@ -143,6 +143,7 @@ type Opening = {
   isEager?: boolean
   timeoutMs?: number
   secrets?: readonly string[]
+  organizationId?: string
   resolveError?: Error
   setup?: ClientSetup
 }
@@ -157,6 +158,7 @@ export const openUpstream = (
     isEager = false,
     timeoutMs = 10_000,
     secrets = [],
+    organizationId,
     resolveError,
     setup = {},
   }: Opening = {},
@@ -164,6 +166,7 @@ export const openUpstream = (
   const started = processes ?? startProcesses()
   const resolved: ResolvedConfig = {
     ...config,
+    organizationId,
     timeoutMs,
     isEager,
     features: { tools: true, resources: true, prompts: true },

@@ -114,6 +114,7 @@ describe.each(databasesOfRun)('upstreams of a server, on $kind', kind => {
     expect(await upstreamLoading.resolveUpstream(id)).toMatchObject({
       ok: true,
       value: {
+        organizationId,
         url: `https://mcp.example.com/a%2Fb/mcp?key=${SECRET}%26x`,
         headers: { Authorization: `Bearer ${SECRET}&x`, 'X-As-Written': `\${HOME} {{x}}` },
         secrets: [`${SECRET}&x`],

@@ -58,6 +58,7 @@ export const runStdioBridge = async (options: StdioBridgeOptions): Promise<void>
   const guarded = createStreamingFetch({
     // The address comes from the operator alone, so every address is allowed.
     policy: () => success(undefined),
+    organizationId: undefined,
     maxRedirects: 0,
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
     maxSockets: MAX_SOCKETS,

@@ -50,8 +50,12 @@ export const MAX_DRAIN_MS = 10_000
 
 /** Timeout for connecting, including up to 5 s to resolve the name. undici may count half a second less. */
 export const CONNECT_TIMEOUT_MS = 6_000
-/** Maximum sockets per API origin. Further calls are queued. */
-export const MAX_SOCKETS_PER_ORIGIN = 128
+/** Maximum sockets per API origin: enough for several organizations that use their whole share. Further calls wait. */
+export const MAX_SOCKETS_PER_ORIGIN = 256
+/** Maximum calls that an organization can have in progress at one origin. */
+export const MAX_SOCKETS_OF_ORGANIZATION = 32
+/** How long a call waits for a connection. A longer wait means that the API is too slow for the calls that it gets. */
+export const MAX_CONNECTION_WAIT_MS = 2_000
 /** Longest time that a tool's results may be cached: one day. */
 export const MAX_CACHE_SECONDS = 24 * 60 * 60
 /** Maximum total size of the headers of an API response, in bytes. */

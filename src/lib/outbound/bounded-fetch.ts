@@ -3,7 +3,7 @@ import { success } from '../kernel/result.ts'
 import { createHttpClient } from './client.ts'
 import type { ResponseHead } from './dispatch.ts'
 import { MAX_STATUS, toOutboundError, unknownStatusProblem } from './faults.ts'
-import type { HttpClient } from './outbound-request.ts'
+import type { HttpClient, OutboundRequest } from './outbound-request.ts'
 
 /** Statuses of responses without a body (Fetch standard, "null body status"). */
 const NO_BODY: ReadonlySet<number> = new Set([204, 205, 304])
@@ -24,6 +24,9 @@ export type BoundedRequest = {
 }
 
 export type BoundedFetch = (url: string | URL, request?: BoundedRequest) => Promise<Response>
+
+/** Returns a `fetch` for requests that are made for an organization. */
+export type BoundedFetchFor = (organizationId: string) => BoundedFetch
 
 /**
  * Builds a `Response`, without a body if the status does not allow one, and without an invalid reason phrase, which has
@@ -52,7 +55,7 @@ const toText = (body: unknown): string | undefined => {
  * Creates a `fetch` for libraries. Responses are complete and within a timeout and a size limit. Throws OutboundError.
  */
 export const createBoundedFetch =
-  ({ send }: Pick<HttpClient, 'send'>, bounds: FetchBounds): BoundedFetch =>
+  ({ send }: Pick<HttpClient, 'send'>, bounds: FetchBounds & Pick<OutboundRequest, 'organizationId'>): BoundedFetch =>
   async (url, { method = 'GET', headers, body, signal } = {}) => {
     const sent = [...new Headers(headers)]
     const request = { method, url: String(url), headers: sent, body: toText(body), ...bounds }
@@ -76,5 +79,5 @@ export const createTrustedFetch = (bounds: FetchBounds): { fetch: BoundedFetch; 
     connectTimeoutMs: Math.min(CONNECT_TIMEOUT_MS, bounds.timeoutMs),
     maxSockets: MAX_SOCKETS,
   })
-  return { fetch: createBoundedFetch(client, bounds), close: () => client.close() }
+  return { fetch: createBoundedFetch(client, { ...bounds, organizationId: undefined }), close: () => client.close() }
 }

@@ -122,9 +122,10 @@ class BufferedResponse implements ResponseReceiver {
 /** Sends one request and returns the complete, decoded response. */
 export const fetchBuffered = (prepared: PreparedRequest, options: BufferOptions): Promise<OutboundResponse> =>
   new Promise((resolve, reject) => {
-    const { dispatch, timeoutMs, bodyIdleMs, signal, toError } = options
+    const { dispatch, organizationId, timeoutMs, bodyIdleMs, signal, toError } = options
     const receiver = new BufferedResponse(prepared, options, resolve, reject)
     // A request with a shorter timeout needs no idle timeout, whose timer would outlive the response.
     const idleMs = timeoutMs > bodyIdleMs ? bodyIdleMs : 0
-    streamResponse(prepared, { dispatch, mayRetry: true, bodyIdleMs: idleMs, timeoutMs, signal, toError }, receiver)
+    const streaming = { dispatch, organizationId, mayRetry: true, bodyIdleMs: idleMs, timeoutMs, signal, toError }
+    streamResponse(prepared, streaming, receiver)
   })

@@ -30,16 +30,19 @@ export type HttpClientOptions = DispatcherOptions & {
 /** A response that sends no data for this long counts as stuck, regardless of the request's timeout. */
 const BODY_IDLE_MS = 30_000
 
-type InProcessOptions = Pick<OutboundRequest, 'timeoutMs' | 'maxResponseBytes' | 'signal'> & { toError: ToError }
+type InProcessOptions = Pick<OutboundRequest, 'organizationId' | 'timeoutMs' | 'maxResponseBytes' | 'signal'> & {
+  toError: ToError
+}
 
 /** Sends one request to an origin inside this process, with the same limits as any other request. */
 const fetchInProcess = (
   origin: InProcessOrigin,
   { target, method, configured, body }: PreparedRequest,
-  { toError, timeoutMs, maxResponseBytes, signal }: InProcessOptions,
+  { toError, ...limits }: InProcessOptions,
 ): Promise<OutboundResponse> =>
   new Promise((resolve, reject) => {
     const { host, url } = target
+    const { timeoutMs, maxResponseBytes, signal } = limits
     const fail = (problem: Problem): void => reject(toError(problem))
     const deadline = new Deadline(timeoutMs, signal, why =>
       fail(why === 'timeout' ? timeoutProblem(host, 'sent') : abortProblem),
@@ -49,7 +52,7 @@ const fetchInProcess = (
       if (response.body.length <= maxResponseBytes) resolve({ ...response, url })
       else fail(tooLargeProblem(host, maxResponseBytes))
     }
-    origin({ method, url, headers: configured, body, timeoutMs, maxResponseBytes, signal }).then(succeed, cause => {
+    origin({ method, url, headers: configured, body, ...limits }).then(succeed, cause => {
       deadline.disarm()
       fail({ fault: 'reset', text: `${host} failed to respond`, cause })
     })
@@ -79,8 +82,9 @@ export const createHttpClient = (options: HttpClientOptions): HttpClient => {
     const perform = (prepared: PreparedRequest): Promise<OutboundResponse> => {
       const refusal = refusalOf(prepared.target, request)
       if (refusal !== undefined) throw toError(refusal)
-      const { maxResponseBytes, signal } = request
-      const limits = { timeoutMs: request.timeoutMs - (now() - startedAt), maxResponseBytes, signal, toError }
+      const { organizationId, maxResponseBytes, signal } = request
+      const timeoutMs = request.timeoutMs - (now() - startedAt)
+      const limits = { organizationId, timeoutMs, maxResponseBytes, signal, toError }
       const inside = inProcess?.get(prepared.target.origin)
       return inside === undefined
         ? fetchBuffered(prepared, { ...limits, dispatch, bodyIdleMs })

@@ -1,5 +1,7 @@
-import { type buildConnector, Client, errors } from 'undici'
+import { Client, errors } from 'undici'
 import { MAX_RESPONSE_HEADER_BYTES } from '../kernel/limits.ts'
+import { createConnectionShares, type OrganizationShare, type WaitingRequest } from './connection-shares.ts'
+import type { ConnectorFor } from './connector.ts'
 
 /**
  * Maximum number of origins with open connections. When it is reached, the idle connections of the least recently used
@@ -14,6 +16,8 @@ const MAX_KEEP_ALIVE_MS = 60_000
 /** One socket to an origin, opened on first use. It carries one request at a time. */
 export type Connection = {
   readonly client: Client
+  /** The organization of the request that uses the connection, or used it last. */
+  organizationId: string | undefined
   isOpen: boolean
   isIdle: boolean
   /** Number of complete responses on the open socket. Above 0, the server may have closed the socket unnoticed. */
@@ -21,32 +25,34 @@ export type Connection = {
 }
 
 /** A request that needs a connection. Unless it is forgotten before, `useConnection` or `fail` is called once. */
-export type PendingRequest = { useConnection: (connection: Connection) => void; fail: (error: Error) => void }
+export type PendingRequest = WaitingRequest & { useConnection: (connection: Connection) => void }
 
 export type ConnectionPoolsOptions = {
-  /** Opens the sockets. */
-  connector: buildConnector.connector
+  /** Returns the connector that opens an organization's sockets. */
+  connectorFor: ConnectorFor
   /** Per origin. */
   maxSockets: number
+  /** What each organization may use of the sockets to an origin; undefined for no limit. */
+  share: OrganizationShare | undefined
 }
 
 /**
- * Creates the pool of one origin. It prefers the most recently used connection and starts pending requests in order.
+ * Creates the pool of one origin. It prefers the most recently used connection, whichever organization used it.
  * undici's own pool uses more CPU (ADR 15).
  */
 const createConnectionPool = (
   origin: string,
-  { connector, maxSockets }: ConnectionPoolsOptions,
+  { connectorFor, maxSockets, share }: ConnectionPoolsOptions,
   onEmpty: () => void,
 ) => {
   const connections = new Set<Connection>()
   const idle: Connection[] = []
-  const pending = new Set<PendingRequest>()
+  const shares = createConnectionShares<PendingRequest>(maxSockets, share)
   let isClosed = false
 
-  const open = (): Connection => {
+  const open = (organizationId: string | undefined): Connection => {
     const client = new Client(origin, {
-      connect: connector,
+      connect: (options, callback) => connectorFor(connection.organizationId)(options, callback),
       allowH2: false,
       useMilo: false,
       pipelining: 1,
@@ -57,7 +63,7 @@ const createConnectionPool = (
       headersTimeout: 0,
       bodyTimeout: 0,
     })
-    const connection: Connection = { client, isOpen: false, isIdle: false, responses: 0 }
+    const connection: Connection = { client, organizationId, isOpen: false, isIdle: false, responses: 0 }
     client.on('connect', () => {
       connection.isOpen = true
     })
@@ -70,54 +76,59 @@ const createConnectionPool = (
     return connection
   }
 
-  const startNext = (connection: Connection): void => {
-    const [next] = pending
-    if (next === undefined) return
-    pending.delete(next)
+  const startNext = (next: PendingRequest, connection: Connection): void => {
+    connection.organizationId = next.organizationId
     // Deferred to a microtask, because undici is still cleaning up after the previous response.
     queueMicrotask(() => next.useConnection(connection))
   }
 
   const discard = (connection: Connection): void => {
     if (!connections.delete(connection)) return
+    const next = connection.isIdle ? undefined : shares.finish(connection)
     if (connection.isIdle) idle.splice(idle.indexOf(connection), 1)
     connection.isIdle = false
     void connection.client.destroy()
-    if (pending.size > 0) startNext(open())
+    if (next !== undefined) startNext(next, open(next.organizationId))
     else if (connections.size === 0) onEmpty()
   }
 
   return {
     /** Starts a request, immediately if a connection is available. */
     acquire: (request: PendingRequest): void => {
-      const reused = idle.pop()
-      if (reused !== undefined) reused.isIdle = false
-      const connection = reused ?? (connections.size < maxSockets ? open() : undefined)
-      if (connection === undefined) pending.add(request)
-      else request.useConnection(connection)
+      if (!shares.tryStart(request)) {
+        shares.startWaiting(request)
+        return
+      }
+      const connection = idle.pop() ?? open(request.organizationId)
+      connection.isIdle = false
+      connection.organizationId = request.organizationId
+      request.useConnection(connection)
     },
     /** Removes a pending request that no longer needs a connection. */
-    forget: (request: PendingRequest): void => {
-      pending.delete(request)
-    },
+    forget: shares.remove,
     /** Puts a reusable connection back into the pool. */
     release: (connection: Connection): void => {
-      if (!connection.isOpen || isClosed) discard(connection)
-      else if (pending.size > 0) startNext(connection)
-      else {
-        connection.isIdle = true
-        idle.push(connection)
+      if (!connection.isOpen || isClosed) {
+        discard(connection)
+        return
       }
+      const next = shares.finish(connection)
+      if (next !== undefined) {
+        startNext(next, connection)
+        return
+      }
+      connection.isIdle = true
+      idle.push(connection)
     },
     /** Removes a connection that cannot be reused. */
     discard,
-    isIdle: (): boolean => idle.length === connections.size && pending.size === 0,
+    /** Whether no request uses a connection. Then none waits for one. */
+    isIdle: (): boolean => idle.length === connections.size,
     /** Closes all connections and fails all requests. */
     close: async (): Promise<void> => {
       const error = new errors.ClientDestroyedError()
       isClosed = true
-      for (const request of pending) request.fail(error)
-      pending.clear()
+      shares.failAll(error)
       idle.length = 0
       await Promise.all([...connections].map(({ client }) => client.destroy(error)))
       connections.clear()

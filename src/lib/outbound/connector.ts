@@ -13,14 +13,19 @@ const HOW_TO_ALLOW = 'the operator can allow it with PATCHBAY_ALLOW_PRIVATE_NETW
 const refuseName = (hostname: string, reason: string) =>
   new BlockedError(`${hostname} resolves to an address that is not public; ${HOW_TO_ALLOW}`, { cause: reason })
 
+/** Resolves a name for an organization, or for Patchbay's own requests if that is undefined. */
+export type OutboundLookup = (
+  ...args: [...lookup: Parameters<LookupFunction>, organizationId: string | undefined]
+) => void
+
 /**
  * Resolves names with `lookup`, and refuses a name if any of its addresses is not allowed. The socket connects to an
  * address from the checked list, so no second lookup can return a different one (DNS rebinding).
  */
 const guardLookup =
-  (policy: AddressPolicy, lookup: LookupFunction): LookupFunction =>
+  (policy: AddressPolicy, lookup: OutboundLookup, organizationId: string | undefined): LookupFunction =>
   (hostname, options, callback) => {
-    lookup(hostname, { ...options, all: true }, (error, addresses) => {
+    const check: typeof callback = (error, addresses) => {
       if (error !== null) return callback(error, [])
       // With `all`, a resolver returns a list. Anything else cannot be checked, so it counts as empty.
       const list = Array.isArray(addresses) ? addresses : []
@@ -34,24 +39,25 @@ const guardLookup =
       }
       if (options.all === true) callback(null, list)
       else callback(null, first.address, first.family)
-    })
+    }
+    lookup(hostname, { ...options, all: true }, check, organizationId)
   }
 
-export type ConnectorOptions = { policy: AddressPolicy; lookup: LookupFunction; connectTimeoutMs: number }
+/** Maximum number of organizations whose connectors are stored. When it is reached, all of them are dropped. */
+const MAX_CONNECTORS = 256
+
+export type ConnectorOptions = { policy: AddressPolicy; lookup: OutboundLookup; connectTimeoutMs: number }
+
+/** Returns the connector that opens the sockets of an organization. */
+export type ConnectorFor = (organizationId: string | undefined) => buildConnector.connector
 
 /**
- * Creates a connector that opens sockets only to allowed addresses. Checks literal addresses before connecting, because
- * they need no lookup, names when they are resolved, and finally the address that the socket is connected to. HTTP/1.1
- * only. Certificates are always verified. Proxy settings in the environment are ignored.
+ * Creates connectors that open sockets only to allowed addresses. They check literal addresses before connecting,
+ * because those need no lookup, names when they are resolved, and finally the address that the socket is connected to.
+ * HTTP/1.1 only. Certificates are always verified. Proxy settings in the environment are ignored.
  */
-export const createConnector = ({ policy, lookup, connectTimeoutMs }: ConnectorOptions): buildConnector.connector => {
-  const connect = buildConnector({
-    lookup: guardLookup(policy, lookup),
-    timeout: connectTimeoutMs,
-    autoSelectFamily: true,
-    rejectUnauthorized: true,
-    allowH2: false,
-  })
+export const createConnectors = ({ policy, lookup, connectTimeoutMs }: ConnectorOptions): ConnectorFor => {
+  const connectors = new Map<string | undefined, buildConnector.connector>()
 
   const refusePeer = ({ remoteAddress }: Socket): Error | undefined => {
     // The socket has already been reset.
@@ -63,17 +69,36 @@ export const createConnector = ({ policy, lookup, connectTimeoutMs }: ConnectorO
     })
   }
 
-  return (options, callback) => {
-    if (isIP(options.hostname) !== 0) {
-      const verdict = policy(options.hostname)
-      if (!verdict.ok) return callback(new BlockedError(`${verdict.error}; ${HOW_TO_ALLOW}`), null)
-    }
-    connect(options, (error, socket) => {
-      if (error !== null) return callback(error, null)
-      const refusal = refusePeer(socket)
-      if (refusal === undefined) return callback(null, socket)
-      socket.destroy()
-      callback(refusal, null)
+  const create: ConnectorFor = organizationId => {
+    const connect = buildConnector({
+      lookup: guardLookup(policy, lookup, organizationId),
+      timeout: connectTimeoutMs,
+      autoSelectFamily: true,
+      rejectUnauthorized: true,
+      allowH2: false,
     })
+    return (options, callback) => {
+      if (isIP(options.hostname) !== 0) {
+        const verdict = policy(options.hostname)
+        if (!verdict.ok) return callback(new BlockedError(`${verdict.error}; ${HOW_TO_ALLOW}`), null)
+      }
+      connect(options, (error, socket) => {
+        if (error !== null) return callback(error, null)
+        const refusal = refusePeer(socket)
+        if (refusal === undefined) return callback(null, socket)
+        socket.destroy()
+        callback(refusal, null)
+      })
+    }
+  }
+
+  return organizationId => {
+    const known = connectors.get(organizationId)
+    if (known !== undefined) return known
+    // A connector holds only TLS sessions, which save a round trip.
+    if (connectors.size >= MAX_CONNECTORS) connectors.clear()
+    const connector = create(organizationId)
+    connectors.set(organizationId, connector)
+    return connector
   }
 }

@@ -1,9 +1,10 @@
-import { type LookupFunction, Socket } from 'node:net'
+import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import type { AddressPolicy } from './address-policy.ts'
 import { type Connection, type ConnectionPool, createConnectionPools, type PendingRequest } from './connection-pools.ts'
-import { createConnector } from './connector.ts'
+import type { OrganizationShare } from './connection-shares.ts'
+import { createConnectors, type OutboundLookup } from './connector.ts'
 import {
   blocked,
   isLostConnection,
@@ -27,17 +28,21 @@ export type DispatcherOptions = {
   /** Decides which addresses are allowed. Dispatchers do not share connections, because their policies may differ. */
   policy: AddressPolicy
   connectTimeoutMs: number
-  /** Maximum sockets per origin; undefined for no limit. Further requests wait in order. */
+  /** Maximum sockets per origin; undefined for no limit. Further requests wait. */
   maxSockets?: number | undefined
+  /** What each organization may use of the sockets to an origin; undefined for no limit. */
+  share?: OrganizationShare | undefined
   /** Origins of Patchbay itself. Requests to them are refused, because Patchbay must not call itself. */
   ownOrigins?: readonly string[] | undefined
   /** Resolves the names. Default: the resolver for addresses that the operator configured. */
   resolveName?: ResolveName | undefined
   /** Replaces `resolveName`. Returns all addresses of a name. */
-  lookup?: LookupFunction | undefined
+  lookup?: OutboundLookup | undefined
 }
 
 export type DispatchRequest = {
+  /** The organization that the request is made for. Undefined for Patchbay's own requests. */
+  organizationId: string | undefined
   /** Scheme, host and port. */
   origin: string
   /** The host for error messages. Includes the port only if it is not the scheme's default. */
@@ -96,6 +101,10 @@ class OutboundCall implements PendingRequest, Dispatcher.DispatchHandler {
     this.#request = request
     this.#handler = handler
     this.#guard = guard
+  }
+
+  get organizationId(): string | undefined {
+    return this.#request.organizationId
   }
 
   /** Sends the request as soon as a connection is free. */
@@ -257,12 +266,13 @@ export const createDispatcher = ({
   policy,
   connectTimeoutMs,
   maxSockets = Number.POSITIVE_INFINITY,
+  share,
   ownOrigins = [],
   resolveName = operatorNames().resolve,
-  lookup = toLookup(resolveName, undefined),
+  lookup = toLookup(resolveName),
 }: DispatcherOptions) => {
-  const connector = createConnector({ policy, lookup, connectTimeoutMs })
-  const pools = createConnectionPools({ connector, maxSockets })
+  const connectorFor = createConnectors({ policy, lookup, connectTimeoutMs })
+  const pools = createConnectionPools({ connectorFor, maxSockets, share })
   const guard = { pools, isOwn: createOwnOriginCheck(ownOrigins) }
   return {
     /** Prepares a request, which its caller starts. */

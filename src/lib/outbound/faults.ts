@@ -1,4 +1,5 @@
 import { MAX_RESPONSE_HEADER_BYTES } from '../kernel/limits.ts'
+import { NoConnectionError } from './connection-shares.ts'
 import { BlockedError } from './connector.ts'
 import { NameError } from './name-error.ts'
 import { OutboundError, type OutboundFault } from './outbound-request.ts'
@@ -117,10 +118,20 @@ const unreachableProblem = (code: string, host: string): Problem => {
   return { fault: 'unreachable', text: `${host} cannot be reached${detail}; check the host, and the network it is in` }
 }
 
+const noConnectionProblem = ({ ownRequests, waitedMs }: NoConnectionError, host: string): Problem => {
+  const waited = `this one waited ${waitedMs / 1_000} s for a connection`
+  const text =
+    ownRequests === undefined
+      ? `too many requests of all organizations to ${host} are in progress; ${waited}; try again later`
+      : `${ownRequests} requests of your organization to ${host} are in progress; ${waited}; send fewer at a time, or make the API respond faster`
+  return { fault: 'busy', text }
+}
+
 /** Explains an error from undici, the resolver, TLS or the system. */
 export const problemOf = (error: unknown, standing: Standing): Problem => {
   if (error instanceof BlockedError) return { fault: 'blocked', text: error.message }
   if (error instanceof NameError) return { fault: 'dns', text: error.message }
+  if (error instanceof NoConnectionError) return noConnectionProblem(error, standing.host)
   if (isLostConnection(error)) return lostProblem(standing)
   const code = codeOf(error)
   const known = Object.hasOwn(PROBLEMS, code) ? PROBLEMS[code] : undefined

@@ -1,11 +1,11 @@
 import type { LookupAddress } from 'node:dns'
-import type { LookupFunction } from 'node:net'
 import { LRUCache } from 'lru-cache'
 import { createSingleFlight } from '../cache/single-flight.ts'
 import { once } from '../kernel/once.ts'
 import { failure, type Result, success } from '../kernel/result.ts'
 import { createStop, type Stop, type StopSignal } from '../kernel/stop-signal.ts'
 import { AbortedError, createFairQueue, QueueFullError } from '../worker/fair-queue.ts'
+import type { OutboundLookup } from './connector.ts'
 import { type DnsAnswer, queryAddresses } from './dns-query.ts'
 import { parseHosts, parseSearchDomains } from './hosts-file.ts'
 import { NameError } from './name-error.ts'
@@ -183,8 +183,8 @@ export const operatorNames = once(() => createNameResolver({ usesSystem: true })
 
 /** Turns a resolver into the function that sockets call. */
 export const toLookup =
-  (resolve: ResolveName, organizationId: string | undefined): LookupFunction =>
-  (hostname, _options, callback) => {
+  (resolve: ResolveName): OutboundLookup =>
+  (hostname, _options, callback, organizationId) => {
     resolve(hostname, organizationId).then(
       addresses => callback(null, addresses),
       (error: Error) => callback(error, []),

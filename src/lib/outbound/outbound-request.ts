@@ -2,6 +2,8 @@ import type { StopSignal } from '../kernel/stop-signal.ts'
 
 /** A request to an address that a tenant may have chosen. */
 export type OutboundRequest = {
+  /** The organization that the request is made for. Undefined for Patchbay's own requests. */
+  organizationId: string | undefined
   method: string
   /** Absolute http or https URL. */
   url: string
@@ -35,6 +37,7 @@ export type OutboundFault =
   | 'reset' // the connection was closed or reset before the response was complete
   | 'connect_timeout'
   | 'timeout' // the whole request took too long
+  | 'busy' // no connection became free in time
   | 'too_large' // the body or the headers exceed the limit
   | 'blocked' // refused by the address guard, `mayReach` or a rule about redirects
   | 'too_many_redirects'

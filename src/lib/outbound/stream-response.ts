@@ -32,6 +32,7 @@ export class Deadline {
 
 export type StreamOptions = {
   dispatch: OutboundDispatcher['dispatch']
+  organizationId: OutboundRequest['organizationId']
   /** Whether to send the request again if a reused connection turns out to be closed. */
   mayRetry: boolean
   /** Maximum idle time within the body; 0 for no limit. */
@@ -135,8 +136,19 @@ export const streamResponse = (
   options: StreamOptions,
   receiver: ResponseReceiver,
 ): StreamedResponse => {
-  const { mayRetry, bodyIdleMs } = options
-  const request = { origin, host, method, path, headers, body: body ?? null, mayRetry, bodyIdleMs, upgrade: null }
+  const { organizationId, mayRetry, bodyIdleMs } = options
+  const request: DispatchRequest = {
+    organizationId,
+    origin,
+    host,
+    method,
+    path,
+    headers,
+    body: body ?? null,
+    mayRetry,
+    bodyIdleMs,
+    upgrade: null,
+  }
   const response = new StreamedResponse(request, options, receiver)
   response.start()
   return response

@@ -27,6 +27,8 @@ type StreamLimits = {
 
 export type StreamingFetchOptions = DispatcherOptions &
   StreamLimits & {
+    /** The organization that all requests are made for. Undefined for Patchbay's own requests. */
+    organizationId: string | undefined
     maxRedirects: number
   }
 
@@ -62,12 +64,13 @@ const refusalOf = (host: string, { status, headers }: ResponseHead, maxBytes: nu
   return Number(headers['content-length']) > maxBytes ? tooLargeProblem(host, maxBytes) : undefined
 }
 
-type FetchOptions = StreamLimits & Pick<StreamOptions, 'dispatch' | 'signal' | 'toError' | 'abortError'>
+type FetchOptions = StreamLimits &
+  Pick<StreamOptions, 'dispatch' | 'organizationId' | 'signal' | 'toError' | 'abortError'>
 
 /** Sends one request without retries, and returns the response as soon as it begins. */
 const fetchStream = (
   prepared: PreparedRequest,
-  { dispatch, signal, toError, abortError, ...limits }: FetchOptions,
+  { dispatch, organizationId, signal, toError, abortError, ...limits }: FetchOptions,
 ): Promise<StreamingResponse> =>
   new Promise((resolve, reject) => {
     const { host } = prepared.target
@@ -92,7 +95,8 @@ const fetchStream = (
       resolve({ ...head, body: body.stream })
       return undefined
     }
-    const options = { dispatch, signal, toError, abortError, timeoutMs: limits.headersTimeoutMs }
+    const timeoutMs = limits.headersTimeoutMs
+    const options = { dispatch, organizationId, signal, toError, abortError, timeoutMs }
     // The idle timeout of the body is not known until the response begins.
     const call = streamResponse(
       prepared,

@@ -98,9 +98,10 @@ export const createClientDocuments = ({ send }: Pick<HttpClient, 'send'>, counte
   const fetchedFor = new WeakSet<IncomingMessage>()
 
   const fetchDocument = async (url: string, signal: AbortSignal | undefined): Promise<OutboundResponse> => {
-    const request = { method: 'GET', url, headers: [['accept', 'application/json']] as const, signal }
+    const limits = { timeoutMs: DOCUMENT_TIMEOUT_MS, maxResponseBytes: MAX_DOCUMENT_BYTES, signal }
+    const request = { method: 'GET', url, headers: [['accept', 'application/json']] as const }
     try {
-      const response = await send({ ...request, timeoutMs: DOCUMENT_TIMEOUT_MS, maxResponseBytes: MAX_DOCUMENT_BYTES })
+      const response = await send({ ...request, ...limits, organizationId: undefined })
       if (response.status === 200 && readDocument(url, response.body)?.isValid) lastValid.set(url, response)
       return response.status >= 500 ? (lastValid.get(url) ?? response) : response
     } catch (error) {

@@ -74,6 +74,7 @@ export const createPassRequest =
       const { url } = taken.target
       const path = pathAt(taken.target, target)
       const cut = proxy.pass({
+        organizationId: route.organizationId,
         url,
         method,
         path,

@@ -83,6 +83,7 @@ export const createPassUpgrade =
     // Drops Content-Length: an upgrade has no body, and Node would take the next request for the body.
     const { 'content-length': _, ...headers } = forwarded.headers
     const abort = proxy.pass({
+      organizationId: route.organizationId,
       url,
       method: incoming.method ?? 'GET',
       path: pathAt(slot.target, target),

@@ -12,6 +12,8 @@ export type ProxyFault = {
 }
 
 export type ProxyRequest = {
+  /** The organization of the server that passes the request on. */
+  organizationId: string | undefined
   /** The server's URL. Only its scheme, host and port are used. */
   url: URL
   method: string
@@ -43,13 +45,13 @@ export const isGatewayError = (status: number): boolean => GATEWAY_ERRORS.has(st
  * Creates the reverse proxy, which streams requests and responses with backpressure. Callers decide
  * which headers are passed on in each direction.
  */
-export const createReverseProxy = (options: Omit<DispatcherOptions, 'maxSockets'>) => {
-  // `maxSockets` is not set: streams occupy their connections, and admission limits the number of streams.
+export const createReverseProxy = (options: Omit<DispatcherOptions, 'maxSockets' | 'share'>) => {
+  // `maxSockets` and `share` are not set: streams occupy their connections, and admission limits the number of streams.
   const { dispatch, close } = createDispatcher(options)
 
   /** Passes a request on. Returns a function that aborts it silently. */
   const pass = (request: ProxyRequest): (() => void) => {
-    const { url, method, path, headers, body, headTimeoutMs, onWebSocket } = request
+    const { organizationId, url, method, path, headers, body, headTimeoutMs, onWebSocket } = request
     const { origin, host } = url
     const startedAt = performance.now()
     let to: Writable | undefined
@@ -65,6 +67,7 @@ export const createReverseProxy = (options: Omit<DispatcherOptions, 'maxSockets'
     }
     const call = dispatch(
       {
+        organizationId,
         origin,
         host,
         method,
@@ -111,9 +114,10 @@ export const createReverseProxy = (options: Omit<DispatcherOptions, 'maxSockets'
   return {
     pass,
     /** Whether a server responds, with any status but a gateway's. Uses a safe method (RFC 9110 §9.3.7). */
-    probe: (url: URL, timeoutMs: number): Promise<boolean> =>
+    probe: (url: URL, timeoutMs: number, organizationId: string | undefined): Promise<boolean> =>
       new Promise(resolve => {
         pass({
+          organizationId,
           url,
           method: 'OPTIONS',
           path: `${url.pathname}${url.search}`,

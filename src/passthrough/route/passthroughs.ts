@@ -3,7 +3,8 @@ import type { EventBus } from '../../lib/events/event-bus.ts'
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
 import type { AccountsOfConnections, LoadedUpstream } from '../../upstreams/connection/upstream-connections.ts'
 import { restingState, type Upstream, type UpstreamState } from '../../upstreams/upstream.ts'
-import { type Balancer, createBalancer, type Probe } from './balancer.ts'
+import type { ReverseProxy } from '../proxy/reverse-proxy.ts'
+import { type Balancer, createBalancer } from './balancer.ts'
 import { createRouteAccount, type RouteAccount } from './route-account.ts'
 import { toTarget } from './target.ts'
 
@@ -11,6 +12,8 @@ import { toTarget } from './target.ts'
  * How requests reach the upstream of a passthrough server. The object stays the same until the configuration changes.
  */
 export type PassthroughRoute = {
+  /** The organization of the server. */
+  organizationId: string | undefined
   upstream: string
   balancer: Balancer
   /** Headers sent with every request in place of the caller's, keyed by lowercase name. */
@@ -42,7 +45,7 @@ const findOnly = (loaded: readonly LoadedUpstream[]): Result<LoadedUpstream, str
 }
 
 export type PassthroughsParts = {
-  probe: Probe
+  probe: ReverseProxy['probe']
   accounts: Pick<AccountsOfConnections, 'authorizerOf' | 'assertConnected'>
   bus: EventBus
 }
@@ -61,7 +64,7 @@ export const createPassthroughs = ({ probe, accounts, bus }: PassthroughsParts) 
     if (!resolved.ok) return failure(resolved.error.message)
     const config = resolved.value
     if (config.transport === 'stdio') return failure(`The MCP server "${upstream.name}" is a command.`)
-    const { transport, url, urls = [] } = config
+    const { organizationId, transport, url, urls = [] } = config
     const targets = [url, ...urls].flatMap(text => toTarget(text, transport) ?? [])
     const account = createRouteAccount({ upstreamId: upstream.id, config, accounts })
     if (account !== undefined && new Set(targets.map(({ url }) => url.origin)).size > 1) {
@@ -70,8 +73,9 @@ export const createPassthroughs = ({ probe, accounts, bus }: PassthroughsParts) 
       )
     }
     return success({
+      organizationId,
       upstream: upstream.name,
-      balancer: createBalancer(targets, probe),
+      balancer: createBalancer(targets, (target, timeoutMs) => probe(target, timeoutMs, organizationId)),
       headers: Object.fromEntries(Object.entries(config.headers).map(([name, value]) => [name.toLowerCase(), value])),
       timeoutMs: config.timeoutMs,
       isSse: transport === 'sse',

@@ -11,7 +11,10 @@ import type { ResultShaper } from './result-shaper.ts'
 import { LONG_TEXT_BYTES, readText, shapeResponse, structuredResult } from './shape.ts'
 import type { ShapingJob } from './shaping-job.ts'
 
-/** The services that shape and check results, the tenant that owns the results, and the server's setting for tables. */
+/**
+ * The services that shape and check results, the tenant that owns the results, and the server's setting for tables.
+ * `group` is the organization.
+ */
 export type ShapingContext = Tenant & {
   shaper: Pick<ResultShaper, 'shape'>
   schemaChecks: SchemaChecks

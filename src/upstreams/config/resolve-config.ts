@@ -5,6 +5,9 @@ import { compileRemote } from './compile-remote.ts'
 import { compileStdio } from './compile-stdio.ts'
 import type { CompiledConfig, DecryptedGlobals, ResolutionFault } from './compiled-config.ts'
 
+/** What resolving an upstream needs of its server. */
+export type ServerValues = Pick<ResolvedConfig, 'organizationId'> & { globals: DecryptedGlobals }
+
 /** Parses a configuration. Errors contain the path of their field. */
 export const compileConfig = (
   config: UpstreamConfig,
@@ -32,7 +35,7 @@ const missingGlobals = (keys: readonly string[]): ResolutionFault => ({
  */
 export const resolveConfig = (
   config: UpstreamConfig,
-  globals: DecryptedGlobals,
+  { organizationId, globals }: ServerValues,
 ): Result<ResolvedConfig, ResolutionFault> => {
   const compiled = compileConfig(config)
   if (!compiled.ok) {
@@ -50,5 +53,5 @@ export const resolveConfig = (
     const global = globals.get(key)
     return global?.isSecret ? global.value : []
   })
-  return success({ ...config, ...filled.value, secrets })
+  return success({ ...config, ...filled.value, organizationId, secrets })
 }

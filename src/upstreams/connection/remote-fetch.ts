@@ -48,6 +48,7 @@ const KINDS: Readonly<Record<OutboundFault, UpstreamFault>> = {
   reset: 'protocol',
   connect_timeout: 'refused',
   timeout: 'timeout',
+  busy: 'unavailable',
   too_large: 'too_large',
   blocked: 'blocked',
   too_many_redirects: 'refused',

@@ -3,7 +3,7 @@ import type { Transport } from '@modelcontextprotocol/client'
 import { createStreamingFetch, type StreamingFetchOptions } from '../../lib/outbound/streaming-fetch.ts'
 import { createAuthorizedFetch } from '../oauth-client/authorized-fetch.ts'
 import type { Authorizer } from '../oauth-client/authorizer.ts'
-import type { RemoteConfig } from '../upstream.ts'
+import type { RemoteConfig, ResolvedConfig } from '../upstream.ts'
 import { mcpClient } from './mcp-client.ts'
 import type { NotificationLimit } from './notification-limit.ts'
 import type { OutputLimits } from './output-meter.ts'
@@ -17,7 +17,10 @@ export type RemoteNetwork = Pick<
   'policy' | 'maxRedirects' | 'connectTimeoutMs' | 'ownOrigins' | 'resolveName' | 'lookup' | 'maxResponseBytes'
 >
 
-/** Maximum number of concurrent requests and streams per connection. */
+/**
+ * Maximum number of concurrent requests and streams per connection. Connections share no sockets, so organizations need
+ * no share of them.
+ */
 const MAX_SOCKETS = 256
 /** An upper bound only, because each operation has its own, shorter timeout. */
 const HEADERS_TIMEOUT_MS = 10 * 60_000
@@ -36,7 +39,7 @@ const parseUrl = (text: string): URL => {
 
 /** MCP over HTTP with the SDK's transports. Every request goes through the outbound guard. */
 export const createRemoteTransport = (
-  { transport: kind, url: text, headers }: RemoteConfig,
+  { organizationId, transport: kind, url: text, headers }: RemoteConfig & Pick<ResolvedConfig, 'organizationId'>,
   network: RemoteNetwork,
   limits: OutputLimits,
   authorizer: Authorizer | undefined,
@@ -45,6 +48,7 @@ export const createRemoteTransport = (
   const url = parseUrl(text)
   const guarded = createStreamingFetch({
     ...network,
+    organizationId,
     maxSockets: MAX_SOCKETS,
     headersTimeoutMs: HEADERS_TIMEOUT_MS,
     bodyIdleMs: BODY_IDLE_MS,

@@ -5,11 +5,21 @@ import type { Sealed } from '../../lib/process/sealing.ts'
 import type { NamedServer } from '../upstream-audit.ts'
 import { type AccountInfo, EVERYBODY, type Holder } from './account.ts'
 
-export type StoredAccount = AccountInfo & { version: number; sealed: Sealed }
+/** `organizationId` is the organization of the upstream's server. */
+export type StoredAccount = AccountInfo & { organizationId: string; version: number; sealed: Sealed }
 
 const toAccount = ({ content, keyId, ...row }: Rows.UpstreamAccount) => ({
   ...withoutNulls(row),
   sealed: { text: content, keyId },
+})
+
+const WITH_ORGANIZATION = { upstream: { select: { server: { select: { organizationId: true } } } } } as const
+
+type WithOrganization = { upstream: { server: { organizationId: string } } }
+
+const toStored = ({ upstream, ...row }: Rows.UpstreamAccount & WithOrganization): StoredAccount => ({
+  ...toAccount(row),
+  organizationId: upstream.server.organizationId,
 })
 
 export const findAccount = async (
@@ -17,8 +27,8 @@ export const findAccount = async (
   upstreamId: string,
   holder: Holder,
 ): Promise<StoredAccount | undefined> => {
-  const row = await tx.upstreamAccount.findUnique({ where: { upstreamId_holder: { upstreamId, holder } } })
-  return mapFound(row, toAccount)
+  const where = { upstreamId_holder: { upstreamId, holder } }
+  return mapFound(await tx.upstreamAccount.findUnique({ where, include: WITH_ORGANIZATION }), toStored)
 }
 
 /** Returns the shared account of each upstream that has one. */
@@ -156,9 +166,9 @@ export const removeAccount = async (tx: Transaction, id: string): Promise<void> 
 const MAX_TAKEN = 1_000
 
 const takeAccounts = async (tx: Transaction, where: Rows.Prisma.UpstreamAccountWhereInput) => {
-  const rows = await tx.upstreamAccount.findMany({ where, take: MAX_TAKEN })
+  const rows = await tx.upstreamAccount.findMany({ where, take: MAX_TAKEN, include: WITH_ORGANIZATION })
   await tx.upstreamAccount.deleteMany({ where })
-  return rows.map(toAccount)
+  return rows.map(toStored)
 }
 
 /** Removes and returns all accounts of an upstream. */

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { BoundedFetch } from '../../lib/outbound/bounded-fetch.ts'
+import type { BoundedFetchFor } from '../../lib/outbound/bounded-fetch.ts'
 import type { AccountContent } from './account.ts'
 import type { StoredAccount } from './accounts.store.ts'
 import { revokeTokens } from './revoke.ts'
@@ -13,14 +13,14 @@ const MAX_QUEUED = 1_000
 const CLOSE_TIMEOUT_MS = 2_000
 
 export type RevocationsParts = {
-  fetch: BoundedFetch
+  fetchFor: BoundedFetchFor
   clients: Pick<UpstreamClients, 'findCurrent'>
   /** Decrypts an account; throws if its master key was removed. */
   open: (account: StoredAccount) => { content: AccountContent }
 }
 
 /** Revokes the tokens of deleted accounts at their authorization servers, in the background. Failures are ignored. */
-export const createRevocations = ({ fetch, clients, open }: RevocationsParts) => {
+export const createRevocations = ({ fetchFor, clients, open }: RevocationsParts) => {
   const queue: StoredAccount[] = []
   const inProgress = new Set<Promise<void>>()
   let isClosed = false
@@ -28,7 +28,7 @@ export const createRevocations = ({ fetch, clients, open }: RevocationsParts) =>
   const revoke = async (account: StoredAccount): Promise<void> => {
     const { content } = open(account)
     const client = await clients.findCurrent(account.upstreamId, content.client, content.server.issuer)
-    await revokeTokens({ ...content, client }, fetch)
+    await revokeTokens({ ...content, client }, fetchFor(account.organizationId))
   }
 
   const startNext = (): void => {

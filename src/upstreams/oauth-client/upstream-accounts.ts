@@ -62,7 +62,7 @@ export const createUpstreamAccounts = ({
   findServerToCall,
   onConnected,
 }: UpstreamAccountsParts) => {
-  const { fetch, clients, baseUrl, revocations } = oauth
+  const { fetchFor, clients, baseUrl, revocations } = oauth
   const redirectUri = `${baseUrl}${CALLBACK_PATH}`
 
   /** Throws the same 404 for an upstream of another organization as for a missing one. */
@@ -111,11 +111,12 @@ export const createUpstreamAccounts = ({
       const { config } = found.upstream
       const state = createState()
       const target = targetOf(await resolve(upstreamId))
+      const fetch = fetchFor(found.server.organizationId)
       const started = await startConnecting(target, {
         fetch,
         redirectUri,
         state,
-        findClient: (server, scope) => clients.findOrRegister(upstreamId, config, server, scope),
+        findClient: (server, scope) => clients.findOrRegister(upstreamId, config, server, scope, fetch),
       })
       return { ...found, ...started, state }
     },
@@ -126,27 +127,28 @@ export const createUpstreamAccounts = ({
       { upstreamId, holder: agreed, authorization }: AuthorizationResult,
       response: URLSearchParams,
     ): Promise<Connectable> => {
-      if ((await getConnectable(db, actor, upstreamId)).holder !== agreed) throw accountSettingChanged()
+      const connectable = await getConnectable(db, actor, upstreamId)
+      if (connectable.holder !== agreed) throw accountSettingChanged()
       const content = await finishConnecting(response, authorization, {
-        fetch,
+        fetch: fetchFor(connectable.server.organizationId),
         pinSecret: (client, issuer) => clients.pinSecret(upstreamId, client, issuer),
       })
       const { url } = targetOf(await resolve(upstreamId))
       if (url !== content.url) throw addressChanged()
-      const { found, before } = await changes.commit(async (tx, announce) => {
+      const { found, replaced } = await changes.commit(async (tx, announce) => {
         // Check again inside the transaction, because permissions and the account setting may have changed.
         const found = await getConnectable(tx, actor, upstreamId)
         const { upstream, server, holder } = found
         // A personal account must not become the shared one.
         if (holder !== agreed) throw accountSettingChanged()
-        const before = await store.findAccount(tx, upstreamId, holder)
+        const replaced = await store.findAccount(tx, upstreamId, holder)
         const sealed = sealing.seal(JSON.stringify(content), accountSealContext(upstreamId, holder))
         await store.putAccount(tx, { upstreamId, holder, sealed, connectedAt: new Date() })
         await auditUpstream(tx, actor, server, 'upstream.connected', upstream, describeAccount(holder))
         announceChange(announce, found)
-        return { found, before }
+        return { found, replaced }
       })
-      if (before !== undefined) revocations.revokeInBackground([before])
+      if (replaced !== undefined) revocations.revokeInBackground([replaced])
       await onConnected(found.upstream)
       return found
     },

@@ -16,7 +16,6 @@ const ASSUMED_REGISTERED_MS = 60 * 60_000
 export type UpstreamClientsParts = {
   db: Database
   sealing: Sealing
-  fetch: BoundedFetch
   baseUrl: string
 }
 
@@ -33,7 +32,7 @@ const clientChanged = (): AppError =>
   new AppError('conflict', "The MCP server's client settings changed while you were connecting. Start again.")
 
 /** Finds or creates Patchbay's registrations at the authorization servers of upstreams. */
-export const createUpstreamClients = ({ db, sealing, fetch, baseUrl }: UpstreamClientsParts) => {
+export const createUpstreamClients = ({ db, sealing, baseUrl }: UpstreamClientsParts) => {
   const redirectUri = `${baseUrl}${CALLBACK_PATH}`
 
   const seal = (upstreamId: string, client: SealedClient) =>
@@ -79,6 +78,7 @@ export const createUpstreamClients = ({ db, sealing, fetch, baseUrl }: UpstreamC
       { auth }: UpstreamConfig,
       server: AuthorizationServer,
       scope: string | undefined,
+      fetch: BoundedFetch,
     ): Promise<OAuthClient> => {
       if (auth.type === 'oauth' && auth.clientId !== undefined) {
         return configured(upstreamId, auth.clientId, server.issuer)

@@ -1,7 +1,8 @@
 import type { Database, Transaction } from '../../lib/db/client.ts'
 import type { Changes } from '../../lib/events/changes.ts'
 import type { EventBus } from '../../lib/events/event-bus.ts'
-import { createBoundedFetch } from '../../lib/outbound/bounded-fetch.ts'
+import { MAX_CONNECTION_WAIT_MS } from '../../lib/kernel/limits.ts'
+import { type BoundedFetchFor, createBoundedFetch } from '../../lib/outbound/bounded-fetch.ts'
 import { createHttpClient, type HttpClientOptions } from '../../lib/outbound/client.ts'
 import type { Sealing } from '../../lib/process/sealing.ts'
 import { AccountError } from '../connection/upstream-error.ts'
@@ -17,7 +18,9 @@ import { createUpstreamTokens } from './upstream-tokens.ts'
 const REQUEST_TIMEOUT_MS = 5_000
 /** Maximum response size, far above that of any real metadata or token response. */
 const MAX_RESPONSE_BYTES = 64 * 1_024
-const MAX_SOCKETS = 16
+/** Maximum sockets to an authorization server, which the upstreams of several organizations may share. */
+const MAX_SOCKETS = 64
+const MAX_SOCKETS_OF_ORGANIZATION = 16
 /** Maximum callers whose accounts are tried for fetching the catalogue, most recent first. */
 const MAX_HOLDERS_TRIED = 20
 
@@ -42,21 +45,23 @@ export const createUpstreamOAuth = ({ db, changes, bus, sealing, network, baseUr
     // Neither the metadata endpoint nor the token endpoint may redirect.
     maxRedirects: 0,
     maxSockets: MAX_SOCKETS,
+    share: { maxSockets: MAX_SOCKETS_OF_ORGANIZATION, maxWaitMs: MAX_CONNECTION_WAIT_MS },
   })
-  const fetch = createBoundedFetch(client, { timeoutMs: REQUEST_TIMEOUT_MS, maxResponseBytes: MAX_RESPONSE_BYTES })
-  const clients = createUpstreamClients({ db, sealing, fetch, baseUrl })
+  const bounds = { timeoutMs: REQUEST_TIMEOUT_MS, maxResponseBytes: MAX_RESPONSE_BYTES }
+  const fetchFor: BoundedFetchFor = organizationId => createBoundedFetch(client, { ...bounds, organizationId })
+  const clients = createUpstreamClients({ db, sealing, baseUrl })
   const tokens = createUpstreamTokens({
     db,
     changes,
     sealing,
-    fetch,
+    fetchFor,
     findCurrentClient: clients.findCurrent,
     toError: (problem, upstreamId, holder) => {
       const url = `${baseUrl}${connectPath(upstreamId)}`
       return new AccountError(describeAccountProblem(problem, holder, url), holder === EVERYBODY ? undefined : url)
     },
   })
-  const revocations = createRevocations({ fetch, clients, open: tokens.open })
+  const revocations = createRevocations({ fetchFor, clients, open: tokens.open })
   const subscriptions = [
     bus.subscribe('upstream_changed', ({ upstreamId }) => tokens.invalidate(upstreamId)),
     bus.subscribe('access_changed', ({ userId }) => tokens.invalidateHolder(userId)),
@@ -78,7 +83,7 @@ export const createUpstreamOAuth = ({ db, changes, bus, sealing, network, baseUr
 
   return {
     baseUrl,
-    fetch,
+    fetchFor,
     clients,
     tokens,
     revocations,

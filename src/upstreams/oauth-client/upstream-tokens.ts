@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { createSingleFlight } from '../../lib/cache/single-flight.ts'
 import type { Database } from '../../lib/db/client.ts'
 import type { Changes } from '../../lib/events/changes.ts'
-import type { BoundedFetch } from '../../lib/outbound/bounded-fetch.ts'
+import type { BoundedFetchFor } from '../../lib/outbound/bounded-fetch.ts'
 import type { Sealing } from '../../lib/process/sealing.ts'
 import { mcpClient } from '../connection/mcp-client.ts'
 import { AccountError, UpstreamError } from '../connection/upstream-error.ts'
@@ -31,7 +31,7 @@ export type UpstreamTokensParts = {
   db: Database
   changes: Changes
   sealing: Sealing
-  fetch: BoundedFetch
+  fetchFor: BoundedFetchFor
   /** Returns the client with its current secret, which may be newer than the account. */
   findCurrentClient: (upstreamId: string, connectedWith: OAuthClient, issuer: string) => Promise<OAuthClient>
   /** Builds the error shown to a caller who has no usable account. */
@@ -51,7 +51,7 @@ export const createUpstreamTokens = ({
   db,
   changes,
   sealing,
-  fetch,
+  fetchFor,
   findCurrentClient,
   toError,
 }: UpstreamTokensParts) => {
@@ -110,14 +110,14 @@ export const createUpstreamTokens = ({
     return toError('broken', upstreamId, holder)
   }
 
-  const requestTokens = async ({ upstreamId, content }: OpenAccount): Promise<AccountContent> => {
+  const requestTokens = async ({ upstreamId, organizationId, content }: OpenAccount): Promise<AccountContent> => {
     const { server, resource, tokens, client } = content
     const response = await mcpClient().refreshAuthorization(server.issuer, {
       metadata: server,
       clientInformation: await findCurrentClient(upstreamId, client, server.issuer),
       refreshToken: tokens.refreshToken ?? '',
       resource,
-      fetchFn: fetch,
+      fetchFn: fetchFor(organizationId),
     })
     const read = parseTokens(response, Date.now())
     if (!read.ok) throw notRenewed(read.error)

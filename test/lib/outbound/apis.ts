@@ -80,6 +80,7 @@ export const buildClient = (options: Partial<HttpClientOptions> = {}): HttpClien
 }
 
 export const requestTo = (url: string, request: Partial<OutboundRequest> = {}): OutboundRequest => ({
+  organizationId: undefined,
   method: 'GET',
   url,
   headers: [],

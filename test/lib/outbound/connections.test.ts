@@ -187,7 +187,15 @@ describe('a reused connection that the API closes instead of responding', () => 
     const send = (path: string): Promise<string> =>
       new Promise(resolve => {
         const request = { origin: `http://api.test:${api.port}`, host: 'api.test', method: 'GET', path }
-        const options = { ...request, headers: [], body: null, mayRetry: true, bodyIdleMs: 0, upgrade: null }
+        const options = {
+          ...request,
+          organizationId: undefined,
+          headers: [],
+          body: null,
+          mayRetry: true,
+          bodyIdleMs: 0,
+          upgrade: null,
+        }
         const call = dispatch(options, {
           onHead: () => undefined,
           onData: () => undefined,

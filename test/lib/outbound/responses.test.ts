@@ -158,7 +158,11 @@ describe('a response larger than allowed', () => {
 
 it('a status that HTTP does not have fails a fetch with an error that names the host', async () => {
   const api = await startRawApi(socket => socket.end('HTTP/1.1 700 Odd\r\nContent-Length: 0\r\n\r\n'))
-  const fetch = createBoundedFetch(buildClient(), { timeoutMs: 2_000, maxResponseBytes: 100 })
+  const fetch = createBoundedFetch(buildClient(), {
+    organizationId: undefined,
+    timeoutMs: 2_000,
+    maxResponseBytes: 100,
+  })
   const { fault, message } = await faultOf(fetch(`http://api.test:${api.port}/`))
   expect([fault, message]).toEqual([
     'protocol',

@@ -16,6 +16,7 @@ const LIMIT = 4_096
 /** Creates a fetch function that may reach loopback, also under the names `api.test` and `other.test`. */
 const openFetch = (options: Partial<StreamingFetchOptions> = {}): StreamingFetch => {
   const guarded = createStreamingFetch({
+    organizationId: undefined,
     policy: createAddressPolicy({ allow: ['127.0.0.1'] }),
     lookup: resolverOf({ 'api.test': ['127.0.0.1'], 'other.test': ['127.0.0.1'] }),
     maxRedirects: 3,
