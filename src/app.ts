@@ -40,13 +40,14 @@ export type App = {
 /** Builds the application without starting to listen. */
 export const buildApp = async (settings: Settings, services: Services, logger: Logger): Promise<App> => {
   const { baseUrl, allowedOrigins, listensOnLoopback, limits } = settings
-  const { bus, db, execution, sealing } = services
+  const { bus, db, databaseHealth, execution, sealing } = services
   const now = () => Date.now()
   let isStopping = false
 
   const registry = createMcpRegistry({
-    compile: execution.compile,
-    prepare: services.upstreamCatalogues.prepare,
+    compile: serverId => databaseHealth.whileReachable(() => execution.compile(serverId)),
+    prepare: serverId =>
+      databaseHealth.whileReachable(() => services.upstreamCatalogues.prepare(serverId)).catch(() => undefined),
     serverInfo: { name: 'patchbay', version: VERSION },
     now,
     idleMs: MOUNT_IDLE_MS,
@@ -62,7 +63,11 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
   bus.subscribe('resync', () => registry.checkAccess(undefined))
 
   const http = createHttpServer({ trustProxy: settings.trustProxy, maxRequestBytes: limits.maxRequestBytes, logger })
-  await http.register(healthRoutes, { db, isStopping: () => isStopping })
+  await http.register(healthRoutes, {
+    ...services,
+    isStopping: () => isStopping,
+    hasMounted: () => registry.mountedCount() > 0,
+  })
   if (settings.metricsToken !== undefined) {
     // Imported only if needed, because it loads a metrics library.
     const { metricsRoutes } = await import('./api/operations/metrics.routes.ts')

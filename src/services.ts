@@ -7,6 +7,7 @@ import { identityPlugin } from './identity/plugin.ts'
 import { openInstallation, setupTokenOf } from './installation.ts'
 import { createJobPool } from './jobs/job-pool.ts'
 import { createDatabaseCounters } from './lib/db/counters.store.ts'
+import { createDatabaseHealth } from './lib/db/health.ts'
 import { createChanges } from './lib/events/changes.ts'
 import { createEventBus } from './lib/events/event-bus.ts'
 import { CONNECT_TIMEOUT_MS } from './lib/kernel/limits.ts'
@@ -15,6 +16,7 @@ import { type AddressPolicy, createAddressPolicy } from './lib/outbound/address-
 import type { HttpClientOptions } from './lib/outbound/client.ts'
 import { createLifecycle, type Lifecycle } from './lib/process/lifecycle.ts'
 import type { Logger } from './lib/process/logger.ts'
+import { createNotices } from './lib/process/notices.ts'
 import type { Settings } from './lib/process/settings.ts'
 import { createUpkeep } from './lib/process/upkeep.ts'
 import { createTokenWork } from './lib/tokens/token-work.ts'
@@ -72,6 +74,9 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
   const { documents, connectionLimits, responseCache, embeddingLimits, hashingCost } = options
   const { db, sealing } = await openInstallation(settings)
   lifecycle.onClose(() => db.close())
+  const notices = createNotices(logger)
+  const databaseHealth = createDatabaseHealth({ db, notices })
+  lifecycle.onClose(databaseHealth.close)
   const bus = createEventBus({ logger })
   const changes = await createChanges({ db, target: settings.database, bus, logger })
   lifecycle.onClose(changes.close)
@@ -88,7 +93,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
   const policy = createAddressPolicy({ allow: settings.allowPrivateNetworks })
   const network = { policy, connectTimeoutMs: CONNECT_TIMEOUT_MS, ownOrigins }
   const upstreamNetwork = { ...network, policy: options.upstreamPolicy ?? policy }
-  const common = { settings, db, changes, bus, sealing, logger, counters, mailer }
+  const common = { settings, db, databaseHealth, notices, changes, bus, sealing, logger, counters, mailer }
 
   const identity = identityPlugin(
     { ...common, setupToken, invitations: invitationsForSignUp, endGrantsOf, hashingCost },

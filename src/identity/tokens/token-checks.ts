@@ -1,4 +1,5 @@
 import type { Database } from '../../lib/db/client.ts'
+import type { DatabaseHealth } from '../../lib/db/health.ts'
 import type { EventBus } from '../../lib/events/event-bus.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import type { Logger } from '../../lib/process/logger.ts'
@@ -23,15 +24,20 @@ const toCaller = ({ token, memberships }: store.TokenHolder): McpCaller => ({
   expiresAt: token.expiresAt,
 })
 
-export type TokenChecksParts = { db: Database; bus: EventBus; logger: Pick<Logger, 'warn'> }
+export type TokenChecksParts = {
+  db: Database
+  databaseHealth: Pick<DatabaseHealth, 'whileReachable'>
+  bus: EventBus
+  logger: Pick<Logger, 'warn'>
+}
 
 /** Checks personal access tokens and records their use. */
-export const createTokenChecks = ({ db, bus, logger }: TokenChecksParts) => {
+export const createTokenChecks = ({ db, databaseHealth, bus, logger }: TokenChecksParts) => {
   const verifier = createTokenVerifier<McpCaller>({
     bus,
     isToken,
     find: async tokenHash => {
-      const holder = await store.findTokenHolder(db, tokenHash)
+      const holder = await databaseHealth.whileReachable(() => store.findTokenHolder(db, tokenHash))
       return holder && toCaller(holder)
     },
     idOf: ({ tokenId }) => tokenId,
