@@ -16,6 +16,7 @@ export type RecordingBatch = { executions: ExecutionRow[]; gaps: GapRow[]; token
 export type MissingReason =
   | 'the queue was full'
   | 'the database was full'
+  | 'the database was damaged'
   | 'the database was locked'
   | 'the database was unavailable'
   | 'the database refused the record'

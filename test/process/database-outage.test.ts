@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
 import { insertToken } from '../oauth/support/tokens.ts'
 import { makeServer, signUp } from '../support/api-client.ts'
@@ -15,6 +15,7 @@ if (postgres === undefined) throw new Error('there is no database to test on')
 
 const OUTAGES = ['refuse', 'freeze'] as const
 const UNKNOWN = `pbk_${'A'.repeat(43)}`
+const METRICS_TOKEN = 'M'.repeat(43)
 const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS
 
@@ -23,6 +24,16 @@ let proxy: DatabaseProxy
 let api: FakeApi
 let patchbay: TestApp
 let url: string
+const PROBLEM = expect.stringContaining('database cannot be reached')
+const readiness = async (origin: string, query = '') => {
+  const response = await fetch(`${origin}/readyz${query}`)
+  return { code: response.status, ...z.looseObject({ status: z.string() }).parse(await response.json()) }
+}
+const metric = async (): Promise<string | undefined> => {
+  const response = await fetch(`${patchbay.origin}/metrics`, { headers: { authorization: `Bearer ${METRICS_TOKEN}` } })
+  return /^patchbay_problem\{problem="database_unreachable"\} (\d)$/m.exec(await response.text())?.[1]
+}
+
 let tokens: { personal: string; unused: string; oauth: string }
 
 const pass = (ms: number): void => void vi.setSystemTime(Date.now() + ms)
@@ -37,7 +48,7 @@ beforeEach(async () => {
   database = await postgres.create()
   proxy = await startDatabaseProxy(database.url)
   api = await startFakeApi(echo)
-  patchbay = await startTestApp({ databaseUrl: proxy.url })
+  patchbay = await startTestApp({ databaseUrl: proxy.url, env: { PATCHBAY_METRICS_TOKEN: METRICS_TOKEN } })
   const builder = await signUp(patchbay.origin)
   const tools = [{ name: 'get_thing', method: 'GET', url: `${api.origin}/thing` }]
   const made = await makeServer(builder, tools, { server: { access: 'private' } })
@@ -82,10 +93,35 @@ describe.each(OUTAGES)('while PostgreSQL is unreachable (%s)', outage => {
     expect(await statusesOf(tokens.oauth, tokens.unused, UNKNOWN)).toEqual([200, 200, 401])
   })
 
+  it('/readyz is degraded, and a 503 with ?strict or without a server in memory', async () => {
+    const idle = await startTestApp({ databaseUrl: proxy.url })
+    onTestFinished(idle.close)
+    expect(await readiness(patchbay.origin, '?strict')).toMatchObject({ code: 200, status: 'ok' })
+    expect(await metric()).toBe('0')
+    await proxy[outage]()
+    await vi.waitFor(
+      async () =>
+        expect(await readiness(patchbay.origin)).toMatchObject({ code: 200, status: 'degraded', problems: [PROBLEM] }),
+      { timeout: 10_000 },
+    )
+    expect(await readiness(patchbay.origin, '?strict')).toMatchObject({ code: 503, status: 'degraded' })
+    expect(await metric()).toBe('1')
+    await vi.waitFor(
+      async () => expect(await readiness(idle.origin)).toMatchObject({ code: 503, status: 'unavailable' }),
+      { timeout: 10_000 },
+    )
+    await proxy.restore()
+    await vi.waitFor(
+      async () => expect(await readiness(patchbay.origin, '?strict')).toMatchObject({ code: 200, status: 'ok' }),
+      { timeout: 20_000 },
+    )
+    expect(await metric()).toBe('0')
+  })
+
   it('a server that is not in memory fails with an error that names the database', async () => {
     await proxy[outage]()
     const missing = `${patchbay.origin}/s/01990000-0000-7000-8000-000000000000`
-    const unavailable = { status: 503, text: expect.stringContaining('database (PostgreSQL) cannot be reached') }
+    const unavailable = { status: 503, text: expect.stringContaining('PostgreSQL database cannot be reached') }
     expect(await call(tokens.personal, missing)).toMatchObject({ ...unavailable, retryAfter: '1' })
     expect(await call(tokens.personal, missing)).toMatchObject({ ...unavailable, retryAfter: '1' })
   })

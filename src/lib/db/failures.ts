@@ -77,7 +77,7 @@ export class DatabaseFailure extends AppError {
 }
 
 export const databaseUnreachable = (options: AppErrorOptions = {}): DatabaseFailure =>
-  new DatabaseFailure('unreachable', 'The database (PostgreSQL) cannot be reached. Try again in a moment.', {
+  new DatabaseFailure('unreachable', 'The PostgreSQL database cannot be reached. Try again in a moment.', {
     ...options,
     retryAfterSeconds: 1,
   })

@@ -93,22 +93,20 @@ export const createDatabaseHealth = ({ db, notices }: { db: OpenDatabase; notice
     return probing
   }
 
-  const noteUnwritable = (error: unknown): void => {
-    unwritableUntil = performance.now() + UNWRITABLE_MS
-    raise('unwritable', error)
-  }
-
-  db.onFailure(failure => {
-    if (failure.fault === 'damaged') raise('damaged', failure)
-    else if (failure.fault === 'unwritable') noteUnwritable(failure)
+  /** Reports a failure that somebody else observed. */
+  const report = (fault: DatabaseFault, error: unknown): void => {
+    if (isClosed) return
     // One lost connection is not an outage.
-    else if (!isClosed) void check()
-  })
+    if (fault === 'unreachable') return void check()
+    if (fault === 'unwritable') unwritableUntil = performance.now() + UNWRITABLE_MS
+    raise(fault, error)
+  }
+  db.onFailure(failure => report(failure.fault, failure))
   timer = setTimeout(() => void check(), PROBE_INTERVAL_MS).unref()
 
   return {
     check,
-    noteUnwritable,
+    report,
     /**
      * Runs `work`. Throws DatabaseFailure `unreachable` as soon as the database is known to be unreachable, because a
      * query on a dead connection would wait for minutes.

@@ -1,0 +1,28 @@
+import { z } from 'zod'
+import type { Settings } from '../lib/process/settings.ts'
+
+/** How long to wait for the response of a process on this machine. */
+const TIMEOUT_MS = 5_000
+
+const Readiness = z.object({
+  status: z.enum(['ok', 'degraded', 'unavailable', 'stopping']),
+  problems: z.array(z.string()).default([]),
+  advice: z.array(z.string()).default([]),
+})
+
+/** Returns the address at which a process with these settings is reached from this machine. */
+const addressOf = ({ host, port }: Pick<Settings, 'host' | 'port'>): string => {
+  const local = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
+  return `http://${local.includes(':') ? `[${local}]` : local}:${port}`
+}
+
+/** Asks the process that listens with these settings what is wrong with it. Returns undefined if none responds. */
+export const askRunningServer = async (settings: Pick<Settings, 'host' | 'port'>) => {
+  const address = addressOf(settings)
+  try {
+    const response = await fetch(`${address}/readyz`, { signal: AbortSignal.timeout(TIMEOUT_MS) })
+    return { address, ...Readiness.parse(await response.json()) }
+  } catch {
+    return undefined
+  }
+}
