@@ -7,6 +7,7 @@ import { createForwardedFor } from './lib/http/forwarded-for.ts'
 import { createOriginPolicy } from './lib/http/origins.ts'
 import { ASSETS_PREFIX, serveAssets } from './lib/http/pages/assets.ts'
 import { createHttpServer, type HttpServer } from './lib/http/server.ts'
+import { watchForUnnamedProxies } from './lib/http/unnamed-proxy.ts'
 import type { Logger } from './lib/process/logger.ts'
 import type { Settings } from './lib/process/settings.ts'
 import { PUBLIC_DIRECTORY, VERSION } from './lib/process/version.ts'
@@ -63,6 +64,7 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
   bus.subscribe('resync', () => registry.checkAccess(undefined))
 
   const http = createHttpServer({ trustProxy: settings.trustProxy, maxRequestBytes: limits.maxRequestBytes, logger })
+  watchForUnnamedProxies(http.server, settings.trustProxy, services.notices)
   await http.register(healthRoutes, {
     ...services,
     isStopping: () => isStopping,

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { DatabaseHealth } from '../../lib/db/health.ts'
+import { findProxyHeader } from '../../lib/http/unnamed-proxy.ts'
 import type { Notices } from '../../lib/process/notices.ts'
 
 /** How long a request waits for the database. Orchestrators often wait only one second for the response. */
@@ -19,7 +20,7 @@ const Query = z.object({ strict: z.string().optional() })
 
 /** Returns whether a request was sent on this machine, such as by `patchbay doctor`, and not through a proxy. */
 const isFromHere = ({ socket: { remoteAddress, localAddress }, headers }: FastifyRequest): boolean =>
-  remoteAddress === localAddress && headers['x-forwarded-for'] === undefined && headers.forwarded === undefined
+  remoteAddress === localAddress && findProxyHeader(headers) === undefined
 
 /**
  * `/healthz` reports that the process runs. `/readyz` reports whether it should be sent calls: 503 if not, 200 if so.
