@@ -8,6 +8,7 @@ import { createOriginPolicy } from './lib/http/origins.ts'
 import { ASSETS_PREFIX, serveAssets } from './lib/http/pages/assets.ts'
 import { createHttpServer, type HttpServer } from './lib/http/server.ts'
 import { watchForUnnamedProxies } from './lib/http/unnamed-proxy.ts'
+import { noteShortage } from './lib/process/file-descriptors.ts'
 import type { Logger } from './lib/process/logger.ts'
 import type { Settings } from './lib/process/settings.ts'
 import { PUBLIC_DIRECTORY, VERSION } from './lib/process/version.ts'
@@ -64,6 +65,11 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
   bus.subscribe('resync', () => registry.checkAccess(undefined))
 
   const http = createHttpServer({ trustProxy: settings.trustProxy, maxRequestBytes: limits.maxRequestBytes, logger })
+  // Node reports failed accepts here, once its reserve is used up. Without a listener, they would end the process.
+  http.server.on('error', error => {
+    if (http.server.listening) logger.error({ err: error }, 'a connection could not be accepted')
+    noteShortage(error)
+  })
   watchForUnnamedProxies(http.server, settings.trustProxy, services.notices)
   await http.register(healthRoutes, {
     ...services,

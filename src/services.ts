@@ -14,6 +14,7 @@ import { CONNECT_TIMEOUT_MS } from './lib/kernel/limits.ts'
 import { createMailer } from './lib/mail/create-mailer.ts'
 import { type AddressPolicy, createAddressPolicy } from './lib/outbound/address-policy.ts'
 import type { HttpClientOptions } from './lib/outbound/client.ts'
+import { watchFileDescriptors } from './lib/process/file-descriptors.ts'
 import { createLifecycle, type Lifecycle } from './lib/process/lifecycle.ts'
 import type { Logger } from './lib/process/logger.ts'
 import { createNotices } from './lib/process/notices.ts'
@@ -75,6 +76,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
   const { db, sealing } = await openInstallation(settings)
   lifecycle.onClose(() => db.close())
   const notices = createNotices(logger)
+  lifecycle.onClose(watchFileDescriptors(notices).close)
   const databaseHealth = createDatabaseHealth({ db, notices })
   lifecycle.onClose(databaseHealth.close)
   const bus = createEventBus({ logger })

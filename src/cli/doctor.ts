@@ -98,7 +98,7 @@ const checkRunning = async (settings: Settings): Promise<Verdict> => {
   const running = await askRunningServer(settings)
   if (running === undefined) return ok('not running on this machine')
   const { address, status, problems, advice: hints } = running
-  if (problems.length > 0) return mend([`Patchbay at ${address} is ${status}.`, ...problems, ...hints].join(' '))
+  if (problems.length > 0) return mend([`The server at ${address} is ${status}.`, ...problems, ...hints].join(' '))
   if (hints.length > 0) return advice(hints.join(' '))
   return ok(status === 'stopping' ? `Patchbay at ${address} is stopping` : `Patchbay at ${address} is ready`)
 }

@@ -16,13 +16,18 @@ const addressOf = ({ host, port }: Pick<Settings, 'host' | 'port'>): string => {
   return `http://${local.includes(':') ? `[${local}]` : local}:${port}`
 }
 
-/** Asks the process that listens with these settings what is wrong with it. Returns undefined if none responds. */
+const isRefused = (error: unknown): boolean =>
+  error instanceof Error && error.cause instanceof Error && 'code' in error.cause && error.cause.code === 'ECONNREFUSED'
+
+/** Asks the process that listens with these settings what is wrong with it. Returns undefined if none listens. */
 export const askRunningServer = async (settings: Pick<Settings, 'host' | 'port'>) => {
   const address = addressOf(settings)
   try {
     const response = await fetch(`${address}/readyz`, { signal: AbortSignal.timeout(TIMEOUT_MS) })
     return { address, ...Readiness.parse(await response.json()) }
-  } catch {
-    return undefined
+  } catch (error) {
+    if (isRefused(error)) return undefined
+    const problem = 'It accepts connections but does not respond as Patchbay does: see its log.'
+    return { address, status: 'unavailable' as const, problems: [problem], advice: [] }
   }
 }
