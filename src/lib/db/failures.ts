@@ -97,6 +97,13 @@ export const sqliteDamaged = (file: string, cause?: unknown): DatabaseFailure =>
     { cause, operatorNote: file },
   )
 
+export const sqliteEmpty = (file: string): DatabaseFailure =>
+  new DatabaseFailure(
+    'damaged',
+    'The database file is empty (0 bytes): restore it from a backup, or delete it to start with a new database.',
+    { operatorNote: file },
+  )
+
 /** Codes: https://sqlite.org/rescode.html */
 const sqliteFailureOf = (error: unknown, file: string): AppError | undefined => {
   const { code } = faultOf(error)
