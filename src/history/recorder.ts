@@ -82,7 +82,7 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
       if (closing !== undefined) {
         lost++
       } else if (queue.push(execution)) {
-        if (queue.accepted() === 1) thread.start()
+        if (queue.accepted() === 1) void thread.start()
         loop.noteRecord()
       } else {
         const reason = delivery.failure() ?? 'the queue was full'

@@ -33,6 +33,9 @@ export type WriteOutcome =
   | { kind: 'written'; dropped: number; refused: RefusedRow[] }
   | { kind: 'failed'; reason: MissingReason; message: string }
 
+/** Sent by the worker once it has loaded everything that a write needs. */
+export const READY = 'ready'
+
 export type WorkerRequest = { kind: 'write'; batch: RecordingBatch } | { kind: 'close' }
 
 /** Writes batches over its own connection. `write` never throws. */
