@@ -90,7 +90,7 @@ const diskFull = (options: AppErrorOptions): DatabaseFailure =>
     'storage_full',
   )
 
-export const sqliteDamaged = (file: string, cause?: unknown): DatabaseFailure =>
+const sqliteDamaged = (file: string, cause?: unknown): DatabaseFailure =>
   new DatabaseFailure(
     'damaged',
     'The database file is damaged or not a database: stop Patchbay and restore it from a backup.',
