@@ -32,5 +32,6 @@ EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PATCHBAY_PORT || process.env.PORT || 8080}/healthz`).then(answer => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 STOPSIGNAL SIGTERM
+# As PID 1, without an init, this starts a shell that reaps orphans (bin/launcher/init.sh).
 ENTRYPOINT ["/app/bin/patchbay"]
 CMD ["serve"]

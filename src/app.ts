@@ -7,6 +7,8 @@ import { createForwardedFor } from './lib/http/forwarded-for.ts'
 import { createOriginPolicy } from './lib/http/origins.ts'
 import { ASSETS_PREFIX, serveAssets } from './lib/http/pages/assets.ts'
 import { createHttpServer, type HttpServer } from './lib/http/server.ts'
+import { watchForUnnamedProxies } from './lib/http/unnamed-proxy.ts'
+import { noteShortage } from './lib/process/file-descriptors.ts'
 import type { Logger } from './lib/process/logger.ts'
 import type { Settings } from './lib/process/settings.ts'
 import { PUBLIC_DIRECTORY, VERSION } from './lib/process/version.ts'
@@ -40,13 +42,14 @@ export type App = {
 /** Builds the application without starting to listen. */
 export const buildApp = async (settings: Settings, services: Services, logger: Logger): Promise<App> => {
   const { baseUrl, allowedOrigins, listensOnLoopback, limits } = settings
-  const { bus, db, execution, sealing } = services
+  const { bus, db, databaseHealth, execution, sealing } = services
   const now = () => Date.now()
   let isStopping = false
 
   const registry = createMcpRegistry({
-    compile: execution.compile,
-    prepare: services.upstreamCatalogues.prepare,
+    compile: serverId => databaseHealth.whileReachable(() => execution.compile(serverId)),
+    prepare: serverId =>
+      databaseHealth.whileReachable(() => services.upstreamCatalogues.prepare(serverId)).catch(() => undefined),
     serverInfo: { name: 'patchbay', version: VERSION },
     now,
     idleMs: MOUNT_IDLE_MS,
@@ -62,7 +65,17 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
   bus.subscribe('resync', () => registry.checkAccess(undefined))
 
   const http = createHttpServer({ trustProxy: settings.trustProxy, maxRequestBytes: limits.maxRequestBytes, logger })
-  await http.register(healthRoutes, { db, isStopping: () => isStopping })
+  // Node reports failed accepts here, once its reserve is used up. Without a listener, they would end the process.
+  http.server.on('error', error => {
+    if (http.server.listening) logger.error({ err: error }, 'a connection could not be accepted')
+    noteShortage(error)
+  })
+  watchForUnnamedProxies(http.server, settings.trustProxy, services.notices)
+  await http.register(healthRoutes, {
+    ...services,
+    isStopping: () => isStopping,
+    hasMounted: () => registry.mountedCount() > 0,
+  })
   if (settings.metricsToken !== undefined) {
     // Imported only if needed, because it loads a metrics library.
     const { metricsRoutes } = await import('./api/operations/metrics.routes.ts')

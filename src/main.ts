@@ -97,10 +97,12 @@ export const serveInstallation = async ({ settings, services, logger, announce }
   // the default handlers must be able to end the process.
   const signals = listenForStopSignals(logger)
   try {
+    // Calls are accepted only once the history can be written. Otherwise, a crash soon after the start would lose more
+    // of them than a crash later.
+    const recording = services.recorder.start()
     const app = await buildApp(settings, services, logger)
     await app.prepare()
-    // Started early, because starting takes half a second, and a crash during that time would lose calls.
-    services.recorder.start()
+    await recording
     const drain = createDrain(app.http.server)
     await listen(app, settings)
     try {

@@ -7,6 +7,7 @@ import { identityPlugin } from './identity/plugin.ts'
 import { openInstallation, setupOf } from './installation.ts'
 import { createJobPool } from './jobs/job-pool.ts'
 import { createDatabaseCounters } from './lib/db/counters.store.ts'
+import { createDatabaseHealth } from './lib/db/health.ts'
 import { createChanges } from './lib/events/changes.ts'
 import { createEventBus } from './lib/events/event-bus.ts'
 import { CONNECT_TIMEOUT_MS } from './lib/kernel/limits.ts'
@@ -14,8 +15,10 @@ import { createMailer } from './lib/mail/create-mailer.ts'
 import { type AddressPolicy, createAddressPolicy } from './lib/outbound/address-policy.ts'
 import type { HttpClientOptions } from './lib/outbound/client.ts'
 import { createNameResolver, type NameResolverOptions } from './lib/outbound/name-resolver.ts'
+import { watchFileDescriptors } from './lib/process/file-descriptors.ts'
 import { createLifecycle, type Lifecycle } from './lib/process/lifecycle.ts'
 import type { Logger } from './lib/process/logger.ts'
+import { createNotices } from './lib/process/notices.ts'
 import type { Settings } from './lib/process/settings.ts'
 import { createUpkeep } from './lib/process/upkeep.ts'
 import { createTokenWork } from './lib/tokens/token-work.ts'
@@ -76,6 +79,10 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
   const { documents, connectionLimits, responseCache, embeddingLimits, hashingCost } = options
   const { db, sealing } = await openInstallation(settings)
   lifecycle.onClose(() => db.close())
+  const notices = createNotices(logger)
+  lifecycle.onClose(watchFileDescriptors(notices).close)
+  const databaseHealth = createDatabaseHealth({ db, notices })
+  lifecycle.onClose(databaseHealth.close)
   const bus = createEventBus({ logger })
   const changes = await createChanges({ db, target: settings.database, bus, logger })
   lifecycle.onClose(changes.close)
@@ -94,7 +101,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
   const names = createNameResolver({ usesSystem, ...options.names })
   const network = { policy, connectTimeoutMs: CONNECT_TIMEOUT_MS, ownOrigins, resolveName: names.resolve }
   const upstreamNetwork = { ...network, policy: options.upstreamPolicy ?? policy }
-  const common = { settings, db, changes, bus, sealing, logger, counters, mailer }
+  const common = { settings, db, databaseHealth, notices, changes, bus, sealing, logger, counters, mailer }
 
   const identity = identityPlugin(
     { ...common, setup, invitations: invitationsForSignUp, endGrantsOf, hashingCost },

@@ -1,11 +1,13 @@
 import { spawn } from 'node:child_process'
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, existsSync, openSync } from 'node:fs'
 import { constants } from 'node:os'
 import { join } from 'node:path'
 import { isatty } from 'node:tty'
 import { fileURLToPath } from 'node:url'
 
 const TETHER = fileURLToPath(new URL('tether.cjs', import.meta.url))
+const INIT = fileURLToPath(new URL('init.sh', import.meta.url))
+const SHELL = '/bin/sh'
 const STOPPING = ['SIGINT', 'SIGTERM', 'SIGHUP']
 const SHELL_LOOK_MS = 250
 
@@ -72,7 +74,12 @@ export const watchOverShell = () => {
  * need not be watched. Otherwise a child inherits the standard streams, receives our signals, and sets our exit code.
  */
 export const become = (node, args) => {
-  if (process.execve && hasGroups && !isUnderNpm) process.execve(node.file, [node.file, ...args], node.env)
+  if (process.execve && hasGroups && !isUnderNpm) {
+    const command = [node.file, ...args]
+    // In a container without an init, a shell becomes the first process and reaps orphans.
+    if (process.pid === 1 && existsSync(SHELL)) process.execve(SHELL, [SHELL, INIT, ...command], node.env)
+    process.execve(node.file, command, node.env)
+  }
   const child = startNode(node, args, { stdio: ['inherit', 'inherit', 'inherit'] })
   const release = catchSignals(signal => {
     // Ctrl-C in a terminal reaches the child directly. A second SIGINT would mean "stop at once".

@@ -12,6 +12,7 @@ import { loadSettings, type SettingOrigin, type Settings, SettingsError } from '
 import { MIGRATIONS_DIRECTORY } from '../lib/process/version.ts'
 import { failureLines } from './failure-lines.ts'
 import { print } from './output.ts'
+import { askRunningServer } from './running-server.ts'
 
 /** `advice` can be ignored. `mend` marks an error that prevents Patchbay from working. */
 type State = 'ok' | 'advice' | 'mend'
@@ -92,6 +93,16 @@ const checkBaseUrl = (settings: Settings): Verdict => {
   return warning === undefined ? ok(settings.baseUrl) : advice(warning)
 }
 
+/** Shows what the running process knows and this one cannot find out, such as failed writes. */
+const checkRunning = async (settings: Settings): Promise<Verdict> => {
+  const running = await askRunningServer(settings)
+  if (running === undefined) return ok('not running on this machine')
+  const { address, status, problems, advice: hints } = running
+  if (problems.length > 0) return mend([`The server at ${address} is ${status}.`, ...problems, ...hints].join(' '))
+  if (hints.length > 0) return advice(hints.join(' '))
+  return ok(status === 'stopping' ? `Patchbay at ${address} is stopping` : `Patchbay at ${address} is ready`)
+}
+
 const examine = async (): Promise<{ findings: Finding[]; settings: readonly SettingOrigin[] }> => {
   try {
     const settings = loadSettings()
@@ -101,6 +112,7 @@ const examine = async (): Promise<{ findings: Finding[]; settings: readonly Sett
       await finding('database', () => checkDatabase(settings)),
       await finding('master key', () => checkKeys(settings)),
       await finding('base URL', () => checkBaseUrl(settings)),
+      await finding('running server', () => checkRunning(settings)),
     ]
     return { findings, settings: settings.origins }
   } catch (error) {

@@ -26,8 +26,10 @@ export const createBatchDelivery = (options: {
   thread: WriterThread
   logger: RecorderLogger
   countMissing: CountMissing
+  /** Called for each failed attempt. */
+  onFailure?: ((reason: MissingReason, message: string) => void) | undefined
 }) => {
-  const { thread, logger, countMissing } = options
+  const { thread, logger, countMissing, onFailure } = options
   let failure: MissingReason | undefined
   let pause = new AbortController()
   let isGivenUp = false
@@ -38,6 +40,7 @@ export const createBatchDelivery = (options: {
       logger.warn({ reason, error: outcome.message }, 'Cannot write execution records; retrying')
     }
     failure = reason
+    onFailure?.(reason, outcome.message)
     return reason
   }
 

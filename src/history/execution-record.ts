@@ -51,8 +51,8 @@ export type ExecutionTokens = {
 export type ExecutionGap = { serverId: string; missing: number; from: Date; to: Date; reason: string }
 
 export type Recorder = {
-  /** Starts the worker before the first record, for a process that is about to listen. */
-  start: () => void
+  /** Starts the worker before the first record, and resolves once it can write. For a process that is about to listen. */
+  start: () => Promise<void>
   /** Records a call. Never blocks or throws. If the queue is full, the record counts as missing. */
   record: (execution: ExecutionRecord) => void
   /**

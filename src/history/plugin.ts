@@ -1,14 +1,26 @@
 import type { Database } from '../lib/db/client.ts'
+import type { DatabaseHealth } from '../lib/db/health.ts'
 import type { Lifecycle } from '../lib/process/lifecycle.ts'
 import type { Logger } from '../lib/process/logger.ts'
 import type { Settings } from '../lib/process/settings.ts'
 import { createRecorder } from './recorder.ts'
+import type { MissingReason } from './recording-batch.ts'
 import { removeOldToolDays } from './tool-days.store.ts'
 
-export type HistoryNeeds = { db: Database; logger: Logger; settings: Pick<Settings, 'database'> }
+export type HistoryNeeds = {
+  db: Database
+  databaseHealth: Pick<DatabaseHealth, 'check' | 'report'>
+  logger: Logger
+  settings: Pick<Settings, 'database'>
+}
 
-export const historyPlugin = ({ db, logger, settings }: HistoryNeeds, lifecycle: Lifecycle) => {
-  const recorder = createRecorder({ target: settings.database, logger })
+export const historyPlugin = ({ db, databaseHealth, logger, settings }: HistoryNeeds, lifecycle: Lifecycle) => {
+  const onFailure = (reason: MissingReason, message: string): void => {
+    if (reason === 'the database was full') databaseHealth.report('unwritable', message)
+    else if (reason === 'the database was damaged') databaseHealth.report('damaged', message)
+    else if (reason === 'the database was unavailable') void databaseHealth.check()
+  }
+  const recorder = createRecorder({ target: settings.database, logger, onFailure })
   lifecycle.onClose(recorder.close)
   lifecycle.addChores({
     name: 'remove old sums of tokens',

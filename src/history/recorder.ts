@@ -2,6 +2,7 @@ import type { DatabaseTarget } from '../lib/db/target.ts'
 import { createBatchDelivery, type RecorderLogger } from './batch-delivery.ts'
 import type { Recorder } from './execution-record.ts'
 import { createMissingRecords } from './missing-records.ts'
+import type { MissingReason } from './recording-batch.ts'
 import { createRecordingLoop } from './recording-loop.ts'
 import { createRecordingQueue } from './recording-queue.ts'
 import { createWriterThread, type StartWorker } from './writer-thread.ts'
@@ -21,6 +22,8 @@ const CLOSE_TIMEOUT_MS = 5_000
 export type RecorderOptions = {
   target: DatabaseTarget
   logger: RecorderLogger
+  /** Called whenever writing fails, with the reason and the message of the database. */
+  onFailure?: (reason: MissingReason, message: string) => void
   /** Maximum number of records queued or being written. */
   maxQueued?: number
   maxQueuedBytes?: number
@@ -43,7 +46,12 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
     maxBytes: options.maxQueuedBytes ?? MAX_QUEUED_BYTES,
   })
   const missing = createMissingRecords()
-  const delivery = createBatchDelivery({ thread, logger, countMissing: missing.count })
+  const delivery = createBatchDelivery({
+    thread,
+    logger,
+    countMissing: missing.count,
+    onFailure: options.onFailure,
+  })
   const loop = createRecordingLoop({ queue, missing, delivery, flushIntervalMs })
   let closing: Promise<void> | undefined
   let isClosed = false
@@ -74,7 +82,7 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
       if (closing !== undefined) {
         lost++
       } else if (queue.push(execution)) {
-        if (queue.accepted() === 1) thread.start()
+        if (queue.accepted() === 1) void thread.start()
         loop.noteRecord()
       } else {
         const reason = delivery.failure() ?? 'the queue was full'

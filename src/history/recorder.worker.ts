@@ -1,7 +1,7 @@
 import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { DatabaseTarget } from '../lib/db/target.ts'
-import type { BatchWriter, WorkerRequest } from './recording-batch.ts'
+import { type BatchWriter, READY, type WorkerRequest } from './recording-batch.ts'
 
 /** Lower priority than the thread that handles calls, so that on a single core calls do not wait for this thread. */
 const NICENESS = 5
@@ -15,6 +15,10 @@ const openWriter = async (target: DatabaseTarget): Promise<BatchWriter> => {
 }
 
 const writer = openWriter(workerData)
+writer.then(
+  () => parentPort?.postMessage(READY),
+  () => undefined, // The first write reports it.
+)
 
 parentPort?.on('message', async (request: WorkerRequest) => {
   if (request.kind === 'write') {

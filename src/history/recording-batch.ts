@@ -16,6 +16,7 @@ export type RecordingBatch = { executions: ExecutionRow[]; gaps: GapRow[]; token
 export type MissingReason =
   | 'the queue was full'
   | 'the database was full'
+  | 'the database was damaged'
   | 'the database was locked'
   | 'the database was unavailable'
   | 'the database refused the record'
@@ -31,6 +32,9 @@ export type RefusedRow = { serverId: string; startedAt: number; message: string 
 export type WriteOutcome =
   | { kind: 'written'; dropped: number; refused: RefusedRow[] }
   | { kind: 'failed'; reason: MissingReason; message: string }
+
+/** Sent by the worker once it has loaded everything that a write needs. */
+export const READY = 'ready'
 
 export type WorkerRequest = { kind: 'write'; batch: RecordingBatch } | { kind: 'close' }
 

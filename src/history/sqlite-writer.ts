@@ -84,6 +84,7 @@ const fateOf = (insert: () => { changes: number }): RowFate => {
 
 const reasonOf = (code: string): MissingReason => {
   if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED')) return 'the database was locked'
+  if (code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB') return 'the database was damaged'
   return code === 'SQLITE_FULL' ? 'the database was full' : 'the database was unavailable'
 }
 

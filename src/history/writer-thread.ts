@@ -1,7 +1,7 @@
 import { extname } from 'node:path'
 import { Worker, type WorkerOptions } from 'node:worker_threads'
 import type { DatabaseTarget } from '../lib/db/target.ts'
-import type { RecordingBatch, WorkerRequest, WriteOutcome } from './recording-batch.ts'
+import { READY, type RecordingBatch, type WorkerRequest, type WriteOutcome } from './recording-batch.ts'
 
 /** The worker file, which is TypeScript or compiled like this file. */
 const WORKER_FILE = new URL(`./recorder.worker${extname(import.meta.url)}`, import.meta.url)
@@ -22,6 +22,7 @@ export type Crash = { kind: 'crashed'; message: string }
 export const createWriterThread = (options: { target: DatabaseTarget; startWorker: StartWorker | undefined }) => {
   const startWorker = options.startWorker ?? ((file, workerOptions) => new Worker(file, workerOptions))
   let worker: Worker | undefined
+  const ready = Promise.withResolvers<void>()
   let settle: ((outcome: WriteOutcome | Crash) => void) | undefined
 
   const start = (): Worker => {
@@ -32,12 +33,16 @@ export const createWriterThread = (options: { target: DatabaseTarget; startWorke
     })
     let failure = ''
     started.unref()
-    started.on('message', (outcome: WriteOutcome) => settle?.(outcome))
+    started.on('message', (message: WriteOutcome | typeof READY) => {
+      if (message === READY) ready.resolve()
+      else settle?.(message)
+    })
     started.on('error', error => {
       failure = String(error)
     })
     started.on('exit', code => {
       if (worker === started) worker = undefined
+      ready.resolve()
       settle?.({ kind: 'crashed', message: failure || `it ended with code ${code}` })
     })
     return started
@@ -49,11 +54,14 @@ export const createWriterThread = (options: { target: DatabaseTarget; startWorke
   }
 
   return {
-    /** Starts the thread before the first batch. If that fails, the first batch reports it. */
-    start: (): void => {
+    /** Starts the thread before the first batch, and resolves once it can write. A failure is left to that batch. */
+    start: (): Promise<void> => {
       try {
         worker ??= start()
-      } catch {}
+        return ready.promise
+      } catch {
+        return Promise.resolve()
+      }
     },
     write: (batch: RecordingBatch): Promise<WriteOutcome | Crash> =>
       new Promise(resolve => {

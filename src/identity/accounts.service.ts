@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Counters } from '../lib/db/counters.ts'
+import type { DatabaseHealth } from '../lib/db/health.ts'
 import type { EventBus } from '../lib/events/event-bus.ts'
 import { parseInput } from '../lib/http/validation.ts'
 import type { Visitor } from '../lib/http/visitor.ts'
@@ -42,6 +43,7 @@ import { createAccessTokens, issueToken } from './tokens/access-tokens.ts'
 import { createTokenChecks } from './tokens/token-checks.ts'
 
 export type AccountServiceParts = Pick<MailFlowParts, 'db' | 'changes' | 'mailer' | 'endGrantsOf' | 'baseUrl'> & {
+  databaseHealth: Pick<DatabaseHealth, 'whileReachable'>
   bus: EventBus
   counters: Counters
   sealing: Pick<Sealing, 'seal' | 'open'>

@@ -1,3 +1,4 @@
+import { DatabaseFailure } from '../lib/db/failures.ts'
 import type { OriginPolicy } from '../lib/http/origins.ts'
 import type { createServerAccess } from '../servers/access/access.ts'
 import type { Challenges } from './challenges.ts'
@@ -40,6 +41,8 @@ const NOT_READY: Refusal = {
   ...refusal(503, ERROR.internal, 'This server is temporarily unavailable'),
   headers: ['retry-after', '1'],
 }
+/** An error of the database is named, because it is not the server's or the token's fault. */
+const notReady = ({ message }: DatabaseFailure): Refusal => ({ ...NOT_READY, message: message.replace(/\.$/, '') })
 
 /**
  * Runs the first three steps for every request to a server: check Origin and Host, find the server, check access. A
@@ -56,11 +59,13 @@ export const createAdmission = ({ registry, origins, authorize, challenges, logg
     authorize(router.server.access, headers.authorization)
 
   const fail = (http: HttpExchange, error: unknown): void => {
-    // The original failure has already been logged.
-    if (!(error instanceof RecentFailure)) {
-      logger.error({ err: error, serverId: http.serverId }, 'could not mount an MCP server')
+    const cause = error instanceof RecentFailure ? error.cause : error
+    const isDatabaseDown = cause instanceof DatabaseFailure
+    // The original failure, and an outage of the database, have already been logged.
+    if (cause === error && !isDatabaseDown) {
+      logger.error({ err: error, serverId: http.serverId }, 'could not admit a request to an MCP server')
     }
-    if (!http.raw.headersSent) writeRefusal(http, NOT_READY)
+    if (!http.raw.headersSent) writeRefusal(http, isDatabaseDown ? notReady(cause) : NOT_READY)
   }
   const whenKnown = <T>(http: HttpExchange, value: T | Promise<T>, proceed: (value: T) => void): void => {
     if (value instanceof Promise) {

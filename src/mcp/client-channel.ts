@@ -32,13 +32,23 @@ export type ResponseStream = {
 }
 
 /** The channel of a POST: its first message turns the response into an event stream. */
-export type PostChannel = ClientChannel & { stream: ResponseStream | undefined }
+export type PostChannel = ClientChannel & {
+  stream: ResponseStream | undefined
+  /** Called if a shutdown is about to cut off the stream, on whichever connection it is then. */
+  onCutOff: () => void
+}
 
-export const createPostChannel = (canStream: boolean, openStream: () => ResponseStream): PostChannel => {
+export const createPostChannel = (
+  canStream: boolean,
+  openStream: (onCutOff: () => void) => ResponseStream,
+): PostChannel => {
   const write = (json: string): void => {
-    channel.stream ??= openStream()
+    channel.stream ??= openStream(() => channel.onCutOff())
     channel.stream.send(json)
   }
-  const channel: PostChannel = Object.assign(createChannel(write, canStream), { stream: undefined })
+  const channel: PostChannel = Object.assign(createChannel(write, canStream), {
+    stream: undefined,
+    onCutOff: () => {},
+  })
   return channel
 }

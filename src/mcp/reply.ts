@@ -15,9 +15,13 @@ export type PendingReply = RunningCall & {
 
 /**
  * The calls of a batch, whose responses are sent together. `responses` resolves with undefined if there is nothing to
- * send.
+ * send. `cutOff` returns the responses that are ready, and an error for each request that has none.
  */
-export type BatchReply = { responses: Promise<RpcResponse | undefined>; cancel: () => void }
+export type BatchReply = {
+  responses: Promise<RpcResponse | undefined>
+  cutOff: () => RpcResponse | undefined
+  cancel: () => void
+}
 
 /**
  * The reply to a POST: a response that is ready or pending, `accepted` (202) if there is none, or `streaming` if an
@@ -68,14 +72,15 @@ const writePending = (
     else if (call.signal.aborted) writeAccepted(http)
     else writeResponse(http, done)
   }
-  raw.once(CUT_OFF, () => {
+  channel.onCutOff = () => {
     deliver(errorResponse(request.id, CUT_BY_SHUTDOWN))
     call.signal.abort()
-  })
+  }
+  raw.once(CUT_OFF, channel.onCutOff)
   response.then(deliver).catch(error => report(error, 'could not send the response to an MCP request'))
 }
 
-const writeBatch = (http: HttpExchange, { responses, cancel }: BatchReply, report: ReportFault): void => {
+const writeBatch = (http: HttpExchange, { responses, cutOff, cancel }: BatchReply, report: ReportFault): void => {
   const { raw } = http
   raw.on('close', () => {
     if (!raw.writableFinished) cancel()
@@ -86,7 +91,7 @@ const writeBatch = (http: HttpExchange, { responses, cancel }: BatchReply, repor
     else writeResponse(http, done)
   }
   raw.once(CUT_OFF, () => {
-    deliver(errorResponse(null, CUT_BY_SHUTDOWN))
+    deliver(cutOff())
     cancel()
   })
   responses.then(deliver).catch(error => report(error, 'could not send the responses of an MCP batch'))

@@ -1,4 +1,5 @@
 import type { Database } from '../lib/db/client.ts'
+import type { DatabaseHealth } from '../lib/db/health.ts'
 import type { Changes } from '../lib/events/changes.ts'
 import type { EventBus } from '../lib/events/event-bus.ts'
 import { MAX_SOCKETS_PER_ORIGIN } from '../lib/kernel/limits.ts'
@@ -15,6 +16,7 @@ import { removeExpired } from './grants/sweep.ts'
 
 export type OAuthNeeds = {
   db: Database
+  databaseHealth: DatabaseHealth
   changes: Changes
   bus: EventBus
   sealing: Sealing
@@ -29,7 +31,7 @@ export type OAuthNeeds = {
  * Builds the services for tokens, grants and clients. The authorization server itself is built with the HTTP server.
  */
 export const oauthPlugin = (needs: OAuthNeeds, lifecycle: Lifecycle) => {
-  const { db, changes, bus, sealing, logger, settings, network, documents } = needs
+  const { db, databaseHealth, changes, bus, sealing, logger, settings, network, documents } = needs
   const documentClient = createHttpClient({
     ...network,
     // Anybody can choose the addresses of these documents, so private networks stay blocked,
@@ -40,7 +42,7 @@ export const oauthPlugin = (needs: OAuthNeeds, lifecycle: Lifecycle) => {
     ...documents,
   })
   lifecycle.onClose(documentClient.close)
-  const oauthTokens = createOAuthTokens({ db, bus, logger, baseUrl: settings.baseUrl })
+  const oauthTokens = createOAuthTokens({ db, databaseHealth, bus, logger, baseUrl: settings.baseUrl })
   lifecycle.onClose(oauthTokens.close)
   lifecycle.addChores({
     name: 'remove expired tokens and unused clients',

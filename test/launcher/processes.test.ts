@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { describe, expect, it, vi } from 'vitest'
 import { createPrepared, createProject } from './project.ts'
 
@@ -27,6 +29,36 @@ describe.each([
     running.kill('SIGKILL')
     // Standard output closes once every process that holds it open has ended, including the command.
     await running.ended
+  })
+})
+
+/** Starts an orphan and waits until it has been reaped. Then runs until it is stopped. */
+const WITH_ORPHAN = `
+import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+const orphan = execFileSync('sh', ['-c', 'sleep 0.1 >/dev/null & echo $!'], { encoding: 'utf8' }).trim()
+setInterval(() => {
+  if (!existsSync('/proc/' + orphan)) console.log('reaped')
+}, 50)
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => console.log('received', signal))
+process.on('SIGTERM', () => process.exit(7))
+`
+
+const UNSHARE = ['--pid', '--fork', '--mount-proc', '--kill-child']
+const canUnshare = spawnSync('unshare', [...UNSHARE, 'true']).status === 0
+
+describe.runIf(canUnshare)('a launcher that is the first process of a container', () => {
+  it('reaps orphans, passes signals on, and ends with the exit code of the command', async () => {
+    const project = await createPrepared()
+    await project.write('src/cli/main.ts', WITH_ORPHAN)
+    const running = project.startShell(`exec unshare ${UNSHARE.join(' ')} "${process.execPath}" bin/patchbay serve`)
+    await running.said('reaped')
+    const first = Number(readFileSync(`/proc/${running.pid}/task/${running.pid}/children`, 'utf8'))
+    for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) {
+      process.kill(first, signal)
+      await running.said(`received ${signal}`)
+    }
+    expect(await running.ended).toMatchObject({ code: 7 })
   })
 })
 

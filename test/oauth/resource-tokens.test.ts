@@ -98,10 +98,10 @@ describe.each(databasesOfRun)('a token of the authorization server on $kind', ki
   })
 
   it('is looked up once in five seconds, and cached no longer', async () => {
-    const { db, bus } = first.services
+    const { db, databaseHealth, bus } = first.services
     let now = Date.now()
     const logger = { warn: () => undefined }
-    const tokens = createOAuthTokens({ db, bus, logger, baseUrl: first.origin, now: () => now })
+    const tokens = createOAuthTokens({ db, databaseHealth, bus, logger, baseUrl: first.origin, now: () => now })
     onTestFinished(tokens.close)
     const { token, grantId } = await mint()
     const holder = { userId: ada.userId, serverId }

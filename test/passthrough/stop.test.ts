@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, request as requestHttp, type ServerResponse } from 'node:http'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
+import { z } from 'zod'
 import { createDrain } from '../../src/lib/http/drain.ts'
 import { signUp } from '../support/api-client.ts'
 import { startTestApp } from '../support/app.ts'
@@ -45,6 +46,27 @@ describe('a passthrough server of a Patchbay that is stopping', () => {
     held[1]?.end('the answer')
     expect(await (await asked).text()).toBe('the answer')
     await closed
+    await app.close()
+  })
+
+  it('sends a JSON-RPC error for a request that it cuts off', async () => {
+    const app = await startTestApp()
+    const drain = createDrain(app.app.http.server)
+    const http = createServer(request => request.resume())
+    const asked = once(http, 'request')
+    const { port } = await listen(http)
+    const server = await passTo(await signUp(app.origin), `http://127.0.0.1:${port}/mcp`)
+    const answer = fetch(server.url, { method: 'POST', body: '{}' })
+    const [request]: IncomingMessage[] = await asked
+    app.app.beginStop()
+    await drain(() => app.app.http.close(), 100)
+    const { status, ...body } = await answer.then(async response => ({
+      status: response.status,
+      ...z.looseObject({ jsonrpc: z.literal('2.0') }).parse(await response.json()),
+    }))
+    const error = { code: -32_000, message: expect.stringMatching(/^Patchbay is shutting down/) }
+    expect([status, body]).toEqual([503, { jsonrpc: '2.0', id: null, error }])
+    await until(() => expect(request?.destroyed).toBe(true))
     await app.close()
   })
 })

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -197,18 +197,19 @@ describe('a start with an existing database', () => {
 
 describe.concurrent('a start with an unusable database', () => {
   it.each([
-    ['a damaged file', 'no database at all '.repeat(1_000)],
-    ['a file that was emptied', ''],
-  ])('names %s', async (_what, content) => {
+    ['a damaged file', 'no database at all '.repeat(1_000), /damaged.*restore it from a backup/],
+    ['a file of 0 bytes', '', /empty \(0 bytes\): restore it from a backup, or delete it/],
+  ])('names %s', async (_what, content, message) => {
     const directory = temporaryDirectory()
     mkdirSync(join(directory, 'data'))
     const file = join(directory, 'data/patchbay.db')
     writeFileSync(file, content)
-    const anHourAgo = new Date(Date.now() - 3_600_000)
-    utimesSync(file, anHourAgo, anHourAgo)
     const line = await onlyRefusalOf({ directory })
-    expect(line).toMatch(/damaged.*backup/)
+    expect(line).toMatch(message)
     expect(line).toContain(file)
+    expect(readFileSync(file, 'utf8')).toBe(content)
+    const doctor = await runSharedCommand(['doctor'], { directory })
+    expect(doctor).toMatchObject({ code: 1, stdout: expect.stringMatching(message) })
   })
 
   it('names an unreachable PostgreSQL without its password', async () => {

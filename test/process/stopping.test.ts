@@ -3,7 +3,7 @@ import Sqlite from 'better-sqlite3'
 import { describe, expect, it, vi } from 'vitest'
 import type { JsonObject } from '../../src/lib/kernel/json.ts'
 import { INITIALIZE } from '../mcp/messages.ts'
-import { beginSession, nextMessage, openStream, POST_HEADERS, send, type WireStream } from '../mcp/wire.ts'
+import { beginSession, nextMessage, openStream, POST_HEADERS, post, send, type WireStream } from '../mcp/wire.ts'
 import { type Patchbay, startPatchbay } from '../support/process.ts'
 import { callTool, openRaw, serveApi, startHeldApi } from './calls.ts'
 
@@ -126,6 +126,48 @@ describe('Patchbay after a stop signal', () => {
     expect(outcomesIn(patchbay)).toEqual(['error', 'error', 'error', 'error'])
   })
 
+  it('sends an error for every request of a batch, and for a call whose response was resumed by GET', async () => {
+    const patchbay = await startPatchbay({ env: { PATCHBAY_MAX_DRAIN_MS: '200' } })
+    const api = await startHeldApi()
+    const { serverId } = await serveApi(patchbay, api)
+    const path = `/s/${serverId}`
+    const callOf = (id: number) => ({
+      jsonrpc: '2.0',
+      id,
+      method: 'tools/call',
+      params: { name: 'get_thing', arguments: {}, _meta: { progressToken: id } },
+    })
+
+    const session = await beginSession(patchbay, serverId)
+    const headers = { ...POST_HEADERS, ...session }
+    const first = await openStream(patchbay, { method: 'POST', path, headers, body: callOf(8) })
+    let event = await first.next()
+    while (!event?.data) event = await first.next()
+    first.close()
+    const resumed = await openStream(patchbay, { path, headers: { ...session, 'last-event-id': event.id } })
+    expect(resumed.status).toBe(200)
+
+    const batchSession = await beginSession(patchbay, serverId, '2025-03-26')
+    const ping = { jsonrpc: '2.0', id: 11, method: 'ping' }
+    const batch = post(patchbay, serverId, [callOf(9), callOf(10), ping], batchSession)
+    await api.waiting(3)
+    patchbay.kill('SIGTERM')
+    const error = { code: -32_000, message: expect.stringMatching(/^Patchbay is shutting down/) }
+    expect(await nextResponse(resumed)).toMatchObject({ id: 8, error })
+    await expectCleanEnd(resumed)
+    const answer = await batch
+    expect([answer.status, answer.json()]).toMatchObject([
+      200,
+      [
+        { id: 9, error },
+        { id: 10, error },
+        { id: 11, result: {} },
+      ],
+    ])
+    expect(await patchbay.ended).toMatchObject({ code: 0, stderr: '' })
+    expect(outcomesIn(patchbay)).toEqual(['error', 'error', 'error'])
+  })
+
   it('is unready and accepts requests until the delay is over, which SIGINT ends', async () => {
     const patchbay = await startPatchbay({ env: { PATCHBAY_SHUTDOWN_DELAY_MS: '600000', PATCHBAY_LOG_LEVEL: 'info' } })
     const api = await startHeldApi()
@@ -137,8 +179,12 @@ describe('Patchbay after a stop signal', () => {
     patchbay.kill('SIGTERM')
     await vi.waitFor(async () => expect((await fetch(`${patchbay.origin}/readyz`)).status).toBe(503))
     expect(await callTool(url, 'get_thing')).toMatchObject({ status: 200, text: expect.stringContaining('answered') })
+    // A new connection is accepted, too.
+    await openRaw(patchbay.port)
+    patchbay.kill('SIGHUP')
     patchbay.kill('SIGINT')
     expect(await patchbay.ended).toMatchObject({ code: 0, signal: null })
+    expect(patchbay.stdout().match(/SIGHUP is ignored/g)).toHaveLength(1)
   })
 
   it('stops on SIGINT too, and at once on a second signal', async () => {

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { appendFileSync, mkdirSync, rmSync } from 'node:fs'
+import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
@@ -8,7 +8,8 @@ import { z } from 'zod'
 import { post, statelessRequest } from '../mcp/wire.ts'
 import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
 import { echo, startFakeApi } from '../support/fake-api.ts'
-import { type Patchbay, startPatchbay, temporaryDirectory } from '../support/process.ts'
+import { changeDatabase, type Patchbay, runCommand, startPatchbay, temporaryDirectory } from '../support/process.ts'
+import { signInToPages } from '../support/signed-in.ts'
 import { callTool } from './calls.ts'
 
 vi.setConfig({ testTimeout: 90_000 })
@@ -107,6 +108,7 @@ describe.runIf(hasDisk)('a full disk', () => {
   it('makes changes fail with 507 while calls succeed, and changes succeed again once there is space', async () => {
     const patchbay = await startPatchbay({ directory: join(DISK, '..') })
     const { builder, serverId, call } = await servePrivately(patchbay)
+    const browser = await signInToPages(patchbay.origin, builder.email)
     let calls = 1
     const callOnce = async (): Promise<void> => {
       await call()
@@ -133,6 +135,17 @@ describe.runIf(hasDisk)('a full disk', () => {
     const headers = { authorization: `Bearer ${builder.token}` }
     const list = statelessRequest('tools/list')
     for (let turn = 0; turn < 20; turn++) await callOnce()
+    const ready = await fetch(`${patchbay.origin}/readyz`)
+    expect(ready.status).toBe(200)
+    const problems = [expect.stringContaining('cannot be written, because its disk is full')]
+    expect(await ready.json()).toMatchObject({ status: 'degraded', problems })
+    expect((await fetch(`${patchbay.origin}/readyz?strict`)).status).toBe(503)
+    const diagnosis = await runCommand(['doctor'], patchbay.settings)
+    expect(diagnosis).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/ERROR {2}running server: .*disk is full/),
+    })
+    expect((await browser.get('/operator')).html).toContain('because its disk is full')
     expect((await post(patchbay, serverId, list.body, { ...list.headers, ...headers })).status).toBe(200)
     expect((await builder.send('GET', '/toolkits')).status).toBe(200)
     expect((await write(builder)).status).toBe(507)
@@ -151,5 +164,33 @@ describe.runIf(hasDisk)('a full disk', () => {
     expect(await patchbay.stop()).toMatchObject({ code: 0 })
     const log = patchbay.stdout() + patchbay.stderr()
     expect(log).toContain(patchbay.databaseFile)
+    expect(log.match(/"problem":"database_unwritable"/g)?.length).toBeGreaterThan(0)
   })
+})
+
+it('a damaged database is reported by /readyz and doctor as soon as the damage is read', async () => {
+  const first = await startPatchbay()
+  expect(await first.stop()).toMatchObject({ code: 0 })
+  const { directory, databaseFile } = first
+  const columns = '"id", "action", "targetType", "targetName", "createdAt", "updatedAt"'
+  changeDatabase(
+    directory,
+    `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+     INSERT INTO "AuditEntry" (${columns})
+     SELECT printf('entry-%d', i), 'user.sign_in', 'user', hex(randomblob(100)), '2020-01-01', '2020-01-01' FROM n`,
+  )
+  const bytes = readFileSync(databaseFile)
+  bytes.fill(0xff, bytes.length * 0.75) // starts after the schema, which is read first
+  writeFileSync(databaseFile, bytes)
+
+  // The entries are old, so they are read, to be deleted, right after the start.
+  const patchbay = await startPatchbay(first.settings)
+  const problems = [expect.stringContaining('database file is damaged')]
+  await vi.waitFor(
+    async () => expect(await (await fetch(`${patchbay.origin}/readyz`)).json()).toMatchObject({ problems }),
+    { timeout: 20_000, interval: 100 },
+  )
+  const diagnosis = await runCommand(['doctor'], patchbay.settings)
+  expect(diagnosis).toMatchObject({ code: 1, stdout: expect.stringContaining('database file is damaged') })
+  expect(patchbay.stdout()).toContain('"problem":"database_damaged"')
 })

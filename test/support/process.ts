@@ -106,13 +106,19 @@ export type CommandOptions = {
   directory?: string
   env?: NodeJS.ProcessEnv
 }
+/** `maxFiles` limits the file descriptors of the process. */
+export type StartOptions = CommandOptions & { maxFiles?: number | undefined }
 
 /** Starts the program with these command-line arguments. */
 export const startCommand = (
   args: readonly string[],
-  { directory = temporaryDirectory(), env = {} }: CommandOptions = {},
+  { directory = temporaryDirectory(), env = {}, maxFiles }: StartOptions = {},
 ): Running => {
-  const child = spawn(process.execPath, [PROGRAM, ...args], {
+  const command = [process.execPath, PROGRAM, ...args]
+  const limited =
+    maxFiles === undefined ? command : ['sh', '-c', `ulimit -n ${maxFiles} && exec "$@"`, 'sh', ...command]
+  const [file = '', ...rest] = limited
+  const child = spawn(file, rest, {
     cwd: directory,
     env: { ...cleanEnvironment(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -182,7 +188,8 @@ export type Patchbay = Running & {
 export const startPatchbay = async ({
   directory = temporaryDirectory(),
   env = {},
-}: CommandOptions = {}): Promise<Patchbay> => {
+  maxFiles,
+}: StartOptions = {}): Promise<Patchbay> => {
   const port = Number(env.PATCHBAY_PORT ?? (await freePort()))
   const given = {
     PATCHBAY_PORT: String(port),
@@ -190,7 +197,7 @@ export const startPatchbay = async ({
     PATCHBAY_LOG_LEVEL: 'warn',
     ...env,
   }
-  const server = startCommand(['serve'], { directory, env: given })
+  const server = startCommand(['serve'], { directory, env: given, maxFiles })
   await server.said('Patchbay is ready')
   return {
     ...server,

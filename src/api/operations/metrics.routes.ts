@@ -2,6 +2,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import { isSameSecret } from '../../identity/credentials.ts'
 import { assertBearer } from '../../lib/http/access.ts'
 import { createMetricsText, type Metric } from '../../lib/process/metrics.ts'
+import { NOTICE_NAMES, type Notices } from '../../lib/process/notices.ts'
 import { TOKEN_ENCODING } from '../../lib/tokens/tokens.ts'
 import type { CallLedger } from '../../results/ledger/call-ledger.ts'
 import { listLedgerMetrics } from '../../results/ledger/ledger-metrics.ts'
@@ -24,16 +25,29 @@ const listCatalogueMetrics = ({ listKnown }: Pick<CatalogueReports, 'listKnown'>
   },
 ]
 
+const noticeMetric = ({ has }: Pick<Notices, 'has'>): Metric => ({
+  kind: 'gauge',
+  name: 'patchbay_problem',
+  help: 'Whether this problem exists at the moment: 1 or 0.',
+  labelNames: ['problem'],
+  read: () => NOTICE_NAMES.map(problem => ({ labels: { problem }, value: has(problem) ? 1 : 0 })),
+})
+
 type Parts = {
   /** The bearer token that the scraper must send. */
   token: string
+  notices: Notices
   callLedger: CallLedger
   catalogueReports: CatalogueReports
 }
 
 /** Serves `/metrics` for Prometheus, with the counters of this process. */
-export const metricsRoutes: FastifyPluginAsync<Parts> = async (app, { token, callLedger, catalogueReports }) => {
+export const metricsRoutes: FastifyPluginAsync<Parts> = async (
+  app,
+  { token, notices, callLedger, catalogueReports },
+) => {
   const { contentType, render } = createMetricsText([
+    noticeMetric(notices),
     ...listLedgerMetrics(callLedger),
     ...listCatalogueMetrics(catalogueReports),
   ])

@@ -1,4 +1,5 @@
 import type { Database } from '../../lib/db/client.ts'
+import type { DatabaseHealth } from '../../lib/db/health.ts'
 import type { EventBus } from '../../lib/events/event-bus.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import type { Mailer } from '../../lib/mail/mailer.ts'
@@ -26,18 +27,19 @@ const toCaller = ({ token, memberships }: store.TokenHolder): McpCaller => ({
 
 export type TokenChecksParts = {
   db: Database
+  databaseHealth: Pick<DatabaseHealth, 'whileReachable'>
   bus: EventBus
   logger: Pick<Logger, 'warn'>
   mailer: Pick<Mailer, 'isDelivering'>
 }
 
 /** Checks personal access tokens and records their use. */
-export const createTokenChecks = ({ db, bus, logger, mailer }: TokenChecksParts) => {
+export const createTokenChecks = ({ db, databaseHealth, bus, logger, mailer }: TokenChecksParts) => {
   const verifier = createTokenVerifier<McpCaller>({
     bus,
     isToken,
     find: async tokenHash => {
-      const holder = await store.findTokenHolder(db, tokenHash)
+      const holder = await databaseHealth.whileReachable(() => store.findTokenHolder(db, tokenHash))
       return holder && toCaller(holder)
     },
     idOf: ({ tokenId }) => tokenId,

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { DatabaseFailure } from '../../lib/db/failures.ts'
 import type { EventBus } from '../../lib/events/event-bus.ts'
 import { hashToken } from '../credentials.ts'
 
@@ -9,6 +10,8 @@ const MAX_REMEMBERED = 10_000
 
 /** How long a verified token stays cached if no event invalidates it. */
 const FRESH_MS = 5_000
+/** How long after its last successful check a token stays valid while the database is unreachable. */
+const OUTAGE_MS = 5 * 60 * 1_000
 const MAX_CACHED = 10_000
 
 /** The minimum that the verifier needs to know about the holder of a token. */
@@ -27,15 +30,22 @@ export type TokenVerifierParts<H extends Holder> = {
   now?: () => number
 }
 
+const uncheckable = (cause: DatabaseFailure): DatabaseFailure =>
+  new DatabaseFailure(
+    'unreachable',
+    'The database cannot be reached, so the token could not be checked. Try again in a moment.',
+    { cause, retryAfterSeconds: 1 },
+  )
+
 /**
- * Verifies tokens and caches valid ones for a few seconds. A change to a user's access clears that user's tokens at
- * once. Invalid tokens are not cached, so they cost no memory.
+ * Verifies tokens and caches valid ones for a few seconds, or during an outage of the database for a few minutes. A
+ * change to a user's access clears that user's tokens at once. Invalid tokens are not cached, so they cost no memory.
  */
 export const createTokenVerifier = <H extends Holder>(parts: TokenVerifierParts<H>) => {
   const { bus, isToken, find, idOf, writeUse, onError, now = Date.now } = parts
   const notedAt = new LRUCache<string, number>({ maxSize: MAX_REMEMBERED, sizeCalculation: () => 1 })
   const underWay = new Set<Promise<void>>()
-  const cache = new LRUCache<string, { holder: H; freshUntil: number }>({
+  const cache = new LRUCache<string, { holder: H; checkedAt: number }>({
     maxSize: MAX_CACHED,
     sizeCalculation: () => 1,
   })
@@ -56,11 +66,27 @@ export const createTokenVerifier = <H extends Holder>(parts: TokenVerifierParts<
   const load = async (tokenHash: string): Promise<H | undefined> => {
     const forgottenBefore = forgotten
     const holder = await find(tokenHash)
-    if (holder === undefined || holder.expiresAt.getTime() <= now()) return undefined
-    if (forgotten === forgottenBefore) cache.set(tokenHash, { holder, freshUntil: now() + FRESH_MS })
+    if (holder === undefined || holder.expiresAt.getTime() <= now()) {
+      cache.delete(tokenHash)
+      return undefined
+    }
+    if (forgotten === forgottenBefore) cache.set(tokenHash, { holder, checkedAt: now() })
     noteUse(idOf(holder))
     return holder
   }
+
+  /** Returns the holder that was found before an outage of the database. Throws if it was too long ago. */
+  const recall = (tokenHash: string, failure: DatabaseFailure): H | undefined => {
+    const cached = cache.get(tokenHash)
+    if (cached === undefined || cached.checkedAt + OUTAGE_MS <= now()) throw uncheckable(failure)
+    return cached.holder.expiresAt.getTime() <= now() ? undefined : cached.holder
+  }
+
+  const loadOrRecall = (tokenHash: string): Promise<H | undefined> =>
+    load(tokenHash).catch(error => {
+      if (error instanceof DatabaseFailure && error.fault === 'unreachable') return recall(tokenHash, error)
+      throw error
+    })
 
   const unsubscribe = [
     bus.subscribe('access_changed', ({ userId }) => {
@@ -79,7 +105,7 @@ export const createTokenVerifier = <H extends Holder>(parts: TokenVerifierParts<
       if (!isToken(token)) return undefined
       const tokenHash = hashToken(token)
       const cached = cache.get(tokenHash)
-      if (cached === undefined || cached.freshUntil <= now()) return load(tokenHash)
+      if (cached === undefined || cached.checkedAt + FRESH_MS <= now()) return loadOrRecall(tokenHash)
       if (cached.holder.expiresAt.getTime() <= now()) return undefined
       noteUse(idOf(cached.holder))
       return cached.holder

@@ -1,4 +1,4 @@
-import { databaseBusy, isConflict, namingFailures } from './failures.ts'
+import { type DatabaseFailure, databaseBusy, isConflict, namingFailures } from './failures.ts'
 import type { PrismaClient as PostgresClient } from './generated/postgresql/client.ts'
 import type { Prisma, PrismaClient } from './generated/sqlite/client.ts'
 import { toPgConfig } from './postgres.ts'
@@ -22,8 +22,13 @@ export type Database =
 export type * as Rows from './generated/sqlite/client.ts'
 /** A database client within a transaction. */
 export type Transaction = Prisma.TransactionClient
-/** An open database. `close` waits for running queries to finish. */
-export type OpenDatabase = Database & { close: () => Promise<void> }
+/** An open database. */
+export type OpenDatabase = Database & {
+  /** Waits for running queries to finish. */
+  close: () => Promise<void>
+  /** Calls `listener` when a query fails because of the database itself. */
+  onFailure: (listener: (failure: DatabaseFailure) => void) => void
+}
 
 /** Longer than the wait for the lock, so that a busy database causes Patchbay's error instead of Prisma's. */
 const TRANSACTION_START_MS = DATABASE_WAIT_MS + 5_000
@@ -67,15 +72,20 @@ export const openDatabase = (target: DatabaseTarget): Promise<OpenDatabase> =>
       await client.$disconnect()
       throw error
     }
+    const listeners: ((failure: DatabaseFailure) => void)[] = []
+    const report = (failure: DatabaseFailure): void => {
+      for (const listener of listeners) listener(failure)
+    }
     const named = client.$extends({
-      query: { $allOperations: ({ args, query }) => namingFailures(target, () => query(args)) },
+      query: { $allOperations: ({ args, query }) => namingFailures(target, () => query(args), report) },
     })
     const $transaction: (...args: never) => Promise<unknown> = named.$transaction.bind(named)
     // An extended client has all members of the original client, but Prisma gives it a different type.
     return Object.assign(named, {
       // $allOperations does not cover BEGIN and COMMIT, so wrap $transaction too.
-      $transaction: (...args: never) => namingFailures(target, () => $transaction(...args)),
+      $transaction: (...args: never) => namingFailures(target, () => $transaction(...args), report),
       close: () => client.$disconnect(),
+      onFailure: (listener: (failure: DatabaseFailure) => void) => listeners.push(listener),
       kind: target.kind,
     }) as unknown as OpenDatabase
   })

@@ -1,4 +1,4 @@
-import { AppError } from '../kernel/errors.ts'
+import { AppError, type AppErrorCode, type AppErrorOptions } from '../kernel/errors.ts'
 import type { DatabaseTarget } from './target.ts'
 
 /**
@@ -59,13 +59,49 @@ export const isSqliteBusy = (error: unknown): boolean => /^SQLITE_(BUSY|LOCKED)/
 export const databaseBusy = (cause?: unknown): AppError =>
   new AppError('unavailable', 'The database is busy. Try again in a moment.', { cause, retryAfterSeconds: 1 })
 
-const DISK_FULL = 'The database disk is full. Nothing can be changed until space is freed.'
+/** What is wrong with the database itself. `unwritable`: it can be read, but the disk is full or read-only. */
+export type DatabaseFault = 'unreachable' | 'damaged' | 'unwritable'
 
-export const sqliteDamaged = (file: string, cause?: unknown): AppError =>
-  new AppError(
-    'unavailable',
+/** The database itself has failed, and will not work again before somebody or something repairs it. */
+export class DatabaseFailure extends AppError {
+  readonly fault: DatabaseFault
+  constructor(
+    fault: DatabaseFault,
+    message: string,
+    options: AppErrorOptions = {},
+    code: AppErrorCode = 'unavailable',
+  ) {
+    super(code, message, options)
+    this.fault = fault
+  }
+}
+
+export const databaseUnreachable = (options: AppErrorOptions = {}): DatabaseFailure =>
+  new DatabaseFailure('unreachable', 'The PostgreSQL database cannot be reached. Try again in a moment.', {
+    ...options,
+    retryAfterSeconds: 1,
+  })
+
+const diskFull = (options: AppErrorOptions): DatabaseFailure =>
+  new DatabaseFailure(
+    'unwritable',
+    'The database disk is full. Nothing can be changed until space is freed.',
+    options,
+    'storage_full',
+  )
+
+const sqliteDamaged = (file: string, cause?: unknown): DatabaseFailure =>
+  new DatabaseFailure(
+    'damaged',
     'The database file is damaged or not a database: stop Patchbay and restore it from a backup.',
     { cause, operatorNote: file },
+  )
+
+export const sqliteEmpty = (file: string): DatabaseFailure =>
+  new DatabaseFailure(
+    'damaged',
+    'The database file is empty (0 bytes): restore it from a backup, or delete it to start with a new database.',
+    { operatorNote: file },
   )
 
 /** Codes: https://sqlite.org/rescode.html */
@@ -74,14 +110,15 @@ const sqliteFailureOf = (error: unknown, file: string): AppError | undefined => 
   const options = { cause: error, operatorNote: file }
   if (isSqliteBusy(error)) return databaseBusy(error)
   if (/^SQLITE_FULL/.test(code) || code === 'SQLITE_IOERR_SHMSIZE') {
-    return new AppError('storage_full', DISK_FULL, options)
+    return diskFull(options)
   }
   if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) {
     return sqliteDamaged(file, error)
   }
   const advice = 'check the file permissions and the disk'
   if (/^SQLITE_(IOERR|CANTOPEN|READONLY|PERM|AUTH|NOLFS)/.test(code)) {
-    return new AppError('unavailable', `The database file cannot be read or written (${code}): ${advice}.`, options)
+    const message = `The database file cannot be read or written (${code}): ${advice}.`
+    return new DatabaseFailure('unwritable', message, options)
   }
   return undefined
 }
@@ -101,12 +138,11 @@ const postgresFailureOf = (error: unknown): AppError | undefined => {
   const { kind, code, message } = faultOf(error)
   const options = { cause: error, operatorNote: message }
   if (code === POSTGRES_DISK_FULL) {
-    return new AppError('storage_full', DISK_FULL, options)
+    return diskFull(options)
   }
   const isGone =
     POSTGRES_GONE.test(code) || SOCKET_GONE.test(code) || KIND_GONE.test(kind) || MESSAGE_GONE.test(message)
-  if (!isGone) return undefined
-  return new AppError('unavailable', 'PostgreSQL is temporarily unavailable.', { ...options, retryAfterSeconds: 1 })
+  return isGone ? databaseUnreachable(options) : undefined
 }
 
 /** Prisma's code for a transaction that took too long or could not start in time. */
@@ -124,11 +160,20 @@ const toDatabaseFailure = (error: unknown, target: DatabaseTarget): unknown => {
   return (target.kind === 'sqlite' ? sqliteFailureOf(error, target.file) : postgresFailureOf(error)) ?? error
 }
 
-/** Runs `work` and rethrows failures of the database itself as AppErrors (see `toDatabaseFailure`). */
-export const namingFailures = async <T>(target: DatabaseTarget, work: () => Promise<T>): Promise<T> => {
+/**
+ * Runs `work` and rethrows failures of the database itself as AppErrors (see `toDatabaseFailure`). Calls `onFailure`
+ * with those that need a repair.
+ */
+export const namingFailures = async <T>(
+  target: DatabaseTarget,
+  work: () => Promise<T>,
+  onFailure?: (failure: DatabaseFailure) => void,
+): Promise<T> => {
   try {
     return await work()
   } catch (error) {
-    throw toDatabaseFailure(error, target)
+    const failure = toDatabaseFailure(error, target)
+    if (failure instanceof DatabaseFailure) onFailure?.(failure)
+    throw failure
   }
 }

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { sqliteDamaged } from './failures.ts'
+import { setTimeout as delay } from 'node:timers/promises'
+import { sqliteEmpty } from './failures.ts'
 import {
   type AppliedMigration,
   type MigratableDatabase,
@@ -61,21 +62,27 @@ const apply = (connection: RawSqlite, migration: Migration): void => {
 }
 
 /** Time within which another process that has created the file also writes to it. */
-const CREATION_MS = 10_000
+const CREATION_MS = 3_000
+const LOOK_AGAIN_MS = 50
+
+const isEmpty = (file: string): boolean => statSync(file, { throwIfNoEntry: false })?.size === 0
 
 /**
- * Throws if the file is empty but not new. SQLite takes an empty file for a new database, so the loss of a file's
+ * Throws if the file is empty and stays so. SQLite takes an empty file for a new database, so the loss of a file's
  * contents would go unnoticed.
  */
-const assertNotEmptied = (file: string): void => {
-  const found = statSync(file, { throwIfNoEntry: false })
-  if (found?.size === 0 && Date.now() - found.mtimeMs > CREATION_MS) throw sqliteDamaged(file)
+const assertNotEmptied = async (file: string): Promise<void> => {
+  const deadline = performance.now() + CREATION_MS
+  while (isEmpty(file)) {
+    if (performance.now() > deadline) throw sqliteEmpty(file)
+    await delay(LOOK_AGAIN_MS)
+  }
 }
 
 /** Opens the file for migration. Creates the file and its folder if they do not exist. */
-export const openSqliteMigrations = (target: SqliteTarget): MigratableDatabase => {
+export const openSqliteMigrations = async (target: SqliteTarget): Promise<MigratableDatabase> => {
   mkdirSync(dirname(target.file), { recursive: true, mode: 0o700 }) // The database contains password hashes.
-  assertNotEmptied(target.file)
+  await assertNotEmptied(target.file)
   const connection = openRawSqlite(target, { busyTimeoutMs: LOCK_WAIT_MS, fileMustExist: false })
   return {
     readApplied: async () => readApplied(connection),

@@ -1,5 +1,6 @@
 import { isIP, type LookupFunction, type Socket } from 'node:net'
 import { buildConnector } from 'undici'
+import { noteShortage } from '../process/file-descriptors.ts'
 import type { AddressPolicy } from './address-policy.ts'
 
 /** The policy refused a connection. `message` may be shown; `cause` may not, because it names the address of a host. */
@@ -83,7 +84,10 @@ export const createConnectors = ({ policy, lookup, connectTimeoutMs }: Connector
         if (!verdict.ok) return callback(new BlockedError(`${verdict.error}; ${HOW_TO_ALLOW}`), null)
       }
       connect(options, (error, socket) => {
-        if (error !== null) return callback(error, null)
+        if (error !== null) {
+          noteShortage(error)
+          return callback(error, null)
+        }
         const refusal = refusePeer(socket)
         if (refusal === undefined) return callback(null, socket)
         socket.destroy()

@@ -84,6 +84,11 @@ const unresolvedProblem = ({ host }: Standing): Problem => ({
 const interruptedProblem = (standing: Standing): Problem =>
   standing.phase === 'receiving' ? lostProblem(standing) : noHttpProblem(standing)
 
+const shortageProblem = ({ host }: Standing): Problem => ({
+  fault: 'unreachable',
+  text: `Patchbay has no file descriptor left to connect to ${host}; have the operator raise the limit (ulimit -n)`,
+})
+
 /** Maps error codes from the DNS resolver, the operating system, undici and its parser to problems. */
 const PROBLEMS: Readonly<Record<string, (standing: Standing) => Problem>> = {
   ENOTFOUND: unresolvedProblem,
@@ -105,6 +110,8 @@ const PROBLEMS: Readonly<Record<string, (standing: Standing) => Problem>> = {
   }),
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: interruptedProblem,
   HPE_INVALID_EOF_STATE: lostProblem,
+  EMFILE: shortageProblem,
+  ENFILE: shortageProblem,
   UND_ERR_DESTROYED: () => stoppingProblem,
   UND_ERR_CLOSED: () => stoppingProblem,
   UND_ERR_INVALID_ARG: () => ({

@@ -72,7 +72,7 @@ export const createMcpRegistry = ({
   const slots = new Map<string, Slot>()
   const negativeCache = { max: MAX_NEGATIVES, ttl: NEGATIVE_TTL_MS, ttlResolution: 0, perf: { now } }
   const missing = new LRUCache<string, true>(negativeCache)
-  const failures = new LRUCache<string, true>(negativeCache)
+  const failures = new LRUCache<string, RecentFailure>(negativeCache)
   const builds = bulkhead(BUILDS_AT_ONCE, Number.POSITIVE_INFINITY)
   let isClosing = false
 
@@ -106,7 +106,7 @@ export const createMcpRegistry = ({
     } catch (error) {
       if (slot.mounted === undefined && slot.newest === own && !slot.isReleased) {
         slots.delete(serverId)
-        failures.set(serverId, true)
+        failures.set(serverId, new RecentFailure('this server failed to mount a moment ago', { cause: error }))
       }
       throw error
     }
@@ -197,8 +197,8 @@ export const createMcpRegistry = ({
       const slot = slots.get(serverId)
       if (slot === undefined) {
         if (missing.has(serverId)) return undefined
-        if (failures.has(serverId)) return Promise.reject(new RecentFailure('this server failed to mount a moment ago'))
-        return mount(serverId)
+        const failure = failures.get(serverId)
+        return failure === undefined ? mount(serverId) : Promise.reject(failure)
       }
       slot.lastUsedAt = now()
       return slot.mounted ?? slot.building

@@ -4,6 +4,7 @@ import { ERROR } from '../protocol.ts'
 import type { BatchReply, Reply } from '../reply.ts'
 import type { ReportFault } from '../respond.ts'
 import {
+  CUT_BY_SHUTDOWN,
   errorResponse,
   isRefusal,
   type RpcResponse,
@@ -71,7 +72,7 @@ export const createSessionPosts = ({ sessions, streams, maxSessionsPerServer, re
       receiveMessage(router, session, message)
       return 'accepted'
     }
-    const channel = createPostChannel(true, () => streams.streamResponse(request, session))
+    const channel = createPostChannel(true, onCutOff => streams.streamResponse(request, session, onCutOff))
     const started = serveRequest({ router, session, message, caller: request.caller, channel, report })
     if (!('call' in started)) return started
     return { ...started, request: message, channel }
@@ -83,27 +84,35 @@ export const createSessionPosts = ({ sessions, streams, maxSessionsPerServer, re
     session: Session,
     messages: readonly Message[],
   ): BatchReply | 'accepted' => {
-    const responses: (RpcResponse | Promise<RpcResponse | undefined>)[] = []
+    const pending: Promise<void>[] = []
     const ids: RequestId[] = []
+    /** By the index of the request; undefined if it was cancelled. */
+    const responses = new Map<number, RpcResponse | undefined>()
     const cancels: (() => void)[] = []
     for (const message of messages) {
       if (message.kind !== 'request') {
         receiveMessage(router, session, message)
         continue
       }
-      ids.push(message.id)
+      const index = ids.push(message.id) - 1
       const started = serveRequest({ router, session, message, caller, channel: CLOSED_CHANNEL, report })
       if (!('call' in started)) {
-        responses.push(started)
+        responses.set(index, started)
         continue
       }
       const { call, response } = started
       cancels.push(call.signal.abort)
-      responses.push(response.then(done => (call.signal.aborted ? undefined : done)))
+      pending.push(response.then(done => void responses.set(index, call.signal.aborted ? undefined : done)))
     }
-    if (responses.length === 0) return 'accepted'
+    if (ids.length === 0) return 'accepted'
+    const join = (): RpcResponse | undefined =>
+      joinResponses(
+        ids,
+        ids.map((id, index) => (responses.has(index) ? responses.get(index) : errorResponse(id, CUT_BY_SHUTDOWN))),
+      )
     return {
-      responses: Promise.all(responses).then(done => joinResponses(ids, done)),
+      responses: Promise.all(pending).then(join),
+      cutOff: join,
       cancel: () => {
         for (const cancel of cancels) cancel()
       },

@@ -16,9 +16,10 @@ export type StreamConnection = StreamWatch & { stream: EventStream }
 
 /**
  * Creates a logical stream of a session, which outlives its connections and numbers its events. A `notices` stream
- * carries notifications. A `response` stream carries the progress and response of one request.
+ * carries notifications. A `response` stream carries the progress and response of one request. `onCutOff` is called if a
+ * shutdown is about to cut off its connection.
  */
-export const createResumableStream = (number: number, kind: 'notices' | 'response') => {
+export const createResumableStream = (number: number, kind: 'notices' | 'response', onCutOff = (): void => {}) => {
   let connection: StreamConnection | undefined
   let sequence = 0
   let kept: { sequence: number; event: string }[] = []
@@ -41,6 +42,7 @@ export const createResumableStream = (number: number, kind: 'notices' | 'respons
   return {
     number,
     kind,
+    onCutOff,
     connection: (): StreamConnection | undefined => connection,
     send,
     /** Sends the last message and ends the stream. Clients that reconnect later receive both. */

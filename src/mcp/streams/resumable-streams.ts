@@ -50,11 +50,11 @@ export const createResumableStreams = (now: () => number) => {
     end,
   }
   /** Opens a stream and subscribes to changes to the server `on`. */
-  const open = (kind: ResumableStream['kind'], on: MountedServer): ResumableStream => {
+  const open = (kind: ResumableStream['kind'], on: MountedServer, onCutOff?: () => void): ResumableStream => {
     mounted = on
     mounted.subscribe(subscriber)
     forgetBroken()
-    const stream = createResumableStream(++last, kind)
+    const stream = createResumableStream(++last, kind, onCutOff)
     streams.set(stream.number, stream)
     return stream
   }

@@ -1,3 +1,4 @@
+import { CUT_OFF } from '../../lib/http/drain.ts'
 import type { ResponseStream } from '../client-channel.ts'
 import { headerOf } from '../headers.ts'
 import type { SessionVersion } from '../protocol.ts'
@@ -21,13 +22,14 @@ export const createSessionStreams = (watchAccess: WatchAccess, now: () => number
       resumable.detach(stream, now())
       session.streams?.forgetBroken()
     })
+    request.http.raw.once(CUT_OFF, resumable.onCutOff)
     resumable.attach({ stream, ...watchAccess(request, stream, stream.end) }, after)
   }
 
   /** Opens a stream for the response to a slow call. A disconnected client can resume the stream. */
-  const streamResponse = (request: ServerRequest, session: Session): ResponseStream => {
+  const streamResponse = (request: ServerRequest, session: Session, onCutOff: () => void): ResponseStream => {
     session.streams ??= createResumableStreams(now)
-    const resumable = session.streams.open('response', request.mounted)
+    const resumable = session.streams.open('response', request.mounted, onCutOff)
     connect(request, session, { resumable, after: 0 })
     return { send: resumable.send, end: resumable.finish, isResumable: true }
   }

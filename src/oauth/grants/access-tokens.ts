@@ -1,5 +1,6 @@
 import { createTokenVerifier } from '../../identity/tokens/token-verifier.ts'
 import type { Database } from '../../lib/db/client.ts'
+import type { DatabaseHealth } from '../../lib/db/health.ts'
 import type { EventBus } from '../../lib/events/event-bus.ts'
 import { MCP_SCOPES, type McpScope } from '../../lib/kernel/mcp-scopes.ts'
 import { serverUrl } from '../../lib/kernel/server-url.ts'
@@ -26,6 +27,7 @@ const toHolder = (issued: IssuedToken): TokenHolder => {
 
 export type OAuthTokensParts = {
   db: Database
+  databaseHealth: Pick<DatabaseHealth, 'whileReachable'>
   bus: EventBus
   logger: Pick<Logger, 'warn'>
   baseUrl: string
@@ -36,12 +38,12 @@ export type OAuthTokensParts = {
  * Verifies access tokens issued by the authorization server. Each token is valid for one server until it expires or is
  * revoked. Results are cached for a few seconds. The cache is cleared when the user's access changes.
  */
-export const createOAuthTokens = ({ db, bus, logger, baseUrl, now = Date.now }: OAuthTokensParts) =>
+export const createOAuthTokens = ({ db, databaseHealth, bus, logger, baseUrl, now = Date.now }: OAuthTokensParts) =>
   createTokenVerifier<TokenHolder>({
     bus,
     isToken: text => OPAQUE_TOKEN.test(text),
     find: async tokenHash => {
-      const issued = await findIssuedToken(db, tokenHash)
+      const issued = await databaseHealth.whileReachable(() => findIssuedToken(db, tokenHash))
       // The audience differs, for example, if the token was issued when the installation had another address.
       if (issued === undefined || issued.audience !== serverUrl(baseUrl, issued.serverId)) return undefined
       return toHolder(issued)

@@ -1,9 +1,10 @@
 import type { Readable } from 'node:stream'
+import { CUT_OFF } from '../../lib/http/drain.ts'
 import { tooLarge } from '../../mcp/body.ts'
 import { hasDisconnected, writeRefusal } from '../../mcp/http-exchange.ts'
 import { ERROR } from '../../mcp/protocol.ts'
 import type { ReportFault } from '../../mcp/respond.ts'
-import { type Refusal, refusal } from '../../mcp/rpc-response.ts'
+import { CUT_BY_SHUTDOWN, type Refusal, refusal } from '../../mcp/rpc-response.ts'
 import type { ProxyFault, ReverseProxy } from '../proxy/reverse-proxy.ts'
 import type { Slot } from '../route/balancer.ts'
 import { type PassthroughTarget, pathAt } from '../route/target.ts'
@@ -52,6 +53,11 @@ export const createPassRequest =
         return undefined
       }
     }
+
+    raw.once(CUT_OFF, () => {
+      if (!raw.headersSent) refuse(CUT_BY_SHUTDOWN)
+      abort()
+    })
 
     const onFault = (fault: ProxyFault, failed: Slot): void => {
       failed.release()

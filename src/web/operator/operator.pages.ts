@@ -7,6 +7,7 @@ import { measureDatabase } from '../../lib/db/measure.ts'
 import { listQuery } from '../../lib/http/list-query.ts'
 import { adviseOnBaseUrl } from '../../lib/process/base-url-advice.ts'
 import { watchLoopDelay } from '../../lib/process/loop-delay.ts'
+import type { Notices } from '../../lib/process/notices.ts'
 import type { Settings } from '../../lib/process/settings.ts'
 import { VERSION } from '../../lib/process/version.ts'
 import type { CallLedger } from '../../results/ledger/call-ledger.ts'
@@ -19,6 +20,7 @@ type Parts = {
   db: Database
   recorder: Pick<Recorder, 'stats'>
   callLedger: Pick<CallLedger, 'stats'>
+  notices: Pick<Notices, 'list'>
   audit: AuditLog
   settings: Settings
   /** Counts for this process only. */
@@ -51,7 +53,7 @@ const askedAt = ({ protocol, host }: FastifyRequest): string => `${protocol}://$
 /** Registers the operator's read-only pages: health, accounts, settings and audit log. */
 export const operatorPages: FastifyPluginAsync<Parts> = async (
   app,
-  { db, recorder, callLedger, audit, settings, registry },
+  { db, recorder, callLedger, notices, audit, settings, registry },
 ) => {
   const loop = watchLoopDelay()
   app.addHook('onClose', async () => loop.close())
@@ -66,6 +68,7 @@ export const operatorPages: FastifyPluginAsync<Parts> = async (
       loop: loop.read(),
       records: recorder.stats(),
       ledger: callLedger.stats(),
+      notices: notices.list(),
       openStreams: registry.openStreamCount(),
       mountedServers: registry.mountedCount(),
       baseUrl: { url: settings.baseUrl, advice: adviseOnBaseUrl(settings), askedAt: askedAt(request) },

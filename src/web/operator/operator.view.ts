@@ -3,6 +3,7 @@ import type { ListedUser } from '../../identity/user-list.store.ts'
 import { shownTime } from '../../lib/http/pages/time-text.ts'
 import { formatBytes, formatDuration, formatNumber } from '../../lib/kernel/format.ts'
 import type { LoopDelay } from '../../lib/process/loop-delay.ts'
+import type { Notice } from '../../lib/process/notices.ts'
 import type { CallLedger } from '../../results/ledger/call-ledger.ts'
 
 const MINUTE_S = 60
@@ -26,6 +27,7 @@ export type Health = {
   loop: LoopDelay
   records: ReturnType<Recorder['stats']>
   ledger: ReturnType<CallLedger['stats']>
+  notices: readonly Notice[]
   openStreams: number
   mountedServers: number
   baseUrl: { url: string; advice: string | undefined; askedAt: string }
@@ -36,6 +38,10 @@ export const toHealthView = ({ loop, records, ledger, ...health }: Health) => {
   const upSeconds = process.uptime()
   const startedAt = new Date(Date.now() - upSeconds * 1_000)
   return {
+    notices: health.notices.map(({ level, message }) => ({
+      text: message,
+      tone: level === 'problem' ? ('danger' as const) : ('warn' as const),
+    })),
     figures: [
       { name: 'Uptime', value: upFor(upSeconds) },
       { name: 'Memory', value: formatBytes(rss), besides: `${formatBytes(heapUsed)} JavaScript heap` },

@@ -103,6 +103,7 @@ describe('an API that', () => {
   it.each([
     ['EAI_AGAIN', 'dns', 'at the moment'],
     ['EHOSTUNREACH', 'unreachable', '(EHOSTUNREACH)'],
+    ['EMFILE', 'unreachable', 'raise the limit (ulimit -n)'],
     ['ENETUNREACH', 'unreachable', '(ENETUNREACH)'],
     ['ETIMEDOUT', 'connect_timeout', 'did not accept a connection'],
   ])('cannot be reached with %s gives %s', async (code, fault, says) => {
