@@ -9,7 +9,7 @@ import { callTool, openRaw, serveApi, startHeldApi } from './calls.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
-const CALLS = 100
+const CALLS = 30
 
 /** Reads the outcomes of calls from a database that no process has open anymore. */
 const outcomesIn = ({ databaseFile }: Patchbay): string[] => {
