@@ -25,6 +25,8 @@ export const parseXml = (
   text: string,
   onPiece: (piece: XmlPiece, text: string) => void,
 ): Result<{ encoding: string | undefined }, XmlFault> => {
+  // The parser would join half of a surrogate pair with the next character, which may be `<`.
+  if (!text.isWellFormed()) return failure({ index: 0, message: 'half of a surrogate pair is not a character' })
   const parser = new SaxesParser({ position: false })
   let encoding: string | undefined
   parser.on('error', ({ message }) => {

@@ -103,13 +103,13 @@ describe('a value in the request of an HTTP tool', () => {
       '<a>\x01</a>',
       '<!DOCTYPE a SYSTEM "file:///etc/passwd"><a/>',
       '<!DOCTYPE a [<!ENTITY x "y">]><a>&x;</a>',
-      `<a>${'x'.repeat(1_048_576)}</a>`,
+      `<a>${'x'.repeat(262_144)}</a>`,
     ])('is refused as the whole body unless it is well-formed, short and without a DOCTYPE: %.60j', async xml => {
       const call = await tool({ headers: XML, body: '{{xml}}' })
       const { request, error } = await call({ xml })
       expect(request).toBeUndefined()
       expect(error).toBe(
-        '"xml": must be a well-formed XML document of at most 1048576 characters without a DOCTYPE, because it is sent unchanged as the whole body',
+        '"xml": must be a well-formed XML document of at most 262144 characters without a DOCTYPE, because it is sent unchanged as the whole body',
       )
     })
 

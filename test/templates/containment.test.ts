@@ -335,6 +335,11 @@ describe('any value in an XML body', () => {
     )
   })
 
+  it('is rejected as the whole body if it has half of a surrogate pair, which a parser may join with the next character', () => {
+    const { render } = compiled({ headers, body: '{{xml}}' })
+    expect(render(valuesOf({ xml: '<a>\ud800<b></a>' })).ok).toBe(false)
+  })
+
   it('can be placed anywhere in any text, or saving is refused', () => {
     const pieces = fc.array(
       fc.constantFrom(
