@@ -137,6 +137,11 @@ export const removeMember = async (tx: Transaction, organizationId: string, user
   await tx.membership.deleteMany({ where: { organizationId, userId } })
 }
 
+/** Makes somebody else count as the user who created an organization. */
+export const setCreator = async (tx: Transaction, organizationId: string, userId: string): Promise<void> => {
+  await tx.organization.update({ where: { id: organizationId }, data: { creatorId: userId } })
+}
+
 export const renameOrganization = async (tx: Transaction, id: string, name: string): Promise<void> => {
   await tx.organization.updateMany({ where: { id }, data: { name } })
 }

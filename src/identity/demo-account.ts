@@ -32,6 +32,7 @@ export const takeDemoOver = async (tx: Transaction, ownerId: string, name: strin
   const [organization] = demo === undefined ? [] : await store.listOrganizationsOf(tx, demo.id)
   if (demo === undefined || organization === undefined) return undefined
   await store.renameOrganization(tx, organization.id, name)
+  await store.setCreator(tx, organization.id, ownerId)
   await store.removeMember(tx, organization.id, demo.id)
   await store.addMember(tx, { organizationId: organization.id, userId: ownerId, role: 'owner' })
   return organization.id

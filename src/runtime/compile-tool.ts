@@ -10,6 +10,7 @@ import { isShaped, planShaping, type ShapingContext } from '../results/shape/sha
 import { explainSecretAtRisk, findSecretAtRisk } from '../servers/bindings/bindings.ts'
 import { exposedSchemaOf } from '../servers/bindings/exposed-schema.ts'
 import type { Bindings, Instance } from '../servers/server.ts'
+import { lintRequest } from '../tools/lint/request.ts'
 import type { ToolAnnotations, ToolDefinition } from '../tools/tool.ts'
 import { type CompiledDefinition, checkDefinition } from '../tools/tool-definition.ts'
 import { type CallCost, MAX_COUNTED_CHARACTERS } from './call/call-cost.ts'
@@ -138,6 +139,7 @@ export const compileTool = (
   const { id: instanceId, serverId, name, tool, bindings } = instance
   const { masker } = globals
   const findPlan = planOnce(instance, globals, limits, shapingContext)
+  const findings = lintRequest(tool, tool.originId !== undefined)
   const shapes = isShaped(tool, shapingContext.compactTables)
   const cacheFor = responseCache.ofTool(
     instance,
@@ -152,6 +154,7 @@ export const compileTool = (
     outputSchema: tool.outputSchema,
     annotations: annotationsOf(tool),
     isReadOnly: tool.annotations?.readOnlyHint === true,
+    ...(findings.length > 0 && { findings }),
     call: async (args, context) => {
       const { caller, client, signal } = context
       const outcome = await performCall(findPlan, http, args, signal, onInternalError, cacheFor?.(caller))

@@ -1,11 +1,13 @@
 import { formHole, textHole } from './encodings.ts'
 import { planJson } from './json-template.ts'
 import { MAX_BODY_TEMPLATE_CHARS } from './limits.ts'
+import { planMultipart } from './multipart-template.ts'
 import { buildPairs, checkEscapes, checkPairs } from './pairs-template.ts'
 import { type FieldPlan, refusedPlan } from './plan.ts'
 import { line } from './render.ts'
 import { type Scan, type ScanOptions, scanTemplate } from './scan.ts'
-import type { BodyKind } from './template.ts'
+import type { BodyKind, TemplateRules } from './template.ts'
+import { planXml } from './xml-template.ts'
 
 /** `contentType` is sent as the Content-Type if the tool has no Content-Type header of its own. */
 export type BodyPlan = { kind: BodyKind; scan: Scan; plan: FieldPlan; contentType: string }
@@ -15,12 +17,17 @@ const JSON_TYPE = 'application/json'
 const TEXT_TYPE = 'text/plain; charset=utf-8'
 
 /** Returns the kind of body for a Content-Type (RFC 9110 §8.3, RFC 6839 §3.1), ignoring its parameters. */
-const kindOf = (contentType: string): Exclude<BodyKind, 'none'> => {
+export const kindOf = (contentType: string): BodyKind => {
   const [type = ''] = contentType.split(';', 1)
   const essence = type.trim().toLowerCase()
   if (essence === FORM_TYPE) return 'form'
-  return /^(?:application|text)\/json$|\+json$/.test(essence) ? 'json' : 'text'
+  if (/^(?:application|text)\/json$|\+json$/.test(essence)) return 'json'
+  if (essence.startsWith('multipart/')) return 'multipart'
+  return /^(?:application|text)\/xml$|\+xml$/.test(essence) ? 'xml' : 'text'
 }
+
+const kindUnder = (rules: TemplateRules, kind: BodyKind): BodyKind =>
+  rules === 1 && (kind === 'xml' || kind === 'multipart') ? 'text' : kind
 
 const scanBody = (body: string, pairs: ScanOptions['pairs']): Scan =>
   scanTemplate(body, { pairs, maxChars: MAX_BODY_TEMPLATE_CHARS })
@@ -52,12 +59,14 @@ const planWithoutType = (body: string): BodyPlan => {
 }
 
 /** Plans the body. `contentType` is the fixed value of the tool's own Content-Type header, if there is one. */
-export const planBody = (body: string, contentType: string | undefined): BodyPlan => {
+export const planBody = (body: string, contentType: string | undefined, rules: TemplateRules): BodyPlan => {
   if (contentType === undefined) return planWithoutType(body)
-  const kind = kindOf(contentType)
+  const kind = kindUnder(rules, kindOf(contentType))
   const scan = scanBody(body, kind === 'json' ? 'keep' : 'halve')
   if (kind === 'form') return { kind, scan, plan: planForm(scan), contentType: FORM_TYPE }
   if (kind === 'text' || scan.isCut) return { kind, scan, plan: planText(scan), contentType: TEXT_TYPE }
+  if (kind === 'xml') return { kind, scan, plan: planXml(scan, contentType), contentType }
+  if (kind === 'multipart') return { kind, scan, plan: planMultipart(scan, contentType), contentType }
   const json = planJson(scan)
   const plan = json.ok
     ? json.value

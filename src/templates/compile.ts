@@ -13,14 +13,16 @@ import { collectParameters } from './parameters.ts'
 import type { Field } from './plan.ts'
 import { buildField, createRenderer, type HeaderParts } from './render.ts'
 import { scanTemplate } from './scan.ts'
-import type {
-  BodyKind,
-  CompiledTemplate,
-  RenderError,
-  RequestTemplate,
-  TemplateError,
-  TemplateParameter,
-  Values,
+import {
+  type BodyKind,
+  type CompiledTemplate,
+  NEWEST_RULES,
+  type RenderError,
+  type RequestTemplate,
+  type TemplateError,
+  type TemplateParameter,
+  type TemplateRules,
+  type Values,
 } from './template.ts'
 import { planUrl, type UrlPlan } from './url-template.ts'
 
@@ -41,19 +43,23 @@ const readUrl = (text: string): Field & { plan: UrlPlan } => {
   return { field: 'url', scan, plan: planUrl(scan) }
 }
 
-const readHeaders = (headers: RequestTemplate['headers']): readonly HeaderField[] =>
+const readHeaders = (headers: RequestTemplate['headers'], rules: TemplateRules): readonly HeaderField[] =>
   headers.map(({ name, value }, index) => {
     const scan = scanTemplate(value, { pairs: 'halve', maxChars: MAX_HEADER_TEMPLATE_CHARS })
-    return { name, field: `headers[${index}].value`, scan, plan: planHeader(scan) }
+    return { name, field: `headers[${index}].value`, scan, plan: planHeader(name, scan, rules) }
   })
 
 const isContentType = ({ name }: { name: string }): boolean => name.toLowerCase() === 'content-type'
 
-const readBody = (body: string | undefined, headers: readonly HeaderField[]): BodyPlan | undefined => {
+const readBody = (
+  body: string | undefined,
+  headers: readonly HeaderField[],
+  rules: TemplateRules,
+): BodyPlan | undefined => {
   if (body === undefined || body === '') return undefined
   const contentType = headers.find(isContentType)?.scan
   // A Content-Type with a placeholder is rejected elsewhere. The body is then read as if there were no Content-Type.
-  return planBody(body, contentType?.places.length === 0 ? contentType.holed : undefined)
+  return planBody(body, contentType?.places.length === 0 ? contentType.holed : undefined, rules)
 }
 
 /** The Content-Type must be fixed, because it decides the kind of the body and so how values are encoded. */
@@ -109,8 +115,9 @@ const originOf = ({ scan, plan }: Field & { plan: UrlPlan }): CompiledTemplate['
 const readFields = (template: RequestTemplate) => {
   const method = template.method.toUpperCase()
   const url = readUrl(template.url)
-  const headers = readHeaders(template.headers)
-  const bodyPlan = readBody(template.body, headers)
+  const rules = template.templateRules ?? NEWEST_RULES
+  const headers = readHeaders(template.headers, rules)
+  const bodyPlan = readBody(template.body, headers, rules)
   const body = bodyPlan && { field: 'body', scan: bodyPlan.scan, plan: bodyPlan.plan }
   const fields = [url, ...headers, ...(body === undefined ? [] : [body])]
   const { parameters, errors } = collectParameters(fields)

@@ -1,8 +1,10 @@
 import { isReservedHeader } from '../lib/kernel/http-headers.ts'
+import { planCookies } from './cookie-template.ts'
 import { FORBIDDEN_IN_HEADER, headerHole } from './encodings.ts'
-import type { FieldPlan } from './plan.ts'
+import { type FieldPlan, isWhole } from './plan.ts'
 import { line } from './render.ts'
 import { HOLE, type Scan } from './scan.ts'
+import type { TemplateRules } from './template.ts'
 
 /** RFC 9110 §5.6.2. */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
@@ -19,20 +21,22 @@ export const refuseHeaderName = (name: string): string | undefined => {
   return undefined
 }
 
-export const planHeader = (scan: Scan): FieldPlan => {
+/** Returns whether placeholders in a header are values of cookies. */
+export const isCookies = (name: string, scan: Scan): boolean =>
+  name.toLowerCase() === 'cookie' && scan.places.length > 0 && !isWhole(scan)
+
+export const planHeader = (name: string, scan: Scan, rules: TemplateRules): FieldPlan => {
   const { holed, places, offsetOf } = scan
   const forbidden = holed.replaceAll(HOLE, ' ').search(FORBIDDEN_IN_HEADER)
+  const message = 'a header cannot contain line breaks, control characters or characters beyond Latin-1'
+  const faults = forbidden === -1 ? [] : [{ offset: offsetOf(forbidden), message }]
+  if (rules > 1 && isCookies(name, scan)) {
+    const cookies = planCookies(scan)
+    return { ...cookies, faults: [...faults, ...cookies.faults] }
+  }
   return {
     holes: places.map(({ type }) => headerHole(type)),
-    faults:
-      forbidden === -1
-        ? []
-        : [
-            {
-              offset: offsetOf(forbidden),
-              message: 'a header cannot contain line breaks, control characters or characters beyond Latin-1',
-            },
-          ],
+    faults,
     build: partOf => line(holed, 0, partOf),
   }
 }

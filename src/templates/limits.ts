@@ -15,6 +15,11 @@ export const MAX_TEMPLATE_ERRORS = 100
 export const MAX_RENDERED_LINE_CHARS = 65_536
 /** Maximum length of a body after rendering, in characters. Needed because a template can repeat a value many times. */
 export const MAX_RENDERED_BODY_CHARS = 16_777_216
+/**
+ * Maximum length of a value that is a whole XML document, in characters. Parsing it blocks the event loop for at most
+ * about 0.1 s.
+ */
+export const MAX_XML_DOCUMENT_CHARS = 262_144
 /** Maximum length of a parameter name, in characters. Model providers limit property names to this length. */
 export const MAX_PARAMETER_NAME_CHARS = 64
 /** Maximum number of parameters in a tool. Models cannot fill in more. */

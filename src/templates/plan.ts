@@ -1,5 +1,5 @@
 import type { JsonValue } from '../lib/kernel/json.ts'
-import type { Fault, Scan } from './scan.ts'
+import { type Fault, HOLE, type Scan } from './scan.ts'
 import type { Place, RenderError, Values } from './template.ts'
 
 /** The outcome of rendering a part: its text, an error, or undefined if an optional value is missing. */
@@ -28,6 +28,9 @@ export type FieldPlan = {
   /** Builds the part that renders the field. `partOf` returns the part for the placeholder with the given index. */
   build: (partOf: (place: number) => Part) => Part
 }
+
+/** Returns whether the field is a single placeholder, whose value is then the whole field. */
+export const isWhole = ({ holed }: Scan): boolean => holed.trim() === HOLE
 
 /** Returns the plan for a field that cannot be used. */
 export const refusedPlan = (scan: Scan, faults: readonly Fault[]): FieldPlan => ({

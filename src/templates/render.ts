@@ -49,7 +49,9 @@ export const joined = (
 }
 
 const limitOf = ({ kind }: Hole): number =>
-  ['json', 'json-string', 'form', 'text'].includes(kind) ? MAX_RENDERED_BODY_CHARS : MAX_RENDERED_LINE_CHARS
+  ['json', 'json-string', 'form', 'text', 'xml', 'xml-document', 'multipart'].includes(kind)
+    ? MAX_RENDERED_BODY_CHARS
+    : MAX_RENDERED_LINE_CHARS
 
 /** Returns the part that fills one placeholder: the encoded value, an error, or the result for a missing value. */
 const fillPlace = (hole: Hole, name: string, fallback: JsonValue | undefined, optional: boolean): Part => {

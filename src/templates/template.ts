@@ -5,6 +5,14 @@ export const PARAMETER_TYPES = ['string', 'integer', 'number', 'boolean', 'json'
 export type ParameterType = (typeof PARAMETER_TYPES)[number]
 
 /**
+ * Versions of the rules by which values are encoded. 2 encodes them in XML, multipart bodies and cookies, where 1 sends
+ * them as they are. A tool keeps the version under which it was last saved.
+ */
+export const TEMPLATE_RULES = [1, 2] as const
+export type TemplateRules = (typeof TEMPLATE_RULES)[number]
+export const NEWEST_RULES: TemplateRules = 2
+
+/**
  * A request as written by a builder. The URL, header values and body may contain `{{type:name}}`. `\{{` is a literal
  * pair of braces. An empty body means that no body is sent.
  */
@@ -13,11 +21,26 @@ export type RequestTemplate = {
   url: string
   headers: readonly { name: string; value: string }[]
   body?: string | undefined
+  /** The rules that the template was saved under. Undefined means the newest. */
+  templateRules?: TemplateRules | undefined
 }
 
 /** The position of a placeholder. Lines and columns in the field's text start at 1, and columns count UTF-16 units. */
 export type Place = {
-  kind: 'base' | 'host' | 'path' | 'query' | 'header' | 'json' | 'json-string' | 'form' | 'text'
+  kind:
+    | 'base'
+    | 'host'
+    | 'path'
+    | 'query'
+    | 'header'
+    | 'cookie'
+    | 'json'
+    | 'json-string'
+    | 'form'
+    | 'xml'
+    | 'xml-document'
+    | 'multipart'
+    | 'text'
   /** The field: `url`, `headers[0].value` or `body`. */
   field: string
   line: number
@@ -37,7 +60,7 @@ export type TemplateParameter = {
 /** An error in a template. `field` is a field that may contain placeholders, `headers[0].name` or `method`. */
 export type TemplateError = { field: string; line: number; column: number; message: string }
 
-export type BodyKind = 'none' | 'json' | 'form' | 'text'
+export type BodyKind = 'none' | 'json' | 'form' | 'xml' | 'multipart' | 'text'
 
 export type RenderedRequest = {
   method: string

@@ -1,21 +1,24 @@
-import type { RequestTemplate } from '../templates/template.ts'
+import { NEWEST_RULES, type RequestTemplate } from '../templates/template.ts'
 import { type ToolDefinition, ToolDocument } from './tool.ts'
 
-const StoredTemplate = ToolDocument.pick({ method: true, url: true, headers: true, body: true })
+/** Tools that were saved before rules had versions have none stored. */
+const StoredDocument = ToolDocument.extend({ templateRules: ToolDocument.shape.templateRules.default(1) })
+
+const StoredTemplate = StoredDocument.pick({ method: true, url: true, headers: true, body: true, templateRules: true })
 
 /** Parses only the request template. Parsing 2,000 complete definitions takes several times as long. */
 export const templateOf = (definition: unknown): RequestTemplate => StoredTemplate.parse(definition)
 
-/** Parses all of a definition except the name, title and description. */
-export const parseDocument = (definition: unknown) => ToolDocument.parse(definition)
+/** Parses all of a stored definition except the name, title and description. */
+export const parseDocument = (definition: unknown) => StoredDocument.parse(definition)
 
 export const toStored = (definition: ToolDefinition) => {
-  const { name, title, description, ...document } = definition
+  const { name, title, description, templateRules = NEWEST_RULES, ...document } = definition
   // Parsing drops undefined values and unknown keys.
   return {
     name,
     title: title ?? null,
     description: description ?? null,
-    definition: JSON.parse(JSON.stringify(ToolDocument.parse(document))),
+    definition: JSON.parse(JSON.stringify(ToolDocument.parse({ ...document, templateRules }))),
   }
 }

@@ -4,7 +4,8 @@ import type { TokenCounter } from '../lib/tokens/token-counter.ts'
 import { TOKEN_ENCODING } from '../lib/tokens/tokens.ts'
 import { inputSchemaOf } from '../templates/input-schema.ts'
 import type { Finding, ShownTool } from './lint/finding.ts'
-import { lintTool } from './lint/lint-tool.ts'
+import { lintTool, sortFindings } from './lint/lint-tool.ts'
+import { lintRequest } from './lint/request.ts'
 import { lintSimilarTool } from './lint/similar-tools.ts'
 import type { ToolDefinition } from './tool.ts'
 import { checkDefinition } from './tool-definition.ts'
@@ -55,7 +56,8 @@ export const createToolLint = ({
     /** Lints a saved tool of the actor's organizations or of a public toolkit. */
     lintSaved: async (actor: Actor, id: string): Promise<ToolLint> => {
       const tool = await tools.getTool(actor, id)
-      return lintShown(toShown(tool), { toolkitId: tool.toolkitId, toolId: id })
+      const lint = await lintShown(toShown(tool), { toolkitId: tool.toolkitId, toolId: id })
+      return { ...lint, findings: sortFindings([...lintRequest(tool, false), ...lint.findings]) }
     },
   }
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { TEMPLATE_RULES } from '../templates/template.ts'
 import { StoredResponse } from './response/response-rules.ts'
 
 /** MCP tool annotations (specification, server/tools), which override those implied by the HTTP method. */
@@ -31,6 +32,8 @@ export const ToolDocument = z.object({
   headers: z.array(z.object({ name: z.string(), value: z.string() })),
   body: z.string().optional(),
   timeoutMs: z.int().optional(),
+  /** Undefined in a tool that is not saved yet. */
+  templateRules: z.literal(TEMPLATE_RULES).optional(),
   parameters: z.record(z.string(), StoredParameter),
   /** Replaces the schema derived from the parameters, to express what types, enums and limits cannot express. */
   inputSchema: z.record(z.string(), z.json()).optional(),

@@ -7,6 +7,7 @@ import { assertUnchangedSince, changedMeanwhile, type Unchanged } from '../lib/k
 import { AppError } from '../lib/kernel/errors.ts'
 import { MAX_TOOLS_PER_TOOLKIT } from '../lib/kernel/limits.ts'
 import { definedFields, orThrow, withoutNulls } from '../lib/kernel/missing.ts'
+import { NEWEST_RULES } from '../templates/template.ts'
 import { parseDocument, toStored } from './stored-definition.ts'
 import type { Tool, ToolDefinition, Toolkit } from './tool.ts'
 import {
@@ -31,11 +32,14 @@ const toolNotFound = () => new AppError('not_found', 'Tool not found.')
 /** Changes to a tool's fields: undefined keeps the value, and null removes it. */
 export type ToolPatch = { [Field in keyof ToolDefinition]?: ToolDefinition[Field] | null | undefined }
 
-/** Applies a patch and drops the metadata of parameters that no longer exist. */
+/**
+ * Applies a patch and drops the metadata of parameters that no longer exist. The result follows the newest template
+ * rules.
+ */
 const applyPatch = (tool: Tool, patch: ToolPatch): ToolDefinition => {
   const merged = withoutNulls({ ...tool, ...definedFields(patch) })
   const { name = tool.name, title, description } = merged
-  const edited = { ...parseDocument(merged), name, title, description }
+  const edited = { ...parseDocument({ ...merged, templateRules: NEWEST_RULES }), name, title, description }
   return patch.parameters ? withoutRepeatedDefaults(edited) : withoutLostParameters(edited)
 }
 

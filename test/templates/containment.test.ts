@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { SaxesParser } from 'saxes'
 import { describe, expect, it } from 'vitest'
 import { compileTemplate } from '../../src/templates/compile.ts'
 import type { RenderedRequest } from '../../src/templates/template.ts'
@@ -256,6 +257,181 @@ describe('any value in a header', () => {
           ['x-last', '2'],
           ['x-mine', `a=${x}; b`],
         ])
+      }),
+    )
+  })
+})
+
+/** Parses XML into a list of its events. Throws if it is not well-formed. */
+const readXml = (xml: string): string[] => {
+  const events: string[] = []
+  const parser = new SaxesParser()
+  parser.on('error', error => {
+    throw error
+  })
+  parser.on('opentag', tag => events.push(`<${tag.name} ${JSON.stringify(tag.attributes)}`))
+  parser.on('closetag', ({ name }) => events.push(`/${name}`))
+  parser.on('text', text => events.push(text))
+  parser.on('comment', text => events.push(`comment ${text}`))
+  parser.on('cdata', text => events.push(`cdata ${text}`))
+  parser.on('processinginstruction', ({ target }) => events.push(`instruction ${target}`))
+  parser.write(xml).close()
+  return events
+}
+
+const xmlText = fc.oneof(
+  nastyText,
+  fc
+    .array(fc.constantFrom(']]>', '<![CDATA[', '-->', '<!--', '?>', '</a>', '<b/>', '&lt;', '&#x3c;', '&', ';'), {
+      maxLength: 5,
+    })
+    .map(parts => parts.join('')),
+)
+const isXmlText = (text: string): boolean =>
+  !/[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u.test(text.toWellFormed())
+
+describe('any value in an XML body', () => {
+  const headers = [{ name: 'Content-Type', value: 'application/xml' }]
+
+  it('is the text of its element or the value of its attribute, or rejected', () => {
+    const body = `<?xml version="1.0"?><a p="x{{p}}y" q='{{q?}}'>]]{{t}}{{u?}}<b/><!-- c --></a>`
+    const { render } = compiled({ headers, body })
+    fc.assert(
+      fc.property(xmlText, fc.option(xmlText), xmlText, fc.option(xmlText), (p, q, t, u) => {
+        const given = { p, t, ...(q !== null && { q }), ...(u !== null && { u }) }
+        const result = render(valuesOf(given))
+        expect(result.ok).toBe(Object.values(given).every(isXmlText))
+        if (!result.ok) return
+        const attributes = { p: `x${p.toWellFormed()}y`, q: (q ?? '').toWellFormed() }
+        expect(readXml(result.value.body ?? '')).toEqual([
+          `<a ${JSON.stringify(attributes)}`,
+          `]]${t.toWellFormed()}${(u ?? '').toWellFormed()}`,
+          '<b {}',
+          '/b',
+          'comment  c ',
+          '/a',
+        ])
+      }),
+      { numRuns: runsOf(500) },
+    )
+  })
+
+  it('is the whole body unchanged, if it is well-formed, or rejected', () => {
+    const { render } = compiled({ headers, body: '{{xml}}' })
+    const documents = fc.oneof(
+      xmlText,
+      xmlText.map(text => `<a>${text}</a>`),
+      xmlText.map(text => `<a b="${text}"/>`),
+      xmlText.map(text => `${text}<a/>`),
+    )
+    fc.assert(
+      fc.property(documents, xml => {
+        const result = render(valuesOf({ xml }))
+        if (!result.ok) return
+        expect(result.value.body).toBe(xml)
+        expect(() => readXml(xml)).not.toThrow()
+      }),
+      { numRuns: runsOf(500) },
+    )
+  })
+
+  it('is rejected as the whole body if it has half of a surrogate pair, which a parser may join with the next character', () => {
+    const { render } = compiled({ headers, body: '{{xml}}' })
+    expect(render(valuesOf({ xml: '<a>\ud800<b></a>' })).ok).toBe(false)
+  })
+
+  it('can be placed anywhere in any text, or saving is refused', () => {
+    const pieces = fc.array(
+      fc.constantFrom(
+        '{{x}}',
+        '<a>',
+        '</a>',
+        '<a ',
+        'b="',
+        '"',
+        '/>',
+        '<!--',
+        '-->',
+        '<![CDATA[',
+        ']]>',
+        '&',
+        ';',
+        '\n',
+      ),
+      { maxLength: 10 },
+    )
+    fc.assert(
+      fc.property(pieces, xmlText, (parts, x) => {
+        const result = compileTemplate(template({ headers, body: parts.join('') }))
+        if (!result.ok || result.value.parameters.length === 0 || parts.join('').trim() === '{{x}}') return
+        const rendered = result.value.render(valuesOf({ x }))
+        const calm = result.value.render(valuesOf({ x: 'calm' }))
+        if (!rendered.ok || !calm.ok) return
+        const kinds = (xml = '') =>
+          readXml(xml.replaceAll(/\n/g, '')).map(event => /^(?:<a|\/a|comment|cdata)/.exec(event)?.[0])
+        expect(kinds(rendered.value.body).filter(Boolean)).toEqual(kinds(calm.value.body).filter(Boolean))
+      }),
+      { numRuns: runsOf(1_000) },
+    )
+  })
+})
+
+describe('any value in a multipart body', () => {
+  const headers = [{ name: 'Content-Type', value: 'multipart/form-data; boundary=aa' }]
+  const body = [
+    '--aa',
+    'Content-Disposition: form-data; name="{{name}}"; filename=x{{file}}',
+    '',
+    '{{a}}{{b}}',
+    '--aa',
+    'Content-Disposition: form-data; name="last"',
+    '',
+    'fixed',
+    '--aa--',
+    '',
+  ].join('\r\n')
+  const { render } = compiled({ headers, body })
+  const part = fc.oneof(
+    nastyText,
+    fc
+      .array(fc.constantFrom('a', '-', '--', '\r\n', '\n', '"', ';', 'X: y'), { maxLength: 5 })
+      .map(parts => parts.join('')),
+  )
+
+  it('adds neither parts nor headers nor parameters of headers, or is rejected', () => {
+    fc.assert(
+      fc.property(part, part, part, part, (name, file, a, b) => {
+        const result = render(valuesOf({ name, file, a, b }))
+        if (!result.ok) return
+        const [before, first = '', last, after, ...more] = (result.value.body ?? '').split('--aa')
+        expect([before, last, after, more]).toEqual([
+          '',
+          '\r\nContent-Disposition: form-data; name="last"\r\n\r\nfixed\r\n',
+          '--\r\n',
+          [],
+        ])
+        const end = first.indexOf('\r\n\r\n')
+        expect(first.slice(end)).toBe(`\r\n\r\n${a.toWellFormed()}${b.toWellFormed()}\r\n`)
+        expect(first.slice(0, end)).toMatch(
+          /^\r\nContent-Disposition: form-data; name="[^"\\\r\n]*"; filename=x[^";\\\r\n]*$/,
+        )
+      }),
+      { numRuns: runsOf(500) },
+    )
+  })
+})
+
+describe('any value in the Cookie header', () => {
+  it('is the value of its own cookie, in characters that cannot end it', () => {
+    const { render } = compiled({ headers: [{ name: 'Cookie', value: 'a={{a}}; b=x{{b}}y; c=1' }] })
+    fc.assert(
+      fc.property(nastyText, nastyText, (a, b) => {
+        const result = render(valuesOf({ a, b }))
+        const [, cookie = ''] = (result.ok && result.value.headers[0]) || []
+        expect(cookie).toMatch(/^a=[!#-+\--:<-[\]-~]*; b=x[!#-+\--:<-[\]-~]*y; c=1$/)
+        const [first = ''] = cookie.split('; ')
+        // A percent sign is sent as it is, so that encoded values are not encoded twice.
+        if (!a.includes('%')) expect(decodeURIComponent(first.slice(2))).toBe(a.toWellFormed())
       }),
     )
   })

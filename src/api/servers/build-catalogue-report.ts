@@ -12,7 +12,9 @@ import {
   type CatalogueReport,
   LISTED_PRESENTATIONS,
   type ListedPresentation,
+  type ReportedTool,
 } from '../../tools/lint/catalogue-report.ts'
+import { sortFindings } from '../../tools/lint/lint-tool.ts'
 import { joinList } from '../../tools/lint/read-catalogue.ts'
 
 /** Returns whether a tool is one of Patchbay's own for reading truncated results, which builders cannot change. */
@@ -27,6 +29,15 @@ const toAuto = ({ shownAs }: PresentedServers): CatalogueReport['auto'] => ({
   presentation: shownAs?.presentation ?? 'flat',
   why: shownAs === undefined ? '' : explainShownAs(shownAs),
 })
+
+/** Adds the findings about requests, which are not in the lists that clients receive. */
+const withRequestFindings = (tools: readonly ReportedTool[], { tools: compiled }: CompiledServer): ReportedTool[] => {
+  const ofRequests = new Map(compiled.map(({ name, findings = [] }) => [name, findings]))
+  return tools.map(tool => {
+    const findings = ofRequests.get(tool.name) ?? []
+    return findings.length === 0 ? tool : { ...tool, findings: sortFindings([...findings, ...tool.findings]) }
+  })
+}
 
 /** Counts the tokens of the lists and lints them, as clients receive them. */
 export const buildReport = async (
@@ -50,5 +61,10 @@ export const buildReport = async (
     tokens: tokens[presentation],
     bytes: Buffer.byteLength(joinList(lists[presentation])),
   }))
-  return { encoding: TOKEN_ENCODING, tools, costs, auto: toAuto(servers) }
+  return {
+    encoding: TOKEN_ENCODING,
+    tools: withRequestFindings(tools, servers.flat),
+    costs,
+    auto: toAuto(servers),
+  }
 }

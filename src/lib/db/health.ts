@@ -21,8 +21,8 @@ const MESSAGES = {
     'The database cannot be written, because its disk is full or read-only. Changes fail until that is fixed.',
 } as const satisfies Record<DatabaseFault, string>
 
-/** Returns what is wrong with the database, or undefined if it responds in time. Never rejects. */
-const probe = async (db: Database): Promise<unknown> => {
+/** Returns the error of a query, or undefined if it succeeds in time. Never rejects. */
+const errorOf = async (query: PromiseLike<unknown>): Promise<unknown> => {
   const waiting = new AbortController()
   const timeout = async (): Promise<unknown> => {
     await delay(PROBE_TIMEOUT_MS, undefined, { signal: waiting.signal, ref: false })
@@ -31,7 +31,7 @@ const probe = async (db: Database): Promise<unknown> => {
     return databaseUnreachable()
   }
   try {
-    return await Promise.race([db.$queryRaw`SELECT 1`.then(() => undefined), timeout()])
+    return await Promise.race([query.then(() => undefined), timeout()])
   } catch (error) {
     return error
   } finally {
@@ -39,15 +39,11 @@ const probe = async (db: Database): Promise<unknown> => {
   }
 }
 
+const probe = (db: Database): Promise<unknown> => errorOf(db.$queryRaw`SELECT 1`)
+
 /** Writes without changing anything that is read. */
-const canWrite = async (db: Database): Promise<boolean> => {
-  try {
-    await db.installation.updateMany({ data: { updatedAt: new Date() } })
-    return true
-  } catch {
-    return false
-  }
-}
+const canWrite = async (db: Database): Promise<boolean> =>
+  (await errorOf(db.installation.updateMany({ data: { updatedAt: new Date() } }))) === undefined
 
 /**
  * Watches the database, and reports in `notices` while it is unreachable, damaged or cannot be written. Notices failures
@@ -77,7 +73,8 @@ export const createDatabaseHealth = ({ db, notices }: { db: OpenDatabase; notice
     if (isClosed) return
     if (error === undefined) notices.clear('database_unreachable')
     else if (isOutage(error)) beginOutage(error)
-    if (notices.has('database_unwritable') && performance.now() > unwritableUntil && (await canWrite(db))) {
+    const mayBeWritable = error === undefined && performance.now() > unwritableUntil
+    if (mayBeWritable && notices.has('database_unwritable') && (await canWrite(db))) {
       notices.clear('database_unwritable')
     }
   }

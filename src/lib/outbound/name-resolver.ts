@@ -10,14 +10,17 @@ import { type DnsAnswer, queryAddresses } from './dns-query.ts'
 import { parseHosts, parseSearchDomains } from './hosts-file.ts'
 import { NameError } from './name-error.ts'
 import { createParsedFile } from './parsed-file.ts'
-import { type SystemResolver, systemResolver } from './system-resolver.ts'
+import { createSystemResolver, type SystemResolver, systemResolver } from './system-resolver.ts'
 
 /** Deadline of a lookup, including the time it waits for others. */
 const LOOKUP_DEADLINE_MS = 5_000
 /** Maximum queries of an organization in progress. Silent name servers of one cannot delay the others. */
 const MAX_QUERIES_PER_ORGANIZATION = 8
 const MAX_WAITING_PER_ORGANIZATION = 500
-const MAX_CACHED_NAMES = 10_000
+/** Maximum queries in progress. Local name servers accept 100 or more, and each query has two, one per family. */
+const MAX_QUERIES = 48
+/** Maximum addresses and failures in the cache. */
+const MAX_CACHED = 10_000
 /** Longest time that addresses are cached, whatever their TTL. */
 const MAX_CACHE_MS = 60_000
 /** How long failures are cached, and addresses of one family while the other has not answered. */
@@ -99,14 +102,14 @@ export const createNameResolver = ({
   const hosts = createParsedFile(hostsPath, parseHosts)
   const searchDomains = createParsedFile(resolvConfPath, parseSearchDomains)
   const cache = new LRUCache<string, DnsAnswer>({
-    maxSize: MAX_CACHED_NAMES,
-    sizeCalculation: () => 1,
+    maxSize: MAX_CACHED,
+    sizeCalculation: answer => (answer.kind === 'addresses' ? answer.addresses.length : 1),
     ttlResolution: 0,
     perf: { now },
   })
   const queries = createSingleFlight<DnsAnswer>()
   const queue = createFairQueue({
-    maxRunning: Number.POSITIVE_INFINITY,
+    maxRunning: MAX_QUERIES,
     maxRunningOfOwner: MAX_QUERIES_PER_ORGANIZATION,
     maxRunningOfGroup: MAX_QUERIES_PER_ORGANIZATION,
     maxWaiting: Number.POSITIVE_INFINITY,
@@ -178,8 +181,8 @@ export const createNameResolver = ({
   }
 }
 
-/** Returns the resolver for addresses that the operator configured. */
-export const operatorNames = once(() => createNameResolver({ usesSystem: true }))
+/** Returns the resolver for addresses that the operator configured, which do not wait for lookups of tenants. */
+export const operatorNames = once(() => createNameResolver({ usesSystem: true, system: createSystemResolver() }))
 
 /** Turns a resolver into the function that sockets call. */
 export const toLookup =

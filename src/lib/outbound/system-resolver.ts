@@ -56,5 +56,5 @@ export const createSystemResolver = (getAddresses: GetAddresses = name => lookup
 
 export type SystemResolver = ReturnType<typeof createSystemResolver>
 
-/** Returns the one system resolver of this process, because its threads are those of the process. */
+/** Returns the one system resolver for tenants' names in this process, because its threads are those of the process. */
 export const systemResolver = once(() => createSystemResolver())

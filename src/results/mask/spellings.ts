@@ -28,13 +28,16 @@ const nestedJsonForms = (text: string): string[] =>
     return [quoted, HABITS.reduce((json, habit, bit) => ((mixture >> bit) & 1 ? habit(json) : json), quoted)]
   })
 
-/** The forms in which HTML escapers write a character. */
+/** The forms in which HTML and XML escapers write a character. */
 const HTML_FORMS: Readonly<Record<string, readonly string[]>> = {
   '&': ['&amp;'],
   '<': ['&lt;'],
   '>': ['&gt;'],
   '"': ['&quot;', '&#34;'],
-  "'": ['&#39;', '&#039;', '&#x27;'],
+  "'": ['&#39;', '&#039;', '&#x27;', '&apos;'],
+  '\t': ['&#9;', '&#x9;', '&#x09;'],
+  '\n': ['&#10;', '&#xA;', '&#x0A;'],
+  '\r': ['&#13;', '&#xD;', '&#x0D;'],
 }
 
 /** Decodes UTF-8 as Latin-1, which happens to headers and to bytes that are searched as Latin-1. */

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
 import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
 import type { Caller } from '../../servers/access/access.ts'
+import type { Finding } from '../../tools/lint/finding.ts'
 import type { ToolAnnotations } from '../../tools/tool.ts'
 import type { CallLink } from '../../upstreams/connection/call-link.ts'
 import type { CallCost } from './call-cost.ts'
@@ -52,6 +53,8 @@ export type CompiledTool = {
    * must have a link.
    */
   isLinked?: boolean | undefined
+  /** What builders should know about the tool's request, which clients do not see. */
+  findings?: readonly Finding[] | undefined
   /** Calls the tool. Returns a refusal only for an upstream error whose code clients understand. */
   call: (args: JsonValue | undefined, context: CallContext) => Promise<ToolOutcome>
   /** Same as `call`, but without a token budget. Undefined if `call` never cuts results. */

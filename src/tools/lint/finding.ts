@@ -11,6 +11,8 @@ export type LintLevel = (typeof LINT_LEVELS)[number]
 export const LINT_FIELDS = [
   'name',
   'description',
+  'headers',
+  'body',
   'parameters',
   'inputSchema',
   'outputSchema',

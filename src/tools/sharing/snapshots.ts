@@ -3,6 +3,8 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Transaction } from '../../lib/db/client.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { JsonValue } from '../../lib/kernel/json.ts'
+import { NEWEST_RULES } from '../../templates/template.ts'
+import { listUnencodedFields } from '../../templates/unencoded-fields.ts'
 import { toStored } from '../stored-definition.ts'
 import type { Snapshot, Tool, Toolkit } from '../tool.ts'
 import { createSnapshot, renewSnapshot } from '../toolkits.store.ts'
@@ -30,7 +32,9 @@ export type HolderOfSnapshot = {
 
 const fieldsOf = (tool: Tool): Record<string, JsonValue> => {
   const { definition, ...columns } = toStored(tool)
-  return { ...columns, ...definition }
+  // Saving a tool again is a change only if its requests change.
+  const isUnaffected = listUnencodedFields(tool).length === 0
+  return { ...columns, ...definition, ...(isUnaffected && { templateRules: NEWEST_RULES }) }
 }
 
 const versionOf = (tools: readonly Tool[]): string =>

@@ -61,7 +61,8 @@ const compilePart = (
   toPath: ToPath,
 ): Result<CompiledTemplate, readonly FieldError[]> => {
   const pairs = Object.entries(headers).map(([name, value]) => ({ name, value }))
-  const compiled = compileTemplate({ method: 'POST', url, headers: pairs })
+  // Builders set the values, and stored configurations have no version of the rules: cookies are sent as written.
+  const compiled = compileTemplate({ method: 'POST', url, headers: pairs, templateRules: 1 })
   if (!compiled.ok) {
     const errors = compiled.error.map(error => ({
       path: toPath(error.field),

@@ -15,6 +15,7 @@ const FIELD_LABELS: Readonly<Record<string, string>> = {
   outputSchema: 'output schema',
   allowedOrigins: 'allowed origins',
   response: 'response rules',
+  templateRules: 'template rules (2 encodes values in XML, multipart bodies and cookies)',
 }
 
 export const sourcePath = (serverId: string, toolkitId: string): string =>

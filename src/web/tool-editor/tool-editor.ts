@@ -8,6 +8,7 @@ import type { TokenCounter } from '../../lib/tokens/token-counter.ts'
 import type { ExecutionService } from '../../runtime/execution.service.ts'
 import type { DraftPreview, DraftTest, ToolDraft } from '../../runtime/try/tool-draft.ts'
 import { exposedSchemaOf } from '../../servers/bindings/exposed-schema.ts'
+import { lintRequest } from '../../tools/lint/request.ts'
 import { assertDefinitionSize, checkDefinition } from '../../tools/tool-definition.ts'
 import type { ToolLint, ToolLintService } from '../../tools/tool-lint.ts'
 import { CreateTool } from '../../tools/toolkits.schema.ts'
@@ -121,7 +122,8 @@ export const createToolEditor = ({
       : undefined
     const seen = preview === undefined ? definition : preview.seen
     const linted = seen && (await lint(subject, read, seen))
-    const findings = subject.mayBuild ? (linted?.findings ?? []) : []
+    const ofSaved = subject.kind === 'tool' ? lintRequest(subject.tool, false) : []
+    const findings = subject.mayBuild ? [...ofSaved, ...(linted?.findings ?? [])] : []
     return {
       subject,
       form,

@@ -18,9 +18,13 @@ const LOCATIONS: Readonly<Record<TemplateParameter['places'][number]['kind'], st
   path: 'path',
   query: 'query',
   header: 'header',
+  cookie: 'header',
   json: 'body',
   'json-string': 'body',
   form: 'body',
+  xml: 'body',
+  'xml-document': 'body',
+  multipart: 'body',
   text: 'body',
 }
 
@@ -169,6 +173,13 @@ const HINTS = {
   toolkitTitle: '',
 } as const
 
+const SENT_UNCHANGED = 'Sent unchanged: must be well-formed XML, without a DOCTYPE.'
+
+const bodyHint = ({ read }: EditorState): string => {
+  const isDocument = read.template.parameters.some(({ places }) => places.some(({ kind }) => kind === 'xml-document'))
+  return isDocument ? SENT_UNCHANGED : HINTS.body
+}
+
 /** Returns the data for the parts of the editor that change while the user types. */
 export const toPreviewView = (state: EditorState) => {
   const { read, preview, placed, form, test, subject } = state
@@ -181,6 +192,7 @@ export const toPreviewView = (state: EditorState) => {
     advice: Object.fromEntries(state.advice),
     hints: {
       ...HINTS,
+      body: bodyHint(state),
       timeoutMs: `Default ${formatNumber(state.defaultTimeoutMs)}, max ${formatNumber(state.maxTimeoutMs)}`,
     },
     bodyWarning: read.bodyWarning,

@@ -4,6 +4,7 @@ import type { ExecutionRecord } from '../../../src/history/execution-record.ts'
 import { createMasker } from '../../../src/results/mask/masking.ts'
 import { recordCall } from '../../../src/results/mask/record-call.ts'
 import { describeOutcome } from '../../../src/runtime/perform-call.ts'
+import { cookieHole, xmlAttributeHole } from '../../../src/templates/encodings.ts'
 import { runsOf } from '../../support/cases-of-run.ts'
 
 const utf8 = (text: string) => Buffer.from(text).toString('latin1')
@@ -61,6 +62,14 @@ describe('masking', () => {
       }),
       { numRuns: runsOf(500) },
     )
+  })
+
+  it('hides a secret of several lines in the forms in which tools send it in XML and cookies', () => {
+    const secret = '-----BEGIN\tKEY-----\r\nab<c> "d" & \'e\'\n'
+    const masker = createMasker([secret])
+    for (const hole of [xmlAttributeHole, cookieHole]) {
+      expect(masker.text(`a="${hole('string').encode(secret)}"`)).toBe('a="•••"')
+    }
   })
 
   it('leaves a text without secrets unchanged', () => {

@@ -1,0 +1,27 @@
+import { cookieHole } from './encodings.ts'
+import type { FieldPlan } from './plan.ts'
+import { line } from './render.ts'
+import { HOLE, type Scan } from './scan.ts'
+
+/** Matches text that ends in the value of a cookie, before its end. A comma separates cookies in RFC 2109. */
+const IN_VALUE = /(?:^|[;,])[ \t]*[^\s=;,\0]+[ \t]*=[^;,]*$/
+
+/** Plans a Cookie header with several parts. Each placeholder is in the value of a cookie. */
+export const planCookies = ({ holed, places }: Scan): FieldPlan => {
+  const chunks = holed.split(HOLE)
+  return {
+    holes: places.map(({ type }) => cookieHole(type)),
+    faults: places.flatMap(({ offset }, index) =>
+      IN_VALUE.test(chunks.slice(0, index + 1).join(HOLE))
+        ? []
+        : [
+            {
+              offset,
+              message:
+                'a placeholder in the Cookie header must follow a name, as in session={{session}}, or be the whole header',
+            },
+          ],
+    ),
+    build: partOf => line(holed, 0, partOf),
+  }
+}

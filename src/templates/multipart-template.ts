@@ -1,0 +1,106 @@
+import { multipartHole, partHeaderHole, textHole } from './encodings.ts'
+import { type FieldPlan, type Hole, isWhole, type Part } from './plan.ts'
+import { line } from './render.ts'
+import { countHoles, type Fault, HOLE, type Scan } from './scan.ts'
+import type { RenderError } from './template.ts'
+
+const BOUNDARY = /(?:^|[;\s])boundary\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/gi
+
+/** Returns the boundaries that a Content-Type declares (RFC 2046 §5.1.1). A valid one declares a single boundary. */
+const boundariesOf = (contentType: string): readonly string[] =>
+  [...contentType.matchAll(BOUNDARY)]
+    .map(([, quoted, token = '']) => quoted?.replaceAll(/\\(.)/g, '$1') ?? token)
+    .filter(boundary => boundary !== '')
+
+/** Where in the body a placeholder is. Other strings are the reason that none is allowed there. */
+type Spot = 'content' | 'header' | 'quoted' | 'parameter' | { refusal: string }
+
+const ON_DELIMITER: Spot = { refusal: 'a placeholder cannot be on the line of a boundary' }
+const IN_BOUNDARY: Spot = { refusal: 'a placeholder cannot be in a boundary. Write the boundary out' }
+const IN_HEADER_NAME: Spot = {
+  refusal: 'a placeholder in a header of a part must follow its name, as in Content-Type: {{type}}',
+}
+
+/** Returns the spots of the placeholders in a header of a part. */
+const spotsInHeader = (text: string): readonly Spot[] => {
+  const chunks = text.split(HOLE).slice(0, -1)
+  if (boundariesOf(text).some(boundary => boundary.includes(HOLE))) return chunks.map(() => IN_BOUNDARY)
+  if (/^[^:\0]+:[ \t]*\0[ \t]*$/.test(text)) return ['header']
+  let before = ''
+  return chunks.map(chunk => {
+    before += chunk
+    if (!/^[^\s:]+:/.test(before)) return IN_HEADER_NAME
+    const quotes = before.replaceAll(/\\./g, '').split('"').length - 1
+    return quotes % 2 === 1 ? 'quoted' : 'parameter'
+  })
+}
+
+/** Finds the spots of all placeholders, and adds the boundaries of parts that have parts themselves. */
+const shapeParts = (holed: string, outer: readonly string[]): { spots: readonly Spot[]; boundaries: string[] } => {
+  const boundaries = [...outer]
+  let isHeader = false
+  const spots = holed.split(/\r\n?|\n/).flatMap((text): readonly Spot[] => {
+    const all = (spot: Spot): Spot[] => Array.from({ length: countHoles(text) }, () => spot)
+    const delimiter = boundaries.find(boundary => text.startsWith(`--${boundary}`))
+    if (delimiter !== undefined) isHeader = !text.startsWith(`--${delimiter}--`)
+    if (boundaries.some(boundary => text.includes(boundary))) return all(ON_DELIMITER)
+    if (text === '') isHeader = false
+    if (!isHeader) return all('content')
+    const own = spotsInHeader(text)
+    boundaries.push(...boundariesOf(text))
+    return own
+  })
+  return { spots, boundaries }
+}
+
+/** Counts the occurrences of a boundary, including those that overlap. */
+const countOf = (text: string, boundary: string): number => {
+  let count = 0
+  for (let at = text.indexOf(boundary); at !== -1; at = text.indexOf(boundary, at + 1)) count++
+  return count
+}
+
+/** Rejects a body in which values form a boundary together with each other or with the text around them. */
+const withoutNewBoundaries = (part: Part, holed: string, boundaries: readonly string[], refusal: RenderError): Part => {
+  const counts = boundaries.map(boundary => [boundary, countOf(holed, boundary)] as const)
+  return (values, room) => {
+    const text = part(values, room)
+    if (typeof text !== 'string') return text
+    return counts.every(([boundary, count]) => countOf(text, boundary) === count) ? text : refusal
+  }
+}
+
+/** Plans a multipart body. Its text is sent as written, so it needs the boundary that the Content-Type declares. */
+export const planMultipart = (scan: Scan, contentType: string): FieldPlan => {
+  const { holed, places } = scan
+  const [first] = places
+  if (first === undefined || isWhole(scan)) {
+    return {
+      holes: places.map(({ type }) => textHole(type)),
+      faults: [],
+      build: partOf => (first === undefined ? line(holed, 0, partOf) : partOf(0)),
+    }
+  }
+  const outer = boundariesOf(contentType)
+  const { spots, boundaries } = shapeParts(holed, outer)
+  const refuseBoundary = multipartHole(boundaries)
+  const holes = places.map(({ type }, index): Hole | undefined => {
+    const spot = spots[index]
+    if (spot === undefined || typeof spot === 'object') return undefined
+    return spot === 'content' ? refuseBoundary(type) : partHeaderHole(spot, boundaries)(type)
+  })
+  const faults = places.flatMap(({ offset }, index): Fault[] => {
+    const spot = spots[index]
+    return typeof spot === 'object' ? [{ offset, message: spot.refusal }] : []
+  })
+  const message = 'the Content-Type has no boundary. Write it as in multipart/form-data; boundary=part-7d1'
+  return {
+    holes,
+    faults: outer.length === 0 ? [{ offset: first.offset, message }] : faults,
+    build: partOf =>
+      withoutNewBoundaries(line(holed, 0, partOf), holed, boundaries, {
+        parameter: first.name,
+        message: refuseBoundary('string').refusal,
+      }),
+  }
+}
