@@ -85,6 +85,24 @@ describe('a name in the DNS', () => {
     },
   )
 
+  it('of which one family could not be resolved is asked for again after 5 s', async () => {
+    const { look, server, passTime } = await build({
+      'api.example': { a: 'servfail', aaaa: ['2001:db8::1'], ttl: 60 },
+    })
+    expect(await look('api.example')).toEqual(['2001:db8::1'])
+    server.names['api.example'] = { a: ['192.0.2.1'], aaaa: ['2001:db8::1'] }
+    passTime(4_999)
+    expect(await look('api.example')).toEqual(['2001:db8::1'])
+    passTime(2)
+    expect(await look('api.example')).toEqual(['192.0.2.1', '2001:db8::1'])
+  })
+
+  it('has at most 32 addresses of each family', async () => {
+    const a = Array.from({ length: 40 }, (_, index) => `192.0.2.${index}`)
+    const { look } = await build({ 'many.example': { a } })
+    expect(await look('many.example')).toEqual(a.slice(0, 32))
+  })
+
   it('is asked for once by concurrent requests, whatever its case', async () => {
     const { look, server } = await build({ 'api.example': { a: ['192.0.2.1'] } })
     const names = ['api.example', 'API.example', 'api.example']
