@@ -1,28 +1,25 @@
 import type { Recorder } from '../history/execution-record.ts'
-import { DEFAULT_TOOL_TIMEOUT_MS } from '../lib/kernel/limits.ts'
-import { once } from '../lib/kernel/once.ts'
 import type { HttpClient } from '../lib/outbound/outbound-request.ts'
 import type { ResponseCache } from '../results/cache/response-cache.ts'
 import type { Masker } from '../results/mask/masking.ts'
-import { recordCall } from '../results/mask/record-call.ts'
+import { type CallToRecord, recordCall } from '../results/mask/record-call.ts'
 import { readText } from '../results/shape/shape.ts'
-import { isShaped, planShaping, type ShapingContext } from '../results/shape/shape-by-rules.ts'
-import { explainSecretAtRisk, findSecretAtRisk } from '../servers/bindings/bindings.ts'
+import { isShaped, type ShapingContext } from '../results/shape/shape-by-rules.ts'
 import { exposedSchemaOf } from '../servers/bindings/exposed-schema.ts'
-import type { Bindings, Instance } from '../servers/server.ts'
+import type { Instance } from '../servers/server.ts'
 import type { ToolAnnotations, ToolDefinition } from '../tools/tool.ts'
-import { type CompiledDefinition, checkDefinition } from '../tools/tool-definition.ts'
+import type { CompiledDefinition } from '../tools/tool-definition.ts'
 import { type CallCost, MAX_COUNTED_CHARACTERS } from './call/call-cost.ts'
 import type { CompiledTool, ToolOutcome } from './call/compiled-tool.ts'
-import { isErrorResult, type ToolResult } from './call/tool-result.ts'
+import { findErrorText, isErrorResult, type ToolResult } from './call/tool-result.ts'
 import type { OpenedGlobals } from './opened-globals.ts'
-import { type CallOutcome, type CallPlan, describeOutcome, performCall } from './perform-call.ts'
-import { planResolution } from './resolve.ts'
+import { type CallOutcome, performCall } from './perform-call.ts'
+import { type CallLimits, planOnce } from './plan-call.ts'
 
 export type ExecutionParts = {
   http: HttpClient
   recorder: Pick<Recorder, 'record'>
-  limits: { maxResponseBytes: number; maxToolTimeoutMs: number }
+  limits: CallLimits
   responseCache: Pick<ResponseCache, 'ofTool' | 'ofUpstreamTool'>
   onInternalError: (error: unknown) => void
 }
@@ -39,62 +36,6 @@ const annotationsOf = ({ method, title, annotations }: ToolDefinition): ToolAnno
   openWorldHint: true,
   ...annotations,
 })
-
-const reachOf = (tool: ToolDefinition): CallPlan['mayReach'] => {
-  if (tool.allowedOrigins === undefined || tool.allowedOrigins.length === 0) return undefined
-  const allowed = new Set(tool.allowedOrigins)
-  return origin => allowed.has(origin)
-}
-
-const ARGUMENTS = { rootName: 'the arguments', schemaName: 'inputSchema' }
-const RESULT = { rootName: 'the result', schemaName: 'outputSchema' }
-
-/** Prepares the parts of a call that do not depend on its arguments. */
-export const planCall = (
-  tool: ToolDefinition,
-  compiled: CompiledDefinition,
-  bindings: Bindings,
-  globals: OpenedGlobals,
-  limits: ExecutionParts['limits'],
-  shapingContext: ShapingContext,
-): CallPlan => {
-  const { createCheck } = shapingContext.schemaChecks
-  const resolution = planResolution(compiled, bindings, globals.values)
-  // Bindings are checked when saved, and checked again here because the URL may have been edited since.
-  const risk = findSecretAtRisk(compiled, tool, bindings, key => globals.secretKeys.has(key))
-  return {
-    resolution: risk === undefined ? resolution : { ...resolution, problem: explainSecretAtRisk(risk) },
-    template: compiled.template,
-    masker: globals.masker,
-    timeoutMs: Math.min(tool.timeoutMs ?? DEFAULT_TOOL_TIMEOUT_MS, limits.maxToolTimeoutMs),
-    maxResponseBytes: limits.maxResponseBytes,
-    inputCheck: tool.inputSchema && createCheck(exposedSchemaOf(tool, compiled, bindings), ARGUMENTS, shapingContext),
-    outputCheck: tool.outputSchema && createCheck(tool.outputSchema, RESULT, shapingContext),
-    shaping: planShaping(tool, shapingContext, limits.maxResponseBytes),
-    mayReach: reachOf(tool),
-  }
-}
-
-type PlanSource = { tool: ToolDefinition; bindings: Bindings }
-
-/**
- * Returns a function that builds the call plan on first use. Most tools of a server are never called, so until first
- * use only a JSON string is in memory, a tenth of the plan's size.
- */
-const planOnce = (
-  { tool: { id, toolkitId, originId, createdAt, updatedAt, description, annotations, ...tool }, bindings }: Instance,
-  globals: OpenedGlobals,
-  limits: ExecutionParts['limits'],
-  shapingContext: ShapingContext,
-): (() => CallPlan) => {
-  const source = JSON.stringify({ tool, bindings } satisfies PlanSource)
-  return once(() => {
-    const plain: PlanSource = JSON.parse(source)
-    const compiled = checkDefinition(plain.tool)
-    if (!compiled.ok) throw new Error(`the tool ${plain.tool.name} no longer compiles`)
-    return planCall(plain.tool, compiled.value, plain.bindings, globals, limits, shapingContext)
-  })
-}
 
 /**
  * Returns the Content-Type of the API response. Returns undefined if the response has no body, because Patchbay then
@@ -120,6 +61,30 @@ const wholeOf = ({ response, result }: CallOutcome, masker: Masker): CallCost['w
     return { tokens: 0, texts: [masker.text(text.slice(0, MAX_COUNTED_CHARACTERS))], scale }
   }
 }
+
+/** Identifies a call in the history. */
+type CallIdentity = Required<Pick<CallToRecord, 'serverId' | 'instanceId' | 'tool' | 'caller' | 'client'>>
+
+/** Returns what the history records for an outcome. */
+export const describeOutcome = (
+  { result, request, response, cached, startedAt, durationMs }: CallOutcome,
+  { serverId, instanceId, tool, caller, client }: CallIdentity,
+): CallToRecord => ({
+  serverId,
+  instanceId,
+  tool,
+  caller,
+  client,
+  startedAt,
+  durationMs,
+  request,
+  cached,
+  outcome: isErrorResult(result) ? 'error' : 'ok',
+  status: response?.status ?? cached?.status,
+  requestBytes: request?.body === undefined ? 0 : Buffer.byteLength(request.body),
+  responseBytes: response?.body.length ?? cached?.responseBytes ?? 0,
+  error: findErrorText(result),
+})
 
 /** An HTTP tool, whose results are never refusals or upstream results. */
 type HttpTool = Omit<CompiledTool, 'call'> & {
