@@ -7,7 +7,7 @@ import { type PlannedShaping, planShaping, type ShapingContext } from '../result
 import { bindingOf, explainSecretAtRisk, fillFixedValue, findSecretAtRisk } from '../servers/bindings/bindings.ts'
 import { exposedSchemaOf } from '../servers/bindings/exposed-schema.ts'
 import type { Bindings, Instance } from '../servers/server.ts'
-import type { CheckedParameter } from '../templates/parameter-check.ts'
+import type { CheckedParameter } from '../templates/compile-parameters.ts'
 import type { CompiledTemplate } from '../templates/template.ts'
 import type { SchemaCheck } from '../tools/schemas/schema-check.ts'
 import type { ToolDefinition } from '../tools/tool.ts'
