@@ -2,10 +2,11 @@ import { type BodyLimits, parseBody, readBody } from './body.ts'
 import type { Challenges } from './challenges.ts'
 import { type Classified, classify, invalidRequest } from './classify.ts'
 import { checkStandardHeaders, headerOf } from './headers.ts'
+import type { ReportFault } from './http-exchange.ts'
 import { type Message, readableId } from './message.ts'
 import { BATCH_VERSION } from './protocol.ts'
 import { type Reply, writeReply } from './reply.ts'
-import { type ReportFault, respondAtOnce } from './respond.ts'
+import { respondAtOnce } from './respond.ts'
 import { errorResponse, isRefusal, type Refusal } from './rpc-response.ts'
 import { findLackingScopes } from './scopes.ts'
 import type { ServerRequest } from './server-request.ts'
@@ -40,7 +41,7 @@ export type PostOptions = {
  * checkAccept, findSession, checkVersion (session era) sessions/session-requirements.ts
  * 9. dispatch handles a notification, tools/call or other request stateless/, sessions/
  * tools/call: stateless/stateless-calls.ts, or sessions/session-posts.ts and session-era.ts,
- * then callTool in respond.ts, then `CompiledTool.call`
+ * then callTool in call-tool.ts, then `CompiledTool.call`
  * 10. writeReply writes JSON, 202 or an event stream reply.ts
  */
 export const createPost = (options: PostOptions) => {

@@ -6,11 +6,10 @@ import type { Challenges } from '../challenges.ts'
 import { NO_MESSAGE } from '../classify.ts'
 import { createChannel } from '../client-channel.ts'
 import { acceptsEventStream } from '../headers.ts'
-import { writeHead, writeRefusal, writeResponse } from '../http-exchange.ts'
+import { type ReportFault, writeHead, writeRefusal, writeResponse } from '../http-exchange.ts'
 import { type Message, parseMessage, type RequestMessage } from '../message.ts'
 import { ERROR, listChanged, SESSION_VERSIONS } from '../protocol.ts'
 import type { MountedServer, Subscriber } from '../registry/mounted-server.ts'
-import type { ReportFault } from '../respond.ts'
 import {
   CUT_BY_SHUTDOWN,
   errorResponse,
