@@ -17,7 +17,6 @@ import type { Global, Server } from '../server.ts'
 import { auditGlobal } from '../server-audit.ts'
 import { getServerFor, type ServerServiceParts } from '../servers.service.ts'
 import { listAllInstances } from '../tools/instances.store.ts'
-import { sealGlobal } from './global-secrets.ts'
 import * as store from './globals.store.ts'
 
 const invalid = (path: 'key' | 'value', message: string, detail: string): AppError =>
@@ -84,11 +83,8 @@ const setGlobal = async (
   await assertGlobalMayChange(tx, actor, { serverId: server.id, key, isSecret })
   if (existing === undefined) await assertRoom(tx, server.id)
   if (isSecret && existing?.isSecret !== true) await assertMayBeSecret(tx, server.id, key)
-  const content = isSecret
-    ? { isSecret, sealed: sealGlobal(input.value, server.id, key, sealing) }
-    : { isSecret, value: input.value }
   const secretBytes = isSecret ? await store.countSecretBytes(tx, server.id) : 0
-  const global = await store.putGlobal(tx, server.id, key, content)
+  const global = await store.putGlobal(tx, sealing, server.id, key, { value: input.value, isSecret })
   if (isSecret) await assertSecretsFit(tx, server.id, secretBytes)
   await auditGlobal(tx, actor, server, { key, from: existing?.isSecret, to: isSecret })
   return { global, isNew: existing === undefined }
