@@ -9,10 +9,9 @@ import {
 } from '../runtime/call/tool-result.ts'
 import type { Call } from './call.ts'
 import type { ReportFault } from './http-exchange.ts'
-import type { RequestMessage } from './message.ts'
 import { ERROR } from './protocol.ts'
 import type { Era } from './registry/listing.ts'
-import type { RoutedTool, Router } from './registry/router.ts'
+import type { RoutedCall, Router } from './registry/router.ts'
 import {
   bytesResponse,
   errorResponse,
@@ -106,27 +105,28 @@ const renderLongText = (router: Router, text: LongText, era: Era): Json => ({
   rest: [...escapeUtf8(text.utf8), ...closeLongText(text)],
 })
 
-/** Returns the tool that a tools/call names, or a refusal (server/tools, "Error Handling"). */
-export const findTool = (router: Router, params: JsonObject | undefined): RoutedTool | Refusal => {
+/** Returns the tool that a tools/call names and its arguments, or a refusal (server/tools, "Error Handling"). */
+export const findTool = (router: Router, params: JsonObject | undefined): RoutedCall | Refusal => {
   const name = params?.name
   if (typeof name !== 'string') return invalidParams('Invalid params: name is missing or not a string')
-  const args = params?.arguments
-  if (args !== undefined && !isJsonObject(args)) return invalidParams('Invalid params: arguments is not an object')
-  const tool = router.tools.get(name)
-  return tool ?? invalidParams(router.server.explainMissing?.('tools', name) ?? `Unknown tool: ${name}`)
+  const args = params?.arguments === undefined ? {} : params.arguments
+  if (!isJsonObject(args)) return invalidParams('Invalid params: arguments is not an object')
+  const routed = router.tools.get(name)
+  if (routed !== undefined) return { routed, args }
+  return invalidParams(router.server.explainMissing?.('tools', name) ?? `Unknown tool: ${name}`)
 }
 
 /** Calls a tool. Returns the tool's own errors as results, so that the model can read them and correct the call. */
 export const callTool = async (
   router: Router,
-  { tool, isOutputWrapped }: RoutedTool,
-  { id, params }: RequestMessage,
+  { routed: { tool, isOutputWrapped }, args }: RoutedCall,
   call: Call,
   era: Era,
   report: ReportFault,
 ): Promise<RpcResponse> => {
+  const { id } = call
   try {
-    const outcome = await tool.call(params?.arguments ?? {}, call)
+    const outcome = await tool.call(args, call)
     router.server.noteSent?.(outcome, call.signal)
     const { result } = outcome
     if (isRefused(result)) return errorResponse(id, { status: 200, ...result.refused })

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonValue } from '../lib/kernel/json.ts'
+import type { JsonObject, JsonValue } from '../lib/kernel/json.ts'
 import { failure, type Result, success } from '../lib/kernel/result.ts'
 import type { StopSignal } from '../lib/kernel/stop-signal.ts'
 import { type HttpClient, OutboundError, type OutboundResponse } from '../lib/outbound/outbound-request.ts'
@@ -57,15 +57,13 @@ const TAKES_TOO_LONG = "The arguments take too long to match against this tool's
  * Resolves the values of a call from its arguments. Errors name the parameters that are invalid,
  * missing or unknown, but never contain a value.
  */
-const resolveCall = (plan: ResolutionPlan, args: JsonValue | undefined): Result<Values, string> => {
+const resolveCall = (plan: ResolutionPlan, args: JsonObject): Result<Values, string> => {
   if (plan.problem !== undefined) return failure(plan.problem)
-  const given = args ?? {}
-  if (!isJsonObject(given)) return failure('The arguments must be an object that maps parameter names to values.')
-  const errors = [...refuseUnknown(given, plan.exposed)]
+  const errors = [...refuseUnknown(args, plan.exposed)]
   const values = new Map<string, JsonValue>(plan.constants)
   let matchedSince: number | undefined
   for (const [name, { parameter, meta, check }] of plan.exposed) {
-    const argument = Object.hasOwn(given, name) ? given[name] : undefined
+    const argument = Object.hasOwn(args, name) ? args[name] : undefined
     // Models send null for arguments they omit. Null is a valid value only for `json` parameters.
     if (argument === undefined || (argument === null && parameter.type !== 'json')) {
       if (parameter.default !== undefined) values.set(name, parameter.default)
@@ -89,7 +87,7 @@ const describe = (type: string): string => (type === 'integer' ? 'an integer' : 
  * Builds the request for these arguments, or returns an error for the caller. Does not check the
  * arguments against a schema.
  */
-export const renderCall = (plan: CallPlan, args: JsonValue | undefined): Result<RenderedRequest, string> => {
+export const renderCall = (plan: CallPlan, args: JsonObject): Result<RenderedRequest, string> => {
   // The error is not masked, because masking would confirm a guessed secret. It contains only names and declarations.
   const values = resolveCall(plan.resolution, args)
   if (!values.ok) return values
@@ -104,7 +102,7 @@ export const renderCall = (plan: CallPlan, args: JsonValue | undefined): Result<
 export const performCall = async (
   findPlan: () => CallPlan,
   http: HttpClient,
-  args: JsonValue | undefined,
+  args: JsonObject,
   signal: StopSignal | undefined,
   onInternalError: (error: unknown) => void,
   cachedSend?: CachedSend | undefined,
@@ -125,7 +123,7 @@ export const performCall = async (
   })
   try {
     plan = findPlan()
-    const mismatch = plan.inputCheck && (await plan.inputCheck(args ?? {}, signal))
+    const mismatch = plan.inputCheck && (await plan.inputCheck(args, signal))
     if (mismatch !== undefined) return end(errorResult(boundError(`Wrong arguments: ${mismatch}.`)))
     const prepared = renderCall(plan, args)
     if (!prepared.ok) return end(errorResult(prepared.error))

@@ -50,9 +50,9 @@ const startToolCall = (request: SessionRequest): RpcResponse | RunningCall => {
   const listed = findTool(router, message.params)
   const found = isRefusal(listed) ? (findUnlisted(router, session, message) ?? listed) : listed
   if (isRefusal(found)) return errorResponse(message.id, found)
-  const link = found.tool.isLinked === true ? linkFor(request) : undefined
+  const link = found.routed.tool.isLinked === true ? linkFor(request) : undefined
   const call = createCall(message, caller, session.client, channel, link)
-  return track(session, call, callTool(router, found, message, call, 'session', report))
+  return track(session, call, callTool(router, found, call, 'session', report))
 }
 
 /**

@@ -61,13 +61,14 @@ export const createStatelessCalls = (states: RequestStates, report: ReportFault)
       const listed = findTool(router, params)
       const found = isRefusal(listed) ? (findStatelessUnlisted(router, message) ?? listed) : listed
       if (isRefusal(found)) return errorResponse(id, found)
-      const mismatch = checkParamHeaders(found.paramHeaders, params?.arguments, http.headers)
+      const { tool, paramHeaders } = found.routed
+      const mismatch = checkParamHeaders(paramHeaders, found.args, http.headers)
       if (mismatch !== undefined) return errorResponse(id, mismatch)
       const channel = openChannel(request)
-      const link = found.tool.isLinked === true ? linkFor(request, message, channel) : undefined
+      const link = tool.isLinked === true ? linkFor(request, message, channel) : undefined
       if (link !== undefined && isRefusal(link)) return errorResponse(id, link)
       const call = startCall(request, message, channel, link)
-      const response = callTool(router, found, message, call, 'stateless', report)
+      const response = callTool(router, found, call, 'stateless', report)
       return { request: message, call, channel, response }
     },
 

@@ -53,7 +53,7 @@ export type CompiledTool = {
    */
   isLinked?: boolean | undefined
   /** Calls the tool. Returns a refusal only for an upstream error whose code clients understand. */
-  call: (args: JsonValue | undefined, context: CallContext) => Promise<ToolOutcome>
+  call: (args: JsonObject, context: CallContext) => Promise<ToolOutcome>
   /** Same as `call`, but without a token budget. Undefined if `call` never cuts results. */
   callWhole?: CompiledTool['call'] | undefined
 }
