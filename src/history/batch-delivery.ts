@@ -2,7 +2,7 @@ import { extname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Worker, type WorkerOptions } from 'node:worker_threads'
 import type { DatabaseTarget } from '../lib/db/target.ts'
-import type { ExecutionRow } from './execution-row.ts'
+import { type ExecutionRow, POSITION } from './execution-row.ts'
 import type { MissingReason, RecordingBatch, WorkerRequest, WriteOutcome } from './recording-batch.ts'
 
 /** The worker file, which is TypeScript or compiled like this file. */
@@ -139,7 +139,7 @@ export const createBatchDelivery = (options: {
   }
 
   const countAllMissing = (executions: readonly ExecutionRow[], reason: MissingReason): void => {
-    for (const [, serverId, , , , , startedAt] of executions) countMissing(serverId, startedAt, reason)
+    for (const row of executions) countMissing(row[POSITION.serverId], row[POSITION.startedAt], reason)
   }
 
   const waitBeforeRetry = async (pauseMs: number): Promise<void> => {
