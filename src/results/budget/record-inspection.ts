@@ -2,8 +2,8 @@ import type { Recorder } from '../../history/execution-record.ts'
 import type { JsonObject } from '../../lib/kernel/json.ts'
 import type { CallContext } from '../../runtime/call/compiled-tool.ts'
 import { findErrorText, isRefused, type ToolResult, type UpstreamResult } from '../../runtime/call/tool-result.ts'
-import type { Masker } from '../mask/masking.ts'
-import { maskBeginning, recordCall } from '../mask/record-call.ts'
+import { type Masker, maskBeginning } from '../mask/masking.ts'
+import { recordCall } from '../mask/record-call.ts'
 import { readTexts } from './result-parts.ts'
 
 export type InspectionRecordParts = { serverId: string; recorder: Pick<Recorder, 'record'>; masker: Masker }

@@ -4,8 +4,7 @@ import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
 import { isSuccess, type OutboundResponse } from '../../lib/outbound/outbound-request.ts'
 import { type BlocksResult, type ContentBlock, errorResult, type ToolResult } from '../../runtime/call/tool-result.ts'
 import type { SchemaCheck } from '../../tools/schemas/schema-check.ts'
-import type { Masker } from '../mask/masking.ts'
-import { maskBeginning } from '../mask/record-call.ts'
+import { type Masker, maskBeginning } from '../mask/masking.ts'
 import { splitMultipart } from './multipart.ts'
 
 /** Maximum number of characters of an error response's body that the model sees. */
