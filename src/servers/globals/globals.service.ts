@@ -70,7 +70,7 @@ export type GlobalInput = { value: string; secret?: boolean | undefined }
  * Sets a global in the caller's transaction. The caller checks permissions and announces the change. A secret remains a
  * secret unless `secret` is false.
  */
-const setGlobal = async (
+const putGlobalIn = async (
   tx: Transaction,
   { actor, server, sealing }: { actor: Actor; server: Server; sealing: Sealing },
   key: string,
@@ -90,14 +90,15 @@ const setGlobal = async (
   return { global, isNew: existing === undefined }
 }
 
-/** Same as `setGlobal`, but throws `conflict` if the key already exists. */
-export const addGlobal = async (
+/** Same as `putGlobalIn`, but throws `conflict` if the key already exists. */
+export const createGlobalIn = async (
   tx: Transaction,
   by: { actor: Actor; server: Server; sealing: Sealing },
   key: string,
   input: GlobalInput,
 ): Promise<Global> => {
-  if ((await store.findGlobal(tx, by.server.id, key)) === undefined) return (await setGlobal(tx, by, key, input)).global
+  if ((await store.findGlobal(tx, by.server.id, key)) === undefined)
+    return (await putGlobalIn(tx, by, key, input)).global
   throw new AppError('conflict', `This server already has a global "${key}".`, {
     errors: [{ path: 'key', message: 'is already used in this server' }],
   })
@@ -130,7 +131,7 @@ export const createGlobalService = ({ db, changes, sealing }: ServerServiceParts
     assertKey(key)
     return changes.commit(async (tx, announce) => {
       const server = await getServerFor(tx, actor, serverId, 'build')
-      const done = await setGlobal(tx, { actor, server, sealing }, key, input)
+      const done = await putGlobalIn(tx, { actor, server, sealing }, key, input)
       announce({ type: 'server_changed', serverId })
       return done
     })
@@ -140,7 +141,7 @@ export const createGlobalService = ({ db, changes, sealing }: ServerServiceParts
   createGlobal: (actor: Actor, serverId: string, key: string, input: GlobalInput): Promise<Global> =>
     changes.commit(async (tx, announce) => {
       const server = await getServerFor(tx, actor, serverId, 'build')
-      const global = await addGlobal(tx, { actor, server, sealing }, key, input)
+      const global = await createGlobalIn(tx, { actor, server, sealing }, key, input)
       announce({ type: 'server_changed', serverId })
       return global
     }),
