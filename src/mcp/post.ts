@@ -59,7 +59,7 @@ export const createPost = (options: PostOptions) => {
     if (message.kind === 'notification') return 'accepted'
     const mismatch = checkStandardHeaders(message, request.http.headers)
     if (mismatch !== undefined) return errorResponse(message.id, mismatch)
-    if (message.method === 'tools/call') return statelessCalls.callTool(request, message)
+    if (message.method === 'tools/call') return statelessCalls.startToolCall(request, message)
     if (message.method === 'subscriptions/listen') return listen(request, message)
     return statelessCalls.requestUpstream(request, message) ?? respondAtOnce(request.mounted.router, message)
   }

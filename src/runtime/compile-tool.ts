@@ -3,7 +3,7 @@ import type { HttpClient } from '../lib/outbound/outbound-request.ts'
 import type { ResponseCache } from '../results/cache/response-cache.ts'
 import type { Masker } from '../results/mask/masking.ts'
 import { type CallToRecord, recordCall } from '../results/mask/record-call.ts'
-import { readText } from '../results/shape/shape.ts'
+import { decodeText } from '../results/shape/shape.ts'
 import { isShaped, type ShapingContext } from '../results/shape/shape-by-rules.ts'
 import { exposedSchemaOf } from '../servers/bindings/exposed-schema.ts'
 import type { Instance } from '../servers/server.ts'
@@ -13,7 +13,7 @@ import { type CallCost, MAX_COUNTED_CHARACTERS } from './call/call-cost.ts'
 import type { CompiledTool, ToolOutcome } from './call/compiled-tool.ts'
 import { findErrorText, isErrorResult, type ToolResult } from './call/tool-result.ts'
 import type { OpenedGlobals } from './opened-globals.ts'
-import { type CallOutcome, performCall } from './perform-call.ts'
+import { type PerformedCall, performCall } from './perform-call.ts'
 import { type CallLimits, planOnce } from './plan-call.ts'
 
 export type ExecutionParts = {
@@ -41,7 +41,7 @@ const annotationsOf = ({ method, title, annotations }: ToolDefinition): ToolAnno
  * Returns the Content-Type of the API response. Returns undefined if the response has no body, because Patchbay then
  * writes the result text itself.
  */
-const contentTypeOf = ({ response, cached }: CallOutcome): string | undefined => {
+const contentTypeOf = ({ response, cached }: PerformedCall): string | undefined => {
   if (response === undefined) return cached?.contentType
   const type = response.headers['content-type']
   return response.body.length > 0 && typeof type === 'string' ? type : undefined
@@ -51,10 +51,10 @@ const contentTypeOf = ({ response, cached }: CallOutcome): string | undefined =>
  * Returns the API response's text with secrets masked. The ledger uses it to compute what shaping saves. Returns
  * undefined for a cached result, which has no such text, and for an error, which is not shaped.
  */
-const wholeOf = ({ response, result }: CallOutcome, masker: Masker): CallCost['whole'] => {
+const wholeOf = ({ response, result }: PerformedCall, masker: Masker): CallCost['whole'] => {
   if (response === undefined || isErrorResult(result)) return undefined
   return () => {
-    const read = readText(response)
+    const read = decodeText(response)
     if (read === undefined) return undefined
     const { text } = read
     const scale = Math.max(1, text.length / MAX_COUNTED_CHARACTERS)
@@ -65,9 +65,9 @@ const wholeOf = ({ response, result }: CallOutcome, masker: Masker): CallCost['w
 /** Identifies a call in the history. */
 type CallIdentity = Required<Pick<CallToRecord, 'serverId' | 'instanceId' | 'tool' | 'caller' | 'client'>>
 
-/** Returns what the history records for an outcome. */
+/** Returns what the history records for a call. */
 export const describeOutcome = (
-  { result, request, response, cached, startedAt, durationMs }: CallOutcome,
+  { result, request, response, cached, startedAt, durationMs }: PerformedCall,
   { serverId, instanceId, tool, caller, client }: CallIdentity,
 ): CallToRecord => ({
   serverId,
@@ -101,8 +101,8 @@ export const compileTool = (
 ): HttpTool => {
   const { id: instanceId, serverId, name, tool, bindings } = instance
   const { masker } = globals
-  const findPlan = planOnce(instance, globals, limits, shapingContext)
-  const shapes = isShaped(tool, shapingContext.compactTables)
+  const getPlan = planOnce(instance, globals, limits, shapingContext)
+  const mayBeShaped = isShaped(tool, shapingContext.compactTables)
   const cacheFor = responseCache.ofTool(
     instance,
     compiled,
@@ -118,13 +118,13 @@ export const compileTool = (
     isReadOnly: tool.annotations?.readOnlyHint === true,
     call: async (args, context) => {
       const { caller, client, signal } = context
-      const outcome = await performCall(findPlan, http, args, signal, onInternalError, cacheFor?.(caller))
+      const outcome = await performCall(getPlan, http, args, signal, onInternalError, cacheFor?.(caller))
       const call = describeOutcome(outcome, { serverId, instanceId, tool: name, caller, client })
       const id = recordCall(recorder, masker, call)
       return {
         result: outcome.result,
-        cost: { executionId: id, tool: { serverId, name }, whole: shapes ? wholeOf(outcome, masker) : undefined },
-        contentType: shapes ? undefined : contentTypeOf(outcome),
+        cost: { executionId: id, tool: { serverId, name }, whole: mayBeShaped ? wholeOf(outcome, masker) : undefined },
+        contentType: mayBeShaped ? undefined : contentTypeOf(outcome),
       }
     },
   }

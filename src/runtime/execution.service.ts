@@ -70,8 +70,8 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
       const { globals, shapingContext } = await findWiring(actor, tool, serverId)
       const names = compiled.template.parameters.map(parameter => parameter.name)
       const bindings = bindingsByName(names, args, globals)
-      const findPlan = () => planCall(tool, compiled, bindings, globals, limits, shapingContext)
-      return showTest(await performCall(findPlan, http, args, signal, onInternalError), globals.masker, signal)
+      const getPlan = () => planCall(tool, compiled, bindings, globals, limits, shapingContext)
+      return showTest(await performCall(getPlan, http, args, signal, onInternalError), globals.masker, signal)
     },
 
     /** Calls an instance as its server would, and records the call. */

@@ -6,12 +6,13 @@ import { type CachedResult, type CachedSend, isCached } from '../results/cache/r
 import { MaskingError } from '../results/mask/masking.ts'
 import { shapeResponse } from '../results/shape/shape.ts'
 import { shapeByRules } from '../results/shape/shape-by-rules.ts'
+import { EXPECTED } from '../templates/check-value.ts'
 import type { RenderedRequest, Values } from '../templates/template.ts'
-import { boundError, errorResult, INTERNAL_FAULT, type ToolResult } from './call/tool-result.ts'
+import { errorResult, INTERNAL_FAULT, type ToolResult, truncateError } from './call/tool-result.ts'
 import type { CallPlan, ResolutionPlan } from './plan-call.ts'
 
-/** The outcome of a call, with everything that the history and tool tests show. */
-export type CallOutcome = {
+/** A performed call, with everything that the history and tool tests show. */
+export type PerformedCall = {
   result: ToolResult
   /** Undefined if the call failed before the request was built. */
   request: RenderedRequest | undefined
@@ -67,7 +68,7 @@ const resolveCall = (plan: ResolutionPlan, args: JsonObject): Result<Values, str
     // Models send null for arguments they omit. Null is a valid value only for `json` parameters.
     if (argument === undefined || (argument === null && parameter.type !== 'json')) {
       if (parameter.default !== undefined) values.set(name, parameter.default)
-      else if (parameter.required) errors.push(`"${name}" is missing: it must be ${describe(parameter.type)}.`)
+      else if (parameter.required) errors.push(`"${name}" is missing: it must be ${EXPECTED[parameter.type]}.`)
       continue
     }
     if (meta.pattern !== undefined) {
@@ -78,10 +79,8 @@ const resolveCall = (plan: ResolutionPlan, args: JsonObject): Result<Values, str
     if (checked.ok) values.set(name, checked.value)
     else errors.push(`"${name}" must be ${checked.error.expected}, and is ${checked.error.got}.`)
   }
-  return errors.length === 0 ? success(values) : failure(boundError(errors.join('\n')))
+  return errors.length === 0 ? success(values) : failure(truncateError(errors.join('\n')))
 }
-
-const describe = (type: string): string => (type === 'integer' ? 'an integer' : type === 'json' ? 'JSON' : `a ${type}`)
 
 /**
  * Builds the request for these arguments, or returns an error for the caller. Does not check the
@@ -96,24 +95,24 @@ export const renderCall = (plan: CallPlan, args: JsonObject): Result<RenderedReq
 }
 
 /**
- * Runs a tool: finds the plan, resolves the arguments, renders and sends the request, and shapes the result. Never
- * throws. `onInternalError` receives unexpected errors, including those thrown by `findPlan`.
+ * Runs a tool: gets the plan, resolves the arguments, renders and sends the request, and shapes the result. Never
+ * throws. `onInternalError` receives unexpected errors, including those thrown by `getPlan`.
  */
 export const performCall = async (
-  findPlan: () => CallPlan,
+  getPlan: () => CallPlan,
   http: HttpClient,
   args: JsonObject,
   signal: StopSignal | undefined,
   onInternalError: (error: unknown) => void,
   cachedSend?: CachedSend | undefined,
-): Promise<CallOutcome> => {
+): Promise<PerformedCall> => {
   const startedAt = new Date()
   const startedMs = performance.now()
   let plan: CallPlan | undefined
   let request: RenderedRequest | undefined
   let response: OutboundResponse | undefined
   let cached: CachedResult | undefined
-  const end = (result: ToolResult): CallOutcome => ({
+  const end = (result: ToolResult): PerformedCall => ({
     result,
     request,
     response,
@@ -122,9 +121,9 @@ export const performCall = async (
     durationMs: performance.now() - startedMs,
   })
   try {
-    plan = findPlan()
+    plan = getPlan()
     const mismatch = plan.inputCheck && (await plan.inputCheck(args, signal))
-    if (mismatch !== undefined) return end(errorResult(boundError(`Wrong arguments: ${mismatch}.`)))
+    if (mismatch !== undefined) return end(errorResult(truncateError(`Wrong arguments: ${mismatch}.`)))
     const prepared = renderCall(plan, args)
     if (!prepared.ok) return end(errorResult(prepared.error))
     const rendered = prepared.value

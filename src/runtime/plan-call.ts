@@ -49,7 +49,7 @@ class MissingGlobal extends Error {
 }
 
 const fixedValue = (
-  bound: CheckedParameter,
+  checked: CheckedParameter,
   bindings: Bindings,
   globals: OpenedGlobals['values'],
 ): JsonValue | undefined => {
@@ -58,11 +58,11 @@ const fixedValue = (
     if (value === undefined) throw new MissingGlobal(key)
     return value
   }
-  const { name } = bound.parameter
+  const { name } = checked.parameter
   const binding = bindingOf(bindings, name)
   switch (binding.source) {
     case 'instance':
-      return fillFixedValue(bound, binding.value, readGlobal)
+      return fillFixedValue(checked, binding.value, readGlobal)
     case 'server':
       return readGlobal(binding.key ?? name)
     case 'exposed':
@@ -71,15 +71,15 @@ const fixedValue = (
 }
 
 const resolveConstant = (
-  bound: CheckedParameter,
+  checked: CheckedParameter,
   bindings: Bindings,
   globals: OpenedGlobals['values'],
 ): Result<JsonValue, string> => {
-  const { name } = bound.parameter
+  const { name } = checked.parameter
   try {
-    const checked = bound.check(fixedValue(bound, bindings, globals) ?? null, 'text')
-    if (checked.ok) return checked
-    const { expected, got } = checked.error
+    const constant = checked.check(fixedValue(checked, bindings, globals) ?? null, 'text')
+    if (constant.ok) return constant
+    const { expected, got } = constant.error
     return failure(`The value bound to "${name}" must be ${expected}, and is ${got}. Change the binding or the global.`)
   } catch (error) {
     if (!(error instanceof MissingGlobal)) throw error

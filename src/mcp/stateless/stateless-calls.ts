@@ -54,7 +54,7 @@ export const createStatelessCalls = (states: RequestStates, report: ReportFault)
   }
 
   return {
-    callTool: (request: ServerRequest, message: RequestMessage): Reply => {
+    startToolCall: (request: ServerRequest, message: RequestMessage): Reply => {
       const { http, mounted } = request
       const { router } = mounted
       const { id, params } = message

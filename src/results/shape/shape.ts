@@ -129,7 +129,7 @@ const multipartResult = async (
 export const LONG_TEXT_BYTES = 8 * 1_024
 
 /** Returns a response's text and media type, or undefined if the response is not text. */
-export const readText = (response: OutboundResponse): { text: string; type: string | undefined } | undefined => {
+export const decodeText = (response: OutboundResponse): { text: string; type: string | undefined } | undefined => {
   const { type, charset } = parseMediaType(headerOf(response, 'content-type'))
   return isText(type, response.body) ? { text: decode(response.body, charset), type } : undefined
 }
@@ -157,7 +157,7 @@ export const shapeResponse = async (
 ): Promise<ToolResult> => {
   const { body, url } = response
   if (!isSuccess(response)) {
-    const read = readText(response)
+    const read = decodeText(response)
     return errorResponseResult(response, masker, read && maskBeginning(read.text, masker))
   }
   const contentType = headerOf(response, 'content-type')

@@ -121,9 +121,9 @@ export const createToolDrafts = (
     const names = compiled.parameters.map(({ parameter }) => parameter.name)
     const bindings = instance?.bindings ?? bindingsByName(names, args, globals)
     const exposed = Object.entries(args).filter(([name]) => bindingOf(bindings, name).source === 'exposed')
-    const findPlan = (): CallPlan =>
+    const getPlan = (): CallPlan =>
       planCall(definition, compiled, bindings, globals, limits, shapingContextOf(actor, wiring))
-    return { bindings, findPlan, exposedArgs: Object.fromEntries(exposed) }
+    return { bindings, getPlan, exposedArgs: Object.fromEntries(exposed) }
   }
 
   return {
@@ -134,9 +134,9 @@ export const createToolDrafts = (
       const checked = checkDefinition(definition)
       if (!checked.ok) return undefined
       const compiled = checked.value
-      const { bindings, findPlan, exposedArgs } = wire(actor, draft, compiled, wiring)
+      const { bindings, getPlan, exposedArgs } = wire(actor, draft, compiled, wiring)
       // Compiling a custom schema takes time, so it is checked only when the draft is sent or saved.
-      const prepared = renderCall(findPlan(), exposedArgs)
+      const prepared = renderCall(getPlan(), exposedArgs)
       const request = prepared.ok ? maskRequest(prepared.value, wiring.globals.masker) : undefined
       return {
         compiled,
@@ -158,8 +158,8 @@ export const createToolDrafts = (
     sendDraft: async (actor: Actor, draft: ToolDraft, signal: AbortSignal): Promise<DraftTest> => {
       const wiring = await findWiring(actor, draft)
       const compiled = tools.assertTool(draft.definition)
-      const { findPlan, exposedArgs } = wire(actor, draft, compiled, wiring)
-      const outcome = await performCall(findPlan, http, exposedArgs, signal, onInternalError)
+      const { getPlan, exposedArgs } = wire(actor, draft, compiled, wiring)
+      const outcome = await performCall(getPlan, http, exposedArgs, signal, onInternalError)
       const { masker } = wiring.globals
       const sampleId = await samples.keep(actor.userId, outcome.response, masker, signal)
       return { ...(await showTest(outcome, masker, signal)), sampleId }
