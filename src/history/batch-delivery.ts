@@ -1,7 +1,22 @@
+import { extname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { ExecutionRow } from './execution-row.ts'
-import type { MissingReason, RecordingBatch, WriteOutcome } from './recording-batch.ts'
-import type { Crash, WriterThread } from './writer-thread.ts'
+import { Worker, type WorkerOptions } from 'node:worker_threads'
+import type { DatabaseTarget } from '../lib/db/target.ts'
+import { type ExecutionRow, POSITION } from './execution-row.ts'
+import {
+  type MissingReason,
+  READY,
+  type RecordingBatch,
+  type WorkerRequest,
+  type WriteOutcome,
+} from './recording-batch.ts'
+
+/** The worker file, which is TypeScript or compiled like this file. */
+const WORKER_FILE = new URL(`./recorder.worker${extname(import.meta.url)}`, import.meta.url)
+/** Time limit for the worker to close its connection. */
+const CLOSE_TIMEOUT_MS = 1_000
+/** Young-generation heap limit in MB; batches are short-lived. */
+const YOUNG_MB = 12
 
 /**
  * The pause between attempts doubles from the first value to the last, so a recovered database is noticed within two
@@ -12,24 +27,109 @@ const LAST_RETRY_MS = 2_000
 /** Number of worker crashes after which the batch is considered the cause and is dropped. */
 const MAX_CRASHES_PER_BATCH = 2
 
+export type StartWorker = (file: URL, options: WorkerOptions) => Worker
+
 type Log = (details: object, message: string) => void
 export type RecorderLogger = { info: Log; warn: Log; error: Log }
 
 /** `startedAt` in milliseconds since the epoch. */
 export type CountMissing = (serverId: string, startedAt: number, reason: MissingReason) => void
 
+/** The outcome if the worker ended without a response. It is unknown whether the batch was written. */
+type Crash = { kind: 'crashed'; message: string }
+
+/**
+ * Creates the worker thread that holds the recorder's connection. The thread starts on first use and again after it has
+ * ended. It handles one batch at a time and does not keep the process alive.
+ */
+const createWriterThread = (options: { target: DatabaseTarget; startWorker: StartWorker | undefined }) => {
+  const startWorker = options.startWorker ?? ((file, workerOptions) => new Worker(file, workerOptions))
+  let worker: Worker | undefined
+  const ready = Promise.withResolvers<void>()
+  let settle: ((outcome: WriteOutcome | Crash) => void) | undefined
+
+  const start = (): Worker => {
+    const started = startWorker(WORKER_FILE, {
+      name: 'patchbay-history',
+      workerData: options.target,
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
+    })
+    let failure = ''
+    started.unref()
+    started.on('message', (message: WriteOutcome | typeof READY) => {
+      if (message === READY) ready.resolve()
+      else settle?.(message)
+    })
+    started.on('error', error => {
+      failure = String(error)
+    })
+    started.on('exit', code => {
+      if (worker === started) worker = undefined
+      ready.resolve()
+      settle?.({ kind: 'crashed', message: failure || `it ended with code ${code}` })
+    })
+    return started
+  }
+
+  const post = (request: WorkerRequest): void => {
+    worker ??= start()
+    worker.postMessage(request)
+  }
+
+  return {
+    /** Starts the thread before the first batch, and resolves once it can write. A failure is left to that batch. */
+    start: (): Promise<void> => {
+      try {
+        worker ??= start()
+        return ready.promise
+      } catch {
+        return Promise.resolve()
+      }
+    },
+    write: (batch: RecordingBatch): Promise<WriteOutcome | Crash> =>
+      new Promise(resolve => {
+        settle = outcome => {
+          settle = undefined
+          resolve(outcome)
+        }
+        try {
+          post({ kind: 'write', batch })
+        } catch (error) {
+          // The thread could not be created, because the system is out of memory or threads.
+          settle({ kind: 'crashed', message: String(error) })
+        }
+      }),
+    /** Terminates the thread at once. A batch in progress counts as crashed. */
+    terminate: async (): Promise<void> => {
+      await worker?.terminate()
+    },
+    close: async (): Promise<void> => {
+      const closing = worker
+      if (closing === undefined) return
+      const { promise: exited, resolve } = Promise.withResolvers<void>()
+      closing.once('exit', () => resolve())
+      const deadline = setTimeout(() => void closing.terminate(), CLOSE_TIMEOUT_MS)
+      post({ kind: 'close' })
+      await exited
+      clearTimeout(deadline)
+    },
+  }
+}
+
 /**
  * Delivers batches to the database one at a time. Retries each batch until it is written or dropped. Logs when writing
  * starts to fail and when it works again, but not each attempt.
  */
 export const createBatchDelivery = (options: {
-  thread: WriterThread
+  target: DatabaseTarget
+  startWorker: StartWorker | undefined
   logger: RecorderLogger
   countMissing: CountMissing
   /** Called for each failed attempt. */
   onFailure?: ((reason: MissingReason, message: string) => void) | undefined
 }) => {
-  const { thread, logger, countMissing, onFailure } = options
+  const { logger, countMissing, onFailure } = options
+  const thread = createWriterThread(options)
   let failure: MissingReason | undefined
   let pause = new AbortController()
   let isGivenUp = false
@@ -56,7 +156,7 @@ export const createBatchDelivery = (options: {
   }
 
   const countAllMissing = (executions: readonly ExecutionRow[], reason: MissingReason): void => {
-    for (const [, serverId, , , , , startedAt] of executions) countMissing(serverId, startedAt, reason)
+    for (const row of executions) countMissing(row[POSITION.serverId], row[POSITION.startedAt], reason)
   }
 
   const waitBeforeRetry = async (pauseMs: number): Promise<void> => {
@@ -65,6 +165,8 @@ export const createBatchDelivery = (options: {
   }
 
   return {
+    start: thread.start,
+
     failure: (): MissingReason | undefined => failure,
 
     /**
@@ -103,6 +205,8 @@ export const createBatchDelivery = (options: {
       pause.abort()
       await thread.terminate()
     },
+
+    close: thread.close,
   }
 }
 

@@ -78,5 +78,7 @@ export type Recorder = {
 }
 
 export const ERROR_CHARACTERS = 2_000
+/** Maximum characters of a request body. Its full size is also recorded. */
+export const BODY_CHARACTERS = 16 * 1_024
 
 export const roundToMicroseconds = (ms: number): number => Math.round(ms * 1_000) / 1_000

@@ -17,6 +17,9 @@ export const EXECUTION_COLUMNS = [
   'request',
 ] as const
 
+/** Positions in a row. */
+export const POSITION = { id: 0, serverId: 1, startedAt: 6 } as const
+
 /** Replaces NUL and lone surrogates, which PostgreSQL cannot store, with U+FFFD. Applies to both databases. */
 const toStorable = (text: string): string =>
   text.isWellFormed() && !text.includes('\0') ? text : text.toWellFormed().replaceAll('\0', '\ufffd')

@@ -2,7 +2,7 @@ import { Client, DatabaseError } from 'pg'
 import { toPgConfig } from '../lib/db/postgres.ts'
 import type { PostgresTarget } from '../lib/db/target.ts'
 import { RESERVED_TOOL_PREFIX } from '../lib/kernel/names.ts'
-import type { ExecutionRow } from './execution-row.ts'
+import { EXECUTION_COLUMNS, type ExecutionRow, POSITION } from './execution-row.ts'
 import type {
   BatchWriter,
   GapRow,
@@ -18,27 +18,33 @@ const QUERY_TIMEOUT_MS = 10_000
 /** Shorter than PostgreSQL's deadlock_timeout of one second, so that a batch yields to a deletion. */
 const LOCK_TIMEOUT_MS = 500
 
-const toTime = (field: string): string => `to_timestamp((${field})::float8 / 1000) AT TIME ZONE 'UTC'`
+const toTime = (value: string): string => `to_timestamp((${value})::float8 / 1000) AT TIME ZONE 'UTC'`
 
-/** The SQL expression for each column. `fields` is a row as a JSON array in the order of `ExecutionRow`. */
+/** Members of a row and of its tokens, in order. `otherwise` has no column: it is only added to the day. */
+const COUNTED_MEMBERS = [...EXECUTION_COLUMNS, 'tokensBefore', 'tokensSent', 'otherwise', 'tokensEstimated'] as const
+
+/** Returns the SQL expression for a member. `fields` is a `CountedRow` as a JSON array. */
+const field = (member: (typeof COUNTED_MEMBERS)[number]): string => `fields->>${COUNTED_MEMBERS.indexOf(member)}`
+
+/** The SQL expression for each column. */
 const EXECUTION_VALUES = {
-  id: 'fields->>0',
-  serverId: 'fields->>1',
-  instanceId: 'fields->>2',
-  tool: 'fields->>3',
-  userId: 'fields->>4',
-  client: 'fields->>5',
-  startedAt: toTime('fields->>6'),
-  durationMs: '(fields->>7)::float8',
-  outcome: '(fields->>8)::"Outcome"',
-  status: '(fields->>9)::int',
-  requestBytes: '(fields->>10)::int',
-  responseBytes: '(fields->>11)::int',
-  error: 'fields->>12',
-  request: 'fields->>13',
-  tokensBefore: '(fields->>14)::int',
-  tokensSent: '(fields->>15)::int',
-  tokensEstimated: '(fields->>17)::boolean',
+  id: field('id'),
+  serverId: field('serverId'),
+  instanceId: field('instanceId'),
+  tool: field('tool'),
+  userId: field('userId'),
+  client: field('client'),
+  startedAt: toTime(field('startedAt')),
+  durationMs: `(${field('durationMs')})::float8`,
+  outcome: `(${field('outcome')})::"Outcome"`,
+  status: `(${field('status')})::int`,
+  requestBytes: `(${field('requestBytes')})::int`,
+  responseBytes: `(${field('responseBytes')})::int`,
+  error: field('error'),
+  request: field('request'),
+  tokensBefore: `(${field('tokensBefore')})::int`,
+  tokensSent: `(${field('tokensSent')})::int`,
+  tokensEstimated: `(${field('tokensEstimated')})::boolean`,
 }
 
 /** The SQL expressions for the columns of a `GapRow`. */
@@ -71,7 +77,7 @@ const addToDays = (amounts: Record<string, string>, from: string): string => {
 /**
  * Returns a statement for any number of rows, so that it is prepared once. Its only parameter is a
  * JSON array of rows. The join drops rows of deleted servers; its lock protects the other servers
- * from deletion until the rows are inserted. `besides` is a query on the newly inserted rows.
+ * from deletion until the rows are inserted. Gaps have their server's id in the same position. `besides` is a query on the newly inserted rows.
  */
 const insertRows = (table: string, values: Record<string, string>, besides?: string): string => {
   const names = [...Object.keys(values), 'createdAt', 'updatedAt'].map(name => `"${name}"`).join(', ')
@@ -79,7 +85,7 @@ const insertRows = (table: string, values: Record<string, string>, besides?: str
     WITH kept AS MATERIALIZED (
       SELECT ${[...Object.values(values), NOW, NOW].join(', ')}
       FROM jsonb_array_elements($1::jsonb) AS item(fields)
-      JOIN "Server" ON "Server"."id" = fields->>1
+      JOIN "Server" ON "Server"."id" = ${field('serverId')}
       FOR KEY SHARE OF "Server"
     ), inserted AS (
       INSERT INTO "${table}" (${names}) SELECT * FROM kept ON CONFLICT DO NOTHING RETURNING *
@@ -100,8 +106,8 @@ const INSERT_EXECUTIONS = {
         tokensSent: 'coalesce(sum("tokensSent"), 0)',
         tokensBefore: 'coalesce(sum("otherwise"), 0)',
       },
-      `(SELECT inserted.*, (fields->>16)::int AS "otherwise"
-        FROM inserted JOIN jsonb_array_elements($1::jsonb) AS item(fields) ON fields->>0 = inserted."id") AS counted`,
+      `(SELECT inserted.*, (${field('otherwise')})::int AS "otherwise"
+        FROM inserted JOIN jsonb_array_elements($1::jsonb) AS item(fields) ON ${field('id')} = inserted."id") AS counted`,
     ),
   ),
 }
@@ -154,7 +160,10 @@ const insertExecutions = async (client: Client, rows: readonly CountedRow[]): Pr
     if (!isRowAtFault(error)) throw error
     const [first] = rows
     if (first !== undefined && rows.length === 1) {
-      return { kept: 0, refused: [{ serverId: first[1], startedAt: first[6], message: error.message }] }
+      return {
+        kept: 0,
+        refused: [{ serverId: first[POSITION.serverId], startedAt: first[POSITION.startedAt], message: error.message }],
+      }
     }
     // Halving finds bad rows in a few attempts.
     const middle = rows.length >> 1
@@ -206,7 +215,7 @@ export const createPostgresWriter = (target: PostgresTarget): BatchWriter => {
   const write = async ({ executions, gaps, tokens }: RecordingBatch): Promise<WriteOutcome> => {
     const client = await connect()
     const counts = new Map(tokens.map(([id, ...amounts]) => [id, amounts]))
-    const rows = executions.map((row): CountedRow => [...row, ...(counts.get(row[0]) ?? NOT_COUNTED)])
+    const rows = executions.map((row): CountedRow => [...row, ...(counts.get(row[POSITION.id]) ?? NOT_COUNTED)])
     const { kept, refused } = await insertExecutions(client, rows)
     await writeRows(client, INSERT_GAPS, gaps)
     // The rows inserted above already have their tokens, so this statement skips them.

@@ -1,11 +1,10 @@
 import type { DatabaseTarget } from '../lib/db/target.ts'
-import { createBatchDelivery, type RecorderLogger } from './batch-delivery.ts'
+import { createBatchDelivery, type RecorderLogger, type StartWorker } from './batch-delivery.ts'
 import type { Recorder } from './execution-record.ts'
 import { createMissingRecords } from './missing-records.ts'
 import type { MissingReason } from './recording-batch.ts'
 import { createRecordingLoop } from './recording-loop.ts'
 import { createRecordingQueue } from './recording-queue.ts'
-import { createWriterThread, type StartWorker } from './writer-thread.ts'
 
 /**
  * Maximum time that the first record of a batch waits. If the process is killed, at most the last 250 ms of records may
@@ -40,14 +39,14 @@ export type RecorderOptions = {
  */
 export const createRecorder = (options: RecorderOptions): Recorder => {
   const { target, logger, startWorker, flushIntervalMs = FLUSH_INTERVAL_MS } = options
-  const thread = createWriterThread({ target, startWorker })
   const queue = createRecordingQueue({
     maxRecords: options.maxQueued ?? MAX_QUEUED_RECORDS,
     maxBytes: options.maxQueuedBytes ?? MAX_QUEUED_BYTES,
   })
   const missing = createMissingRecords()
   const delivery = createBatchDelivery({
-    thread,
+    target,
+    startWorker,
     logger,
     countMissing: missing.count,
     onFailure: options.onFailure,
@@ -73,16 +72,16 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
         'Execution records were lost because they could not be written before shutdown',
       )
     }
-    await thread.close()
+    await delivery.close()
   }
 
   return {
-    start: thread.start,
+    start: delivery.start,
     record: execution => {
       if (closing !== undefined) {
         lost++
       } else if (queue.push(execution)) {
-        if (queue.accepted() === 1) void thread.start()
+        if (queue.accepted() === 1) void delivery.start()
         loop.noteRecord()
       } else {
         const reason = delivery.failure() ?? 'the queue was full'

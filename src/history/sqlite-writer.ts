@@ -1,7 +1,7 @@
 import { openRawSqlite } from '../lib/db/sqlite.ts'
 import type { SqliteTarget } from '../lib/db/target.ts'
 import { newExecutionId } from './execution-id.ts'
-import { EXECUTION_COLUMNS, type ExecutionRow } from './execution-row.ts'
+import { EXECUTION_COLUMNS, type ExecutionRow, POSITION } from './execution-row.ts'
 import {
   type BatchWriter,
   GAP_COLUMNS,
@@ -25,9 +25,6 @@ const ROWS_AT_ONCE = 8
 
 /** Columns of a row and of its tokens, which are null if they have not been counted. */
 const INSERTED_COLUMNS = [...EXECUTION_COLUMNS, 'tokensBefore', 'tokensSent', 'tokensEstimated']
-
-/** Index of the start time in a row. */
-const STARTED_AT = 6
 
 const insertInto = (table: string, columns: readonly string[], rows = 1): string => {
   const names = [...columns, 'createdAt', 'updatedAt'].map(name => `"${name}"`)
@@ -102,8 +99,8 @@ const open = (target: SqliteTarget) => {
     for (const row of rows) {
       const first = parameters.length
       for (const value of row) parameters.push(value)
-      parameters[first + STARTED_AT] = toTimeText(row[STARTED_AT])
-      const [, before = null, sent = null, , estimated = null] = counts.get(row[0]) ?? []
+      parameters[first + POSITION.startedAt] = toTimeText(row[POSITION.startedAt])
+      const [, before = null, sent = null, , estimated = null] = counts.get(row[POSITION.id]) ?? []
       parameters.push(before, sent, estimated, now, now)
     }
     return parameters
@@ -162,7 +159,9 @@ const open = (target: SqliteTarget) => {
       for (const { row, fate } of storeExecutions(rows, counts, now)) {
         if (fate === 'stored') countCall(row, counts, sums)
         else if (fate === 'dropped') dropped++
-        else if (fate !== 'known') refused.push({ serverId: row[1], startedAt: row[6], message: fate.refused })
+        else if (fate !== 'known') {
+          refused.push({ serverId: row[POSITION.serverId], startedAt: row[POSITION.startedAt], message: fate.refused })
+        }
       }
     }
     for (const gap of gaps) storeGap(gap, now)

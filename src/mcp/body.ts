@@ -2,9 +2,8 @@ import { isUtf8 } from 'node:buffer'
 import { type JsonValue, parseJson } from '../lib/kernel/json.ts'
 import { failure, type Result, success } from '../lib/kernel/result.ts'
 import { isJsonContent } from './headers.ts'
-import { type HttpExchange, writeFault, writeRefusal } from './http-exchange.ts'
+import { type HttpExchange, type ReportFault, writeFault, writeRefusal } from './http-exchange.ts'
 import { ERROR } from './protocol.ts'
-import type { ReportFault } from './respond.ts'
 import { type Refusal, refusal } from './rpc-response.ts'
 
 export type BodyLimits = {

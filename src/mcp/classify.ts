@@ -1,8 +1,15 @@
-import type { JsonObject, JsonValue } from '../lib/kernel/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../lib/kernel/json.ts'
 import { failure, type Result, success } from '../lib/kernel/result.ts'
 import { checkEnvelope } from './envelope.ts'
 import { headerMismatch } from './headers.ts'
-import { type Message, metaOf, type NotificationMessage, parseMessage, type RequestMessage } from './message.ts'
+import {
+  isRequestId,
+  type Message,
+  metaOf,
+  type NotificationMessage,
+  type RequestMessage,
+  type ResponseMessage,
+} from './message.ts'
 import {
   ERROR,
   isStatelessVersion,
@@ -23,6 +30,53 @@ export type Classified =
 
 export const invalidRequest = (why: string): Refusal => refusal(400, ERROR.invalidRequest, `Invalid request: ${why}`)
 export const NO_MESSAGE = invalidRequest('the body is not a JSON-RPC message')
+
+/** Whether `params` and `_meta` are objects and the progress token, if any, is valid. */
+const areParams = (params: JsonValue | undefined): params is JsonObject | undefined => {
+  if (params === undefined) return true
+  if (!isJsonObject(params)) return false
+  const meta = params._meta
+  if (meta === undefined) return true
+  return isJsonObject(meta) && (meta.progressToken === undefined || isRequestId(meta.progressToken))
+}
+
+const hasOnly = (value: JsonObject, known: (key: string) => boolean): boolean => {
+  for (const key in value) {
+    if (!known(key)) return false
+  }
+  return true
+}
+const isCallKey = (key: string): boolean => key === 'jsonrpc' || key === 'id' || key === 'method' || key === 'params'
+const isResultKey = (key: string): boolean => key === 'jsonrpc' || key === 'id' || key === 'result'
+const isErrorKey = (key: string): boolean => key === 'jsonrpc' || key === 'id' || key === 'error'
+
+const parseResponse = (value: JsonObject): ResponseMessage | undefined => {
+  const { id, result, error } = value
+  if (result !== undefined) {
+    if (!isJsonObject(result) || !isRequestId(id) || !hasOnly(value, isResultKey)) return undefined
+    return { kind: 'response', id, result, error: undefined }
+  }
+  if (!isJsonObject(error) || !hasOnly(value, isErrorKey)) return undefined
+  const { code, message } = error
+  if (typeof code !== 'number' || !Number.isInteger(code) || typeof message !== 'string') return undefined
+  if (id !== undefined && !isRequestId(id)) return undefined
+  return { kind: 'response', id, result: undefined, error: { code, message } }
+}
+
+/**
+ * Parses one MCP message in JSON-RPC format. Returns undefined if the value is not a valid message.
+ *
+ * Stricter than JSON-RPC 2.0, as MCP requires: ids are strings or integers, params are objects, and the envelope has no
+ * other members (basic, "Messages").
+ */
+export const parseMessage = (value: JsonValue): Message | undefined => {
+  if (!isJsonObject(value) || value.jsonrpc !== '2.0') return undefined
+  const { id, method, params } = value
+  if (typeof method !== 'string') return parseResponse(value)
+  if (!areParams(params) || !hasOnly(value, isCallKey)) return undefined
+  if (id === undefined) return { kind: 'notification', method, params }
+  return isRequestId(id) ? { kind: 'request', id, method, params } : undefined
+}
 
 const claims = (meta: JsonObject | undefined): meta is JsonObject =>
   meta !== undefined && Object.hasOwn(meta, META.protocolVersion)

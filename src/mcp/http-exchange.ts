@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { ERROR } from './protocol.ts'
-import type { ReportFault } from './respond.ts'
 import { errorResponse, type Refusal, type RpcResponse, refusal, sizeOf } from './rpc-response.ts'
 
 /** An HTTP request to a server, together with its response. */
@@ -85,6 +84,9 @@ export const writeResponse = (http: HttpExchange, response: RpcResponse): void =
 
 export const writeRefusal = (http: HttpExchange, reason: Refusal): void =>
   writeResponse(http, errorResponse(null, reason))
+
+/** Reports an unexpected error. Callers receive no details. */
+export type ReportFault = (error: unknown, message: string) => void
 
 /** Handles an unexpected exception. In an event listener, the exception would otherwise end the process. */
 export const writeFault = (http: HttpExchange, error: unknown, report: ReportFault): void => {

@@ -4,15 +4,17 @@ import { isJsonObject, type JsonObject } from '../lib/kernel/json.ts'
 import { type Caller, checkUserAccess, type McpPrincipal } from '../servers/access/access.ts'
 import { type BodyLimits, parseBody } from './body.ts'
 import { createCall } from './call.ts'
+import { callTool, findTool } from './call-tool.ts'
 import { classify } from './classify.ts'
 import { CLOSED_CHANNEL } from './client-channel.ts'
 import { clientName } from './envelope.ts'
+import type { ReportFault } from './http-exchange.ts'
 import { metaOf, type RequestMessage, readableId } from './message.ts'
 import { META, STATELESS_VERSION } from './protocol.ts'
 import type { MountedServer } from './registry/mounted-server.ts'
 import { type McpRegistry, RecentFailure } from './registry/registry.ts'
 import type { ServerInfo } from './registry/router.ts'
-import { callTool, findTool, type ReportFault, respondAtOnce } from './respond.ts'
+import { respondAtOnce } from './respond.ts'
 import { errorResponse, isRefusal, type RpcResponse, responseText } from './rpc-response.ts'
 
 /** The signed-in user of a page, or undefined for an anonymous visitor. */
@@ -60,7 +62,7 @@ const startCall = (sent: Sent, message: RequestMessage, report: ReportFault): Pr
   const call = createCall(message, sent.caller, client, CLOSED_CHANNEL)
   if (sent.signal?.aborted) call.signal.abort()
   sent.signal?.addEventListener('abort', call.signal.abort, { once: true })
-  return callTool(router, found, message, call, 'stateless', report)
+  return callTool(router, found, call, 'stateless', report)
 }
 
 /**

@@ -2,10 +2,11 @@ import { type BodyLimits, parseBody, readBody } from './body.ts'
 import type { Challenges } from './challenges.ts'
 import { type Classified, classify, invalidRequest } from './classify.ts'
 import { checkStandardHeaders, headerOf } from './headers.ts'
+import type { ReportFault } from './http-exchange.ts'
 import { type Message, readableId } from './message.ts'
 import { BATCH_VERSION } from './protocol.ts'
 import { type Reply, writeReply } from './reply.ts'
-import { type ReportFault, respondAtOnce } from './respond.ts'
+import { respondAtOnce } from './respond.ts'
 import { errorResponse, isRefusal, type Refusal } from './rpc-response.ts'
 import { findLackingScopes } from './scopes.ts'
 import type { ServerRequest } from './server-request.ts'
@@ -29,19 +30,24 @@ export type PostOptions = {
  * Handles a POST to `/s/:uuid` in these steps. Each step returns a value for the next step, or a refusal, which is
  * written and ends the request.
  *
- * 1. checkOrigin checks Origin and Host admission.ts
- * 2. findServer finds the mounted server by its UUID admission.ts
- * 3. checkAccess finds the caller by token, creates `ServerRequest` admission.ts
- * 4. readBody reads the bytes, within the limit body.ts
- * 5. parseBody parses the bytes as JSON body.ts
- * 6. classify parses the messages and determines their era classify.ts
- * 7. checkScopes checks that the token allows the messages scopes.ts
- * 8. checkStandardHeaders (stateless era) headers.ts
- * checkAccept, findSession, checkVersion (session era) sessions/session-requirements.ts
- * 9. dispatch handles a notification, tools/call or other request stateless/, sessions/
- * tools/call: stateless/stateless-calls.ts, or sessions/session-posts.ts and session-era.ts,
- * then callTool in respond.ts, then `CompiledTool.call`
- * 10. writeReply writes JSON, 202 or an event stream reply.ts
+ * 1. `checkOrigin` (admission.ts): checks Origin and Host
+ * 2. `findServer` (admission.ts): finds the mounted server by its UUID
+ * 3. `checkAccess` (admission.ts): finds the caller by token, creates the `ServerRequest`
+ * 4. `readBody` (body.ts): reads the bytes, within the limit
+ * 5. `parseBody` (body.ts): parses the bytes as JSON
+ * 6. `classify` (classify.ts): parses the messages and determines their era
+ * 7. `checkScopes` (scopes.ts): checks that the token allows the messages
+ * 8. stateless era: `checkStandardHeaders` (headers.ts);
+ *    session era: `checkAccept`, `findSession`, `checkVersion` (sessions/session-requirements.ts)
+ * 9. dispatch: a notification, tools/call or another request (stateless/, sessions/)
+ * 10. `writeReply` (reply.ts): writes JSON, 202 or an event stream
+ *
+ * Step 9 for a tools/call:
+ *
+ * - `startToolCall` (stateless/stateless-calls.ts, or sessions/session-posts.ts and sessions/session-era.ts)
+ * - `findTool` and `callTool` (call-tool.ts)
+ * - `CompiledTool.call` of an HTTP tool (runtime/compile-tool.ts), which records what `performCall` did
+ * - `performCall` (runtime/perform-call.ts): resolves the arguments, renders and sends the request, shapes the result
  */
 export const createPost = (options: PostOptions) => {
   const { limits, challenges, sessions, sessionPosts, statelessCalls, listen, report } = options
@@ -58,7 +64,7 @@ export const createPost = (options: PostOptions) => {
     if (message.kind === 'notification') return 'accepted'
     const mismatch = checkStandardHeaders(message, request.http.headers)
     if (mismatch !== undefined) return errorResponse(message.id, mismatch)
-    if (message.method === 'tools/call') return statelessCalls.callTool(request, message)
+    if (message.method === 'tools/call') return statelessCalls.startToolCall(request, message)
     if (message.method === 'subscriptions/listen') return listen(request, message)
     return statelessCalls.requestUpstream(request, message) ?? respondAtOnce(request.mounted.router, message)
   }

@@ -1,9 +1,8 @@
 import { CUT_OFF } from '../lib/http/drain.ts'
 import type { RunningCall } from './call.ts'
 import type { PostChannel } from './client-channel.ts'
-import { type HttpExchange, writeAccepted, writeResponse } from './http-exchange.ts'
+import { type HttpExchange, type ReportFault, writeAccepted, writeResponse } from './http-exchange.ts'
 import type { RequestMessage } from './message.ts'
-import type { ReportFault } from './respond.ts'
 import { CUT_BY_SHUTDOWN, errorResponse, type RpcResponse, responseText } from './rpc-response.ts'
 import { startProgress } from './sessions/progress.ts'
 

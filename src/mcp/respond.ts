@@ -1,58 +1,17 @@
-import { isJsonObject, type JsonObject } from '../lib/kernel/json.ts'
-import { isLongText, isPassed, isRefused } from '../runtime/call/tool-result.ts'
-import type { Call } from './call.ts'
+import type { JsonObject } from '../lib/kernel/json.ts'
 import type { RequestMessage } from './message.ts'
 import { ERROR } from './protocol.ts'
 import { findGroupLists } from './registry/groups.ts'
 import type { Era } from './registry/listing.ts'
-import type { RoutedTool, Router } from './registry/router.ts'
-import { renderLongText, renderPassed, renderSessionResult, renderStatelessResult } from './render-result.ts'
+import type { Router } from './registry/router.ts'
 import {
   bytesResponse,
   errorResponse,
   invalidParams,
-  type Refusal,
   type RpcResponse,
   refusal,
   resultResponse,
 } from './rpc-response.ts'
-
-/** Reports an unexpected error. Callers receive no details. */
-export type ReportFault = (error: unknown, message: string) => void
-
-/** Returns the tool that a tools/call names, or a refusal (server/tools, "Error Handling"). */
-export const findTool = (router: Router, params: JsonObject | undefined): RoutedTool | Refusal => {
-  const name = params?.name
-  if (typeof name !== 'string') return invalidParams('Invalid params: name is missing or not a string')
-  const args = params?.arguments
-  if (args !== undefined && !isJsonObject(args)) return invalidParams('Invalid params: arguments is not an object')
-  const tool = router.tools.get(name)
-  return tool ?? invalidParams(router.server.explainMissing?.('tools', name) ?? `Unknown tool: ${name}`)
-}
-/** Calls a tool. Returns the tool's own errors as results, so that the model can read them and correct the call. */
-export const callTool = async (
-  router: Router,
-  { tool, isOutputWrapped }: RoutedTool,
-  { id, params }: RequestMessage,
-  call: Call,
-  era: Era,
-  report: ReportFault,
-): Promise<RpcResponse> => {
-  try {
-    const outcome = await tool.call(params?.arguments ?? {}, call)
-    router.server.noteSent?.(outcome, call.signal)
-    const { result } = outcome
-    if (isRefused(result)) return errorResponse(id, { status: 200, ...result.refused })
-    if (isPassed(result)) return resultResponse(id, renderPassed(router, result, era, isOutputWrapped))
-    if (isLongText(result)) return bytesResponse(id, renderLongText(router, result, era))
-    const text =
-      era === 'stateless' ? renderStatelessResult(router, result) : renderSessionResult(result, isOutputWrapped)
-    return resultResponse(id, text)
-  } catch (error) {
-    report(error, 'unexpected error in a tool call')
-    return errorResponse(id, refusal(200, ERROR.internal, 'Internal error'))
-  }
-}
 
 /** Returns a page of a list, or undefined if the method does not request a list. */
 const respondWithList = (router: Router, { id, method, params }: RequestMessage, era: Era): RpcResponse | undefined => {

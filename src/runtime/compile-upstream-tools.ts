@@ -153,11 +153,10 @@ const compileOne = (
     more,
     isReadOnly: rules.isReadOnly,
     isLinked: true,
-    call: async (given, context) => {
+    call: async (args, context) => {
       const { caller, client } = context
       const startedAt = new Date()
       const startedMs = performance.now()
-      const args = isJsonObject(given) ? given : {}
       const send = (signal: StopSignal) => callOnce(tool, args, { ...context, signal }, masker, parts)
       const cachedSend = isRepeated(context) ? undefined : rules.cacheFor?.(context)
       const received = await (cachedSend === undefined

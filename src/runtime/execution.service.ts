@@ -11,10 +11,11 @@ import type { ToolService } from '../tools/tools.service.ts'
 import type { UpstreamConnections } from '../upstreams/connection/upstream-connections.ts'
 import type { CallContext } from './call/compiled-tool.ts'
 import type { ToolResult } from './call/tool-result.ts'
-import { compileTool, planCall } from './compile-tool.ts'
+import { compileTool } from './compile-tool.ts'
 import { createHistoryReading, type HistoryParts } from './history-reading.ts'
 import { type GlobalParts, loadOpenedGlobals, NO_GLOBALS } from './opened-globals.ts'
 import { performCall } from './perform-call.ts'
+import { planCall } from './plan-call.ts'
 import { createServerCompiler, type ServerCompilerParts } from './server-compiler.ts'
 import { bindingsByName, createToolDrafts } from './try/tool-draft.ts'
 import { showTest, type ToolTest } from './try/tool-test.ts'
@@ -67,8 +68,8 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
       const { globals, shapingContext } = await findWiring(actor, tool, serverId)
       const names = compiled.template.parameters.map(parameter => parameter.name)
       const bindings = bindingsByName(names, args, globals)
-      const findPlan = () => planCall(tool, compiled, bindings, globals, limits, shapingContext)
-      return showTest(await performCall(findPlan, http, args, signal, onInternalError), globals.masker, signal)
+      const getPlan = () => planCall(tool, compiled, bindings, globals, limits, shapingContext)
+      return showTest(await performCall(getPlan, http, args, signal, onInternalError), globals.masker, signal)
     },
 
     /** Calls an instance as its server would, and records the call. */

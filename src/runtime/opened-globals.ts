@@ -4,8 +4,7 @@ import { once } from '../lib/kernel/once.ts'
 import type { Sealing } from '../lib/process/sealing.ts'
 import { createMasker, type Masker, type SecretSearch } from '../results/mask/masking.ts'
 import type { SecretSearchFor } from '../results/mask/masking-job.ts'
-import { openGlobal } from '../servers/globals/global-secrets.ts'
-import { listGlobals } from '../servers/globals/globals.store.ts'
+import { listGlobals, openGlobal } from '../servers/globals/globals.store.ts'
 import type { Global } from '../servers/server.ts'
 
 /**

@@ -1,43 +1,18 @@
-import type { JsonValue } from '../lib/kernel/json.ts'
-import { failure, type Result } from '../lib/kernel/result.ts'
+import type { JsonObject, JsonValue } from '../lib/kernel/json.ts'
+import { failure, type Result, success } from '../lib/kernel/result.ts'
 import type { StopSignal } from '../lib/kernel/stop-signal.ts'
 import { type HttpClient, OutboundError, type OutboundResponse } from '../lib/outbound/outbound-request.ts'
 import { type CachedResult, type CachedSend, isCached } from '../results/cache/response-cache.ts'
-import { type Masker, MaskingError } from '../results/mask/masking.ts'
-import type { CallToRecord } from '../results/mask/record-call.ts'
+import { MaskingError } from '../results/mask/masking.ts'
 import { shapeResponse } from '../results/shape/shape.ts'
-import { type PlannedShaping, shapeByRules } from '../results/shape/shape-by-rules.ts'
-import type { CompiledTemplate, RenderedRequest } from '../templates/template.ts'
-import type { SchemaCheck } from '../tools/schemas/schema-check.ts'
-import {
-  boundError,
-  errorResult,
-  findErrorText,
-  INTERNAL_FAULT,
-  isErrorResult,
-  type ToolResult,
-} from './call/tool-result.ts'
-import { type ResolutionPlan, resolveCall } from './resolve.ts'
+import { shapeByRules } from '../results/shape/shape-by-rules.ts'
+import { EXPECTED } from '../templates/check-value.ts'
+import type { RenderedRequest, Values } from '../templates/template.ts'
+import { errorResult, INTERNAL_FAULT, type ToolResult, truncateError } from './call/tool-result.ts'
+import type { CallPlan, ResolutionPlan } from './plan-call.ts'
 
-/** The parts of a tool call that do not depend on its arguments. */
-export type CallPlan = {
-  /** The organization that the request is sent for. */
-  organizationId: string
-  resolution: ResolutionPlan
-  template: CompiledTemplate
-  masker: Masker
-  timeoutMs: number
-  maxResponseBytes: number
-  /** Undefined if the tool has no input schema of its own. */
-  inputCheck: SchemaCheck | undefined
-  outputCheck: SchemaCheck | undefined
-  /** How results are shaped. Undefined for most tools, whose results are not shaped. */
-  shaping: PlannedShaping | undefined
-  mayReach: ((origin: string) => boolean) | undefined
-}
-
-/** The outcome of a call, with everything that the history and tool tests show. */
-export type CallOutcome = {
+/** A performed call, with everything that the history and tool tests show. */
+export type PerformedCall = {
   result: ToolResult
   /** Undefined if the call failed before the request was built. */
   request: RenderedRequest | undefined
@@ -48,11 +23,70 @@ export type CallOutcome = {
   durationMs: number
 }
 
+/** Limits for the names in an error message, because callers can send any number of arguments. */
+const MAX_UNKNOWN_NAMES = 5
+const MAX_KNOWN_NAMES = 20
+const NAME_CHARACTERS = 64
+
+const quoteName = (name: string): string => `"${name.slice(0, NAME_CHARACTERS)}"`
+
+const hintOf = (exposed: ResolutionPlan['exposed']): string => {
+  if (exposed.size === 0) return 'this tool takes no arguments'
+  const listed = [...exposed.keys()].slice(0, MAX_KNOWN_NAMES).map(quoteName).join(', ')
+  const more = exposed.size - MAX_KNOWN_NAMES
+  return `this tool takes ${listed}${more > 0 ? ` and ${more} more` : ''}`
+}
+
+/**
+ * Returns one error line for each unknown name, up to a limit, and one line for the rest. The first line also lists the
+ * valid parameters.
+ */
+const refuseUnknown = (args: object, exposed: ResolutionPlan['exposed']): readonly string[] => {
+  const unknown = Object.keys(args).filter(name => !exposed.has(name))
+  const lines = unknown
+    .slice(0, MAX_UNKNOWN_NAMES)
+    .map((name, index) => `There is no parameter ${quoteName(name)}${index === 0 ? `: ${hintOf(exposed)}` : ''}.`)
+  const more = unknown.length - MAX_UNKNOWN_NAMES
+  return more > 0 ? [...lines, `${more} more arguments are also unknown.`] : lines
+}
+
+/** Time limit for matching all patterns of a call, because matching blocks the event loop. */
+const MAX_PATTERNS_MS = 100
+const TAKES_TOO_LONG = "The arguments take too long to match against this tool's patterns. Send shorter ones."
+
+/**
+ * Resolves the values of a call from its arguments. Errors name the parameters that are invalid,
+ * missing or unknown, but never contain a value.
+ */
+const resolveCall = (plan: ResolutionPlan, args: JsonObject): Result<Values, string> => {
+  if (plan.problem !== undefined) return failure(plan.problem)
+  const errors = [...refuseUnknown(args, plan.exposed)]
+  const values = new Map<string, JsonValue>(plan.constants)
+  let matchedSince: number | undefined
+  for (const [name, { parameter, meta, check }] of plan.exposed) {
+    const argument = Object.hasOwn(args, name) ? args[name] : undefined
+    // Models send null for arguments they omit. Null is a valid value only for `json` parameters.
+    if (argument === undefined || (argument === null && parameter.type !== 'json')) {
+      if (parameter.default !== undefined) values.set(name, parameter.default)
+      else if (parameter.required) errors.push(`"${name}" is missing: it must be ${EXPECTED[parameter.type]}.`)
+      continue
+    }
+    if (meta.pattern !== undefined) {
+      matchedSince ??= performance.now()
+      if (performance.now() - matchedSince > MAX_PATTERNS_MS) return failure(TAKES_TOO_LONG)
+    }
+    const checked = check(argument, 'caller')
+    if (checked.ok) values.set(name, checked.value)
+    else errors.push(`"${name}" must be ${checked.error.expected}, and is ${checked.error.got}.`)
+  }
+  return errors.length === 0 ? success(values) : failure(truncateError(errors.join('\n')))
+}
+
 /**
  * Builds the request for these arguments, or returns an error for the caller. Does not check the
  * arguments against a schema.
  */
-export const renderCall = (plan: CallPlan, args: JsonValue | undefined): Result<RenderedRequest, string> => {
+export const renderCall = (plan: CallPlan, args: JsonObject): Result<RenderedRequest, string> => {
   // The error is not masked, because masking would confirm a guessed secret. It contains only names and declarations.
   const values = resolveCall(plan.resolution, args)
   if (!values.ok) return values
@@ -61,24 +95,24 @@ export const renderCall = (plan: CallPlan, args: JsonValue | undefined): Result<
 }
 
 /**
- * Runs a tool: finds the plan, resolves the arguments, renders and sends the request, and shapes the result. Never
- * throws. `onInternalError` receives unexpected errors, including those thrown by `findPlan`.
+ * Runs a tool: gets the plan, resolves the arguments, renders and sends the request, and shapes the result. Never
+ * throws. `onInternalError` receives unexpected errors, including those thrown by `getPlan`.
  */
 export const performCall = async (
-  findPlan: () => CallPlan,
+  getPlan: () => CallPlan,
   http: HttpClient,
-  args: JsonValue | undefined,
+  args: JsonObject,
   signal: StopSignal | undefined,
   onInternalError: (error: unknown) => void,
   cachedSend?: CachedSend | undefined,
-): Promise<CallOutcome> => {
+): Promise<PerformedCall> => {
   const startedAt = new Date()
   const startedMs = performance.now()
   let plan: CallPlan | undefined
   let request: RenderedRequest | undefined
   let response: OutboundResponse | undefined
   let cached: CachedResult | undefined
-  const end = (result: ToolResult): CallOutcome => ({
+  const end = (result: ToolResult): PerformedCall => ({
     result,
     request,
     response,
@@ -87,9 +121,9 @@ export const performCall = async (
     durationMs: performance.now() - startedMs,
   })
   try {
-    plan = findPlan()
-    const mismatch = plan.inputCheck && (await plan.inputCheck(args ?? {}, signal))
-    if (mismatch !== undefined) return end(errorResult(boundError(`Wrong arguments: ${mismatch}.`)))
+    plan = getPlan()
+    const mismatch = plan.inputCheck && (await plan.inputCheck(args, signal))
+    if (mismatch !== undefined) return end(errorResult(truncateError(`Wrong arguments: ${mismatch}.`)))
     const prepared = renderCall(plan, args)
     if (!prepared.ok) return end(errorResult(prepared.error))
     const rendered = prepared.value
@@ -124,27 +158,3 @@ export const performCall = async (
     return end(errorResult(INTERNAL_FAULT))
   }
 }
-
-/** Identifies a call in the history. */
-type CallIdentity = Required<Pick<CallToRecord, 'serverId' | 'instanceId' | 'tool' | 'caller' | 'client'>>
-
-/** Returns what the history records for an outcome. */
-export const describeOutcome = (
-  { result, request, response, cached, startedAt, durationMs }: CallOutcome,
-  { serverId, instanceId, tool, caller, client }: CallIdentity,
-): CallToRecord => ({
-  serverId,
-  instanceId,
-  tool,
-  caller,
-  client,
-  startedAt,
-  durationMs,
-  request,
-  cached,
-  outcome: isErrorResult(result) ? 'error' : 'ok',
-  status: response?.status ?? cached?.status,
-  requestBytes: request?.body === undefined ? 0 : Buffer.byteLength(request.body),
-  responseBytes: response?.body.length ?? cached?.responseBytes ?? 0,
-  error: findErrorText(result),
-})

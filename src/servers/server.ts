@@ -34,9 +34,11 @@ export type Global = { id: string; serverId: string; key: string; createdAt: Dat
 
 /** The source of a parameter's value in an instance. */
 export type Binding =
+  /** A fixed value, which may contain `{{global}}`. */
   | { source: 'instance'; value: JsonValue }
-  /** `key` is the key of the global. If undefined, the key is the parameter's own name. */
+  /** From a global or a secret. `key` is its key. If undefined, the key is the parameter's own name. */
   | { source: 'server'; key: string | undefined }
+  /** From the model: the caller's argument. */
   | { source: 'exposed' }
 
 /** Bindings by parameter name. A parameter without a binding is exposed. */

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../lib/kernel/json.ts'
-import type { ParameterMeta } from './parameter-check.ts'
+import type { ParameterMeta } from './check-value.ts'
 import type { ParameterType, TemplateParameter } from './template.ts'
 
 /** A `json` parameter accepts any JSON value. */

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../lib/kernel/json.ts'
-import { castValue } from './cast.ts'
+import { castValue } from './check-value.ts'
 import { MAX_PARAMETERS, MAX_PLACES } from './limits.ts'
 import type { Field, Hole } from './plan.ts'
 import type { ScannedPlace } from './scan.ts'

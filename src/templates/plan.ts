@@ -2,10 +2,10 @@ import type { JsonValue } from '../lib/kernel/json.ts'
 import { type Fault, HOLE, type Scan } from './scan.ts'
 import type { Place, RenderError, Values } from './template.ts'
 
-/** The outcome of rendering a part: its text, an error, or undefined if an optional value is missing. */
-export type Outcome = string | undefined | RenderError
+/** A rendered part: its text, an error, or undefined if an optional value is missing. */
+export type Rendered = string | undefined | RenderError
 /** Renders a part. Its placeholders reject values that would exceed `room` characters (`fillPlace` in render.ts). */
-export type Part = (values: Values, room: number) => Outcome
+export type Part = (values: Values, room: number) => Rendered
 
 /** How a value is encoded in one position. `encode` returns undefined for a value that is not allowed there. */
 export type Hole = {

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../lib/kernel/json.ts'
 import { failure, type Result, success } from '../lib/kernel/result.ts'
 import { MAX_RENDERED_BODY_CHARS, MAX_RENDERED_LINE_CHARS } from './limits.ts'
-import type { Field, Hole, Outcome, Part } from './plan.ts'
+import type { Field, Hole, Part, Rendered } from './plan.ts'
 import { HOLE } from './scan.ts'
 import type { RenderError, RenderedRequest, TemplateParameter, Values } from './template.ts'
 
@@ -58,7 +58,7 @@ const fillPlace = (hole: Hole, name: string, fallback: JsonValue | undefined, op
   const { encode } = hole
   const refused = { parameter: name, message: hole.refusal }
   const tooLong = { parameter: name, message: `is too long (at most ${limitOf(hole)} characters in total)` }
-  const missing: Outcome = optional ? hole.whenMissing : { parameter: name, message: 'is required' }
+  const missing: Rendered = optional ? hole.whenMissing : { parameter: name, message: 'is required' }
   return (values, room) => {
     const given = values.get(name)
     const value = given === undefined ? fallback : given

@@ -9,7 +9,7 @@ import {
   readText,
   TOOLS_OUTPUT,
 } from '../runtime/call/own-tool-arguments.ts'
-import { boundError, errorResult, type ToolResult } from '../runtime/call/tool-result.ts'
+import { errorResult, type ToolResult, truncateError } from '../runtime/call/tool-result.ts'
 import { type FoundBudget, renderFoundTools } from './found-tools.ts'
 import { createToolSearch, type ToolSearch, type ToolSearchParts } from './tool-search.ts'
 
@@ -83,7 +83,7 @@ const compileFind = (search: ToolSearch, { unlisted, budget }: SearchParts, coun
   isLinked: unlisted !== undefined,
   call: async (given, context) => {
     const question = readQuestion(given)
-    if (!question.ok) return { result: errorResult(boundError(question.error)) }
+    if (!question.ok) return { result: errorResult(truncateError(question.error)) }
     const { query, limit } = question.value
     const found = await search.find(query, limit, context)
     return { result: found.length === 0 ? nothingFound(query) : await renderFoundTools(found, budget) }
@@ -140,7 +140,7 @@ const compileCall = (tools: readonly CompiledTool[], search: ToolSearch, parts: 
     call: async (given, context) => {
       const found = find(given, context.link?.peer)
       if (found.ok) return found.value.tool.call(found.value.args, context)
-      return { result: errorResult(boundError(await explain(found.error, context))) }
+      return { result: errorResult(truncateError(await explain(found.error, context))) }
     },
   }
 }

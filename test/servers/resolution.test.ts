@@ -162,7 +162,7 @@ describe('the parameters of a call', () => {
     for (const line of [
       '"a" must be an integer, and is a string',
       '"b" is missing: it must be a string',
-      '"c" is missing: it must be a boolean',
+      '"c" is missing: it must be true or false',
       'no parameter "d": this tool takes "a", "b", "c"',
       'no parameter "constructor"',
     ]) {

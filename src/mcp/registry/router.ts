@@ -30,6 +30,9 @@ export type RoutedTool = {
   isOutputWrapped: boolean
 }
 
+/** A tool to call, and its arguments: `{}` if the client sent none. */
+export type RoutedCall = { routed: RoutedTool; args: JsonObject }
+
 /** Clients must not cache lists, so that changes are visible at once. */
 const LIST_TTL_MS = 0
 /** The name, capabilities and instructions change only when Patchbay's version or the server's settings change. */

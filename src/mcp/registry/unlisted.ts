@@ -1,26 +1,28 @@
+import { isJsonObject } from '../../lib/kernel/json.ts'
 import type { RequestMessage } from '../message.ts'
 import { respondPlainly } from '../respond.ts'
 import { bytesResponse, type RpcResponse } from '../rpc-response.ts'
 import type { Session } from '../sessions/session.ts'
 import { findAskableClient } from '../sessions/session-upstreams.ts'
 import { askableOf } from '../stateless/stateless-peer.ts'
-import { type RoutedTool, type Router, routeTool } from './router.ts'
+import { type RoutedCall, type Router, routeTool } from './router.ts'
 import { renderTool } from './tool-definition.ts'
 
 /** Finds a tool that is available only to clients that upstreams can ask for input. */
-const find = ({ server }: Router, { params }: RequestMessage): RoutedTool | undefined => {
+const find = ({ server }: Router, { params }: RequestMessage): RoutedCall | undefined => {
   const found = typeof params?.name === 'string' ? server.unlisted?.find(params.name) : undefined
-  return found && routeTool(found)
+  const args = params?.arguments
+  return found && { routed: routeTool(found), args: isJsonObject(args) ? args : {} }
 }
 
 /** Finds an unlisted tool by name. Returns undefined if upstreams cannot ask the session's client for input. */
-export const findUnlisted = (router: Router, session: Session, request: RequestMessage): RoutedTool | undefined =>
+export const findUnlisted = (router: Router, session: Session, request: RequestMessage): RoutedCall | undefined =>
   router.server.unlisted !== undefined && findAskableClient(router, session) !== undefined
     ? find(router, request)
     : undefined
 
 /** Like `findUnlisted`, for a stateless request. */
-export const findStatelessUnlisted = (router: Router, request: RequestMessage): RoutedTool | undefined =>
+export const findStatelessUnlisted = (router: Router, request: RequestMessage): RoutedCall | undefined =>
   Object.keys(askableOf(request.params)).length > 0 ? find(router, request) : undefined
 
 /** End of a list's last page. Other pages end with a cursor. */

@@ -1,13 +1,13 @@
 import { isJsonObject } from '../../lib/kernel/json.ts'
 import type { UpstreamResult } from '../../runtime/call/tool-result.ts'
 import type { Call } from '../call.ts'
+import { isInputRequired, renderPassed } from '../call-tool.ts'
+import type { ReportFault } from '../http-exchange.ts'
 import type { RequestMessage } from '../message.ts'
 import { ERROR } from '../protocol.ts'
 import { groupOf } from '../registry/groups.ts'
 import type { Era } from '../registry/listing.ts'
 import type { Router } from '../registry/router.ts'
-import { isInputRequired, renderPassed } from '../render-result.ts'
-import type { ReportFault } from '../respond.ts'
 import { errorResponse, type RpcResponse, refusal, resultResponse } from '../rpc-response.ts'
 
 /** Methods that only upstreams implement. */

@@ -3,14 +3,13 @@ import { CUT_OFF } from '../../lib/http/drain.ts'
 import type { JsonValue } from '../../lib/kernel/json.ts'
 import { type BodyLimits, parseBody, readBody } from '../body.ts'
 import type { Challenges } from '../challenges.ts'
-import { NO_MESSAGE } from '../classify.ts'
+import { NO_MESSAGE, parseMessage } from '../classify.ts'
 import { createChannel } from '../client-channel.ts'
 import { acceptsEventStream } from '../headers.ts'
-import { writeHead, writeRefusal, writeResponse } from '../http-exchange.ts'
-import { type Message, parseMessage, type RequestMessage } from '../message.ts'
+import { type ReportFault, writeHead, writeRefusal, writeResponse } from '../http-exchange.ts'
+import type { Message, RequestMessage } from '../message.ts'
 import { ERROR, listChanged, SESSION_VERSIONS } from '../protocol.ts'
 import type { MountedServer, Subscriber } from '../registry/mounted-server.ts'
-import type { ReportFault } from '../respond.ts'
 import {
   CUT_BY_SHUTDOWN,
   errorResponse,

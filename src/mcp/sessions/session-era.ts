@@ -1,12 +1,14 @@
 import type { Caller } from '../../servers/access/access.ts'
 import { type CallLink, findLogLevel } from '../../upstreams/connection/call-link.ts'
 import { type Call, createCall, type RunningCall } from '../call.ts'
+import { callTool, findTool } from '../call-tool.ts'
 import type { ClientChannel } from '../client-channel.ts'
+import type { ReportFault } from '../http-exchange.ts'
 import { isRequestId, type NotificationMessage, type RequestMessage, type ResponseMessage } from '../message.ts'
 import { ERROR } from '../protocol.ts'
 import type { Router } from '../registry/router.ts'
 import { findUnlisted, listTools } from '../registry/unlisted.ts'
-import { callTool, findTool, type ReportFault, respondPlainly } from '../respond.ts'
+import { respondPlainly } from '../respond.ts'
 import { errorResponse, invalidParams, isRefusal, type RpcResponse, refusal, resultResponse } from '../rpc-response.ts'
 import { mayAskUpstream, requestUpstream } from './ask-upstream.ts'
 import { createCallLink } from './call-links.ts'
@@ -48,9 +50,9 @@ const startToolCall = (request: SessionRequest): RpcResponse | RunningCall => {
   const listed = findTool(router, message.params)
   const found = isRefusal(listed) ? (findUnlisted(router, session, message) ?? listed) : listed
   if (isRefusal(found)) return errorResponse(message.id, found)
-  const link = found.tool.isLinked === true ? linkFor(request) : undefined
+  const link = found.routed.tool.isLinked === true ? linkFor(request) : undefined
   const call = createCall(message, caller, session.client, channel, link)
-  return track(session, call, callTool(router, found, message, call, 'session', report))
+  return track(session, call, callTool(router, found, call, 'session', report))
 }
 
 /**

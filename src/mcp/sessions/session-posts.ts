@@ -1,8 +1,8 @@
 import { CLOSED_CHANNEL, createPostChannel } from '../client-channel.ts'
+import type { ReportFault } from '../http-exchange.ts'
 import type { Message, RequestId, RequestMessage } from '../message.ts'
 import { ERROR } from '../protocol.ts'
 import type { BatchReply, Reply } from '../reply.ts'
-import type { ReportFault } from '../respond.ts'
 import {
   CUT_BY_SHUTDOWN,
   errorResponse,

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { JsonValue } from '../../lib/kernel/json.ts'
+import type { JsonObject } from '../../lib/kernel/json.ts'
 import { argumentAt, type ParamHeader } from '../../lib/kernel/param-headers.ts'
 import { decodeHeaderText, headerMismatch, headerOf, invalidBase64 } from '../headers.ts'
 import type { Refusal } from '../rpc-response.ts'
@@ -12,7 +12,7 @@ const DECIMAL = /^-?\d+(\.\d+)?$/
  */
 export const checkParamHeaders = (
   declared: readonly ParamHeader[],
-  args: JsonValue | undefined,
+  args: JsonObject,
   headers: IncomingHttpHeaders,
 ): Refusal | undefined => {
   for (const { path, header, isNumeric } of declared) {

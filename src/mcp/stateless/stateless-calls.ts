@@ -1,13 +1,14 @@
 import { type CallLink, findLogLevel } from '../../upstreams/connection/call-link.ts'
 import { type Call, createCall } from '../call.ts'
+import { callTool, findTool } from '../call-tool.ts'
 import { type ClientChannel, createPostChannel, type PostChannel } from '../client-channel.ts'
 import { clientName } from '../envelope.ts'
 import { acceptsEventStream } from '../headers.ts'
+import type { ReportFault } from '../http-exchange.ts'
 import { metaOf, type RequestMessage } from '../message.ts'
 import { META } from '../protocol.ts'
 import { findStatelessUnlisted } from '../registry/unlisted.ts'
 import type { Reply } from '../reply.ts'
-import { callTool, findTool, type ReportFault } from '../respond.ts'
 import { errorResponse, isRefusal, type Refusal } from '../rpc-response.ts'
 import type { ServerRequest } from '../server-request.ts'
 import { mayAskUpstream, requestUpstream } from '../sessions/ask-upstream.ts'
@@ -53,20 +54,21 @@ export const createStatelessCalls = (states: RequestStates, report: ReportFault)
   }
 
   return {
-    callTool: (request: ServerRequest, message: RequestMessage): Reply => {
+    startToolCall: (request: ServerRequest, message: RequestMessage): Reply => {
       const { http, mounted } = request
       const { router } = mounted
       const { id, params } = message
       const listed = findTool(router, params)
       const found = isRefusal(listed) ? (findStatelessUnlisted(router, message) ?? listed) : listed
       if (isRefusal(found)) return errorResponse(id, found)
-      const mismatch = checkParamHeaders(found.paramHeaders, params?.arguments, http.headers)
+      const { tool, paramHeaders } = found.routed
+      const mismatch = checkParamHeaders(paramHeaders, found.args, http.headers)
       if (mismatch !== undefined) return errorResponse(id, mismatch)
       const channel = openChannel(request)
-      const link = found.tool.isLinked === true ? linkFor(request, message, channel) : undefined
+      const link = tool.isLinked === true ? linkFor(request, message, channel) : undefined
       if (link !== undefined && isRefusal(link)) return errorResponse(id, link)
       const call = startCall(request, message, channel, link)
-      const response = callTool(router, found, message, call, 'stateless', report)
+      const response = callTool(router, found, call, 'stateless', report)
       return { request: message, call, channel, response }
     },
 

@@ -6,11 +6,11 @@ import type { Result } from '../../lib/kernel/result.ts'
 import { type CallCost, type Shortened, withShortened } from '../../runtime/call/call-cost.ts'
 import { type CallContext, type CompiledTool, onlyReads } from '../../runtime/call/compiled-tool.ts'
 import {
-  boundError,
   errorResult,
   isPassed,
   isRefused,
   type ToolResult,
+  truncateError,
   type UpstreamResult,
 } from '../../runtime/call/tool-result.ts'
 import { DEFAULT_RESPONSE_TOKENS } from '../../tools/response/response-tokens.ts'
@@ -96,7 +96,7 @@ export const compileCutResultTools = (parts: CutResultToolParts): CompiledTool[]
     context: CallContext,
   ): Promise<Fetched> => {
     const tool = findTool(source.group, source.tool, context)
-    if (!tool.ok) return { shown: errorResult(boundError(tool.error)) }
+    if (!tool.ok) return { shown: errorResult(truncateError(tool.error)) }
     const { call, callWhole = call } = tool.value
     const { result, cost, contentType } = await callWhole(source.args, context)
     if (isRefused(result)) return { shown: result, cost }
@@ -147,9 +147,9 @@ export const compileCutResultTools = (parts: CutResultToolParts): CompiledTool[]
         tokensBefore: about.tokens,
         keepsWhole: true,
       })
-      if (!seen.ok) return { shown: errorResult(boundError(seen.error)) }
+      if (!seen.ok) return { shown: errorResult(truncateError(seen.error)) }
       const [fault] = seen.value.errors
-      if (fault !== undefined && seen.value.text === '') return { shown: errorResult(boundError(fault.message)) }
+      if (fault !== undefined && seen.value.text === '') return { shown: errorResult(truncateError(fault.message)) }
       return await render(seen.value, source, context)
     } catch (error) {
       onInternalError(error)
@@ -161,7 +161,7 @@ export const compileCutResultTools = (parts: CutResultToolParts): CompiledTool[]
     request: Result<InspectionRequest, string>,
     context: CallContext,
   ): Promise<Inspected & Called> => {
-    if (!request.ok) return { shown: errorResult(boundError(request.error)) }
+    if (!request.ok) return { shown: errorResult(truncateError(request.error)) }
     const { source, steps } = request.value
     const fetched = await (source.kind === 'kept' ? fetchKept(source.cacheId, context) : fetchFresh(source, context))
     if ('shown' in fetched) return fetched

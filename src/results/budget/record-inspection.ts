@@ -1,9 +1,9 @@
 import type { Recorder } from '../../history/execution-record.ts'
-import { isJsonObject, type JsonValue } from '../../lib/kernel/json.ts'
+import type { JsonObject } from '../../lib/kernel/json.ts'
 import type { CallContext } from '../../runtime/call/compiled-tool.ts'
 import { findErrorText, isRefused, type ToolResult, type UpstreamResult } from '../../runtime/call/tool-result.ts'
-import type { Masker } from '../mask/masking.ts'
-import { maskBeginning, recordCall } from '../mask/record-call.ts'
+import { type Masker, maskBeginning } from '../mask/masking.ts'
+import { recordCall } from '../mask/record-call.ts'
 import { readTexts } from './result-parts.ts'
 
 export type InspectionRecordParts = { serverId: string; recorder: Pick<Recorder, 'record'>; masker: Masker }
@@ -12,19 +12,18 @@ export type InspectionRecordParts = { serverId: string; recorder: Pick<Recorder,
 const ADDRESS = 'patchbay:answers/'
 
 /** Hides the cache id, because anyone who sees it in the history of a public server could open the result. */
-const withoutId = (given: JsonValue | undefined): JsonValue =>
-  isJsonObject(given) && given.cache_id !== undefined ? { ...given, cache_id: '•••' } : (given ?? {})
+const withoutId = (args: JsonObject): JsonObject => (args.cache_id === undefined ? args : { ...args, cache_id: '•••' })
 
 /**
  * Records inspections of cached results in the history, like tool calls. The inner function returns the execution's id.
  */
 export const createInspectionRecords =
   ({ serverId, recorder, masker }: InspectionRecordParts) =>
-  (tool: string, given: JsonValue | undefined, { caller, client }: CallContext) => {
+  (tool: string, args: JsonObject, { caller, client }: CallContext) => {
     const startedAt = new Date()
     const startedMs = performance.now()
     return (result: ToolResult | UpstreamResult): string => {
-      const body = JSON.stringify(withoutId(given))
+      const body = JSON.stringify(withoutId(args))
       const texts = isRefused(result) ? [] : readTexts(result)
       const error = findErrorText(result)
       return recordCall(recorder, masker, {

@@ -1,10 +1,11 @@
+import { BODY_CHARACTERS } from '../../history/execution-record.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/kernel/json.ts'
-import { MAX_JSON_DEPTH } from '../../lib/kernel/limits.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
+import { MAX_SECRET_BYTES } from '../../lib/kernel/limits.ts'
 import { once } from '../../lib/kernel/once.ts'
 import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
-import { writtenBases } from '../../templates/base-url.ts'
 import { createSecretFinder, mergeRanges, type Range } from './find-secrets.ts'
+import { rewrittenForms } from './spellings.ts'
 
 /** The replacement for a secret in text. */
 const MASK = '•••'
@@ -15,6 +16,10 @@ const MASK_BYTE = '*'
  * of this length takes 10 ms.
  */
 const LONG_CHARACTERS = 256 * 1_024
+
+/** Maximum characters of an encoded secret. Encodings multiply a secret's length. */
+const LONGEST_FORM = 16 * MAX_SECRET_BYTES
+const CHARACTERS_TO_MASK = BODY_CHARACTERS + LONGEST_FORM
 
 /** Searches a long string for secrets in the worker pool. Rejects with a MaskingError if the search fails. */
 export type SecretSearch = (
@@ -113,20 +118,6 @@ type Search = {
 
 const NOTHING: Search = { now: () => [], anyLength: async () => [] }
 
-/** Returns an array or object as a `json` parameter renders it; other JSON is rendered unchanged. */
-const writtenJson = (text: string): string[] => {
-  if (!/^\s*[[{]/.test(text)) return []
-  const json = parseJson(text, MAX_JSON_DEPTH)
-  return json.ok ? [JSON.stringify(json.value)] : []
-}
-
-/**
- * Returns the other forms that a string may take in a request because its parameter type normalizes it: a base URL, or
- * JSON without whitespace.
- */
-const rewrittenForms = (text: string): string[] =>
-  [...writtenBases(text), ...writtenJson(text)].filter(form => form !== text)
-
 const createSearch = (secrets: readonly string[], secretSearch: SecretSearch | undefined): Search => {
   const sent = secrets.filter(secret => secret !== '').flatMap(secret => [secret, ...rewrittenForms(secret)])
   if (sent.length === 0) return NOTHING
@@ -198,3 +189,12 @@ const maskerOf = (search: Search, secretSearch: SecretSearch | undefined): Maske
  */
 export const createMasker = (secrets: readonly string[], secretSearch?: SecretSearch): Masker =>
   maskerOf(createSearch(secrets, secretSearch), secretSearch)
+
+/**
+ * Masks as much of a string as the history stores, because masking all of a long one would take seconds. A secret that
+ * is cut off at the end of the slice would not be found, so a longer slice is masked and its tail is dropped.
+ */
+export const maskBeginning = (text: string, masker: Masker): string =>
+  text.length <= CHARACTERS_TO_MASK || masker.isEmpty
+    ? masker.text(text)
+    : `${masker.text(text.slice(0, CHARACTERS_TO_MASK)).slice(0, -LONGEST_FORM)}…`

@@ -1,5 +1,6 @@
 import { newExecutionId } from '../../history/execution-id.ts'
 import {
+  BODY_CHARACTERS,
   ERROR_CHARACTERS,
   type ExecutionRecord,
   MASKED,
@@ -7,30 +8,14 @@ import {
   type Recorder,
   roundToMicroseconds,
 } from '../../history/execution-record.ts'
-import { MAX_SECRET_BYTES } from '../../lib/kernel/limits.ts'
 import type { Caller } from '../../servers/access/access.ts'
 import type { RenderedRequest } from '../../templates/template.ts'
-import type { Masker } from './masking.ts'
+import { type Masker, maskBeginning } from './masking.ts'
 
-/** Maximum characters of a request body in the history. Its full size is also recorded. */
-const BODY_CHARACTERS = 16 * 1_024
 const URL_CHARACTERS = 4 * 1_024
 const HEADER_CHARACTERS = 1_024
 /** Maximum characters of all headers, including names. The rest is replaced by a single entry, `…`. */
 const ALL_HEADERS_CHARACTERS = 16 * 1_024
-
-/** Maximum characters of an encoded secret. Encodings multiply a secret's length. */
-const LONGEST_FORM = 16 * MAX_SECRET_BYTES
-const MASKED_CHARACTERS = BODY_CHARACTERS + LONGEST_FORM
-
-/**
- * Masks as much of a string as the history stores, because masking all of a long one would take seconds. A secret that
- * is cut off at the end of the slice would not be found, so a longer slice is masked and its tail is dropped.
- */
-export const maskBeginning = (text: string, masker: Masker): string =>
-  text.length <= MASKED_CHARACTERS || masker.isEmpty
-    ? masker.text(text)
-    : `${masker.text(text.slice(0, MASKED_CHARACTERS)).slice(0, -LONGEST_FORM)}…`
 
 const maskWith = (
   { method, url, headers, body }: RenderedRequest,

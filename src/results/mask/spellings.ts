@@ -1,3 +1,7 @@
+import { parseJson } from '../../lib/kernel/json.ts'
+import { MAX_JSON_DEPTH } from '../../lib/kernel/limits.ts'
+import { writtenBases } from '../../templates/base-url.ts'
+
 type Encode = (text: string) => string
 
 const inJson: Encode = text => JSON.stringify(text).slice(1, -1)
@@ -80,3 +84,17 @@ export const base64Cores = (text: string): string[] =>
     const core = unpadded.slice(offset === 0 ? 0 : offset + 1, isCut ? -1 : undefined)
     return core.length < MIN_BASE64_CHARACTERS ? [] : [core, core.replaceAll('+', '-').replaceAll('/', '_')]
   })
+
+/** Returns an array or object as a `json` parameter renders it; other JSON is rendered unchanged. */
+const writtenJson = (text: string): string[] => {
+  if (!/^\s*[[{]/.test(text)) return []
+  const json = parseJson(text, MAX_JSON_DEPTH)
+  return json.ok ? [JSON.stringify(json.value)] : []
+}
+
+/**
+ * Returns the other forms that a string may take in a request because its parameter type normalizes it: a base URL, or
+ * JSON without whitespace.
+ */
+export const rewrittenForms = (text: string): string[] =>
+  [...writtenBases(text), ...writtenJson(text)].filter(form => form !== text)

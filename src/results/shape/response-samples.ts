@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
 import { isSuccess, type OutboundResponse } from '../../lib/outbound/outbound-request.ts'
 import type { Masker } from '../mask/masking.ts'
-import { readText } from './shape.ts'
+import { decodeText } from './shape.ts'
 
 /** How long a sample is stored. Long enough for a builder to edit a tool without calling it again. */
 const KEPT_MS = 60 * 60 * 1_000
@@ -35,7 +35,7 @@ export const createResponseSamples = () => {
       signal: StopSignal,
     ): Promise<string | undefined> => {
       if (response === undefined || !isSuccess(response) || response.body.length === 0) return undefined
-      const read = readText(response)
+      const read = decodeText(response)
       if (read === undefined) return undefined
       const id = randomUUID()
       kept.set(id, { text: await masker.long.text(read.text, signal), type: read.type, userId })

@@ -8,7 +8,7 @@ import type { ToolDefinition } from '../../tools/tool.ts'
 import type { Masker } from '../mask/masking.ts'
 import type { ResponseSample } from './response-samples.ts'
 import type { ResultShaper } from './result-shaper.ts'
-import { LONG_TEXT_BYTES, readText, shapeResponse, structuredResult } from './shape.ts'
+import { decodeText, LONG_TEXT_BYTES, shapeResponse, structuredResult } from './shape.ts'
 import type { ShapingJob } from './shaping-job.ts'
 
 /**
@@ -110,7 +110,7 @@ export const shapeByRules = async (
   const { rules } = planned
   const isShapeable = isSuccess(response) && response.body.length > 0
   if (!isShapeable || !isWorthIt(rules, response.body.length)) return asItIs()
-  const read = readText(response)
+  const read = decodeText(response)
   if (read === undefined) return rules.transform === undefined ? asItIs() : errorResult(needsJson(rules.transform))
   const kind = { isHtml: isHtml(read.type), type: read.type, isStructured: outputCheck !== undefined }
   const outcome = await shapeTexts(planned, [await masker.long.text(read.text, signal)], kind)

@@ -4,8 +4,7 @@ import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
 import { isSuccess, type OutboundResponse } from '../../lib/outbound/outbound-request.ts'
 import { type BlocksResult, type ContentBlock, errorResult, type ToolResult } from '../../runtime/call/tool-result.ts'
 import type { SchemaCheck } from '../../tools/schemas/schema-check.ts'
-import type { Masker } from '../mask/masking.ts'
-import { maskBeginning } from '../mask/record-call.ts'
+import { type Masker, maskBeginning } from '../mask/masking.ts'
 import { splitMultipart } from './multipart.ts'
 
 /** Maximum number of characters of an error response's body that the model sees. */
@@ -130,7 +129,7 @@ const multipartResult = async (
 export const LONG_TEXT_BYTES = 8 * 1_024
 
 /** Returns a response's text and media type, or undefined if the response is not text. */
-export const readText = (response: OutboundResponse): { text: string; type: string | undefined } | undefined => {
+export const decodeText = (response: OutboundResponse): { text: string; type: string | undefined } | undefined => {
   const { type, charset } = parseMediaType(headerOf(response, 'content-type'))
   return isText(type, response.body) ? { text: decode(response.body, charset), type } : undefined
 }
@@ -158,7 +157,7 @@ export const shapeResponse = async (
 ): Promise<ToolResult> => {
   const { body, url } = response
   if (!isSuccess(response)) {
-    const read = readText(response)
+    const read = decodeText(response)
     return errorResponseResult(response, masker, read && maskBeginning(read.text, masker))
   }
   const contentType = headerOf(response, 'content-type')

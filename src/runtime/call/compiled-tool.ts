@@ -56,7 +56,7 @@ export type CompiledTool = {
   /** What builders should know about the tool's request, which clients do not see. */
   findings?: readonly Finding[] | undefined
   /** Calls the tool. Returns a refusal only for an upstream error whose code clients understand. */
-  call: (args: JsonValue | undefined, context: CallContext) => Promise<ToolOutcome>
+  call: (args: JsonObject, context: CallContext) => Promise<ToolOutcome>
   /** Same as `call`, but without a token budget. Undefined if `call` never cuts results. */
   callWhole?: CompiledTool['call'] | undefined
 }

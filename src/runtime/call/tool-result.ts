@@ -63,7 +63,7 @@ export const errorResult = (text: string): BlocksResult => ({ content: [{ type: 
 const MAX_ERROR_CHARACTERS = 4_000
 
 /** Truncates an error message about arguments, because a model reads it. */
-export const boundError = (text: string): string =>
+export const truncateError = (text: string): string =>
   (text.length > MAX_ERROR_CHARACTERS ? `${text.slice(0, MAX_ERROR_CHARACTERS)}…` : text).toWellFormed()
 
 /** The error message that callers see after an unexpected exception. */

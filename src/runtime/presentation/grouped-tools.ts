@@ -6,7 +6,7 @@ import { describeGroups, listNames, quoteName } from '../call/group-texts.ts'
 import { checkArguments, objectSchema, readInnerArguments, readText, TOOLS_OUTPUT } from '../call/own-tool-arguments.ts'
 import type { ToolGroup } from '../call/tool-group.ts'
 import { renderToolJson } from '../call/tool-json.ts'
-import { boundError, errorResult, type LongText } from '../call/tool-result.ts'
+import { errorResult, type LongText, truncateError } from '../call/tool-result.ts'
 
 /** The members that calls need. Lists are sent from prepared bytes. */
 type GroupedTool = Pick<CompiledTool, 'call' | 'isReadOnly' | 'isReadOnlyCall'>
@@ -102,7 +102,7 @@ const compileGet = (finder: Finder, groups: readonly ToolGroup[]): CompiledTool 
     isLinked: groups.some(({ unlisted }) => unlisted !== undefined),
     call: async (given, { link }) => {
       const found = find(given)
-      return { result: found.ok ? listTools(found.value, link?.peer) : errorResult(boundError(found.error)) }
+      return { result: found.ok ? listTools(found.value, link?.peer) : errorResult(truncateError(found.error)) }
     },
   }
 }
@@ -140,7 +140,7 @@ const compileCall = (finder: Finder, groups: readonly ToolGroup[]): CompiledTool
     call: async (given, context) => {
       const found = find(given, context.link?.peer)
       if (found.ok) return found.value.tool.call(found.value.args, context)
-      return { result: errorResult(boundError(found.error)) }
+      return { result: errorResult(truncateError(found.error)) }
     },
   }
 }

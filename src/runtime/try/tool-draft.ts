@@ -13,9 +13,10 @@ import type { SchemaChecks } from '../../tools/schemas/schema-check.ts'
 import type { ToolDefinition } from '../../tools/tool.ts'
 import { type CompiledDefinition, checkDefinition } from '../../tools/tool-definition.ts'
 import type { ToolService } from '../../tools/tools.service.ts'
-import { type ExecutionParts, planCall } from '../compile-tool.ts'
+import type { ExecutionParts } from '../compile-tool.ts'
 import { type GlobalParts, loadOpenedGlobals, NO_GLOBALS, type OpenedGlobals } from '../opened-globals.ts'
-import { type CallPlan, performCall, renderCall } from '../perform-call.ts'
+import { performCall, renderCall } from '../perform-call.ts'
+import { type CallPlan, planCall } from '../plan-call.ts'
 import { toCurl } from './curl.ts'
 import { showTest, type ToolTest } from './tool-test.ts'
 
@@ -120,9 +121,9 @@ export const createToolDrafts = (
     const names = compiled.parameters.map(({ parameter }) => parameter.name)
     const bindings = instance?.bindings ?? bindingsByName(names, args, globals)
     const exposed = Object.entries(args).filter(([name]) => bindingOf(bindings, name).source === 'exposed')
-    const findPlan = (): CallPlan =>
+    const getPlan = (): CallPlan =>
       planCall(definition, compiled, bindings, globals, limits, shapingContextOf(actor, wiring))
-    return { bindings, findPlan, exposedArgs: Object.fromEntries(exposed) }
+    return { bindings, getPlan, exposedArgs: Object.fromEntries(exposed) }
   }
 
   return {
@@ -133,9 +134,9 @@ export const createToolDrafts = (
       const checked = checkDefinition(definition)
       if (!checked.ok) return undefined
       const compiled = checked.value
-      const { bindings, findPlan, exposedArgs } = wire(actor, draft, compiled, wiring)
+      const { bindings, getPlan, exposedArgs } = wire(actor, draft, compiled, wiring)
       // Compiling a custom schema takes time, so it is checked only when the draft is sent or saved.
-      const prepared = renderCall(findPlan(), exposedArgs)
+      const prepared = renderCall(getPlan(), exposedArgs)
       const request = prepared.ok ? maskRequest(prepared.value, wiring.globals.masker) : undefined
       return {
         compiled,
@@ -157,8 +158,8 @@ export const createToolDrafts = (
     sendDraft: async (actor: Actor, draft: ToolDraft, signal: AbortSignal): Promise<DraftTest> => {
       const wiring = await findWiring(actor, draft)
       const compiled = tools.assertTool(draft.definition)
-      const { findPlan, exposedArgs } = wire(actor, draft, compiled, wiring)
-      const outcome = await performCall(findPlan, http, exposedArgs, signal, onInternalError)
+      const { getPlan, exposedArgs } = wire(actor, draft, compiled, wiring)
+      const outcome = await performCall(getPlan, http, exposedArgs, signal, onInternalError)
       const { masker } = wiring.globals
       const sampleId = await samples.keep(actor.userId, outcome.response, masker, signal)
       return { ...(await showTest(outcome, masker, signal)), sampleId }

@@ -3,7 +3,7 @@ import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
 import type { OutboundResponse } from '../../lib/outbound/outbound-request.ts'
 import type { Masker } from '../../results/mask/masking.ts'
 import { maskRequest } from '../../results/mask/record-call.ts'
-import type { CallOutcome } from '../perform-call.ts'
+import type { PerformedCall } from '../perform-call.ts'
 import { toCurl } from './curl.ts'
 
 const maskHeaders = (headers: OutboundResponse['headers'], masker: Masker) =>
@@ -25,7 +25,7 @@ const showResponse = async (response: OutboundResponse, durationMs: number, mask
 
 /** Converts a call's outcome for display to the user who tries the tool. */
 export const showTest = async (
-  { result, request, response, durationMs }: CallOutcome,
+  { result, request, response, durationMs }: PerformedCall,
   masker: Masker,
   signal: StopSignal,
 ) => {

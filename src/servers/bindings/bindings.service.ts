@@ -5,7 +5,7 @@ import { AppError, type FieldError } from '../../lib/kernel/errors.ts'
 import type { Sealing } from '../../lib/process/sealing.ts'
 import { checkDefinition } from '../../tools/tool-definition.ts'
 import { listUpstreamsReferringTo } from '../../upstreams/global-uses.ts'
-import { addGlobal, type GlobalInput } from '../globals/globals.service.ts'
+import { createGlobalIn, type GlobalInput } from '../globals/globals.service.ts'
 import { listGlobals, listSecretKeys } from '../globals/globals.store.ts'
 import type { Binding, Global, Instance } from '../server.ts'
 import { getServerFor, type ServerServiceParts } from '../servers.service.ts'
@@ -171,7 +171,9 @@ export const createRewiringService = ({ db, changes, sealing }: ServerServicePar
           const server = await getServerFor(tx, actor, serverId, 'build')
           const globals: Global[] = []
           for (const { parameter, key, ...input } of newGlobals) {
-            globals.push(await addGlobal(tx, { actor, server, sealing }, key, input).catch(nameParameter(parameter)))
+            globals.push(
+              await createGlobalIn(tx, { actor, server, sealing }, key, input).catch(nameParameter(parameter)),
+            )
           }
           const instance = await changeInstance(tx, actor, id, { patch })
           announce({ type: 'server_changed', serverId })

@@ -1,6 +1,6 @@
 import { type JsonValue, parseJson } from '../../lib/kernel/json.ts'
 import { MAX_JSON_DEPTH } from '../../lib/kernel/limits.ts'
-import type { CheckedParameter } from '../../templates/parameter-check.ts'
+import type { CheckedParameter } from '../../templates/compile-parameters.ts'
 import type { CompiledDefinition } from '../../tools/tool-definition.ts'
 import type { Binding, Bindings } from '../server.ts'
 

@@ -17,7 +17,6 @@ import type { Global, Server } from '../server.ts'
 import { auditGlobal } from '../server-audit.ts'
 import { getServerFor, type ServerServiceParts } from '../servers.service.ts'
 import { listAllInstances } from '../tools/instances.store.ts'
-import { sealGlobal } from './global-secrets.ts'
 import * as store from './globals.store.ts'
 
 const invalid = (path: 'key' | 'value', message: string, detail: string): AppError =>
@@ -71,7 +70,7 @@ export type GlobalInput = { value: string; secret?: boolean | undefined }
  * Sets a global in the caller's transaction. The caller checks permissions and announces the change. A secret remains a
  * secret unless `secret` is false.
  */
-const setGlobal = async (
+const putGlobalIn = async (
   tx: Transaction,
   { actor, server, sealing }: { actor: Actor; server: Server; sealing: Sealing },
   key: string,
@@ -84,24 +83,22 @@ const setGlobal = async (
   await assertGlobalMayChange(tx, actor, { serverId: server.id, key, isSecret })
   if (existing === undefined) await assertRoom(tx, server.id)
   if (isSecret && existing?.isSecret !== true) await assertMayBeSecret(tx, server.id, key)
-  const content = isSecret
-    ? { isSecret, sealed: sealGlobal(input.value, server.id, key, sealing) }
-    : { isSecret, value: input.value }
   const secretBytes = isSecret ? await store.countSecretBytes(tx, server.id) : 0
-  const global = await store.putGlobal(tx, server.id, key, content)
+  const global = await store.putGlobal(tx, sealing, server.id, key, { value: input.value, isSecret })
   if (isSecret) await assertSecretsFit(tx, server.id, secretBytes)
   await auditGlobal(tx, actor, server, { key, from: existing?.isSecret, to: isSecret })
   return { global, isNew: existing === undefined }
 }
 
-/** Same as `setGlobal`, but throws `conflict` if the key already exists. */
-export const addGlobal = async (
+/** Same as `putGlobalIn`, but throws `conflict` if the key already exists. */
+export const createGlobalIn = async (
   tx: Transaction,
   by: { actor: Actor; server: Server; sealing: Sealing },
   key: string,
   input: GlobalInput,
 ): Promise<Global> => {
-  if ((await store.findGlobal(tx, by.server.id, key)) === undefined) return (await setGlobal(tx, by, key, input)).global
+  if ((await store.findGlobal(tx, by.server.id, key)) === undefined)
+    return (await putGlobalIn(tx, by, key, input)).global
   throw new AppError('conflict', `This server already has a global "${key}".`, {
     errors: [{ path: 'key', message: 'is already used in this server' }],
   })
@@ -134,7 +131,7 @@ export const createGlobalService = ({ db, changes, sealing }: ServerServiceParts
     assertKey(key)
     return changes.commit(async (tx, announce) => {
       const server = await getServerFor(tx, actor, serverId, 'build')
-      const done = await setGlobal(tx, { actor, server, sealing }, key, input)
+      const done = await putGlobalIn(tx, { actor, server, sealing }, key, input)
       announce({ type: 'server_changed', serverId })
       return done
     })
@@ -144,7 +141,7 @@ export const createGlobalService = ({ db, changes, sealing }: ServerServiceParts
   createGlobal: (actor: Actor, serverId: string, key: string, input: GlobalInput): Promise<Global> =>
     changes.commit(async (tx, announce) => {
       const server = await getServerFor(tx, actor, serverId, 'build')
-      const global = await addGlobal(tx, { actor, server, sealing }, key, input)
+      const global = await createGlobalIn(tx, { actor, server, sealing }, key, input)
       announce({ type: 'server_changed', serverId })
       return global
     }),

@@ -1,8 +1,11 @@
-import type { Rows, Transaction } from '../../lib/db/client.ts'
+import type { Database, Rows, Transaction } from '../../lib/db/client.ts'
 import { type IdPage, idPageQuery } from '../../lib/http/id-paging.ts'
 import { mapFound } from '../../lib/kernel/missing.ts'
-import type { Sealed } from '../../lib/process/sealing.ts'
+import type { Sealing } from '../../lib/process/sealing.ts'
 import type { Global } from '../server.ts'
+
+/** Ties a ciphertext to its server and key, so that it cannot be decrypted as another global. */
+const contextOf = (serverId: string, key: string) => ({ purpose: 'server-global', ownerId: serverId, name: key })
 
 const toGlobal = ({ isSecret, value, keyId, ...row }: Rows.Global): Global => ({
   ...row,
@@ -32,15 +35,16 @@ export const countSecretBytes = async (tx: Transaction, serverId: string): Promi
   return rows.reduce((bytes, { value }) => bytes + Buffer.byteLength(value, 'base64'), 0)
 }
 
+/** Creates or replaces a global. Encrypts the value of a secret. */
 export const putGlobal = async (
   tx: Transaction,
+  sealing: Sealing,
   serverId: string,
   key: string,
-  content: { isSecret: false; value: string } | { isSecret: true; sealed: Sealed },
+  { value, isSecret }: { value: string; isSecret: boolean },
 ): Promise<Global> => {
-  const data = content.isSecret
-    ? { isSecret: true, value: content.sealed.text, keyId: content.sealed.keyId }
-    : { isSecret: false, value: content.value, keyId: null }
+  const stored = isSecret ? sealing.seal(value, contextOf(serverId, key)) : { text: value, keyId: null }
+  const data = { isSecret, value: stored.text, keyId: stored.keyId }
   const where = { serverId_key: { serverId, key } }
   return toGlobal(await tx.global.upsert({ where, create: { serverId, key, ...data }, update: data }))
 }
@@ -48,6 +52,20 @@ export const putGlobal = async (
 export const removeGlobal = async (tx: Transaction, serverId: string, key: string): Promise<void> => {
   await tx.global.deleteMany({ where: { serverId, key } })
 }
+
+/** Returns the value of a global. Throws SealError if a secret cannot be decrypted. */
+export const openGlobal = (global: Global, sealing: Sealing): string =>
+  global.isSecret ? sealing.open(global.sealed, contextOf(global.serverId, global.key)) : global.value
+
+/** Creates a function that decrypts a server's globals, by key. Its result must never be shown. */
+export const createGlobalOpener =
+  ({ db, sealing }: { db: Database; sealing: Sealing }) =>
+  async (serverId: string): Promise<ReadonlyMap<string, { value: string; isSecret: boolean }>> => {
+    const globals = await listGlobals(db, serverId)
+    return new Map(
+      globals.map(global => [global.key, { value: openGlobal(global, sealing), isSecret: global.isSecret }]),
+    )
+  }
 
 /** Lists the IDs of the master keys that stored secrets are encrypted with. These keys must not be removed. */
 export const listSealingKeyIds = async (tx: Transaction): Promise<string[]> => {

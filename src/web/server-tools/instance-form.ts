@@ -6,7 +6,7 @@ import { toBindingOf } from '../../servers/bindings/binding-checks.ts'
 import { bindingOf } from '../../servers/bindings/bindings.ts'
 import { fixedText, type KnownGlobals } from '../../servers/bindings/sockets.ts'
 import type { Bindings, Instance } from '../../servers/server.ts'
-import type { CheckedParameter } from '../../templates/parameter-check.ts'
+import type { CheckedParameter } from '../../templates/compile-parameters.ts'
 
 /** Value of the select option that creates a new global when the form is saved. */
 export const NEW_GLOBAL = '+'

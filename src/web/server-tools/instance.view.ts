@@ -7,7 +7,7 @@ import { bindingOf, findSecretAtRisk, type SecretAtRisk } from '../../servers/bi
 import { exposedSchemaOf } from '../../servers/bindings/exposed-schema.ts'
 import { fixedText, type KnownGlobals, socketsOf } from '../../servers/bindings/sockets.ts'
 import type { Binding, Bindings, Instance } from '../../servers/server.ts'
-import type { CheckedParameter } from '../../templates/parameter-check.ts'
+import type { CheckedParameter } from '../../templates/compile-parameters.ts'
 import type { CompiledDefinition } from '../../tools/tool-definition.ts'
 import { toChip, toShortError } from '../bindings/socket.view.ts'
 import { bindingsFrom, globalsWith, type InstanceForm, NEW_GLOBAL, newGlobalsFrom } from './instance-form.ts'

@@ -1,8 +1,7 @@
 import type { FieldError } from '../../lib/kernel/errors.ts'
 import type { JsonValue } from '../../lib/kernel/json.ts'
 import { describeJsonFault, findJsonFault } from '../../lib/kernel/json-fault.ts'
-import { castValue } from '../../templates/cast.ts'
-import type { ParameterMeta } from '../../templates/parameter-check.ts'
+import { castValue, type ParameterMeta } from '../../templates/check-value.ts'
 import type { TemplateParameter } from '../../templates/template.ts'
 
 type ParameterType = TemplateParameter['type']

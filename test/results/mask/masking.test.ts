@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { ExecutionRecord } from '../../../src/history/execution-record.ts'
 import { createMasker } from '../../../src/results/mask/masking.ts'
 import { recordCall } from '../../../src/results/mask/record-call.ts'
-import { describeOutcome } from '../../../src/runtime/perform-call.ts'
+import { describeOutcome } from '../../../src/runtime/compile-tool.ts'
 import { cookieHole, xmlAttributeHole } from '../../../src/templates/encodings.ts'
 import { runsOf } from '../../support/cases-of-run.ts'
 

@@ -3,87 +3,11 @@ import { RE2JS } from 're2js'
 import type { FieldError } from '../lib/kernel/errors.ts'
 import type { JsonValue } from '../lib/kernel/json.ts'
 import { failure, type Result, success } from '../lib/kernel/result.ts'
-import { isDoneWithin } from '../lib/process/time-limit.ts'
-import { castValue, EXPECTED, type Mismatch, type ValueSource } from './cast.ts'
-import {
-  FREE_PATTERN_STEPS,
-  MAX_LISTED_ENUM_VALUES,
-  MAX_MATCH_MS,
-  MAX_PARAMETERS_MS,
-  MAX_PATTERN_CHARS,
-  MAX_PATTERN_INPUT_CHARS,
-  MAX_PATTERN_INSTRUCTIONS,
-} from './limits.ts'
+import { castValue, checkFor, EXPECTED, type ParameterCheck, type ParameterMeta } from './check-value.ts'
+import { MAX_PARAMETERS_MS, MAX_PATTERN_CHARS, MAX_PATTERN_INSTRUCTIONS } from './limits.ts'
 import type { ParameterType, TemplateParameter } from './template.ts'
 
-/** What a builder declares about a parameter in addition to its type. */
-export type ParameterMeta = {
-  description?: string | undefined
-  enum?: JsonValue[] | undefined
-  default?: JsonValue | undefined
-  example?: JsonValue | undefined
-  minimum?: number | undefined
-  maximum?: number | undefined
-  /** Matches anywhere in the text (JSON Schema 2020-12 §6.3.3). Must be valid in both RE2 and ECMAScript. */
-  pattern?: string | undefined
-}
-
 type MetaProblem = { key: keyof ParameterMeta; message: string }
-
-/** Casts a value and checks it against its parameter's metadata. The error never contains the value. */
-export type ParameterCheck = (value: JsonValue, from?: ValueSource) => Result<JsonValue, Mismatch>
-
-/** Checks a rule other than the type. Returns undefined if the cast value satisfies the rule. */
-type Rule = (value: JsonValue) => Mismatch | undefined
-
-const enumRule = (allowed: readonly JsonValue[]): Rule => {
-  const listed = allowed.slice(0, MAX_LISTED_ENUM_VALUES).map(value => JSON.stringify(value))
-  const more = allowed.length - listed.length
-  const expected = `one of ${listed.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
-  const mismatch = { expected, got: 'another value' }
-  return value => (allowed.some(candidate => isDeepStrictEqual(candidate, value)) ? undefined : mismatch)
-}
-
-const rangeRules = (type: ParameterType, { minimum, maximum }: ParameterMeta): readonly Rule[] => {
-  const below = { expected: `${EXPECTED[type]} of at least ${minimum}`, got: 'a smaller value' }
-  const above = { expected: `${EXPECTED[type]} of at most ${maximum}`, got: 'a greater value' }
-  return [
-    value => (minimum !== undefined && typeof value === 'number' && value < minimum ? below : undefined),
-    value => (maximum !== undefined && typeof value === 'number' && value > maximum ? above : undefined),
-  ]
-}
-
-/** Creates a function that returns whether a text matches the pattern, or undefined if matching takes too long. */
-const createMatch = (source: string): ((text: string) => boolean | undefined) => {
-  let pattern = RE2JS.compile(source)
-  return text => {
-    if (text.length * pattern.programSize() <= FREE_PATTERN_STEPS) return pattern.test(text)
-    let found: boolean | undefined
-    const isDone = isDoneWithin(MAX_MATCH_MS, isRetry => {
-      if (isRetry) pattern = RE2JS.compile(source)
-      found = pattern.test(text)
-    })
-    // Interrupting a matcher may leave its tables half-updated.
-    if (!isDone) pattern = RE2JS.compile(source)
-    return found
-  }
-}
-
-/** Matches in bounded time, because both patterns and values come from untrusted users. */
-const patternRule = (source: string): Rule => {
-  const match = createMatch(source)
-  const expected = `a string that matches ${source}`
-  const tooLong = { expected: `a string of at most ${MAX_PATTERN_INPUT_CHARS} characters`, got: 'a longer string' }
-  const unlike = { expected, got: 'a string that does not' }
-  const tooSlow = { expected, got: 'a string that takes too long to match' }
-  return value => {
-    if (typeof value !== 'string') return undefined
-    if (value.length > MAX_PATTERN_INPUT_CHARS) return tooLong
-    const isMatch = match(value)
-    if (isMatch === undefined) return tooSlow
-    return isMatch ? undefined : unlike
-  }
-}
 
 const compiles = (compile: () => unknown): string | undefined => {
   try {
@@ -138,27 +62,6 @@ const problemsOf = (type: ParameterType, meta: ParameterMeta): readonly MetaProb
     ['pattern', meta.pattern === undefined ? undefined : refusePattern(type, meta.pattern)],
   ] as const
   return refusals.flatMap(([key, message]) => (message === undefined ? [] : [{ key, message }]))
-}
-
-const rulesOf = (type: ParameterType, meta: ParameterMeta): readonly Rule[] => [
-  ...(meta.enum === undefined ? [] : [enumRule(meta.enum)]),
-  ...rangeRules(type, meta),
-  ...(meta.pattern === undefined ? [] : [patternRule(meta.pattern)]),
-]
-
-const checkFor = (type: ParameterType, meta: ParameterMeta): ParameterCheck => {
-  let rules: readonly Rule[] | undefined
-  return (value, from = 'caller') => {
-    const cast = castValue(type, value, from)
-    if (!cast.ok) return cast
-    // Built when the first value arrives, because most tools of a server are never called.
-    rules ??= rulesOf(type, meta)
-    for (const rule of rules) {
-      const mismatch = rule(cast.value)
-      if (mismatch !== undefined) return failure(mismatch)
-    }
-    return cast
-  }
 }
 
 /** Compiles a parameter's metadata into a single check, or returns what is invalid. */

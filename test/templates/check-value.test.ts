@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { JsonValue } from '../../src/lib/kernel/json.ts'
-import { castValue } from '../../src/templates/cast.ts'
+import { castValue } from '../../src/templates/check-value.ts'
 import { PARAMETER_TYPES, type ParameterType } from '../../src/templates/template.ts'
 import { nastyJson } from './nasty.ts'
 

@@ -1,8 +1,27 @@
 import { isJsonObject, type JsonObject } from '../lib/kernel/json.ts'
-import type { BlocksResult, LongText, PassedResult } from '../runtime/call/tool-result.ts'
+import {
+  type BlocksResult,
+  isLongText,
+  isPassed,
+  isRefused,
+  type LongText,
+  type PassedResult,
+} from '../runtime/call/tool-result.ts'
+import type { Call } from './call.ts'
+import type { ReportFault } from './http-exchange.ts'
+import { ERROR } from './protocol.ts'
 import type { Era } from './registry/listing.ts'
-import type { Router } from './registry/router.ts'
-import type { Json } from './rpc-response.ts'
+import type { RoutedCall, Router } from './registry/router.ts'
+import {
+  bytesResponse,
+  errorResponse,
+  invalidParams,
+  type Json,
+  type Refusal,
+  type RpcResponse,
+  refusal,
+  resultResponse,
+} from './rpc-response.ts'
 
 type Structured = { structuredContent?: unknown; content?: unknown }
 
@@ -22,11 +41,11 @@ const withObject = <R extends Structured>(result: R, isOutputWrapped: boolean): 
   return isWrapped ? { ...result, structuredContent: { result: structuredContent } } : result
 }
 
-export const renderSessionResult = (result: BlocksResult, isOutputWrapped: boolean): string =>
+const renderSessionResult = (result: BlocksResult, isOutputWrapped: boolean): string =>
   JSON.stringify(withObject(withText(result), isOutputWrapped))
 
 /** Renders a result with its type and the server's name and version (2026-07-28, basic). */
-export const renderStatelessResult = (router: Router, result: BlocksResult): string =>
+const renderStatelessResult = (router: Router, result: BlocksResult): string =>
   `${router.statelessHead},${JSON.stringify(withText(result)).slice(1)}`
 
 const INPUT_REQUIRED = 'input_required'
@@ -81,7 +100,43 @@ const closeLongText = ({ utf8, structuredAs }: LongText): Buffer[] =>
     : [Buffer.from(`"}],"structuredContent":{"${structuredAs}":`), utf8, CLOSING_STRUCTURED]
 
 /** Renders a long text as a result, including the closing brace of the envelope. */
-export const renderLongText = (router: Router, text: LongText, era: Era): Json => ({
+const renderLongText = (router: Router, text: LongText, era: Era): Json => ({
   head: `${era === 'stateless' ? `${router.statelessHead},` : '{'}"content":[{"type":"text","text":"`,
   rest: [...escapeUtf8(text.utf8), ...closeLongText(text)],
 })
+
+/** Returns the tool that a tools/call names and its arguments, or a refusal (server/tools, "Error Handling"). */
+export const findTool = (router: Router, params: JsonObject | undefined): RoutedCall | Refusal => {
+  const name = params?.name
+  if (typeof name !== 'string') return invalidParams('Invalid params: name is missing or not a string')
+  const args = params?.arguments === undefined ? {} : params.arguments
+  if (!isJsonObject(args)) return invalidParams('Invalid params: arguments is not an object')
+  const routed = router.tools.get(name)
+  if (routed !== undefined) return { routed, args }
+  return invalidParams(router.server.explainMissing?.('tools', name) ?? `Unknown tool: ${name}`)
+}
+
+/** Calls a tool. Returns the tool's own errors as results, so that the model can read them and correct the call. */
+export const callTool = async (
+  router: Router,
+  { routed: { tool, isOutputWrapped }, args }: RoutedCall,
+  call: Call,
+  era: Era,
+  report: ReportFault,
+): Promise<RpcResponse> => {
+  const { id } = call
+  try {
+    const outcome = await tool.call(args, call)
+    router.server.noteSent?.(outcome, call.signal)
+    const { result } = outcome
+    if (isRefused(result)) return errorResponse(id, { status: 200, ...result.refused })
+    if (isPassed(result)) return resultResponse(id, renderPassed(router, result, era, isOutputWrapped))
+    if (isLongText(result)) return bytesResponse(id, renderLongText(router, result, era))
+    const text =
+      era === 'stateless' ? renderStatelessResult(router, result) : renderSessionResult(result, isOutputWrapped)
+    return resultResponse(id, text)
+  } catch (error) {
+    report(error, 'unexpected error in a tool call')
+    return errorResponse(id, refusal(200, ERROR.internal, 'Internal error'))
+  }
+}

@@ -1,13 +1,13 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import type { JsonValue } from '../../src/lib/kernel/json.ts'
-import { inputSchemaOf } from '../../src/templates/input-schema.ts'
+import type { ParameterMeta } from '../../src/templates/check-value.ts'
 import {
   type CheckedParameter,
   compileParameterCheck,
   compileParameters,
-  type ParameterMeta,
-} from '../../src/templates/parameter-check.ts'
+} from '../../src/templates/compile-parameters.ts'
+import { inputSchemaOf } from '../../src/templates/input-schema.ts'
 import type { ParameterType } from '../../src/templates/template.ts'
 import { SLOW_PATTERN, slowValue } from '../support/slow-pattern.ts'
 import { compiled } from './compiling.ts'

@@ -1,0 +1,170 @@
+import type { JsonValue } from '../lib/kernel/json.ts'
+import { DEFAULT_TOOL_TIMEOUT_MS } from '../lib/kernel/limits.ts'
+import { once } from '../lib/kernel/once.ts'
+import { failure, type Result } from '../lib/kernel/result.ts'
+import type { Masker } from '../results/mask/masking.ts'
+import { type PlannedShaping, planShaping, type ShapingContext } from '../results/shape/shape-by-rules.ts'
+import { bindingOf, explainSecretAtRisk, fillFixedValue, findSecretAtRisk } from '../servers/bindings/bindings.ts'
+import { exposedSchemaOf } from '../servers/bindings/exposed-schema.ts'
+import type { Bindings, Instance } from '../servers/server.ts'
+import type { CheckedParameter } from '../templates/compile-parameters.ts'
+import type { CompiledTemplate } from '../templates/template.ts'
+import type { SchemaCheck } from '../tools/schemas/schema-check.ts'
+import type { ToolDefinition } from '../tools/tool.ts'
+import { type CompiledDefinition, checkDefinition } from '../tools/tool-definition.ts'
+import type { OpenedGlobals } from './opened-globals.ts'
+
+/** The source of each parameter's value in an instance. Values that do not come from the model are constants. */
+export type ResolutionPlan = {
+  constants: readonly (readonly [name: string, value: JsonValue])[]
+  exposed: ReadonlyMap<string, CheckedParameter>
+  /** Why every call fails, whatever its arguments. Defined if a bound value is missing or invalid. */
+  problem: string | undefined
+}
+
+/** The parts of a tool call that do not depend on its arguments. */
+export type CallPlan = {
+  /** The organization that the request is sent for. */
+  organizationId: string
+  resolution: ResolutionPlan
+  template: CompiledTemplate
+  masker: Masker
+  timeoutMs: number
+  maxResponseBytes: number
+  /** Undefined if the tool has no input schema of its own. */
+  inputCheck: SchemaCheck | undefined
+  outputCheck: SchemaCheck | undefined
+  /** How results are shaped. Undefined for most tools, whose results are not shaped. */
+  shaping: PlannedShaping | undefined
+  mayReach: ((origin: string) => boolean) | undefined
+}
+
+/** The limits of the installation. */
+export type CallLimits = { maxResponseBytes: number; maxToolTimeoutMs: number }
+
+class MissingGlobal extends Error {
+  readonly key: string
+  constructor(key: string) {
+    super(key)
+    this.key = key
+  }
+}
+
+const fixedValue = (
+  checked: CheckedParameter,
+  bindings: Bindings,
+  globals: OpenedGlobals['values'],
+): JsonValue | undefined => {
+  const readGlobal = (key: string): string => {
+    const value = globals.get(key)
+    if (value === undefined) throw new MissingGlobal(key)
+    return value
+  }
+  const { name } = checked.parameter
+  const binding = bindingOf(bindings, name)
+  switch (binding.source) {
+    case 'instance':
+      return fillFixedValue(checked, binding.value, readGlobal)
+    case 'server':
+      return readGlobal(binding.key ?? name)
+    case 'exposed':
+      return undefined
+  }
+}
+
+const resolveConstant = (
+  checked: CheckedParameter,
+  bindings: Bindings,
+  globals: OpenedGlobals['values'],
+): Result<JsonValue, string> => {
+  const { name } = checked.parameter
+  try {
+    const constant = checked.check(fixedValue(checked, bindings, globals) ?? null, 'text')
+    if (constant.ok) return constant
+    const { expected, got } = constant.error
+    return failure(`The value bound to "${name}" must be ${expected}, and is ${got}. Change the binding or the global.`)
+  } catch (error) {
+    if (!(error instanceof MissingGlobal)) throw error
+    return failure(
+      `The global "${error.key}", which "${name}" is bound to, does not exist on this server. Create it again.`,
+    )
+  }
+}
+
+const planResolution = (
+  { parameters }: CompiledDefinition,
+  bindings: Bindings,
+  globals: OpenedGlobals['values'],
+): ResolutionPlan => {
+  const constants: [string, JsonValue][] = []
+  const exposed = new Map<string, CheckedParameter>()
+  const problems: string[] = []
+  for (const checked of parameters) {
+    const { name } = checked.parameter
+    if (bindingOf(bindings, name).source === 'exposed') {
+      exposed.set(name, checked)
+      continue
+    }
+    const constant = resolveConstant(checked, bindings, globals)
+    if (constant.ok) constants.push([name, constant.value])
+    else problems.push(constant.error)
+  }
+  return { constants, exposed, problem: problems.length === 0 ? undefined : problems.join('\n') }
+}
+
+const reachOf = (tool: ToolDefinition): CallPlan['mayReach'] => {
+  if (tool.allowedOrigins === undefined || tool.allowedOrigins.length === 0) return undefined
+  const allowed = new Set(tool.allowedOrigins)
+  return origin => allowed.has(origin)
+}
+
+const ARGUMENTS = { rootName: 'the arguments', schemaName: 'inputSchema' }
+const RESULT = { rootName: 'the result', schemaName: 'outputSchema' }
+
+/** Prepares the parts of a call that do not depend on its arguments. */
+export const planCall = (
+  tool: ToolDefinition,
+  compiled: CompiledDefinition,
+  bindings: Bindings,
+  globals: OpenedGlobals,
+  limits: CallLimits,
+  shapingContext: ShapingContext,
+): CallPlan => {
+  const { createCheck } = shapingContext.schemaChecks
+  const resolution = planResolution(compiled, bindings, globals.values)
+  // Bindings are checked when saved, and checked again here because the URL may have been edited since.
+  const risk = findSecretAtRisk(compiled, tool, bindings, key => globals.secretKeys.has(key))
+  return {
+    organizationId: shapingContext.group,
+    resolution: risk === undefined ? resolution : { ...resolution, problem: explainSecretAtRisk(risk) },
+    template: compiled.template,
+    masker: globals.masker,
+    timeoutMs: Math.min(tool.timeoutMs ?? DEFAULT_TOOL_TIMEOUT_MS, limits.maxToolTimeoutMs),
+    maxResponseBytes: limits.maxResponseBytes,
+    inputCheck: tool.inputSchema && createCheck(exposedSchemaOf(tool, compiled, bindings), ARGUMENTS, shapingContext),
+    outputCheck: tool.outputSchema && createCheck(tool.outputSchema, RESULT, shapingContext),
+    shaping: planShaping(tool, shapingContext, limits.maxResponseBytes),
+    mayReach: reachOf(tool),
+  }
+}
+
+type PlanSource = { tool: ToolDefinition; bindings: Bindings }
+
+/**
+ * Returns a function that builds the call plan on first use. Most tools of a server are never called, so until first
+ * use only a JSON string is in memory, a tenth of the plan's size.
+ */
+export const planOnce = (
+  { tool: { id, toolkitId, originId, createdAt, updatedAt, description, annotations, ...tool }, bindings }: Instance,
+  globals: OpenedGlobals,
+  limits: CallLimits,
+  shapingContext: ShapingContext,
+): (() => CallPlan) => {
+  const source = JSON.stringify({ tool, bindings } satisfies PlanSource)
+  return once(() => {
+    const plain: PlanSource = JSON.parse(source)
+    const compiled = checkDefinition(plain.tool)
+    if (!compiled.ok) throw new Error(`the tool ${plain.tool.name} no longer compiles`)
+    return planCall(plain.tool, compiled.value, plain.bindings, globals, limits, shapingContext)
+  })
+}
