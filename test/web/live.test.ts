@@ -204,6 +204,11 @@ describe('stopping Patchbay', () => {
   })
 })
 
+/** Waits without `vi.waitFor`, which also advances fake timers. */
+const until = async (isTrue: () => boolean): Promise<void> => {
+  while (!isTrue()) await new Promise(resolve => setImmediate(resolve))
+}
+
 describe('the server watches', () => {
   it('read the history once for all listeners, and not at all without any', async () => {
     const world = await createHistoryWorld(anyDatabase)
@@ -235,21 +240,21 @@ describe('the server watches', () => {
     const first = nextRead()
     const stops = received.map(events => watches.watch(serverId, event => events.push(event)))
     await first
-    await vi.waitFor(() => expect(vi.getTimerCount()).toBe(1))
+    await until(() => vi.getTimerCount() === 1)
     expect(reads).toBe(1)
 
     await insertCall(world.db, serverId, {})
     const second = nextRead()
     vi.advanceTimersByTime(1_000)
     await second
-    await vi.waitFor(() => expect(received.map(events => events.at(-1)?.type)).toEqual(['figures', 'figures']))
+    await until(() => received.every(events => events.at(-1)?.type === 'figures'))
     expect(reads).toBe(2)
     expect(received.map(events => events.map(({ type }) => type))).toEqual([
       ['connections', 'upstreams', 'calls', 'figures'],
       ['connections', 'upstreams', 'calls', 'figures'],
     ])
 
-    await vi.waitFor(() => expect(vi.getTimerCount()).toBe(1))
+    await until(() => vi.getTimerCount() === 1)
     for (const stop of stops) stop()
     expect(vi.getTimerCount()).toBe(0)
     expect(watches.watchedCount()).toBe(0)
