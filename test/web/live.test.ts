@@ -204,27 +204,18 @@ describe('stopping Patchbay', () => {
   })
 })
 
-/** Waits without `vi.waitFor`, which also advances fake timers. */
-const until = async (isTrue: () => boolean): Promise<void> => {
-  while (!isTrue()) await new Promise(resolve => setImmediate(resolve))
-}
-
 describe('the server watches', () => {
   it('read the history once for all listeners, and not at all without any', async () => {
     const world = await createHistoryWorld(anyDatabase)
     const { serverId } = world
     const executions = createExecutionStore(world.db)
     const figures = createCallFigureStore(world.db)
-    let reads = 0
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-    onTestFinished(() => void vi.useRealTimers())
-    const done: (() => void)[] = []
+    const reads: string[] = []
+    const readsOf = (id: string): number => reads.filter(read => read === id).length
     const watches = createServerWatches({
       listNewest: async id => {
-        reads++
-        const { items } = await executions.list({ serverId: id, limit: 20 })
-        queueMicrotask(() => done.shift()?.())
-        return items
+        reads.push(id)
+        return (await executions.list({ serverId: id, limit: 20 })).items
       },
       readFigures: id => figures.ofServer(id, new Date()),
       openStreams: () => 0,
@@ -233,32 +224,27 @@ describe('the server watches', () => {
         throw error
       },
     })
-    const nextRead = () => new Promise<void>(resolve => done.push(resolve))
-    expect(vi.getTimerCount()).toBe(0)
-
-    const received: WatchEvent[][] = [[], []]
-    const first = nextRead()
-    const stops = received.map(events => watches.watch(serverId, event => events.push(event)))
-    await first
-    await until(() => vi.getTimerCount() === 1)
-    expect(reads).toBe(1)
 
     await insertCall(world.db, serverId, {})
-    const second = nextRead()
-    vi.advanceTimersByTime(1_000)
-    await second
-    await until(() => received.every(events => events.at(-1)?.type === 'figures'))
-    expect(reads).toBe(2)
-    expect(received.map(events => events.map(({ type }) => type))).toEqual([
-      ['connections', 'upstreams', 'calls', 'figures'],
-      ['connections', 'upstreams', 'calls', 'figures'],
+    /** The events of each listener, with the number of reads at that time. */
+    const received: [WatchEvent['type'], number][][] = [[], []]
+    const stops = received.map(events => watches.watch(serverId, ({ type }) => events.push([type, readsOf(serverId)])))
+    await expect.poll(() => received.map(events => events.length)).toEqual([4, 4])
+    expect(received[0]?.slice(2)).toEqual([
+      ['calls', 1],
+      ['figures', 1],
     ])
+    await insertCall(world.db, serverId, {})
+    await expect.poll(() => received.map(events => events.length), { timeout: 10_000 }).toEqual([5, 5])
+    expect(received[0]?.[4]?.[0]).toBe('calls')
+    expect(received[1]?.slice(2)).toEqual(received[0]?.slice(2))
 
-    await until(() => vi.getTimerCount() === 1)
     for (const stop of stops) stop()
-    expect(vi.getTimerCount()).toBe(0)
     expect(watches.watchedCount()).toBe(0)
-    vi.advanceTimersByTime(60_000)
-    expect(reads).toBe(2)
+    const before = readsOf(serverId)
+    const stop = watches.watch('another', () => {})
+    await expect.poll(() => readsOf('another'), { timeout: 10_000 }).toBeGreaterThan(2)
+    stop()
+    expect(readsOf(serverId)).toBe(before)
   })
 })
