@@ -1,4 +1,4 @@
-/** What one tenant can do to slow the others: each attack prepares its own users, servers and tools through the API. */
+/** Attacks with which one tenant can slow the others. Each creates its own users, servers and tools through the API. */
 import { z } from 'zod'
 import { encodePost, STATELESS } from './mcp.ts'
 import { type Send, signUp } from './patchbay.ts'

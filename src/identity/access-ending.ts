@@ -21,8 +21,9 @@ export const revokeAccess = async (tx: Transaction, userId: string, endGrantsOf:
 })
 
 /**
- * Ends everything but the password that gives access to an account. Used when somebody proves for the first time that
- * they receive its mail: before, somebody else may have used the account.
+ * Ends everything that gives access to an account, except its password. Used when somebody proves for the first time
+ * that they receive its mail, because somebody else may have used the account until then. The caller replaces or removes
+ * the password.
  */
 export const endEverything = async (tx: Transaction, userId: string, endGrantsOf: EndGrantsOf) => ({
   ...(await endSessions(tx, userId)),

@@ -54,6 +54,11 @@ export const findCredentials = async (
     passwordHash: row.passwordHash === NO_PASSWORD ? undefined : row.passwordHash,
   }))
 
+/** Leaves an account without a password, so that its user must set one with a mailed link. */
+export const removePassword = async (tx: Transaction, userId: string): Promise<void> => {
+  await updatePasswordHash(tx, userId, NO_PASSWORD)
+}
+
 export const updatePasswordHash = async (tx: Transaction, userId: string, passwordHash: string): Promise<void> => {
   await tx.user.updateMany({ where: { id: userId }, data: { passwordHash } })
 }

@@ -97,6 +97,10 @@ describe.each(databasesOfRun)('an account whose email nobody has confirmed on $k
     ).toMatchObject({
       change: { sessionsEnded: 1, tokensRemoved: 1, grantsEnded: 1, secondFactorRemoved: true, identitiesRemoved: 1 },
     })
+    // Whoever created the account cannot come back, and whoever receives its mail can.
+    expect((await createBrowser(app.origin).signIn(EMAIL, PASSWORD)).status).toBe(401)
+    await resetPassword(app)
+    expect((await createBrowser(app.origin).signIn(EMAIL, NEW_PASSWORD)).status).toBe(200)
   })
 
   it('loses all that was set up before when the password is reset, even if it should be kept', async () => {

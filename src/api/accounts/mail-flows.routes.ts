@@ -23,7 +23,7 @@ export const mailFlowRoutes: FastifyPluginAsyncZod<{ accounts: AccountService }>
     '/email-verifications',
     {
       summary:
-        'Confirm an email address with the link sent to it; outside a session of the account this ends its sessions, tokens, applications, second factor and identities',
+        'Confirm an email address with the link sent to it; outside a session of the account this ends its password, sessions, tokens, applications, second factor and identities',
       body: LinkToken,
     },
     viewAsIs(EmailView),

@@ -92,7 +92,7 @@ export type AuditRecord = {
   /** The organization whose log contains the entry. If omitted, it is in the installation's log, e.g. for sign-ins. */
   organizationId?: string | undefined
   target: { type: string; id?: string | undefined; name?: string | undefined }
-  /** What changed: `{field: {from, to}}`, or other details. Never contains secrets, tokens or passwords. */
+  /** The change: `{field: {from, to}}`, or other details. Never contains secrets, tokens or passwords. */
   change?: JsonObject | undefined
 }
 

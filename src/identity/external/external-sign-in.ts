@@ -18,7 +18,7 @@ import type { ExternalIdentity, ExternalProvider, ExternalSecrets } from './exte
 /** Path of the redirect URI registered with the provider. */
 export const CALLBACK_PATH = '/sign-in/external/callback'
 
-/** What needs a confirmed email. */
+/** Completes "before you …" in the error for an unconfirmed email. */
 export const LINK = 'link another way to sign in'
 
 export type ExternalSignInParts = AccountParts & {

@@ -44,8 +44,8 @@ export const createEmailVerification = (parts: MailFlowParts) => {
 
     /**
      * Confirms an email. `sessionUserId` is the user whose session the browser has. If it is not the account's, somebody
-     * else may have made the account, so everything that gives access to it ends except the password. Throws
-     * `invalid_request` if the link is no longer valid or the email has changed since it was sent.
+     * else may have created the account, so everything that gives access to it ends, and its user sets a new password.
+     * Throws `invalid_request` if the link has expired or has been used, or the account has another email by now.
      */
     verifyEmail: (token: string, address: string, sessionUserId: string | undefined): Promise<VerifiedEmail> =>
       changes.commit(async (tx, announce) => {
@@ -55,6 +55,7 @@ export const createEmailVerification = (parts: MailFlowParts) => {
         if (!isNew) return { email, hasEndedAccess: false }
         const hasEndedAccess = mailer.isDelivering && sessionUserId !== userId
         const change = hasEndedAccess ? await endEverything(tx, userId, endGrantsOf) : undefined
+        if (hasEndedAccess) await userStore.removePassword(tx, userId)
         const actor = userActor(user, address)
         await writeAudit(tx, { action: 'user.email_verified', actor, target: userTarget(user), change })
         announce({ type: 'access_changed', userId })

@@ -28,7 +28,7 @@ export const passwordResetEmail = (to: string, link: string, { baseUrl, address 
   ),
 })
 
-/** What a password change ended: sessions, and what else could give access to the account. */
+/** The access that a password change ended. Every value includes the sessions. */
 export type EndedAccess = 'sessions' | 'clients' | 'all access' | 'everything'
 
 const REVOKE = 'Revoke any that you do not recognize.'

@@ -17,7 +17,7 @@ import { checkLink, findLinkedUserId, issueLink, takeLinkOfUser } from './mailed
 /** Maximum number of tokens that the reset page lists. */
 const MAX_LISTED = 100
 
-/** What a user who opens a reset link should know about their account. */
+/** The account of a reset link, with the consequences of the reset. */
 export type Reset = {
   userId: string
   /** Whether nobody has confirmed the email, so that the reset ends everything. */

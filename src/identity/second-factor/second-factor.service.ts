@@ -36,7 +36,7 @@ const codeMissing = (): AppError =>
     errors: [{ path: 'code', message: 'is missing' }],
   })
 
-/** What needs a confirmed email. */
+/** Completes "before you …" in the error for an unconfirmed email. */
 const TURN_ON = 'turn on two-factor authentication'
 
 const WRONG_CODE = 'is wrong or has already been used'

@@ -59,7 +59,7 @@ export const isSqliteBusy = (error: unknown): boolean => /^SQLITE_(BUSY|LOCKED)/
 export const databaseBusy = (cause?: unknown): AppError =>
   new AppError('unavailable', 'The database is busy. Try again in a moment.', { cause, retryAfterSeconds: 1 })
 
-/** What is wrong with the database itself. `unwritable`: it can be read, but the disk is full or read-only. */
+/** A fault of the database itself. `unwritable`: it can be read, but the disk is full or read-only. */
 export type DatabaseFault = 'unreachable' | 'damaged' | 'unwritable'
 
 /** The database itself has failed, and will not work again before somebody or something repairs it. */

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { isLoopbackHost } from './origins.ts'
 
-/** Where a request comes from. */
+/** The origin of a request. */
 export type Visitor = {
   /** Network address. */
   address: string

@@ -32,7 +32,7 @@ export type ConnectionPoolsOptions = {
   connectorFor: ConnectorFor
   /** Per origin. */
   maxSockets: number
-  /** What each organization may use of the sockets to an origin; undefined for no limit. */
+  /** Limits for each organization at an origin; undefined for none. */
   share: OrganizationShare | undefined
 }
 

@@ -1,6 +1,6 @@
 import { createCounts } from '../worker/fair-queue.ts'
 
-/** What one organization may use of the connections to an origin. */
+/** Limits of one organization at an origin. */
 export type OrganizationShare = {
   maxSockets: number
   /** How long a request waits for a connection before it fails. */

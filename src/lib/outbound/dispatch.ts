@@ -30,7 +30,7 @@ export type DispatcherOptions = {
   connectTimeoutMs: number
   /** Maximum sockets per origin; undefined for no limit. Further requests wait. */
   maxSockets?: number | undefined
-  /** What each organization may use of the sockets to an origin; undefined for no limit. */
+  /** Limits for each organization at an origin; undefined for none. */
   share?: OrganizationShare | undefined
   /** Origins of Patchbay itself. Requests to them are refused, because Patchbay must not call itself. */
   ownOrigins?: readonly string[] | undefined

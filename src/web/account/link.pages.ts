@@ -20,15 +20,16 @@ const TokenForm = { token: formText }
 type TextOf = (request: FastifyRequest, token: string) => Promise<string>
 
 const CONFIRMS = 'This confirms that the email address is yours.'
-const NOT_YOURS = 'If you did not create this account, set a new password with “Forgot your password?”.'
 const CONFIRMS_ELSEWHERE =
-  `${CONFIRMS} You are not signed in to its account here, so someone else may have created it. Its sessions, access ` +
-  `tokens, connected applications, two-factor authentication and linked identities will end. ${NOT_YOURS}`
+  `${CONFIRMS} You are not signed in to its account here, so someone else may have created it. Its password, sessions, ` +
+  'access tokens, connected applications, two-factor authentication and linked identities will end, and you will set ' +
+  'a new password. To keep them, open this link in the browser where you are signed in.'
 
 /** As many connected applications as the reset page lists. */
 const FIRST_PAGE: IdPage = { limit: 100, afterId: undefined }
 
 const SIGN_IN = { href: '/sign-in', text: 'Sign in' }
+const SET_PASSWORD = { href: '/forgot-password', text: 'Set a new password' }
 const showDone = (reply: FastifyReply, title: string, text: string, next = { href: '/', text: 'Continue' }) =>
   reply.page('account/done', { title, text, next })
 
@@ -90,8 +91,7 @@ export const linkPages: FastifyPluginAsync<{ accounts: AccountService; grants: G
       const { email, hasEndedAccess } = await accounts.verifyEmail(token, request.ip, sessionUserIdOf(request))
       const title = 'Email confirmed'
       if (!hasEndedAccess) return { title, text: `${email} is confirmed.` }
-      const text = `${email} is confirmed. Sign in again. ${NOT_YOURS}`
-      return { title, text, next: SIGN_IN }
+      return { title, text: `${email} is confirmed. Set a new password to sign in.`, next: SET_PASSWORD }
     },
   )
 

@@ -52,10 +52,10 @@ describe('the page of an emailed link', () => {
     const elsewhere = createPageBrowser(app.origin)
     expect((await elsewhere.get(pathOf(link))).html).toMatch(/not signed in to its account here.*will end/)
     const done = await elsewhere.submit('/verify-email', { token: link.token })
-    expect(done.html).toContain('set a new password')
-    expect(done.html).toContain('href="/sign-in"')
+    expect(done.html).toContain('Set a new password to sign in.')
+    expect(done.html).toContain('href="/forgot-password"')
     expect((await browser.get('/account')).status).toBe(303)
-    expect((await elsewhere.submit('/sign-in', { email, password: PASSWORD })).status).toBe(303)
+    expect((await elsewhere.submit('/sign-in', { email, password: PASSWORD })).status).toBe(401)
   })
 
   it('for a new password lists what can use the account, with Revoke all ticked', async () => {
