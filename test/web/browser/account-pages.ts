@@ -24,13 +24,23 @@ export const strangerPages: Pages = {
   'GET /forgot-password': [{ path: '/forgot-password', who: 'stranger' }],
   'GET /verify-email': [
     { path: '/verify-email?token=x', who: 'stranger' },
-    { path: world => world.makeLink('verify_email', 'viewer'), state: 'elsewhere', who: 'stranger' },
+    {
+      path: world => world.makeLink('verify_email', 'viewer'),
+      state: 'elsewhere',
+      who: 'stranger',
+      act: page => page.getByText('not signed in to its account here').waitFor(),
+    },
   ],
   'GET /change-email': [{ path: '/change-email?token=x', who: 'stranger' }],
   'GET /reset-password': [
     { path: '/reset-password?token=x', who: 'stranger' },
     { path: world => world.makeLink('reset_password', 'owner'), state: 'listed', who: 'stranger' },
-    { path: world => world.makeLink('reset_password', 'viewer'), state: 'unconfirmed', who: 'stranger' },
+    {
+      path: world => world.makeLink('reset_password', 'viewer'),
+      state: 'unconfirmed',
+      who: 'stranger',
+      act: page => page.getByText('Nobody has confirmed this email yet').waitFor(),
+    },
   ],
 }
 

@@ -6,6 +6,7 @@ import { type ApiClient, signUp } from '../../support/api-client.ts'
 import { startTestApp } from '../../support/app.ts'
 import { createBrowser } from '../../support/browser.ts'
 import { startFakeApi } from '../../support/fake-api.ts'
+import { startSmtpServer } from '../../support/smtp-server.ts'
 import { answerCarrier, BINDINGS, CARRIER_TOOLS } from './carrier-api.ts'
 
 const PASSWORD = 'correct horse battery staple'
@@ -50,14 +51,19 @@ export type WorldOptions = {
  */
 export const startDashboardWorld = async ({ baseUrl, carrierUrl }: WorldOptions = {}) => {
   const carrier = await startFakeApi(answerCarrier)
+  const smtp = await startSmtpServer()
   const settings = { PATCHBAY_TRUST_PROXY: '127.0.0.0/8,::1/128', PATCHBAY_ALLOW_STDIO: 'true' }
-  const env = { ...settings, ...(baseUrl && { PATCHBAY_BASE_URL: baseUrl }) }
+  const env = { ...settings, SMTP_URL: smtp.url, ...(baseUrl && { PATCHBAY_BASE_URL: baseUrl }) }
   const app = await startTestApp({ env })
   const { origin, services } = app
   const { db, recorder } = services
   const owner = await signUp(origin, 'dispatch@kestrel.example')
   const { organizationId } = await db.membership.findFirstOrThrow({ where: { userId: owner.userId } })
   await db.organization.update({ where: { id: organizationId }, data: { name: 'Kestrel Freight' } })
+  const confirm = async (userId: string) => {
+    await db.user.update({ where: { id: userId }, data: { emailVerifiedAt: new Date() } })
+  }
+  await confirm(owner.userId)
   const join = async (email: string, role: Role) => {
     const user = await signUp(origin, email)
     await db.membership.create({ data: { organizationId, userId: user.userId, role } })
@@ -195,6 +201,7 @@ export const startDashboardWorld = async ({ baseUrl, carrierUrl }: WorldOptions 
     close: async (): Promise<void> => {
       await app.close()
       await carrier.close()
+      await smtp.close()
     },
   }
 }
