@@ -14,7 +14,7 @@ import { CONNECT_TIMEOUT_MS } from './lib/kernel/limits.ts'
 import { createMailer } from './lib/mail/create-mailer.ts'
 import { type AddressPolicy, createAddressPolicy } from './lib/outbound/address-policy.ts'
 import type { HttpClientOptions } from './lib/outbound/client.ts'
-import { createNameResolver, type NameResolverOptions } from './lib/outbound/name-resolver.ts'
+import { createNameResolver, type NameResolverOptions, toLookup } from './lib/outbound/name-resolver.ts'
 import { watchFileDescriptors } from './lib/process/file-descriptors.ts'
 import { createLifecycle, type Lifecycle } from './lib/process/lifecycle.ts'
 import type { Logger } from './lib/process/logger.ts'
@@ -98,7 +98,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
   const policy = createAddressPolicy({ allow: settings.allowPrivateNetworks })
   const usesSystem = settings.allowPrivateNetworks.length > 0 || options.upstreamPolicy !== undefined
   const names = createNameResolver({ usesSystem, ...options.names })
-  const network = { policy, connectTimeoutMs: CONNECT_TIMEOUT_MS, ownOrigins, resolveName: names.resolve }
+  const network = { policy, connectTimeoutMs: CONNECT_TIMEOUT_MS, ownOrigins, lookup: toLookup(names.resolve) }
   const upstreamNetwork = { ...network, policy: options.upstreamPolicy ?? policy }
   const common = { settings, db, databaseHealth, notices, changes, bus, sealing, logger, counters, mailer }
 

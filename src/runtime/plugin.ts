@@ -8,7 +8,7 @@ import { createExecutionService, type ExecutionServiceParts } from './execution.
 export type RuntimeNeeds = Omit<ExecutionServiceParts, 'http' | 'limits' | 'onInternalError' | 'onSkipped'> & {
   settings: Pick<Settings, 'limits'>
   logger: Logger
-  network: Pick<HttpClientOptions, 'policy' | 'connectTimeoutMs' | 'ownOrigins' | 'resolveName'>
+  network: Pick<HttpClientOptions, 'policy' | 'connectTimeoutMs' | 'ownOrigins' | 'lookup'>
   /** APIs implemented in this process, by origin. */
   inProcess: NonNullable<HttpClientOptions['inProcess']>
 }

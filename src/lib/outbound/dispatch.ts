@@ -14,7 +14,6 @@ import {
   problemOf,
   stoppingProblem,
 } from './faults.ts'
-import { operatorNames, type ResolveName, toLookup } from './name-resolver.ts'
 import { createOwnOriginCheck } from './target.ts'
 
 /** Idempotent methods, which may be sent twice (RFC 9110 §9.2.2). */
@@ -34,10 +33,8 @@ export type DispatcherOptions = {
   share?: OrganizationShare | undefined
   /** Origins of Patchbay itself. Requests to them are refused, because Patchbay must not call itself. */
   ownOrigins?: readonly string[] | undefined
-  /** Resolves the names. Default: the resolver for addresses that the operator configured. */
-  resolveName?: ResolveName | undefined
-  /** Replaces `resolveName`. Returns all addresses of a name. */
-  lookup?: OutboundLookup | undefined
+  /** Returns all addresses of a name. */
+  lookup: OutboundLookup
 }
 
 export type DispatchRequest = {
@@ -268,8 +265,7 @@ export const createDispatcher = ({
   maxSockets = Number.POSITIVE_INFINITY,
   share,
   ownOrigins = [],
-  resolveName = operatorNames().resolve,
-  lookup = toLookup(resolveName),
+  lookup,
 }: DispatcherOptions) => {
   const connectorFor = createConnectors({ policy, lookup, connectTimeoutMs })
   const pools = createConnectionPools({ connectorFor, maxSockets, share })

@@ -30,7 +30,7 @@ export type UpstreamOAuthParts = {
   bus: EventBus
   sealing: Sealing
   /** The network rules that also apply to upstreams. */
-  network: Pick<HttpClientOptions, 'policy' | 'connectTimeoutMs' | 'ownOrigins' | 'resolveName' | 'lookup'>
+  network: Pick<HttpClientOptions, 'policy' | 'connectTimeoutMs' | 'ownOrigins' | 'lookup'>
   baseUrl: string
   mayCall: (userId: string, serverId: string) => Promise<boolean>
 }

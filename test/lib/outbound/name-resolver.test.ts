@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { makeScratchFolder } from '../../../scripts/scratch-folder.ts'
 import { createAddressPolicy } from '../../../src/lib/outbound/address-policy.ts'
-import { createNameResolver, type NameResolverOptions } from '../../../src/lib/outbound/name-resolver.ts'
+import { createNameResolver, type NameResolverOptions, toLookup } from '../../../src/lib/outbound/name-resolver.ts'
 import { createSystemResolver } from '../../../src/lib/outbound/system-resolver.ts'
 import { type FakeName, startFakeNameServer } from '../../support/fake-name-server.ts'
 import { buildClient, faultOf, requestTo, startApi } from './apis.ts'
@@ -287,14 +287,14 @@ describe('a client without a lookup of its own', () => {
   const buildNamedClient = async (names: Record<string, FakeName>, options: Partial<NameResolverOptions> = {}) => {
     const { resolve, fake } = await build(names, options)
     const policy = createAddressPolicy({ allow: ['127.0.0.1'] })
-    return { client: buildClient({ policy, lookup: undefined, resolveName: resolve }), fake }
+    return { client: buildClient({ policy, lookup: toLookup(resolve) }), fake }
   }
 
   it('connects to the other family when one does not accept connections', async () => {
     const api = await startApi((_, response) => response.end('reached'))
     const policy = createAddressPolicy({ allow: ['127.0.0.1', '::1'] })
     const { resolve } = await build({ 'both.example': { a: ['127.0.0.1'], aaaa: ['::1'] } })
-    const client = buildClient({ policy, lookup: undefined, resolveName: resolve })
+    const client = buildClient({ policy, lookup: toLookup(resolve) })
     expect((await client.send(requestTo(`http://both.example:${api.port}/`))).body.toString()).toBe('reached')
     const v6 = await startApi((_, response) => response.end('reached'), '::1')
     expect((await client.send(requestTo(`http://both.example:${v6.port}/`))).body.toString()).toBe('reached')
