@@ -41,7 +41,7 @@ it('previews follow the input, and the tool is sent, saved and added to a server
   const url = page.getByLabel('URL', { exact: true })
   await url.fill(`${fake.origin}/things/{id}?limit={{integer:limit=20}}`)
   await page.getByRole('button', { name: 'Convert to {{id}}' }).click()
-  expect(await url.inputValue()).toBe(`${fake.origin}/things/{{id}}?limit={{integer:limit=20}}`)
+  await expect.poll(() => url.inputValue()).toBe(`${fake.origin}/things/{{id}}?limit={{integer:limit=20}}`)
   const tokens = page.locator('.template', { has: url }).locator('.token')
   expect(
     await tokens.evaluateAll(all => all.map(token => [token.textContent, token.getAttribute('data-type')])),
@@ -148,7 +148,7 @@ it('leaving a page with unsaved changes asks first, and the draft can be restore
   await page.getByText('You have unsaved changes').waitFor()
   expect(await description(page).inputValue()).toBe('')
   await page.getByRole('button', { name: 'Restore' }).click()
-  expect(await description(page).inputValue()).toBe('Not saved yet')
+  await expect.poll(() => description(page).inputValue()).toBe('Not saved yet')
   await page.getByRole('button', { name: 'Save' }).click()
   await page.waitForURL('**/tools/*?done=saved')
   await page.goto(path)
@@ -174,7 +174,7 @@ it('input survives the end of the session, and nobody else can restore it', asyn
   await signIn(page, email, '/sign-in')
   await page.goto(path)
   await page.getByRole('button', { name: 'Restore' }).click()
-  expect(await description(page).inputValue()).toBe('Typed when the session had ended')
+  await expect.poll(() => description(page).inputValue()).toBe('Typed when the session had ended')
   await page.getByRole('button', { name: 'Save' }).click()
   await page.waitForURL('**/tools/*?done=saved')
   const id = path.split('/').at(-1) ?? ''
@@ -246,7 +246,7 @@ it('a second user is told of the first user’s changes, and can overwrite them'
   await second.page.keyboard.press('Control+s')
   await second.page.getByRole('button', { name: 'Overwrite with mine' }).click()
   await second.page.waitForURL('**/tools/*?done=saved')
-  expect(await description(second.page).inputValue()).toBe('The second one’s')
+  await expect.poll(() => description(second.page).inputValue()).toBe('The second one’s')
 })
 
 it('a tool can be written, previewed, sent, saved and added to a server without scripts', async () => {

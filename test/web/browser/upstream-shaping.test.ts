@@ -168,7 +168,7 @@ it('restores unsaved changes of this tool only, also after a call', async () => 
   expect(await page.getByText('You have unsaved changes').count()).toBe(0)
   await page.goto(`${path}/tool?name=list_orders`)
   await page.getByRole('button', { name: 'Restore' }).click()
-  expect(await page.getByLabel('Drop fields').inputValue()).toBe('orders[].id')
+  await expect.poll(() => page.getByLabel('Drop fields').inputValue()).toBe('orders[].id')
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('Saved.').waitFor()
   await page.goto(`${path}/tool?name=list_orders`)

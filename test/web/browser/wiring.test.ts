@@ -153,7 +153,7 @@ describe('the matrix of bindings', () => {
     await bind('some', 'page')
     await page.getByText('20 parameters bound').waitFor()
     await page.getByRole('link', { name: 'Next' }).click()
-    expect(await page.locator('.matrix thead a').allInnerTexts()).toEqual(['tool_7', 'tool_8', 'tool_9'])
+    await expect.poll(() => page.locator('.matrix thead a').allInnerTexts()).toEqual(['tool_7', 'tool_8', 'tool_9'])
     await bind('every', 'all')
     await page.getByText('23 parameters bound').waitFor()
     expect(await patchbay.services.db.binding.count({ where: { instance: { serverId } } })).toBe(23)
@@ -240,7 +240,7 @@ describe('without scripts', () => {
     await page.getByText('Global removed').waitFor()
     await page.getByRole('heading', { name: 'Missing globals' }).waitFor()
     await page.getByRole('link', { name: 'Add', exact: true }).click()
-    expect(await page.getByLabel('Key').inputValue()).toBe('token')
+    await expect.poll(() => page.getByLabel('Key').inputValue()).toBe('token')
   })
 
   it('a toolkit of another organization can be added, updated and removed', async () => {
@@ -333,7 +333,7 @@ describe('the page of a tool of a server', () => {
     await page.context().addCookies(await cookiesOf(patchbay.origin, ada.email))
     await page.goto(at(`tools/${instanceIds.track}`))
     await page.getByRole('button', { name: 'Restore' }).click()
-    expect(await page.getByLabel('Fixed value of id').inputValue()).toBe('typed')
+    await expect.poll(() => page.getByLabel('Fixed value of id').inputValue()).toBe('typed')
     await page.locator('#seen').filter({ hasNotText: '"id"' }).waitFor()
   })
 })
