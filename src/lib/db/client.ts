@@ -1,9 +1,9 @@
 import { type DatabaseFailure, databaseBusy, isConflict, namingFailures } from './failures.ts'
 import type { PrismaClient as PostgresClient } from './generated/postgresql/client.ts'
 import type { Prisma, PrismaClient } from './generated/sqlite/client.ts'
-import { toPgConfig } from './postgres.ts'
+import { probePostgres, toPgConfig } from './postgres.ts'
 import type { DatabaseKind, DatabaseTarget } from './target.ts'
-import { DATABASE_WAIT_MS, retryUntil } from './waiting.ts'
+import { DATABASE_WAIT_MS, PROBE_TIMEOUT_MS, retryUntil } from './waiting.ts'
 
 type Models<Client> = {
   [Name in keyof Client]: Client[Name] extends { findUnique: unknown } ? Name : never
@@ -28,6 +28,8 @@ export type OpenDatabase = Database & {
   close: () => Promise<void>
   /** Calls `listener` when a query fails because of the database itself. */
   onFailure: (listener: (failure: DatabaseFailure) => void) => void
+  /** Resolves if the database responds. On PostgreSQL, it does not wait for queries in progress. */
+  probe: () => Promise<void>
 }
 
 /** Longer than the wait for the lock, so that a busy database causes Patchbay's error instead of Prisma's. */
@@ -76,6 +78,10 @@ export const openDatabase = (target: DatabaseTarget): Promise<OpenDatabase> =>
     const report = (failure: DatabaseFailure): void => {
       for (const listener of listeners) listener(failure)
     }
+    const probe = async (): Promise<void> => {
+      if (target.kind === 'postgresql') await probePostgres(target, PROBE_TIMEOUT_MS)
+      else await client.$queryRaw`SELECT 1`
+    }
     const named = client.$extends({
       query: { $allOperations: ({ args, query }) => namingFailures(target, () => query(args), report) },
     })
@@ -86,6 +92,7 @@ export const openDatabase = (target: DatabaseTarget): Promise<OpenDatabase> =>
       $transaction: (...args: never) => namingFailures(target, () => $transaction(...args), report),
       close: () => client.$disconnect(),
       onFailure: (listener: (failure: DatabaseFailure) => void) => listeners.push(listener),
+      probe: () => namingFailures(target, probe),
       kind: target.kind,
     }) as unknown as OpenDatabase
   })

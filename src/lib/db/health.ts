@@ -3,9 +3,8 @@ import { AppError } from '../kernel/errors.ts'
 import type { Notices } from '../process/notices.ts'
 import type { Database, OpenDatabase } from './client.ts'
 import { DatabaseFailure, type DatabaseFault, databaseUnreachable } from './failures.ts'
+import { PROBE_TIMEOUT_MS } from './waiting.ts'
 
-/** How long a probe waits for the database. */
-const PROBE_TIMEOUT_MS = 2_000
 /** Interval of the probes, normally and during an outage. */
 const PROBE_INTERVAL_MS = 10_000
 const OUTAGE_PROBE_INTERVAL_MS = 1_000
@@ -39,8 +38,6 @@ const errorOf = async (query: PromiseLike<unknown>): Promise<unknown> => {
   }
 }
 
-const probe = (db: Database): Promise<unknown> => errorOf(db.$queryRaw`SELECT 1`)
-
 /** Writes without changing anything that is read. */
 const canWrite = async (db: Database): Promise<boolean> =>
   (await errorOf(db.installation.updateMany({ data: { updatedAt: new Date() } }))) === undefined
@@ -69,7 +66,7 @@ export const createDatabaseHealth = ({ db, notices }: { db: OpenDatabase; notice
     error instanceof DatabaseFailure ? error.fault === 'unreachable' : !(error instanceof AppError)
 
   const probeOnce = async (): Promise<void> => {
-    const error = await probe(db)
+    const error = await errorOf(db.probe())
     if (isClosed) return
     if (error === undefined) notices.clear('database_unreachable')
     else if (isOutage(error)) beginOutage(error)

@@ -15,3 +15,29 @@ export const toPgConfig = ({ url }: PostgresTarget): ClientConfig => ({
   keepAlive: true,
   ...parseIntoClientConfig(url),
 })
+
+/** PostgreSQL's code for "too many clients": it responds, and connections that are already open work. */
+const TOO_MANY_CLIENTS = '53300'
+
+/** Connects to PostgreSQL and resolves once it responds, however many queries wait for the pool. */
+export const probePostgres = async (target: PostgresTarget, timeoutMs: number): Promise<void> => {
+  // Loaded on first use, so that processes on SQLite do not load the driver.
+  const { Client, DatabaseError } = await import('pg')
+  const client = new Client({
+    ...toPgConfig(target),
+    application_name: 'patchbay probe',
+    connectionTimeoutMillis: timeoutMs,
+    query_timeout: timeoutMs,
+  })
+  // What fails here also rejects below.
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    await client.query('SELECT 1')
+  } catch (error) {
+    if (error instanceof DatabaseError && error.code === TOO_MANY_CLIENTS) return
+    throw error
+  } finally {
+    void client.end().catch(() => undefined)
+  }
+}

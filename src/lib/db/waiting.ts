@@ -3,6 +3,8 @@ import { databaseBusy } from './failures.ts'
 
 /** How long a write waits for other writes, in this or other processes, before it fails. */
 export const DATABASE_WAIT_MS = 5_000
+/** How long a probe waits for the database. */
+export const PROBE_TIMEOUT_MS = 2_000
 const FIRST_PAUSE_MS = 2
 const LONGEST_PAUSE_MS = 100
 

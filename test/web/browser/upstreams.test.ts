@@ -141,9 +141,9 @@ describe('MCP servers behind a server, in a real browser', () => {
     await refresh(id)
     await page.goto(`/servers/${serverId}/sources`)
     await page.getByRole('link', { name: '2 changes to approve' }).click()
-    await expect.poll(() => page.locator('#waiting ins').allTextContents()).toEqual(
-      expect.arrayContaining([HOSTILE, ', and more']),
-    )
+    await expect
+      .poll(() => page.locator('#waiting ins').allTextContents())
+      .toEqual(expect.arrayContaining([HOSTILE, ', and more']))
     await page.getByRole('button', { name: 'Approve number 2, read' }).click()
     await page.getByText('1 tool approved.').waitFor()
     const client = new Client({ name: 'official', version: '1' })
