@@ -57,7 +57,7 @@ export type CallsShown = 'all' | 'own'
  * use nor open the server. `openTo` is the same rule as a query. That only members can open a server in the dashboard
  * and the management API is a rule of organizations (`getServerFor`).
  */
-export const accessOf = (policy: AccessPolicy, { userId, memberships }: User): CallsShown | undefined => {
+const accessOf = (policy: AccessPolicy, { userId, memberships }: User): CallsShown | undefined => {
   const role = memberships.get(policy.organizationId)
   switch (policy.tier) {
     case 'public':
