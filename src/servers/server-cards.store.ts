@@ -13,6 +13,8 @@ export type ServerCard = {
   organizationId: string
   organizationName: string
   ownerEmail: string
+  /** Whether the reader has asked for access. */
+  isRequested: boolean
   /** What only those who may use the server see. Undefined for all others. */
   inside:
     | {
@@ -78,6 +80,7 @@ export const listServerCards = async (
       ownerId: true,
       owner: { select: { email: true } },
       allowedUsers: { where: { userId }, select: { userId: true } },
+      requests: { where: { userId }, select: { id: true } },
       _count: { select: { instances: true } },
     },
     orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
@@ -94,6 +97,7 @@ export const listServerCards = async (
         organizationId: row.organizationId,
         organizationName: row.organization.name,
         ownerEmail: row.owner.email,
+        isRequested: row.requests.length > 0,
         inside: isAllowed(policy, user)
           ? {
               description: row.description ?? undefined,

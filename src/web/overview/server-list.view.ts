@@ -64,6 +64,8 @@ const toNameView = ({ id, name, tier, organizationName }: ServerCard, { isOfSeve
 export const toClosedCardView = (card: ServerCard, frame: NameFrame) => ({
   ...toNameView(card, frame),
   ownerEmail: card.ownerEmail,
+  isRequested: card.isRequested,
+  requestPath: `${serverTabPath(card.id, 'access')}/requests`,
 })
 
 export const toServerCardView = (
