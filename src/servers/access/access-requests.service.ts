@@ -1,8 +1,9 @@
 import type { MailQueue } from '../../identity/mail/mail-queue.ts'
+import type { Transaction } from '../../lib/db/client.ts'
 import type { IdPage } from '../../lib/http/id-paging.ts'
 import { type Actor, organizationIdsOf } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
-import type { Mailer } from '../../lib/mail/mailer.ts'
+import type { Mail, Mailer } from '../../lib/mail/mailer.ts'
 import { type ClosedServer, isClosed } from '../server.ts'
 import { auditServer } from '../server-audit.ts'
 import {
@@ -37,16 +38,16 @@ export type AccessRequestParts = ServerServiceParts & {
 
 /** Lets members ask for access to a private server, and its owner and the organization's admins answer. */
 export const createAccessRequestService = ({ db, changes, mailer, mailQueue, baseUrl }: AccessRequestParts) => {
-  /** Sends an email to the owner, unless nobody has confirmed that the address is theirs. */
-  const tellOwner = async ({ id, name }: ClosedServer, asker: string): Promise<void> => {
-    const { ownerEmail, isOwnerConfirmed, organizationName } = await store.findOwnerAndOrganization(db, id)
-    if (!isOwnerConfirmed) return
+  /** Returns the email that tells the owner of a request. Undefined if nobody has confirmed that the address is theirs. */
+  const findEmail = async (tx: Transaction, { id, name }: ClosedServer, asker: string): Promise<Mail | undefined> => {
+    const { ownerEmail, isOwnerConfirmed, organizationName } = await store.findOwnerAndOrganization(tx, id)
+    if (!isOwnerConfirmed) return undefined
     const link = `${baseUrl}/servers/${id}/access`
-    await mailer.send(accessRequestEmail({ to: ownerEmail, asker, serverName: name, organizationName, link }))
+    return accessRequestEmail({ to: ownerEmail, asker, serverName: name, organizationName, link })
   }
 
   /** Removes a request for somebody who may answer it, and returns the server. */
-  const takeRequest = async (tx: Parameters<typeof getServerFor>[0], actor: Actor, id: string, userId: string) => {
+  const takeRequest = async (tx: Transaction, actor: Actor, id: string, userId: string) => {
     const server = await getServerFor(tx, actor, id, 'build')
     assertOwnOrManaged(actor, server)
     if (!(await store.removeRequest(tx, id, userId))) throw answered()
@@ -59,15 +60,15 @@ export const createAccessRequestService = ({ db, changes, mailer, mailQueue, bas
      * server.
      */
     requestAccess: async (actor: Actor, id: string): Promise<void> => {
-      const requested = await changes.commit(async tx => {
+      const email = await changes.commit(async tx => {
         const server = await seeServer(tx, actor, id)
         if (!isClosed(server)) throw new AppError('conflict', 'You can already use this server.')
         if (await store.hasRequested(tx, id, actor.userId)) return undefined
         await store.putRequest(tx, id, actor.userId)
         await auditServer(tx, actor, 'server.access_requested', server)
-        return server
+        return findEmail(tx, server, actor.email)
       })
-      if (requested !== undefined) mailQueue.post('access request', () => tellOwner(requested, actor.email))
+      if (email !== undefined) mailQueue.post('access request', () => mailer.send(email))
     },
 
     /** Lists the open requests, for the owner and for managers of the organization. */
