@@ -63,7 +63,11 @@ const withConnected = async ({ owner, organizationId }: DashboardWorld, { tools 
 
 /** Creates a server whose upstream has a command that does not exist, after one attempt to start it. */
 const withFailed = async ({ owner, organizationId }: DashboardWorld): Promise<string> => {
-  const { id: serverId } = await owner.create('/servers', { name: 'Night desk', organizationId, access: 'organization' })
+  const { id: serverId } = await owner.create('/servers', {
+    name: 'Night desk',
+    organizationId,
+    access: 'organization',
+  })
   const upstream = { name: 'nightly', transport: 'stdio', command: '/nowhere/to-be-found' }
   const { id } = await owner.create(`/servers/${serverId}/upstreams`, upstream)
   await owner.send('POST', `/upstreams/${id}/refresh`)
