@@ -1,4 +1,4 @@
-import { join, type Sql, sqltag as sql } from '@prisma/client/runtime/client'
+import { empty, join, type Sql, sqltag as sql } from '@prisma/client/runtime/client'
 import { z } from 'zod'
 import type { Database } from '../lib/db/client.ts'
 import { HOUR_MS } from '../lib/kernel/durations.ts'
@@ -58,22 +58,29 @@ const FigureRow = CountRow.extend({
 
 const startOf = (now: Date): Date => new Date((Math.floor(now.getTime() / HOUR_MS) - HOURS + 1) * HOUR_MS)
 
-/** Selects the newest calls of a server, using the index on server and time. */
-const newestCalls = (serverId: string, from: Date, limit: number): Sql => sql`
-  SELECT * FROM (
-    SELECT "serverId", "startedAt", "tool", "client", "durationMs", CASE WHEN "outcome" = 'error' THEN 1 ELSE 0 END AS "isError"
+/** The calls to count: those of a server, or of one of its callers. */
+export type CountedCalls = { serverId: string; callerId: string | undefined }
+
+/**
+ * Selects the newest calls of a server, using the index on server and time. Those of one caller are selected from the
+ * newest calls, so that the limit also bounds the cost for a caller with few calls.
+ */
+const newestCalls = ({ serverId, callerId }: CountedCalls, from: Date, limit: number): Sql => sql`
+  SELECT "serverId", "startedAt", "tool", "client", "durationMs", "isError" FROM (
+    SELECT "serverId", "startedAt", "tool", "client", "userId", "durationMs",
+      CASE WHEN "outcome" = 'error' THEN 1 ELSE 0 END AS "isError"
     FROM "Execution" WHERE "serverId" = ${serverId} AND "startedAt" >= ${from}
     ORDER BY "startedAt" DESC LIMIT ${limit}
-  ) AS "newest"`
+  ) AS "newest" ${callerId === undefined ? empty : sql`WHERE "userId" = ${callerId}`}`
 
 /** `2026-11-22T05` on SQLite, `2026-11-22 05` on PostgreSQL. Both store times in UTC. */
 const HOUR = sql`SUBSTR(CAST("startedAt" AS TEXT), 1, 13)`
 const toHour = (text: string): Date => new Date(`${text.slice(0, 10)}T${text.slice(11, 13)}:00:00Z`)
 
 /** Selects the newest calls of several servers, at most `limit` for each. */
-export const newestCallsOf = (serverIds: readonly string[], from: Date, limit: number): Sql =>
+export const newestCallsOf = (servers: readonly CountedCalls[], from: Date, limit: number): Sql =>
   join(
-    serverIds.map(id => newestCalls(id, from, limit)),
+    servers.map(server => newestCalls(server, from, limit)),
     ' UNION ALL ',
   )
 
@@ -149,13 +156,13 @@ const extentOf = (calls: number, limit: number, from: Date, firstAt: Date | unde
 
 const countOfSome = async (
   db: Database,
-  serverIds: readonly string[],
+  servers: readonly CountedCalls[],
   from: Date,
 ): Promise<[serverId: string, counts: ServerCallCounts][]> => {
-  const calls = newestCallsOf(serverIds, from, MAX_CALLS_IN_LIST)
+  const calls = newestCallsOf(servers, from, MAX_CALLS_IN_LIST)
   const byHour = await countBy(db, sql`"serverId" || ${'/'} || ${HOUR}`, calls)
   const byServer = await countTools(db, calls)
-  return serverIds.map(id => {
+  return servers.map(({ serverId: id }) => {
     const known = byHour
       .filter(({ key }) => key.startsWith(`${id}/`))
       .map(({ key, ...counts }) => ({ ...counts, startsAt: toHour(key.slice(id.length + 1)) }))
@@ -181,19 +188,19 @@ const countOfSome = async (
  */
 export const createCallFigureStore = (db: Database) => ({
   /** Returns the counts of each server, including those without calls, in two queries for every four servers. */
-  countOfServers: async (serverIds: readonly string[], now: Date): Promise<Map<string, ServerCallCounts>> => {
+  countOfServers: async (servers: readonly CountedCalls[], now: Date): Promise<Map<string, ServerCallCounts>> => {
     const from = startOf(now)
     const counts: [serverId: string, counts: ServerCallCounts][] = []
-    for (let first = 0; first < serverIds.length; first += SERVERS_AT_ONCE) {
-      counts.push(...(await countOfSome(db, serverIds.slice(first, first + SERVERS_AT_ONCE), from)))
+    for (let first = 0; first < servers.length; first += SERVERS_AT_ONCE) {
+      counts.push(...(await countOfSome(db, servers.slice(first, first + SERVERS_AT_ONCE), from)))
     }
     return new Map(counts)
   },
 
   /** Returns the figures of one server, in total and by hour, with durations. */
-  ofServer: async (serverId: string, now: Date): Promise<ServerCallFigures> => {
+  ofServer: async (counted: CountedCalls, now: Date): Promise<ServerCallFigures> => {
     const from = startOf(now)
-    const calls = newestCalls(serverId, from, MAX_CALLS_OF_SERVER)
+    const calls = newestCalls(counted, from, MAX_CALLS_OF_SERVER)
     const [[total], byHour] = await Promise.all([measureBy(db, sql`${'all'}`, calls), measureBy(db, HOUR, calls)])
     const hours = byHour.map(row => ({ startsAt: toHour(row.key), ...figuresOf(row) }))
     return {
@@ -204,8 +211,8 @@ export const createCallFigureStore = (db: Database) => ({
   },
 
   /** Returns the figures of each called tool, most calls first. */
-  ofTools: async (serverId: string, now: Date): Promise<ToolCallFigures[]> => {
-    const calls = newestCalls(serverId, startOf(now), MAX_CALLS_OF_SERVER)
+  ofTools: async (counted: CountedCalls, now: Date): Promise<ToolCallFigures[]> => {
+    const calls = newestCalls(counted, startOf(now), MAX_CALLS_OF_SERVER)
     const rows = await measureBy(db, sql`"tool"`, calls)
     return rows
       .map(row => ({
@@ -218,8 +225,8 @@ export const createCallFigureStore = (db: Database) => ({
   },
 
   /** Returns the clients that called a server, most calls first. */
-  ofClients: async (serverId: string, now: Date): Promise<ClientCalls[]> => {
-    const calls = newestCalls(serverId, startOf(now), MAX_CALLS_OF_SERVER)
+  ofClients: async (counted: CountedCalls, now: Date): Promise<ClientCalls[]> => {
+    const calls = newestCalls(counted, startOf(now), MAX_CALLS_OF_SERVER)
     const rows = await countBy(db, sql`COALESCE("client", ${''})`, calls)
     const byName = Map.groupBy(rows, ({ key }) => key.replace(/\/[^/]*$/, ''))
     return [...byName]

@@ -11,6 +11,8 @@ type TimeRange = { from?: Date | undefined; to?: Date | undefined }
 
 export type ExecutionQuery = TimeRange & {
   serverId: string
+  /** Lists only the calls of this user. */
+  userId?: string | undefined
   outcome?: 'ok' | 'error' | undefined
   tool?: string | undefined
   /** 1 to 200. */
@@ -62,12 +64,12 @@ export const countExecutions = (db: Database, serverId: string, atMost: number):
 export const createExecutionStore = (db: Database) => ({
   /** Lists calls, newest first. Throws `invalid_request` if the cursor is invalid. */
   list: async (query: ExecutionQuery): Promise<Page<StoredExecution>> => {
-    const { serverId, from, to, outcome, tool, limit, cursor } = query
+    const { serverId, userId, from, to, outcome, tool, limit, cursor } = query
     const rows = await db.execution.findMany({
       where: {
         serverId,
         startedAt: definedFields({ gte: from, lt: to }),
-        ...definedFields({ outcome, tool }),
+        ...definedFields({ userId, outcome, tool }),
         AND: after(cursor),
       },
       orderBy: [{ startedAt: 'desc' }, { id: 'desc' }],

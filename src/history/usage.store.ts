@@ -2,7 +2,7 @@ import { sqltag as sql } from '@prisma/client/runtime/client'
 import { z } from 'zod'
 import type { Database } from '../lib/db/client.ts'
 import { DAY_MS } from '../lib/kernel/durations.ts'
-import { newestCallsOf } from './call-figures.store.ts'
+import { type CountedCalls, newestCallsOf } from './call-figures.store.ts'
 
 const DAYS = 30
 /** Calls read in total, shared by the servers of an organization, which bounds the cost of the page. */
@@ -23,7 +23,7 @@ export type ServerUsage = {
 const count = z.coerce.number()
 const Row = z.object({ serverId: z.string(), calls: count, errors: count, dayCalls: count, dayErrors: count })
 
-const countSome = async (db: Database, serverIds: readonly string[], now: Date, limit: number) => {
+const countSome = async (db: Database, servers: readonly CountedCalls[], now: Date, limit: number) => {
   const from = new Date(now.getTime() - DAYS * DAY_MS)
   const dayFrom = new Date(now.getTime() - DAY_MS)
   return z.array(Row).parse(
@@ -31,20 +31,20 @@ const countSome = async (db: Database, serverIds: readonly string[], now: Date, 
       SELECT "serverId", COUNT(*) AS "calls", SUM("isError") AS "errors",
         SUM(CASE WHEN "startedAt" >= ${dayFrom} THEN 1 ELSE 0 END) AS "dayCalls",
         SUM(CASE WHEN "startedAt" >= ${dayFrom} THEN "isError" ELSE 0 END) AS "dayErrors"
-      FROM (${newestCallsOf(serverIds, from, limit)}) AS "call" GROUP BY "serverId"`),
+      FROM (${newestCallsOf(servers, from, limit)}) AS "call" GROUP BY "serverId"`),
   )
 }
 
 /** Returns the usage of those servers that were called. The caller must have checked access. */
 export const listServerUsage = async (
   db: Database,
-  serverIds: readonly string[],
+  servers: readonly CountedCalls[],
   now: Date,
 ): Promise<ServerUsage[]> => {
-  const limit = Math.max(MIN_CALLS_OF_SERVER, Math.floor(MAX_CALLS / Math.max(1, serverIds.length)))
+  const limit = Math.max(MIN_CALLS_OF_SERVER, Math.floor(MAX_CALLS / Math.max(1, servers.length)))
   const usage: ServerUsage[] = []
-  for (let first = 0; first < serverIds.length; first += SERVERS_AT_ONCE) {
-    for (const row of await countSome(db, serverIds.slice(first, first + SERVERS_AT_ONCE), now, limit)) {
+  for (let first = 0; first < servers.length; first += SERVERS_AT_ONCE) {
+    for (const row of await countSome(db, servers.slice(first, first + SERVERS_AT_ONCE), now, limit)) {
       usage.push({
         serverId: row.serverId,
         day: { calls: row.dayCalls, errors: row.dayErrors },

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { AppError } from '../lib/kernel/errors.ts'
 import { isJsonObject, type JsonObject } from '../lib/kernel/json.ts'
-import { type Caller, checkUserAccess, type McpPrincipal } from '../servers/access/access.ts'
+import { type Caller, checkUserAccess, type User } from '../servers/access/access.ts'
 import { type BodyLimits, parseBody } from './body.ts'
 import { createCall } from './call.ts'
 import { callTool, findTool } from './call-tool.ts'
@@ -18,7 +18,7 @@ import { respondAtOnce } from './respond.ts'
 import { errorResponse, isRefusal, type RpcResponse, responseText } from './rpc-response.ts'
 
 /** The signed-in user of a page, or undefined for an anonymous visitor. */
-export type InProcessUser = Pick<McpPrincipal, 'userId' | 'organizationIds'> | undefined
+export type InProcessUser = User | undefined
 
 /** A JSON-RPC message exactly as it was exchanged. */
 export type ExchangedMessage = { direction: 'sent' | 'received'; at: Date; text: string }

@@ -79,9 +79,8 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
       args: JsonObject,
       signal: AbortSignal,
     ): Promise<ToolResult> => {
-      const instance = await instances.getInstanceForChange(actor, instanceId)
+      const { instance, server } = await instances.getInstanceToCall(actor, instanceId)
       const compiled = assertDefinition(instance.tool)
-      const server = await getServerFor(db, actor, instance.serverId, 'build')
       const globals = await loadOpenedGlobals(parts, server.id, server.organizationId)
       const { organizationId: group, compactTables } = server
       const shapingContext = {

@@ -4,6 +4,8 @@ import { createExecutionStore, type StoredExecution } from '../history/execution
 import type { Database } from '../lib/db/client.ts'
 import { type Actor, organizationIdsOf } from '../lib/kernel/actor.ts'
 import { AppError } from '../lib/kernel/errors.ts'
+import { orThrow } from '../lib/kernel/missing.ts'
+import { onlyCallerShown, policyOf } from '../servers/access/access.ts'
 import { findPeople } from '../servers/access/people.store.ts'
 import { getServerFor } from '../servers/servers.service.ts'
 import { listAllInstanceNames } from '../servers/tools/instances.store.ts'
@@ -11,6 +13,8 @@ import type { UpstreamOffers } from '../upstreams/catalogue/upstream-offers.ts'
 
 /** How long a request for the history waits for pending records, at most. */
 const SETTLE_MS = 1_000
+
+const executionNotFound = () => new AppError('not_found', 'Execution not found.')
 
 export type HistoryParts = {
   db: Database
@@ -26,15 +30,17 @@ export const createHistoryReading = ({ db, recorder, upstreamOffers }: HistoryPa
   const settleRecords = () => Promise.race([recorder.flush(), delay(SETTLE_MS, undefined, { ref: false })])
 
   return {
+    /** Lists the calls that the actor may see. */
     listExecutions: async (
       actor: Actor,
       serverId: string,
-      query: Omit<Parameters<typeof executions.list>[0], 'serverId'>,
+      query: Omit<Parameters<typeof executions.list>[0], 'serverId' | 'userId'>,
     ) => {
-      await getServerFor(db, actor, serverId, 'read')
+      const server = await getServerFor(db, actor, serverId, 'read')
       await settleRecords()
+      const userId = onlyCallerShown(policyOf(server), actor)
       const [page, gaps] = await Promise.all([
-        executions.list({ ...query, serverId }),
+        executions.list({ ...query, serverId, userId }),
         executions.listGaps({ serverId, from: query.from, to: query.to }),
       ])
       return { ...page, gaps }
@@ -59,10 +65,13 @@ export const createHistoryReading = ({ db, recorder, upstreamOffers }: HistoryPa
       return { tools, names: new Map(people.map(({ id, email }) => [id, email])) }
     },
 
+    /** Throws `not_found` for another user's call if the actor may see only their own on that server. */
     getExecution: async (actor: Actor, id: string): Promise<StoredExecution> => {
       await settleRecords()
-      const execution = await executions.find(id, organizationIdsOf(actor))
-      if (execution === undefined) throw new AppError('not_found', 'Execution not found.')
+      const execution = orThrow(await executions.find(id, organizationIdsOf(actor)), executionNotFound)
+      const policy = policyOf(await getServerFor(db, actor, execution.serverId, 'read'))
+      const only = onlyCallerShown(policy, actor)
+      if (only !== undefined && execution.userId !== only) throw executionNotFound()
       return execution
     },
   }

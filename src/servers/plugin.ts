@@ -1,3 +1,4 @@
+import { createMailQueue } from '../identity/mail/mail-queue.ts'
 import type { Database } from '../lib/db/client.ts'
 import type { Changes } from '../lib/events/changes.ts'
 import type { EventBus } from '../lib/events/event-bus.ts'
@@ -7,6 +8,7 @@ import type { Logger } from '../lib/process/logger.ts'
 import type { Sealing } from '../lib/process/sealing.ts'
 import type { Settings } from '../lib/process/settings.ts'
 import { createServerAccess, type VerifyMcpToken } from './access/access.ts'
+import { createAccessRequestService } from './access/access-requests.service.ts'
 import { createRewiringService } from './bindings/bindings.service.ts'
 import { createGlobalService } from './globals/globals.service.ts'
 import { createServerService } from './servers.service.ts'
@@ -22,9 +24,9 @@ export type ServersNeeds = {
   changes: Changes
   bus: EventBus
   sealing: Sealing
-  settings: { limits: Pick<Settings['limits'], 'maxToolsPerServer'> }
+  settings: Pick<Settings, 'baseUrl'> & { limits: Pick<Settings['limits'], 'maxToolsPerServer'> }
   logger: Logger
-  mailer: Pick<Mailer, 'isDelivering'>
+  mailer: Pick<Mailer, 'isDelivering' | 'send'>
   verifyMcpToken: VerifyMcpToken
 } & Pick<ServerRemovalParts, 'endAccountsOf'>
 
@@ -45,12 +47,15 @@ export const serversPlugin = (needs: ServersNeeds, lifecycle: Lifecycle) => {
   const { maxToolsPerServer } = settings.limits
   const removal = createServerRemoval({ db, endAccountsOf, logger })
   lifecycle.onClose(removal.close)
+  const mailQueue = createMailQueue(logger)
+  lifecycle.onClose(mailQueue.settle)
   lifecycle.addChores({ name: 'finish removals of servers', run: removal.finishAll })
   deriveServerChanges({ db, bus })
   return {
     finishServer: removal.finish,
     // Without email delivery, nobody can confirm an email address.
     servers: createServerService({ db, changes, removal, canConfirmAddresses: mailer.isDelivering }),
+    accessRequests: createAccessRequestService({ db, changes, mailer, mailQueue, baseUrl: settings.baseUrl }),
     serverTransfer: createServerTransfer({ db, changes }),
     globals: createGlobalService({ db, changes, sealing }),
     instances: createInstanceService({ db, changes, maxToolsPerServer }),

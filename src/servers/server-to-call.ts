@@ -1,5 +1,5 @@
 import type { Transaction } from '../lib/db/client.ts'
-import { type Actor, organizationIdsOf } from '../lib/kernel/actor.ts'
+import type { Actor } from '../lib/kernel/actor.ts'
 import { isAllowed, policyOf } from './access/access.ts'
 import type { Server } from './server.ts'
 import { findServerOfAnybody } from './servers.store.ts'
@@ -11,7 +11,5 @@ export const findServerToCall = async (
   serverId: string,
 ): Promise<Server | undefined> => {
   const server = await findServerOfAnybody(tx, serverId)
-  if (server === undefined) return undefined
-  const user = { userId: actor.userId, organizationIds: new Set(organizationIdsOf(actor)) }
-  return isAllowed(policyOf(server), user) ? server : undefined
+  return server !== undefined && isAllowed(policyOf(server), actor) ? server : undefined
 }

@@ -26,6 +26,14 @@ export type Server = ContextRules & {
   updatedAt: Date
 }
 
+/** A private server that the reader may not use: what other members of its organization can see of it. */
+export type ClosedServer = Pick<Server, 'id' | 'organizationId' | 'ownerId' | 'name'> & {
+  access: 'private'
+  isClosed: true
+}
+
+export const isClosed = (server: Server | ClosedServer): server is ClosedServer => 'isClosed' in server
+
 /** A named value that belongs to a server. A secret is decrypted only for calls. */
 export type Global = { id: string; serverId: string; key: string; createdAt: Date; updatedAt: Date } & (
   | { isSecret: false; value: string }

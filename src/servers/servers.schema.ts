@@ -88,6 +88,30 @@ export const ServerView = z.object({
   ...times,
 })
 
+/** A private server, to members who may not use it. */
+const ClosedServerView = z.object({
+  id: z.string(),
+  uuid: z.string(),
+  organizationId: z.string(),
+  ownerId: z.string(),
+  name: z.string(),
+  access: z.literal('private'),
+  closed: z
+    .literal(true)
+    .describe('you may not use this server; ask for access with POST /servers/:uuid/access-requests'),
+})
+
+/** A server, or the fields that everyone in its organization can see. */
+export const SeenServerView = z.union([ServerView, ClosedServerView])
+
+export const AccessRequestView = z.object({
+  id: z.string(),
+  userId: z.string(),
+  email: z.string(),
+  createdAt: timeSchema,
+  updatedAt: timeSchema,
+})
+
 const ToolChange = z.object({
   name: z.string(),
   fields: z.array(z.string()).describe('names of the changed fields, such as url'),

@@ -2,14 +2,17 @@ import { countExecutions } from '../history/executions.store.ts'
 import type { Database, Transaction } from '../lib/db/client.ts'
 import type { Announce, Changes } from '../lib/events/changes.ts'
 import type { IdPage } from '../lib/http/id-paging.ts'
-import { type Actor, assertMay, organizationForNew, organizationIdsOf } from '../lib/kernel/actor.ts'
+import { type Actor, assertMay, may, organizationForNew, organizationIdsOf } from '../lib/kernel/actor.ts'
 import { assertUnchangedSince, type Unchanged } from '../lib/kernel/conflicts.ts'
 import { AppError } from '../lib/kernel/errors.ts'
 import { orThrow } from '../lib/kernel/missing.ts'
 import type { Permission } from '../lib/kernel/roles.ts'
 import { approveCurrentTools } from '../upstreams/review/upstream-reviews.ts'
+import { isAllowed, policyOf } from './access/access.ts'
+import { endTierNotice, removeAnswered } from './access/access-requests.store.ts'
+import { openTo } from './access/open-to.store.ts'
 import { findPeople, type Person } from './access/people.store.ts'
-import type { Server } from './server.ts'
+import type { ClosedServer, Server } from './server.ts'
 import { accessChange, auditChangedSettings, auditServer } from './server-audit.ts'
 import { MAX_ALLOWED_USERS, type ServerChanges, type ServerInput } from './servers.schema.ts'
 import * as store from './servers.store.ts'
@@ -19,18 +22,42 @@ import type { ServerRemoval } from './settings/server-removal.ts'
 export type ServerServiceParts = { db: Database; changes: Changes }
 
 const serverNotFound = () => new AppError('not_found', 'Server not found.')
+export const serverClosed = () =>
+  new AppError('forbidden', 'This server is private. Its owner can allow you: ask for access on its page.')
 
-/** Returns the server if the actor has this permission. Throws `not_found` if it belongs to another organization. */
+const getOfOrganization = async (tx: Transaction, actor: Actor, id: string): Promise<Server> =>
+  orThrow(await store.findServer(tx, id, organizationIdsOf(actor)), serverNotFound)
+
+/**
+ * Returns the server if the actor has this permission. Throws `not_found` if it belongs to another organization, and
+ * `forbidden` if it is private and does not allow the actor.
+ */
 export const getServerFor = async (
   tx: Transaction,
   actor: Actor,
   id: string,
   permission: Permission,
 ): Promise<Server> => {
-  const server = orThrow(await store.findServer(tx, id, organizationIdsOf(actor)), serverNotFound)
+  const server = await getOfOrganization(tx, actor, id)
+  if (!isAllowed(policyOf(server), actor)) throw serverClosed()
   assertMay(actor, server.organizationId, permission)
   return server
 }
+
+const asSeenBy =
+  (actor: Actor) =>
+  (server: Server): Server | ClosedServer => {
+    if (isAllowed(policyOf(server), actor)) return server
+    const { id, organizationId, ownerId, name } = server
+    return { id, organizationId, ownerId, name, access: 'private', isClosed: true }
+  }
+
+/** Returns what the actor may see of a server. Throws `not_found` if it belongs to another organization. */
+export const seeServer = async (tx: Transaction, actor: Actor, id: string): Promise<Server | ClosedServer> =>
+  asSeenBy(actor)(await getOfOrganization(tx, actor, id))
+
+const isOwnOrManaged = (actor: Actor, { ownerId, organizationId }: Server): boolean =>
+  ownerId === actor.userId || may(actor, organizationId, 'manage')
 
 /** Throws unless the actor owns the server or manages its organization. Changes of access and removals need this. */
 export const assertOwnOrManaged = (actor: Actor, { ownerId, organizationId }: Server): void => {
@@ -55,14 +82,19 @@ const toUserIds = async (
 const wrongAddress = (message: string): AppError =>
   new AppError('invalid_request', 'This user cannot be added.', { errors: [{ path: 'email', message }] })
 
-const changeAllowed = async (
+/** Changes the allowed users in the caller's transaction. The caller checks permissions. */
+export const changeAllowed = async (
   tx: Transaction,
   announce: Announce,
   actor: Actor,
   server: Server,
   allowedUserIds: readonly string[],
 ): Promise<void> => {
+  if (allowedUserIds.length > MAX_ALLOWED_USERS) {
+    throw new AppError('limit_exceeded', `A server can have at most ${MAX_ALLOWED_USERS} allowed users.`)
+  }
   const updated = await store.updateServer(tx, server, { allowedUserIds })
+  await removeAnswered(tx, updated)
   const change = accessChange(server, updated)
   if (change !== undefined) await auditServer(tx, actor, 'server.access_changed', updated, change)
   announce({ type: 'server_changed', serverId: server.id })
@@ -103,12 +135,22 @@ export const createServerService = ({
 
     getServer: (actor: Actor, id: string): Promise<Server> => getServerFor(db, actor, id, 'read'),
 
-    listServers: (actor: Actor, page: IdPage): Promise<Server[]> =>
-      store.listServers(db, organizationIdsOf(actor), page),
+    /** Returns what the actor may see of the server. */
+    seeServer: (actor: Actor, id: string): Promise<Server | ClosedServer> => seeServer(db, actor, id),
+
+    /** Lists the servers that the actor may use in their organizations. */
+    listServers: (actor: Actor, page: IdPage): Promise<Server[]> => store.listServers(db, openTo(actor), page),
+
+    /** Lists all servers of the actor's organizations, with what the actor may see of each. */
+    listSeenServers: async (actor: Actor, page: IdPage): Promise<(Server | ClosedServer)[]> => {
+      const ofOrganizations = { organizationId: { in: organizationIdsOf(actor) } }
+      return (await store.listServers(db, ofOrganizations, page)).map(asSeenBy(actor))
+    },
 
     /**
-     * Changes a server. Only the server's owner and managers of its organization can change who may use it. Throws
-     * `conflict` with the path `version` if the server has changed since `ifUnchangedSince`.
+     * Changes a server. Only the server's owner and managers of its organization can change who may use it. If one of
+     * them sets the tier, even to the same one, the owner is no longer asked about it. Throws `conflict` with the path
+     * `version` if the server has changed since `ifUnchangedSince`.
      */
     updateServer: (actor: Actor, id: string, input: ServerChanges, unchanged: Unchanged = {}): Promise<Server> =>
       changes.commit(async (tx, announce) => {
@@ -123,6 +165,8 @@ export const createServerService = ({
         const passesOn = rest.presentation === 'passthrough' && server.presentation !== 'passthrough'
         if (passesOn) await assertCanPassThrough(tx, id)
         const updated = await store.updateServer(tx, server, { ...rest, allowedUserIds })
+        await removeAnswered(tx, updated)
+        if (rest.access !== undefined && isOwnOrManaged(actor, server)) await endTierNotice(tx, id)
         if (change !== undefined) await auditServer(tx, actor, 'server.access_changed', updated, change)
         await auditChangedSettings(tx, actor, server, updated)
         if (updated.reviewUpstreamChanges && !server.reviewUpstreamChanges) await approveCurrentTools(tx, id)
@@ -146,9 +190,6 @@ export const createServerService = ({
         if (userId === undefined) throw wrongAddress(`does not match the ${describeAddress(addressMatch)} of a user`)
         if (userId === server.ownerId) throw wrongAddress('belongs to the owner, who can already use the server')
         if (server.allowedUserIds.includes(userId)) throw wrongAddress('is already on the list')
-        if (server.allowedUserIds.length >= MAX_ALLOWED_USERS) {
-          throw new AppError('limit_exceeded', `A server can have at most ${MAX_ALLOWED_USERS} allowed users.`)
-        }
         await changeAllowed(tx, announce, actor, server, [...server.allowedUserIds, userId])
       }),
 

@@ -1,6 +1,8 @@
 import type { Rows, Transaction } from '../lib/db/client.ts'
 import { type IdPage, idPageQuery } from '../lib/http/id-paging.ts'
 import { definedFields, mapFound, withoutNulls } from '../lib/kernel/missing.ts'
+import type { User } from './access/access.ts'
+import { privateTo } from './access/open-to.store.ts'
 import { pinnedToolsIn } from './context-rules.ts'
 import type { Server } from './server.ts'
 import type { ServerChanges } from './servers.schema.ts'
@@ -79,11 +81,10 @@ export const findServer = async (
 
 export const listServers = async (
   tx: Transaction,
-  organizationIds: readonly string[],
+  where: Rows.Prisma.ServerWhereInput,
   page: IdPage,
 ): Promise<Server[]> => {
-  const mine = { organizationId: { in: [...organizationIds] }, ...NOT_REMOVED }
-  const rows = await tx.server.findMany({ ...idPageQuery(page, mine), include: WITH_USERS })
+  const rows = await tx.server.findMany({ ...idPageQuery(page, { ...where, ...NOT_REMOVED }), include: WITH_USERS })
   return rows.map(toServer)
 }
 
@@ -151,19 +152,11 @@ export const findServerOfAnybody = async (tx: Transaction, id: string): Promise<
   mapFound(await tx.server.findUnique({ where: { id, ...NOT_REMOVED }, include: WITH_USERS }), toServer)
 
 /** The caller of a discovery request. `serverId` is set if the caller's token is valid for only one server. */
-export type DiscoveryCaller = {
-  userId: string
-  organizationIds: ReadonlySet<string>
-  serverId?: string | undefined
-}
+export type DiscoveryCaller = User & { serverId?: string | undefined }
 
-const restrictedFor = ({ userId, organizationIds, serverId }: DiscoveryCaller): Rows.Prisma.ServerWhereInput => ({
-  ...definedFields({ id: serverId }),
-  OR: [
-    { access: 'organization', organizationId: { in: [...organizationIds] } },
-    { access: 'private', ownerId: userId },
-    { access: 'private', allowedUsers: { some: { userId } } },
-  ],
+const restrictedFor = (caller: DiscoveryCaller): Rows.Prisma.ServerWhereInput => ({
+  ...definedFields({ id: caller.serverId }),
+  OR: [{ access: 'organization', organizationId: { in: [...caller.memberships.keys()] } }, privateTo(caller)],
 })
 
 const listFirst = async (tx: Transaction, where: Rows.Prisma.ServerWhereInput, take: number): Promise<Server[]> => {

@@ -3,7 +3,7 @@ import { serverUrl } from '../lib/kernel/server-url.ts'
 import { checkDefinition } from '../tools/tool-definition.ts'
 import { bindingOf, toBindingFields } from './bindings/bindings.ts'
 import { exposedSchemaOf } from './bindings/exposed-schema.ts'
-import type { Global, Instance, Server } from './server.ts'
+import type { ClosedServer, Global, Instance, Server } from './server.ts'
 import type { BindingRow } from './servers.schema.ts'
 import { type ShownAs, toShownAsView } from './settings/shown-as.ts'
 
@@ -13,6 +13,12 @@ export const toServerView = (server: Server, baseUrl: string, shownAs?: ShownAs)
   allowedUsers: server.allowedUserIds,
   shownAs: shownAs === undefined ? null : toShownAsView(shownAs),
   url: serverUrl(baseUrl, server.id),
+})
+
+export const toClosedServerView = ({ isClosed: closed, ...server }: ClosedServer) => ({
+  ...server,
+  uuid: server.id,
+  closed,
 })
 
 export const toGlobalView = (global: Global) =>

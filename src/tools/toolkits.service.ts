@@ -15,12 +15,18 @@ import * as store from './toolkits.store.ts'
 
 export type ServerRef = { id: string; name: string }
 
-/** Returns the servers that use toolkits or tools. Supplied by the servers capability. */
-export type Uses = {
-  /** Keyed by toolkit or tool id. Omits toolkits and tools that no server uses. */
-  ofToolkits: (tx: Transaction, toolkitIds: readonly string[]) => Promise<ReadonlyMap<string, readonly ServerRef[]>>
-  ofTools: (tx: Transaction, toolIds: readonly string[]) => Promise<ReadonlyMap<string, readonly ServerRef[]>>
-}
+/**
+ * Returns the servers that use toolkits or tools, keyed by toolkit or tool id. Omits those that no server uses. With a
+ * reader, returns only the servers that the reader may use.
+ */
+type FindUses = (
+  tx: Transaction,
+  ids: readonly string[],
+  reader?: Actor,
+) => Promise<ReadonlyMap<string, readonly ServerRef[]>>
+
+/** Supplied by the servers capability. */
+export type Uses = { ofToolkits: FindUses; ofTools: FindUses }
 
 export type ToolkitServiceParts = { db: Database; changes: Changes; uses: Uses }
 

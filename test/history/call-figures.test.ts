@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createCallFigureStore } from '../../src/history/call-figures.store.ts'
 import type { ExecutionRecord } from '../../src/history/execution-record.ts'
+import { listServerUsage } from '../../src/history/usage.store.ts'
 import { databaseKinds } from '../support/databases.ts'
 import { buildExecution } from './execution.ts'
 import { createHistoryWorld, createServer, type HistoryWorld } from './history-world.ts'
@@ -14,6 +15,8 @@ const store = async ({ recorder }: HistoryWorld, records: readonly ExecutionReco
   for (const record of records) recorder.record(record)
   await recorder.flush()
 }
+
+const allOf = (serverId: string) => ({ serverId, callerId: undefined })
 
 describe.each(databaseKinds)('the figures of calls on $kind', kind => {
   it('count the last 24 hours by hour, without earlier calls or calls of other servers', async () => {
@@ -30,7 +33,7 @@ describe.each(databaseKinds)('the figures of calls on $kind', kind => {
       buildExecution(other, { startedAt: ago(5 * MINUTE_MS) }),
     ])
     const figures = createCallFigureStore(world.db)
-    const counts = await figures.countOfServers([serverId, quiet], NOW)
+    const counts = await figures.countOfServers([serverId, quiet].map(allOf), NOW)
     expect([...counts.keys()]).toEqual([serverId, quiet])
     const mine = counts.get(serverId)
     expect(mine).toMatchObject({ calls: 4, errors: 2, isCut: false, calledTools: 2, failingTools: 1 })
@@ -50,7 +53,7 @@ describe.each(databaseKinds)('the figures of calls on $kind', kind => {
       ...durations.map(durationMs => buildExecution(serverId, { startedAt: ago(MINUTE_MS), durationMs })),
       buildExecution(serverId, { startedAt: ago(2 * HOUR_MS), durationMs: 7.25 }),
     ])
-    const figures = await createCallFigureStore(world.db).ofServer(serverId, NOW)
+    const figures = await createCallFigureStore(world.db).ofServer(allOf(serverId), NOW)
     expect(figures.hours.at(-1)).toMatchObject({ calls: 100, p50Ms: 49.5, p95Ms: 94.5, p99Ms: 98.5 })
     expect(figures.hours.at(-3)).toMatchObject({ calls: 1, p50Ms: 7.25, p99Ms: 7.25 })
     expect(figures.hours.at(-2)).toEqual({ startsAt: new Date('2026-11-22T11:00:00.000Z'), calls: 0, errors: 0 })
@@ -69,14 +72,14 @@ describe.each(databaseKinds)('the figures of calls on $kind', kind => {
       at(6, { tool: 'a', durationMs: 20, outcome: 'error' }),
       at(5, { tool: '<b>“naïve”</b>', outcome: 'error' }),
     ])
-    const tools = await createCallFigureStore(world.db).ofTools(serverId, NOW)
+    const tools = await createCallFigureStore(world.db).ofTools(allOf(serverId), NOW)
     expect(tools.map(({ tool, calls, errors, isFailing }) => [tool, calls, errors, isFailing])).toEqual([
       ['a', 2, 1, true],
       ['b', 2, 1, false],
       ['<b>“naïve”</b>', 1, 1, true],
     ])
     expect(tools[0]).toMatchObject({ p50Ms: 10, p95Ms: 20, lastCallAt: ago(6 * MINUTE_MS) })
-    expect(await createCallFigureStore(world.db).ofTools(await createServer(world.db), NOW)).toEqual([])
+    expect(await createCallFigureStore(world.db).ofTools(allOf(await createServer(world.db)), NOW)).toEqual([])
   })
 
   it('include each client, whatever its version', async () => {
@@ -88,7 +91,7 @@ describe.each(databaseKinds)('the figures of calls on $kind', kind => {
       from(undefined),
       ...['1.0', '1.1', '2.0'].map(v => from(`claude-code/${v}`)),
     ])
-    expect(await createCallFigureStore(world.db).ofClients(serverId, NOW)).toEqual(
+    expect(await createCallFigureStore(world.db).ofClients(allOf(serverId), NOW)).toEqual(
       expect.arrayContaining([
         { client: 'claude-code', calls: 3 },
         { client: 'cursor', calls: 1 },
@@ -105,12 +108,40 @@ describe.each(databaseKinds)('the figures of calls on $kind', kind => {
     )
     await store(world, records)
     const figures = createCallFigureStore(world.db)
-    expect((await figures.countOfServers([serverId], NOW)).get(serverId)).toMatchObject({
+    expect((await figures.countOfServers([allOf(serverId)], NOW)).get(serverId)).toMatchObject({
       calls: 2_000,
       errors: 0,
       isCut: true,
       since: ago(2_000),
     })
-    expect(await figures.ofServer(serverId, NOW)).toMatchObject({ calls: 10_000, errors: 8_000, since: ago(10_000) })
+    expect(await figures.ofServer(allOf(serverId), NOW)).toMatchObject({
+      calls: 10_000,
+      errors: 8_000,
+      since: ago(10_000),
+    })
+  })
+
+  it('of one caller leave out all other calls', async () => {
+    const world = await createHistoryWorld(kind)
+    const { serverId } = world
+    const at = (minutes: number, change: Partial<ExecutionRecord>) =>
+      buildExecution(serverId, { startedAt: ago(minutes * MINUTE_MS), ...change })
+    const [mine, theirs] = ['0190a0a0-0000-7000-8000-000000000001', '0190a0a0-0000-7000-8000-000000000002']
+    await store(world, [
+      at(3, { userId: mine, tool: 'mine', client: 'mine/1' }),
+      at(2, { userId: theirs, tool: 'theirs', client: 'theirs/1', outcome: 'error' }),
+      at(1, { userId: undefined, tool: 'anonymous', client: 'anonymous/1' }),
+    ])
+    const figures = createCallFigureStore(world.db)
+    const own = { serverId, callerId: mine }
+    expect((await figures.countOfServers([own], NOW)).get(serverId)).toMatchObject({
+      calls: 1,
+      errors: 0,
+      calledTools: 1,
+    })
+    expect(await figures.ofServer(own, NOW)).toMatchObject({ calls: 1, errors: 0 })
+    expect((await figures.ofTools(own, NOW)).map(({ tool }) => tool)).toEqual(['mine'])
+    expect(await figures.ofClients(own, NOW)).toEqual([{ client: 'mine', calls: 1 }])
+    expect(await listServerUsage(world.db, [own], NOW)).toMatchObject([{ day: { calls: 1, errors: 0 } }])
   })
 })

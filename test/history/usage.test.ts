@@ -8,6 +8,8 @@ const NOW = new Date('2026-11-22T12:30:00.000Z')
 const HOUR_MS = 60 * 60 * 1_000
 const ago = (hours: number): Date => new Date(NOW.getTime() - hours * HOUR_MS)
 
+const allOf = (serverId: string) => ({ serverId, callerId: undefined })
+
 describe.each(databaseKinds)('the usage of servers on $kind', kind => {
   it('counts calls and errors of a day and of 30 days for each server', async () => {
     const { db, serverId, recorder } = await createHistoryWorld(kind)
@@ -24,7 +26,7 @@ describe.each(databaseKinds)('the usage of servers on $kind', kind => {
       recorder.record(buildExecution(server, { startedAt, outcome }))
     }
     await recorder.flush()
-    const usage = await listServerUsage(db, [serverId, other, quiet], NOW)
+    const usage = await listServerUsage(db, [serverId, other, quiet].map(allOf), NOW)
     expect(new Map(usage.map(({ serverId: id, ...rest }) => [id, rest]))).toEqual(
       new Map([
         [serverId, { day: { calls: 2, errors: 1 }, month: { calls: 4, errors: 2 }, isCut: false }],
@@ -42,7 +44,7 @@ describe.each(databaseKinds)('the usage of servers on $kind', kind => {
       { length: 600 },
       (_, index) => `0190a0a0-0000-7000-8000-${String(index).padStart(12, '0')}`,
     )
-    const usage = await listServerUsage(db, [...absent, serverId], NOW)
+    const usage = await listServerUsage(db, [...absent, serverId].map(allOf), NOW)
     expect(usage.map(({ serverId: id }) => id)).toEqual([serverId])
   })
 
@@ -67,9 +69,11 @@ describe.each(databaseKinds)('the usage of servers on $kind', kind => {
       { length: 300 },
       (_, index) => `0190a0a0-0000-7000-9000-${String(index).padStart(12, '0')}`,
     )
-    expect(await listServerUsage(db, [serverId, ...absent], NOW)).toEqual([
+    expect(await listServerUsage(db, [serverId, ...absent].map(allOf), NOW)).toEqual([
       { serverId, day: { calls: 500, errors: 0 }, month: { calls: 500, errors: 0 }, isCut: true },
     ])
-    expect(await listServerUsage(db, [serverId], NOW)).toMatchObject([{ month: { calls: 600 }, isCut: false }])
+    expect(await listServerUsage(db, [serverId].map(allOf), NOW)).toMatchObject([
+      { month: { calls: 600 }, isCut: false },
+    ])
   })
 })

@@ -85,14 +85,14 @@ describe.each(databasesOfRun)('a personal access token on $kind', database => {
     const { origin, services } = await startApp(database)
     const api = await signUp(origin)
     const me = z
-      .object({ organizations: z.array(z.object({ id: z.string() })) })
+      .object({ organizations: z.array(z.object({ id: z.string(), role: z.string() })) })
       .parse((await api.send('GET', '/me')).body)
     const made = await makeToken(api, { scopes: ['mcp'] })
     const caller = await services.accounts.verifyMcpToken(made.token)
     expect(caller).toEqual({
       userId: api.userId,
       tokenId: made.id,
-      organizationIds: new Set(me.organizations.map(({ id }) => id)),
+      memberships: new Map(me.organizations.map(({ id, role }) => [id, role])),
       isForMcp: true,
       expiresAt: new Date(made.expiresAt),
     })

@@ -198,8 +198,8 @@ describe('the inspector of a server', () => {
     expect((await foreign.get(path)).status).toBe(404)
     const member = await signIn(viewer.email)
     const shut = await member.get(path)
-    expect(shut.html).toContain('You cannot call this server')
-    expect(shut.html).toContain('Its tier is private')
+    expect(shut.status).toBe(403)
+    expect(shut.html).toContain('This server is private.')
     expect(shut.html).not.toContain('many_kinds')
     expect((await member.submit(`${path}?tool=hostile`, {})).status).toBe(403)
     expect(api.seen.length).toBe(before)
@@ -210,7 +210,7 @@ describe('the inspector of a server', () => {
     expect((await member.submit(`${path}?tool=hostile`, {})).status).toBe(200)
     expect(api.seen.length).toBe(before + 1)
     await owner.expectOk('PATCH', `/servers/${serverId}`, { allowedUsers: [] })
-    expect((await member.get(path)).html).toContain('You cannot call this server')
+    expect((await member.get(path)).status).toBe(403)
   })
 
   const open = async (options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> => {

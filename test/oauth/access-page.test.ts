@@ -37,7 +37,11 @@ describe('the access page of a server', () => {
     const { serverId, path } = await make()
     const person = await signIn()
     const { html } = await person.get(path)
-    for (const words of ['without signing in', 'Members of the organization.', 'The owner and the users']) {
+    for (const words of [
+      'without signing in',
+      'Members of the organization.',
+      'The owner, the users they allow, and admins',
+    ]) {
       expect(html).toContain(words)
     }
     expect(html).not.toContain('<script>alert')

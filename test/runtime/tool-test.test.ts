@@ -19,7 +19,7 @@ it.each(['private', 'public'])(
     const tool = { name: 'tool', method: 'GET', url: `${fake.origin}/?key={{key}}` }
     const { toolIds, toolkitId, serverId } = await makeServer(builder, [tool])
     await builder.expectOk('PATCH', `/toolkits/${toolkitId}`, { visibility })
-    const theirs = await other.create('/servers', { name: 'Theirs' })
+    const theirs = await other.create('/servers', { name: 'Theirs', access: 'organization' })
     await other.expectOk('PUT', `/servers/${theirs.id}/globals/key`, { value: 'their-secret', secret: true })
     await builder.expectOk('PUT', `/servers/${serverId}/globals/key`, { value: 'our-secret', secret: true })
     const { organizationId } = await db.membership.findFirstOrThrow({ where: { userId: other.userId } })

@@ -28,7 +28,7 @@ const OWNER: McpPrincipal = {
   userId: 'owner',
   tokenId: 'token',
   grantId: 'grant',
-  organizationIds: new Set(['organization']),
+  memberships: new Map([['organization', 'builder']]),
   isForMcp: true,
 }
 const check = (principal: McpPrincipal, tier: AccessPolicy['tier'], header = 'Bearer right') =>
@@ -59,12 +59,15 @@ describe('the access check of a server', () => {
   })
 
   it('allows users without a token as their membership allows, and nobody else', () => {
-    const user = { userId: 'owner', organizationIds: new Set<string>() }
+    const user = { userId: 'owner', memberships: new Map() }
     expect(checkUserAccess(policyOf('private'), user)).toMatchObject({ ok: true, value: { userId: 'owner' } })
     expect(checkUserAccess(policyOf('organization'), user)).toEqual({ ok: false, error: 'forbidden' })
     expect(checkUserAccess(policyOf('private'), undefined)).toEqual({ ok: false, error: 'unauthenticated' })
     expect(checkUserAccess(policyOf('public'), undefined)).toEqual({ ok: true, value: undefined })
-    expect(isAllowed(policyOf('public'), { userId: 'stranger', organizationIds: new Set() })).toBe(true)
+    const builder = { userId: 'builder', memberships: OWNER.memberships }
+    expect(checkUserAccess(policyOf('private'), builder)).toEqual({ ok: false, error: 'forbidden' })
+    expect(checkUserAccess(policyOf('organization'), builder)).toMatchObject({ ok: true })
+    expect(isAllowed(policyOf('public'), { userId: 'stranger', memberships: new Map() })).toBe(true)
   })
 })
 
@@ -201,6 +204,10 @@ describe('a server at its address', () => {
     const { organizationId } = await db.membership.findFirstOrThrow({ where: { userId: ada.userId } })
     const colleague = await signUp(patchbay.origin)
     const { id } = await db.membership.create({ data: { organizationId, userId: colleague.userId, role: 'builder' } })
+    const { allowedUsers } = z
+      .looseObject({ allowedUsers: z.array(z.string()) })
+      .parse((await ada.send('GET', `/servers/${serverId}`)).body)
+    await ada.expectOk('PATCH', `/servers/${serverId}`, { allowedUsers: [...allowedUsers, colleague.userId] })
     const shown = z
       .looseObject({ access: z.string() })
       .parse((await colleague.send('GET', `/servers/${serverId}`)).body)
@@ -210,7 +217,6 @@ describe('a server at its address', () => {
     expect(await status('PATCH', { access: 'public' })).toBe(403)
     expect(await status('PATCH', { allowedUsers: [colleague.userId] })).toBe(403)
     expect(await status('DELETE')).toBe(403)
-    expect(await knock(urls.get('private') ?? '', colleague.token)).toBe(403)
     await db.membership.update({ where: { id }, data: { role: 'admin' } })
     expect(await status('PATCH', { allowedUsers: shown.allowedUsers })).toBe(200)
     const own = await colleague.create('/servers', { name: 'Own', organizationId })

@@ -42,7 +42,8 @@ describe('the pages of attached MCP servers', () => {
     await person.submit('/sign-in', { email, password: PASSWORD })
     return person
   }
-  const makeServer = async () => (await operator.create('/servers', { name: 'Desk', organizationId })).id
+  const makeServer = async () =>
+    (await operator.create('/servers', { name: 'Desk', organizationId, access: 'organization' })).id
   const attach = async (upstream: object) => {
     const serverId = await makeServer()
     const { id } = await operator.create(`/servers/${serverId}/upstreams`, upstream)

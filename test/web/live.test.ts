@@ -123,6 +123,26 @@ describe.each(databasesOfRun)('the live stream of a server on $kind', kind => {
     expect(head.status).toBe(200)
   })
 
+  it('reports only their own calls to a user whom the owner allows on a private server, until access ends', async () => {
+    const world = await makeWorld()
+    const allowed = await signUp(patchbay.origin)
+    const { organizationId } = await patchbay.services.db.server.findUniqueOrThrow({ where: { id: world.serverId } })
+    await patchbay.services.db.membership.create({ data: { organizationId, userId: allowed.userId, role: 'viewer' } })
+    const change = { access: 'private', allowedUsers: [allowed.userId] }
+    await world.owner.expectOk('PATCH', `/servers/${world.serverId}`, change)
+    const stream = await watch(world.serverId, { authorization: `Bearer ${allowed.token}` })
+    const all = await watchAs(world)
+    await callText(await connect(world.url, world.owner.token), 'get_other')
+    await all.next('calls', callsOf('get_other'))
+    await callText(await connect(world.url, allowed.token), 'get_thing', { id: '1' })
+    const { calls } = await stream.next('calls', callsOf('get_thing'))
+    expect(stream.seen.map(({ event }) => event)).not.toContain('calls')
+    expect(calls).toEqual([expect.objectContaining({ tool: 'get_thing' })])
+    await world.owner.expectOk('PATCH', `/servers/${world.serverId}`, { allowedUsers: [] })
+    await stream.next('over', z.object({}))
+    await stream.closed
+  })
+
   it('ends when the viewer signs out', async () => {
     const world = await makeWorld()
     // The end of a session raises no event, so access is checked again every five seconds.
@@ -213,11 +233,11 @@ describe('the server watches', () => {
     const reads: string[] = []
     const readsOf = (id: string): number => reads.filter(read => read === id).length
     const watches = createServerWatches({
-      listNewest: async id => {
+      listNewest: async ({ serverId: id, callerId }) => {
         reads.push(id)
-        return (await executions.list({ serverId: id, limit: 20 })).items
+        return (await executions.list({ serverId: id, userId: callerId, limit: 20 })).items
       },
-      readFigures: id => figures.ofServer(id, new Date()),
+      readFigures: watched => figures.ofServer(watched, new Date()),
       openStreams: () => 0,
       upstreamStates: () => '',
       onTrouble: error => {
@@ -228,7 +248,8 @@ describe('the server watches', () => {
     await insertCall(world.db, serverId, {})
     /** The events of each listener, with the number of reads at that time. */
     const received: [WatchEvent['type'], number][][] = [[], []]
-    const stops = received.map(events => watches.watch(serverId, ({ type }) => events.push([type, readsOf(serverId)])))
+    const all = { serverId, callerId: undefined }
+    const stops = received.map(events => watches.watch(all, ({ type }) => events.push([type, readsOf(serverId)])))
     await expect.poll(() => received.map(events => events.length)).toEqual([4, 4])
     expect(received[0]?.slice(2)).toEqual([
       ['calls', 1],
@@ -242,7 +263,7 @@ describe('the server watches', () => {
     for (const stop of stops) stop()
     expect(watches.watchedCount()).toBe(0)
     const before = readsOf(serverId)
-    const stop = watches.watch('another', () => {})
+    const stop = watches.watch({ serverId: 'another', callerId: undefined }, () => {})
     await expect.poll(() => readsOf('another'), { timeout: 10_000 }).toBeGreaterThan(2)
     stop()
     expect(readsOf(serverId)).toBe(before)

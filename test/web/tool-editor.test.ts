@@ -580,6 +580,7 @@ describe('the tool editor without scripts', () => {
       serverName: 'Desk',
     })
     const serverId = serverIdIn(offered)
+    await patchbay.services.db.server.update({ where: { id: serverId }, data: { access: 'organization' } })
     const draft = { method: 'GET', url: `${fake.origin}/?key={{key?}}`, serverId, organizationId: both.organizationId }
     const before = fake.seen.length
     expect((await both.browser.submit('/tool-send', draft)).status).toBe(404)

@@ -6,12 +6,15 @@ import { assertUnchanged } from '../../lib/http/pages/read-only.ts'
 import { pageOf, pageQuery, toPage } from '../../lib/http/paging.ts'
 import { noContent, resourceRoutes, viewAsIs } from '../../lib/http/resource-routes.ts'
 import { serverParams, uuidParam } from '../../lib/http/schemas.ts'
+import type { AccessRequestService } from '../../servers/access/access-requests.service.ts'
 import type { GlobalService } from '../../servers/globals/globals.service.ts'
-import type { Server } from '../../servers/server.ts'
+import { type ClosedServer, isClosed, type Server } from '../../servers/server.ts'
 import {
+  AccessRequestView,
   CreateServer,
   GlobalView,
   PutGlobal,
+  SeenServerView,
   ServerView,
   TransferServer,
   UpdateServer,
@@ -19,13 +22,14 @@ import {
   UseToolkitQuery,
 } from '../../servers/servers.schema.ts'
 import type { ServerService } from '../../servers/servers.service.ts'
-import { toGlobalView, toServerView } from '../../servers/servers.view.ts'
+import { toClosedServerView, toGlobalView, toServerView } from '../../servers/servers.view.ts'
 import { type FindShownAs, findShownAsOf } from '../../servers/settings/shown-as.ts'
 import type { ServerTransfer } from '../../servers/settings/transfer.service.ts'
 import type { ToolkitUseService } from '../../servers/sources/toolkit-uses.service.ts'
 
 type Parts = {
   servers: ServerService
+  accessRequests: AccessRequestService
   globals: GlobalService
   toolkitUses: ToolkitUseService
   serverTransfer: ServerTransfer
@@ -37,22 +41,31 @@ const config = { access: 'user' } as const
 const tags = ['servers']
 const params = serverParams
 const toolkitParams = z.object({ uuid: uuidParam, id: uuidParam })
+const requestParams = z.object({ uuid: uuidParam, userId: uuidParam })
 const globalParams = z.object({ uuid: uuidParam, key: z.string() })
 const globalView = { schema: GlobalView, toView: toGlobalView }
 const READ_ONLY = ['id', 'uuid', 'organizationId', 'ownerId', 'url', 'shownAs'] as const
 
 export const serverRoutes: FastifyPluginAsyncZod<Parts> = async (
   app,
-  { servers, globals, toolkitUses, serverTransfer, findShownAs, baseUrl },
+  { servers, accessRequests, globals, toolkitUses, serverTransfer, findShownAs, baseUrl },
 ) => {
   const routes = resourceRoutes(app, { ...config, tags })
   const toView = async (server: Server) => toServerView(server, baseUrl, await findShownAsOf(server, findShownAs))
   const serverView = { schema: ServerView, toView }
-  const listedView = { schema: ServerView, toView: (server: Server) => toServerView(server, baseUrl) }
+  const seenView = {
+    schema: SeenServerView,
+    toView: async (server: Server | ClosedServer) => (isClosed(server) ? toClosedServerView(server) : toView(server)),
+  }
+  const listedView = {
+    schema: SeenServerView,
+    toView: (server: Server | ClosedServer) =>
+      isClosed(server) ? toClosedServerView(server) : toServerView(server, baseUrl),
+  }
 
   routes.create('/servers', { body: CreateServer }, serverView, ({ actor, body }) => servers.createServer(actor, body))
-  routes.list('/servers', {}, listedView, ({ actor, page }) => servers.listServers(actor, page))
-  routes.get('/servers/:uuid', { params }, serverView, ({ actor, params }) => servers.getServer(actor, params.uuid))
+  routes.list('/servers', {}, listedView, ({ actor, page }) => servers.listSeenServers(actor, page))
+  routes.get('/servers/:uuid', { params }, seenView, ({ actor, params }) => servers.seeServer(actor, params.uuid))
   routes.update('/servers/:uuid', { params, body: UpdateServer }, serverView, async ({ actor, params, body }) => {
     const { uuid } = params
     await assertUnchanged(READ_ONLY, body, async () => toView(await servers.getServer(actor, uuid)))
@@ -69,6 +82,24 @@ export const serverRoutes: FastifyPluginAsyncZod<Parts> = async (
     },
     serverView,
     ({ actor, params, body }) => serverTransfer.transferServer(actor, params.uuid, body),
+  )
+
+  routes.list(
+    '/servers/:uuid/access-requests',
+    { summary: 'List requests for access to a private server', params },
+    viewAsIs(AccessRequestView),
+    ({ actor, params, page }) => accessRequests.listRequests(actor, params.uuid, page),
+  )
+  routes.route('POST', 204)(
+    '/servers/:uuid/access-requests',
+    { summary: 'Ask for access to a private server of your organization', params },
+    noContent,
+    async ({ actor, params }) => accessRequests.requestAccess(actor, params.uuid),
+  )
+  routes.remove(
+    '/servers/:uuid/access-requests/:userId',
+    { summary: 'Decline a request; to allow the user, add them to allowedUsers', params: requestParams },
+    ({ actor, params }) => accessRequests.declineRequest(actor, params.uuid, params.userId),
   )
 
   routes.get(

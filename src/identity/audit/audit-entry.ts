@@ -38,6 +38,8 @@ export const AUDIT_ACTIONS = [
   'toolkit.removed',
   'server.created',
   'server.access_changed',
+  'server.access_requested',
+  'server.access_declined',
   'server.review_changed',
   'server.presentation_changed',
   'server.answers_changed',

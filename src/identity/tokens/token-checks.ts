@@ -12,7 +12,7 @@ import * as store from './tokens.store.ts'
 type McpCaller = {
   userId: string
   tokenId: string
-  organizationIds: ReadonlySet<string>
+  memberships: Actor['memberships']
   isForMcp: boolean
   expiresAt: Date
 }
@@ -20,7 +20,7 @@ type McpCaller = {
 const toCaller = ({ token, memberships }: store.TokenHolder): McpCaller => ({
   userId: token.userId,
   tokenId: token.id,
-  organizationIds: new Set(memberships.keys()),
+  memberships,
   isForMcp: token.scopes.includes('mcp'),
   expiresAt: token.expiresAt,
 })

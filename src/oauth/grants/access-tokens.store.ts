@@ -10,13 +10,13 @@ const Payload = z.object({
 })
 
 /**
- * Finds a token by its hash, together with its user's organizations, in one indexed query. Ignores tokens that are
+ * Finds a token by its hash, together with its user's roles, in one indexed query. Ignores tokens that are
  * stored in an unexpected form.
  */
 export const findIssuedToken = async (tx: Transaction, handleHash: string) => {
   const row = await tx.oAuthArtifact.findUnique({
     where: { kind_handleHash: { kind: 'AccessToken', handleHash } },
-    include: { user: { select: { memberships: { select: { organizationId: true } } } } },
+    include: { user: { select: { memberships: { select: { organizationId: true, role: true } } } } },
   })
   const { success, data } = Payload.safeParse(row?.payload)
   if (row === null || !success || row.userId === null || row.user === null) return undefined
@@ -31,7 +31,7 @@ export const findIssuedToken = async (tx: Transaction, handleHash: string) => {
     audience: data.aud,
     scope: data.scope,
     expiresAt: new Date(Math.min(ends, row.expiresAt?.getTime() ?? ends)),
-    organizationIds: new Set(row.user.memberships.map(({ organizationId }) => organizationId)),
+    memberships: new Map(row.user.memberships.map(({ organizationId, role }) => [organizationId, role])),
   }
 }
 export type IssuedToken = NonNullable<Awaited<ReturnType<typeof findIssuedToken>>>

@@ -1,6 +1,6 @@
 import { writeAudit } from '../../identity/audit/audit.store.ts'
 import type { Changes } from '../../lib/events/changes.ts'
-import { type Actor, organizationIdsOf } from '../../lib/kernel/actor.ts'
+import type { Actor } from '../../lib/kernel/actor.ts'
 import type { McpScope } from '../../lib/kernel/mcp-scopes.ts'
 import { isAllowed } from '../../servers/access/access.ts'
 import { findResourceServer, type ResourceServer } from '../resource-servers.store.ts'
@@ -19,7 +19,7 @@ export type Consent = {
  * is hidden from them.
  */
 export const mayUseServer = (actor: Actor, { policy }: Pick<ResourceServer, 'policy'>): boolean =>
-  isAllowed(policy, { userId: actor.userId, organizationIds: new Set(organizationIdsOf(actor)) })
+  isAllowed(policy, actor)
 
 export type ConsentParts = { changes: Changes; resources: Resources }
 

@@ -11,6 +11,7 @@ import type { Actor } from '../../lib/kernel/actor.ts'
 import { DAY_MS } from '../../lib/kernel/durations.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { TOKEN_ENCODING } from '../../lib/tokens/tokens.ts'
+import { onlyCallerShown, policyOf } from '../../servers/access/access.ts'
 import { getServerFor } from '../../servers/servers.service.ts'
 
 /** Default number of days, including today. */
@@ -49,9 +50,20 @@ const rangeOf = ({ from, to }: WantedDays, now: Date): DayRange => {
 export const createCallTokens = (db: Database) => {
   const store = createToolDayStore(db)
   return {
-    /** Throws `not_found` if the actor may not see the server, and `invalid_request` if the first day is after the last. */
+    /**
+     * Throws `not_found` or `forbidden` if the actor may not see all calls of the server, and `invalid_request` if the
+     * first day is after the last.
+     */
     ofServer: async (actor: Actor, serverId: string, wanted: WantedDays, now = new Date()): Promise<CallTokens> => {
-      const { organizationId } = await getServerFor(db, actor, serverId, 'read')
+      const server = await getServerFor(db, actor, serverId, 'read')
+      // The sums do not tell callers apart.
+      if (onlyCallerShown(policyOf(server), actor) !== undefined) {
+        throw new AppError(
+          'forbidden',
+          'Only the owner of this private server and organization admins can see its tokens.',
+        )
+      }
+      const { organizationId } = server
       const range = rangeOf(wanted, now)
       if (range.to < range.from) throw new AppError('invalid_request', '"to" must not be before "from".')
       const [days, tools] = await Promise.all([

@@ -1,5 +1,6 @@
 import type { McpScope } from '../../lib/kernel/mcp-scopes.ts'
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
+import { mayRole, type Role } from '../../lib/kernel/roles.ts'
 import type { AccessTier, Server } from '../server.ts'
 
 /** The rules on who may use a server. Checked on every request under /s/:uuid. */
@@ -24,18 +25,23 @@ export type Caller =
     }
   | undefined
 
+/** A user, with their role in each of their organizations. The actor of a request is one. */
+export type User = { userId: string; memberships: ReadonlyMap<string, Role> }
+
 /** The user identified by a token of any kind. */
-export type McpPrincipal = NonNullable<Caller> & {
-  organizationIds: ReadonlySet<string>
-  /** Whether the token may be used for MCP. A personal access token needs the scope `mcp`. */
-  isForMcp: boolean
-  /** The only server that the token is valid for (RFC 8707). Undefined if it is valid for all of the user's servers. */
-  serverId?: string | undefined
-}
+export type McpPrincipal = NonNullable<Caller> &
+  User & {
+    /** Whether the token may be used for MCP. A personal access token needs the scope `mcp`. */
+    isForMcp: boolean
+    /** The only server that the token is valid for (RFC 8707). Undefined if it is valid for all of the user's servers. */
+    serverId?: string | undefined
+  }
 
 export type AccessRefusal = 'unauthenticated' | 'forbidden'
 
-export const policyOf = (server: Server): AccessPolicy => ({
+type Governed = Pick<Server, 'id' | 'access' | 'organizationId' | 'ownerId' | 'allowedUserIds'>
+
+export const policyOf = (server: Governed): AccessPolicy => ({
   serverId: server.id,
   tier: server.access,
   organizationId: server.organizationId,
@@ -43,20 +49,32 @@ export const policyOf = (server: Server): AccessPolicy => ({
   allowedUserIds: new Set(server.allowedUserIds),
 })
 
-/** Returns whether the server's tier allows a user, regardless of the token they present. */
-export const isAllowed = (
-  policy: AccessPolicy,
-  { userId, organizationIds }: Pick<McpPrincipal, 'userId' | 'organizationIds'>,
-): boolean => {
+/** Whose calls a user may see in the history of a server that they may use. */
+export type CallsShown = 'all' | 'own'
+
+/**
+ * The rule of the tiers, regardless of the token: returns whose calls the user may see, or undefined if they may neither
+ * use nor open the server. `openTo` is the same rule as a query. That only members can open a server in the dashboard
+ * and the management API is a rule of organizations (`getServerFor`).
+ */
+const accessOf = (policy: AccessPolicy, { userId, memberships }: User): CallsShown | undefined => {
+  const role = memberships.get(policy.organizationId)
   switch (policy.tier) {
     case 'public':
-      return true
+      return 'all'
     case 'organization':
-      return organizationIds.has(policy.organizationId)
+      return role === undefined ? undefined : 'all'
     case 'private':
-      return userId === policy.ownerId || policy.allowedUserIds.has(userId)
+      if (userId === policy.ownerId || (role !== undefined && mayRole(role, 'manage'))) return 'all'
+      return policy.allowedUserIds.has(userId) ? 'own' : undefined
   }
 }
+
+export const isAllowed = (policy: AccessPolicy, user: User): boolean => accessOf(policy, user) !== undefined
+
+/** Returns the only caller whose calls the user may see in the history. Undefined if they may see all calls. */
+export const onlyCallerShown = (policy: AccessPolicy, user: User): string | undefined =>
+  accessOf(policy, user) === 'all' ? undefined : user.userId
 
 /** Verifies a token, without a promise if it is cached. Returns undefined if the token is unknown or revoked. */
 export type VerifyMcpToken = (token: string) => McpPrincipal | undefined | Promise<McpPrincipal | undefined>
@@ -97,7 +115,5 @@ export const createServerAccess =
   }
 
 /** The same check for a user without a token, for example one signed in to a page. An undefined user is anonymous. */
-export const checkUserAccess = (
-  policy: AccessPolicy,
-  user: Pick<McpPrincipal, 'userId' | 'organizationIds'> | undefined,
-): Access => judge(policy, user && { ...user, tokenId: '', isForMcp: true })
+export const checkUserAccess = (policy: AccessPolicy, user: User | undefined): Access =>
+  judge(policy, user && { userId: user.userId, memberships: user.memberships, tokenId: '', isForMcp: true })

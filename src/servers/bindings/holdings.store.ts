@@ -31,6 +31,7 @@ const withdrawUser = async (tx: Transaction, organizationId: string, userId: str
   const where = { userId, server: { organizationId } }
   const named = await tx.serverUser.findMany({ where, select: { serverId: true } })
   await tx.serverUser.deleteMany({ where })
+  await tx.accessRequest.deleteMany({ where })
   await tx.oAuthArtifact.deleteMany({ where })
   return named.map(({ serverId }) => serverId)
 }

@@ -10,6 +10,7 @@ import { findUsableToolkit } from '../../tools/toolkits.store.ts'
 import { assertMayMoveCommands } from '../../upstreams/config/stdio-permission.ts'
 import { listAllUpstreams } from '../../upstreams/upstreams.store.ts'
 import { isAllowed, policyOf } from '../access/access.ts'
+import { removeRequests } from '../access/access-requests.store.ts'
 import type { Server } from '../server.ts'
 import { auditServer } from '../server-audit.ts'
 import { getServerFor, type ServerServiceParts } from '../servers.service.ts'
@@ -65,11 +66,11 @@ const snapshotUsedToolkits = async (tx: Transaction, server: Server, organizatio
 /** Revokes the grants of users who may no longer use the server. */
 const revokeLostGrants = async (tx: Transaction, server: Server): Promise<void> => {
   const userIds = await store.listGrantingUserIds(tx, server.id)
-  const members = new Set(await store.listMemberIdsAmong(tx, server.organizationId, userIds))
+  const roles = await store.findRolesAmong(tx, server.organizationId, userIds)
   const policy = policyOf(server)
   const others = userIds.filter(userId => {
-    const organizationIds = new Set(members.has(userId) ? [server.organizationId] : [])
-    return !isAllowed(policy, { userId, organizationIds })
+    const role = roles.get(userId)
+    return !isAllowed(policy, { userId, memberships: new Map(role && [[server.organizationId, role]]) })
   })
   await store.removeGrants(tx, server.id, others)
 }
@@ -103,7 +104,8 @@ export const createServerTransfer = ({ changes }: ServerServiceParts) => ({
       const ownerId = await newOwnerId(tx, actor, before, input)
       await snapshotUsedToolkits(tx, before, organizationId)
       await store.moveServer(tx, id, { organizationId, ownerId })
-      const allowedUserIds = await store.listMemberIdsAmong(tx, organizationId, before.allowedUserIds)
+      const allowedUserIds = [...(await store.findRolesAmong(tx, organizationId, before.allowedUserIds)).keys()]
+      await removeRequests(tx, id)
       const moved = await updateServer(tx, before, { allowedUserIds })
       await revokeLostGrants(tx, moved)
       await auditTransfer(tx, actor, before, moved)

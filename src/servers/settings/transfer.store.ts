@@ -1,4 +1,5 @@
 import type { Transaction } from '../../lib/db/client.ts'
+import type { Role } from '../../lib/kernel/roles.ts'
 
 /** Lists the toolkits that a server uses directly rather than through a snapshot. */
 export const listDirectlyUsedToolkitIds = async (tx: Transaction, serverId: string): Promise<string[]> => {
@@ -42,11 +43,13 @@ export const removeGrants = async (tx: Transaction, serverId: string, userIds: r
   await tx.oAuthArtifact.deleteMany({ where: { serverId, userId: { in: [...userIds] } } })
 }
 
-export const listMemberIdsAmong = async (
+/** Returns the roles of those of these users who are members, by user. */
+export const findRolesAmong = async (
   tx: Transaction,
   organizationId: string,
   userIds: readonly string[],
-): Promise<string[]> => {
+): Promise<ReadonlyMap<string, Role>> => {
   const where = { organizationId, userId: { in: [...userIds] } }
-  return (await tx.membership.findMany({ where, select: { userId: true } })).map(({ userId }) => userId)
+  const rows = await tx.membership.findMany({ where, select: { userId: true, role: true } })
+  return new Map(rows.map(({ userId, role }) => [userId, role]))
 }

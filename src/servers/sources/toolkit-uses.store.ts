@@ -2,6 +2,8 @@ import type { Transaction } from '../../lib/db/client.ts'
 import { type IdPage, idPageQuery } from '../../lib/http/id-paging.ts'
 import type { ServerRef, Uses } from '../../tools/toolkits.service.ts'
 import { findSnapshot } from '../../tools/toolkits.store.ts'
+import type { User } from '../access/access.ts'
+import { openTo } from '../access/open-to.store.ts'
 
 /** Adds a toolkit to a server if it has not been added yet. */
 export const addUse = async (tx: Transaction, serverId: string, toolkitId: string): Promise<void> => {
@@ -77,17 +79,19 @@ const groupServers = (rows: readonly { usedId: string; server: ServerRef }[]): R
   return new Map([...servers].map(([usedId, users]) => [usedId, [...users.values()].sort(byName)]))
 }
 
+const onServersOf = (reader: User | undefined) => (reader === undefined ? {} : { server: openTo(reader) })
+
 const SERVER = { select: { id: true, name: true } } as const
 
 /** Tells the tools capability which servers use a toolkit or tool. */
 export const uses: Uses = {
-  ofToolkits: async (tx, toolkitIds) => {
-    const where = { toolkitId: { in: [...toolkitIds] } }
+  ofToolkits: async (tx, toolkitIds, reader) => {
+    const where = { toolkitId: { in: [...toolkitIds] }, ...onServersOf(reader) }
     const rows = await tx.toolkitUse.findMany({ where, select: { toolkitId: true, server: SERVER } })
     return groupServers(rows.map(({ toolkitId, server }) => ({ usedId: toolkitId, server })))
   },
-  ofTools: async (tx, toolIds) => {
-    const where = { toolId: { in: [...toolIds] } }
+  ofTools: async (tx, toolIds, reader) => {
+    const where = { toolId: { in: [...toolIds] }, ...onServersOf(reader) }
     const rows = await tx.instance.findMany({ where, select: { toolId: true, server: SERVER } })
     return groupServers(rows.map(({ toolId, server }) => ({ usedId: toolId, server })))
   },

@@ -1,10 +1,11 @@
 import type { Transaction } from '../../lib/db/client.ts'
 import { rethrowTaken } from '../../lib/db/failures.ts'
 import type { IdPage } from '../../lib/http/id-paging.ts'
-import { type Actor, assertMay, organizationIdsOf } from '../../lib/kernel/actor.ts'
+import { type Actor, organizationIdsOf } from '../../lib/kernel/actor.ts'
 import { assertUnchangedSince, type Unchanged } from '../../lib/kernel/conflicts.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { orThrow } from '../../lib/kernel/missing.ts'
+import type { Permission } from '../../lib/kernel/roles.ts'
 import { assertBindings } from '../bindings/binding-checks.ts'
 import type { Instance, Server } from '../server.ts'
 import { getServerFor, type ServerServiceParts } from '../servers.service.ts'
@@ -31,10 +32,14 @@ export const takeTool = async (tx: Transaction, server: Server, toolId: string):
   return tool.id
 }
 
-const getForChange = async (tx: Transaction, actor: Actor, id: string): Promise<Instance> => {
-  const found = orThrow(await store.findInstance(tx, id, organizationIdsOf(actor)), instanceNotFound)
-  assertMay(actor, found.organizationId, 'build')
-  return found.instance
+const getInstanceFor = async (
+  tx: Transaction,
+  actor: Actor,
+  id: string,
+  permission: Permission,
+): Promise<{ instance: Instance; server: Server }> => {
+  const instance = orThrow(await store.findInstance(tx, id, organizationIdsOf(actor)), instanceNotFound)
+  return { instance, server: await getServerFor(tx, actor, instance.serverId, permission) }
 }
 
 /** Throws `limit_exceeded` if adding `more` tools would exceed the server's limit. */
@@ -57,9 +62,8 @@ export const changeInstance = async (
   id: string,
   { patch, ...unchanged }: Unchanged & { patch: store.InstancePatch },
 ): Promise<Instance> => {
-  const before = await getForChange(tx, actor, id)
+  const { instance: before, server } = await getInstanceFor(tx, actor, id, 'build')
   assertUnchangedSince(`the tool "${before.name}"`, before.updatedAt, unchanged)
-  const server = await getServerFor(tx, actor, before.serverId, 'build')
   const toolId = patch.toolId === undefined ? undefined : await takeTool(tx, server, patch.toolId)
   const instance = await store.updateInstance(tx, id, { ...patch, toolId })
   if (patch.bindings || toolId !== undefined) await assertBindings(tx, server.id, instance)
@@ -86,13 +90,12 @@ export const createInstanceService = ({
         })
         .catch(rethrowTaken('server', 'a tool', input.name)),
 
-    getInstance: async (actor: Actor, id: string): Promise<Instance> => {
-      const found = orThrow(await store.findInstance(db, id, organizationIdsOf(actor)), instanceNotFound)
-      return found.instance
-    },
+    getInstance: async (actor: Actor, id: string): Promise<Instance> =>
+      (await getInstanceFor(db, actor, id, 'read')).instance,
 
-    /** Returns an instance if the actor may build, for example so that the API can call it. */
-    getInstanceForChange: (actor: Actor, id: string): Promise<Instance> => getForChange(db, actor, id),
+    /** Returns an instance and its server if the actor may build, so that the API can call it. */
+    getInstanceToCall: (actor: Actor, id: string): Promise<{ instance: Instance; server: Server }> =>
+      getInstanceFor(db, actor, id, 'build'),
 
     listInstances: async (actor: Actor, serverId: string, page: IdPage): Promise<Instance[]> => {
       await getServerFor(db, actor, serverId, 'read')
@@ -121,7 +124,7 @@ export const createInstanceService = ({
 
     removeInstance: (actor: Actor, id: string): Promise<void> =>
       changes.commit(async (tx, announce) => {
-        const { serverId } = await getForChange(tx, actor, id)
+        const { serverId } = (await getInstanceFor(tx, actor, id, 'build')).instance
         await store.removeInstance(tx, id)
         announce({ type: 'server_changed', serverId })
       }),

@@ -54,14 +54,10 @@ export const findInstance = async (
   tx: Transaction,
   id: string,
   organizationIds: readonly string[],
-): Promise<{ instance: Instance; organizationId: string } | undefined> =>
-  mapFound(
-    await tx.instance.findFirst({
-      where: { id, server: { organizationId: { in: [...organizationIds] }, removedAt: null } },
-      include: { ...WITH_TOOL, server: { select: { organizationId: true } } },
-    }),
-    ({ server, ...row }) => ({ instance: toInstance(row), organizationId: server.organizationId }),
-  )
+): Promise<Instance | undefined> => {
+  const where = { id, server: { organizationId: { in: [...organizationIds] }, removedAt: null } }
+  return mapFound(await tx.instance.findFirst({ where, include: WITH_TOOL }), toInstance)
+}
 
 export const listInstances = async (tx: Transaction, serverId: string, page: IdPage): Promise<Instance[]> =>
   (await tx.instance.findMany({ ...idPageQuery(page, { serverId }), include: WITH_TOOL })).map(toInstance)

@@ -1,6 +1,8 @@
 import type { Database, Transaction } from '../../lib/db/client.ts'
 import { withoutNulls } from '../../lib/kernel/missing.ts'
 import { toolkitsMatching, toolsMatching } from '../../tools/sharing/catalogue.store.ts'
+import type { User } from '../access/access.ts'
+import { openTo } from '../access/open-to.store.ts'
 import type { Server } from '../server.ts'
 
 /**
@@ -173,14 +175,10 @@ export const createBareInstances = async (
 /** An instance of a tool, and its server. */
 export type ToolOffer = { serverId: string; serverName: string; ownerId: string; name: string }
 
-/** Lists the instances of a tool on these organizations' servers, sorted by server name. */
-export const listToolOffers = async (
-  tx: Transaction,
-  toolId: string,
-  organizationIds: readonly string[],
-): Promise<ToolOffer[]> => {
+/** Lists the instances of a tool on the servers of a user's organizations that they may use, sorted by server name. */
+export const listToolOffers = async (tx: Transaction, toolId: string, user: User): Promise<ToolOffer[]> => {
   const rows = await tx.instance.findMany({
-    where: { toolId, server: { organizationId: { in: [...organizationIds] }, removedAt: null } },
+    where: { toolId, server: { ...openTo(user), removedAt: null } },
     select: { name: true, server: { select: { id: true, name: true, ownerId: true } } },
     orderBy: [{ server: { name: 'asc' } }, { id: 'asc' }],
   })

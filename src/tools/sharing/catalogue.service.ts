@@ -11,11 +11,11 @@ export type ToolWithUses = { tool: Tool; usedBy: readonly ServerRef[] }
 const ofActor = (actor: Actor): store.ToolkitScope => ({ kind: 'own', organizationIds: organizationIdsOf(actor) })
 const PUBLIC: store.ToolkitScope = { kind: 'public' }
 
-/** Searches toolkits, with their contents and the servers that use them. */
+/** Searches toolkits, with their contents and those servers that use them and that the reader may use. */
 export const createToolkitCatalogue = ({ db, uses }: Pick<ToolkitServiceParts, 'db' | 'uses'>) => {
   const getOwn = async (actor: Actor, id: string): Promise<UsedToolkitCard> => {
     const card = orThrow(await store.findToolkitCard(db, ofActor(actor), id), toolkitNotFound)
-    return { ...card, usedBy: (await uses.ofToolkits(db, [id])).get(id) ?? [] }
+    return { ...card, usedBy: (await uses.ofToolkits(db, [id], actor)).get(id) ?? [] }
   }
 
   const getPublic = async (id: string): Promise<ToolkitCard> =>
@@ -28,6 +28,7 @@ export const createToolkitCatalogue = ({ db, uses }: Pick<ToolkitServiceParts, '
       const users = await uses.ofToolkits(
         db,
         cards.map(({ id }) => id),
+        actor,
       )
       return cards.map(card => ({ ...card, usedBy: users.get(card.id) ?? [] }))
     },
@@ -41,6 +42,7 @@ export const createToolkitCatalogue = ({ db, uses }: Pick<ToolkitServiceParts, '
       const users = await uses.ofTools(
         db,
         tools.map(tool => tool.id),
+        actor,
       )
       return tools.map(tool => ({ tool, usedBy: users.get(tool.id) ?? [] }))
     },

@@ -4,6 +4,7 @@ import { actorOf } from '../../lib/http/access.ts'
 import type { IdPage } from '../../lib/http/id-paging.ts'
 import { listQuery } from '../../lib/http/list-query.ts'
 import { type FormPage, formText, postForm, showForm } from '../../lib/http/pages/forms.ts'
+import { shownTime } from '../../lib/http/pages/time-text.ts'
 import { uuidParam } from '../../lib/http/schemas.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import { type Actor, assertMay } from '../../lib/kernel/actor.ts'
@@ -12,6 +13,7 @@ import { CreateOAuthClient } from '../../oauth/clients/oauth-clients.schema.ts'
 import type { OAuthClientService } from '../../oauth/clients/oauth-clients.service.ts'
 import { MAX_REDIRECTS } from '../../oauth/clients/registration.ts'
 import type { GrantService } from '../../oauth/grants/grants.service.ts'
+import type { AccessRequestService } from '../../servers/access/access-requests.service.ts'
 import { ACCESS_TIERS } from '../../servers/server.ts'
 import type { ServerService } from '../../servers/servers.service.ts'
 import { linesOf } from '../frame/lines-of.ts'
@@ -53,6 +55,7 @@ const DONE = {
   tier: 'Tier changed. The change applies to all clients immediately.',
   allowed: 'User added. They can use the server now.',
   disallowed: 'User removed. They can no longer use the server.',
+  declined: 'Request declined.',
   revoked: 'Access revoked. The client’s tokens no longer work.',
   'client-removed': 'OAuth client removed. It no longer has access to any server.',
 }
@@ -60,6 +63,7 @@ const DONE = {
 export type AccessPagesParts = {
   frames: ServerFrameParts
   servers: ServerService
+  accessRequests: AccessRequestService
   grants: GrantService
   oauthClients: OAuthClientService
 }
@@ -70,7 +74,7 @@ export type AccessPagesParts = {
  */
 export const accessPages: FastifyPluginAsync<AccessPagesParts> = async (
   app,
-  { frames, servers, grants, oauthClients },
+  { frames, servers, accessRequests, grants, oauthClients },
 ) => {
   const itemOf = (request: FastifyRequest): string => ItemParams.parse(request.params).id
   const frameOf = (request: FastifyRequest): Promise<ServerFrame> =>
@@ -96,6 +100,12 @@ export const accessPages: FastifyPluginAsync<AccessPagesParts> = async (
     return readList({ path: serverTabPath(id, 'access'), cursor }, list, toGrantRow(viewer))
   }
 
+  const listRequests = async (actor: Actor, { id }: ServerFrame, viewer: Viewer) => {
+    if (!viewer.mayChangeAccess) return []
+    const requests = await accessRequests.listRequests(actor, id, { limit: MAX_PAGE_SIZE, afterId: undefined })
+    return requests.map(({ userId, email, createdAt }) => ({ userId, email, since: shownTime(createdAt) }))
+  }
+
   const listClients = async (actor: Actor, frame: ServerFrame, viewer: Viewer) => {
     if (!viewer.mayManage) return []
     const page = { limit: MAX_PAGE_SIZE, afterId: undefined }
@@ -112,9 +122,10 @@ export const accessPages: FastifyPluginAsync<AccessPagesParts> = async (
     const actor = actorOf(request)
     const viewer = viewerOf(actor, frame)
     const { cursor } = listQuery.parse(request.query)
-    const [connected, people, clients] = await Promise.all([
+    const [connected, people, requests, clients] = await Promise.all([
       listGrants(actor, frame, viewer, cursor),
       viewer.mayBuild ? servers.listAllowedUsers(actor, frame.id) : [],
+      listRequests(actor, frame, viewer),
       listClients(actor, frame, viewer),
     ])
     return {
@@ -126,6 +137,7 @@ export const accessPages: FastifyPluginAsync<AccessPagesParts> = async (
         viewer,
         tiers: listTiers(frame, form === 'tier' ? typed.access : undefined),
         people,
+        requests,
         grants: connected.items,
         next: connected.next,
         isFirst: cursor === undefined,
@@ -165,6 +177,22 @@ export const accessPages: FastifyPluginAsync<AccessPagesParts> = async (
       await servers.allowUser(actorOf(request), server.id, parseInput(PersonInput, typed).email)
       return doneAt(server, 'allowed')
     },
+  })
+
+  // Open to members who cannot see this page.
+  app.post(`${PATH}/requests`, serverRoute, async (request, reply) => {
+    await accessRequests.requestAccess(actorOf(request), serverIdOf(request))
+    return reply.redirect(donePath(serverTabPath(serverIdOf(request), 'overview'), 'asked'), 303)
+  })
+
+  app.post(`${PATH}/requests/:id/approval`, itemRoute, async (request, reply) => {
+    await accessRequests.approveRequest(actorOf(request), serverIdOf(request), itemOf(request))
+    return reply.redirect(donePath(serverTabPath(serverIdOf(request), 'access'), 'allowed'), 303)
+  })
+
+  app.post(`${PATH}/requests/:id/refusal`, itemRoute, async (request, reply) => {
+    await accessRequests.declineRequest(actorOf(request), serverIdOf(request), itemOf(request))
+    return reply.redirect(donePath(serverTabPath(serverIdOf(request), 'access'), 'declined'), 303)
   })
 
   app.post(`${PATH}/people/:id/removal`, itemRoute, async (request, reply) => {

@@ -2,8 +2,9 @@ import { shownTime } from '../../lib/http/pages/time-text.ts'
 import type { McpScope } from '../../lib/kernel/mcp-scopes.ts'
 import type { AuthMethod, OAuthClient } from '../../oauth/clients/oauth-client.ts'
 import type { Grant } from '../../oauth/grants/grants.store.ts'
+import type { OwnerNotices } from '../../servers/access/access-requests.store.ts'
 import { ACCESS_TIERS, type AccessTier } from '../../servers/server.ts'
-import type { ServerFrame } from '../frame/server-frame.ts'
+import { type ServerFrame, serverTabPath } from '../frame/server-frame.ts'
 
 /** User-facing descriptions of the OAuth scopes. */
 export const SCOPE_LABELS: Record<McpScope, { title: string; text: string }> = {
@@ -37,7 +38,7 @@ const TIER_WORDS: Readonly<Record<AccessTier, { title: string; who: string; chan
   },
   private: {
     title: 'Private',
-    who: 'The owner and the users they allow. Clients sign in the same way as for an organization server.',
+    who: 'The owner, the users they allow, and admins. Other members see only its name and owner, and can ask for access. Allowed users see their own calls in the history.',
     change: 'Everyone else is disconnected immediately, including members of the organization.',
   },
 }
@@ -49,6 +50,21 @@ export const listTiers = ({ tier }: Pick<ServerFrame, 'tier'>, chosen: string | 
     isNow: value === tier,
     isChosen: value === (ACCESS_TIERS.find(known => known === chosen) ?? tier),
   }))
+
+/** Builds the rows of what waits for an owner's decision. Each is a sentence with forms that answer it. */
+export const toNoticeRows = ({ requests, tiers }: OwnerNotices) => ({
+  requests: requests.map(({ serverId, serverName, userId, email }) => ({
+    serverName,
+    serverHref: serverTabPath(serverId, 'overview'),
+    email,
+    path: `${serverTabPath(serverId, 'access')}/requests/${userId}`,
+  })),
+  tiers: tiers.map(({ serverId, serverName }) => ({
+    serverName,
+    serverHref: serverTabPath(serverId, 'overview'),
+    path: `${serverTabPath(serverId, 'access')}/tier`,
+  })),
+})
 
 export const toGrantRow =
   ({ userId, mayChangeAccess }: Viewer) =>

@@ -1,4 +1,6 @@
 import type { Database } from '../../lib/db/client.ts'
+import { policyOf } from '../../servers/access/access.ts'
+import { WITH_USERS } from '../../servers/servers.store.ts'
 
 /** Returns the server data shown in the page frame; undefined if the server is not in one of these organizations. */
 export const findServerFrame = async (db: Database, id: string, organizationIds: readonly string[]) => {
@@ -11,15 +13,20 @@ export const findServerFrame = async (db: Database, id: string, organizationIds:
       access: true,
       presentation: true,
       ownerId: true,
+      tierNoticeAt: true,
+      ...WITH_USERS,
       organizationId: true,
       organization: { select: { name: true } },
       _count: { select: { instances: true, globals: true, toolkits: true, upstreams: true } },
     },
   })
   if (row === null) return undefined
-  const { access, presentation, organization, description, _count: counts, ...rest } = row
+  const { access, presentation, organization, description, allowedUsers, tierNoticeAt, _count: counts, ...rest } = row
   return {
     ...rest,
+    policy: policyOf({ ...rest, access, allowedUserIds: allowedUsers.map(({ userId }) => userId) }),
+    /** Whether the owner is asked whether the server should stay private. */
+    hasTierNotice: tierNoticeAt !== null,
     description: description ?? undefined,
     tier: access,
     /**

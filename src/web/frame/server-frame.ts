@@ -3,6 +3,8 @@ import { addressOf } from '../../lib/http/list-query.ts'
 import { type Actor, may, organizationIdsOf } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { formatCount, formatNumber } from '../../lib/kernel/format.ts'
+import { isAllowed, onlyCallerShown } from '../../servers/access/access.ts'
+import { serverClosed } from '../../servers/servers.service.ts'
 import { findServerFrame } from './server-frame.store.ts'
 
 const TABS = [
@@ -47,7 +49,8 @@ export const toLiveState = (openStreams: number): { text: string; state: 'good' 
 })
 
 /**
- * Returns the frame of a server's page. Throws `not_found` if the server is not in one of the actor's organizations.
+ * Returns the frame of a server's page. Throws `not_found` if the server is not in one of the actor's organizations, and
+ * `forbidden` if it is private and does not allow the actor.
  */
 export const getServerFrame = async (
   { db, openStreams, upstreamStates, countUpstreamTools }: ServerFrameParts,
@@ -57,7 +60,8 @@ export const getServerFrame = async (
 ) => {
   const found = await findServerFrame(db, serverId, organizationIdsOf(actor))
   if (found === undefined) throw new AppError('not_found', 'Server not found.')
-  const { ownerId, ...server } = found
+  const { ownerId, policy, hasTierNotice, ...server } = found
+  if (!isAllowed(policy, actor)) throw serverClosed()
   const live = toLiveState(openStreams(serverId))
   const { tools, sources, globals, upstreams } = server.counts
   const throughUpstreams = upstreams === 0 ? 0 : ((await countUpstreamTools([serverId])).get(serverId) ?? 0)
@@ -73,6 +77,10 @@ export const getServerFrame = async (
     mayBuild: may(actor, server.organizationId, 'build'),
     mayManage: may(actor, server.organizationId, 'manage'),
     isOwner: ownerId === actor.userId,
+    /** The only caller whose calls the viewer may see. Undefined if they may see all calls. */
+    onlyCaller: onlyCallerShown(policy, actor),
+    /** Whether the viewer is asked whether the server should stay private. */
+    hasTierNotice: hasTierNotice && ownerId === actor.userId,
     liveText: live.text,
     liveState: live.state,
     upstreamStates: upstreamStates(serverId),

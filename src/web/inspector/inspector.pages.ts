@@ -7,7 +7,6 @@ import { formText } from '../../lib/http/pages/forms.ts'
 import { pageNumber, takePage } from '../../lib/http/pages/pager.ts'
 import { isFragmentRequest } from '../../lib/http/pages/views.ts'
 import { serverParams } from '../../lib/http/schemas.ts'
-import { type Actor, organizationIdsOf } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { formatCount } from '../../lib/kernel/format.ts'
 import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
@@ -34,15 +33,6 @@ export type InspectorPagesParts = {
   frames: ServerFrameParts
   inspectorClient: InProcessClient
   settings: { limits: BodyLimits }
-}
-
-const userOf = (actor: Actor) => ({ userId: actor.userId, organizationIds: new Set(organizationIdsOf(actor)) })
-
-const WHY_NOT: Readonly<Record<ServerFrame['tier'], string>> = {
-  public: '',
-  organization: 'Its tier is organization: only members of the organization can call it.',
-  private:
-    'Its tier is private: only its owner and allowed users can call it. Ask the owner to add your email address under Access.',
 }
 
 const PASSES_ON = 'This is a passthrough server. It does not call tools itself.'
@@ -123,6 +113,7 @@ export const inspectorPages: FastifyPluginAsync<InspectorPagesParts> = async (
   app,
   { frames, inspectorClient: client, settings: { limits } },
 ) => {
+  /** Without a connection for a passthrough server, which has nothing to inspect. */
   type Visit = { server: ServerFrame; path: string; query: Query; connection: InProcessConnection | undefined }
 
   const begin = async (request: FastifyRequest): Promise<Visit> => {
@@ -130,27 +121,22 @@ export const inspectorPages: FastifyPluginAsync<InspectorPagesParts> = async (
     const server = await getServerFrame(frames, actor, serverIdOf(request), 'inspector')
     const visit = { server, path: serverTabPath(server.id, 'inspector'), query: Query.parse(request.query) }
     if (server.passesOn) return { ...visit, connection: undefined }
-    const connection = await client.connect(server.id, userOf(actor))
-    try {
-      await connection.request('server/discover')
-      return { ...visit, connection }
-    } catch (error) {
-      if (error instanceof AppError && error.code === 'forbidden') return { ...visit, connection: undefined }
-      throw error
-    }
+    const connection = await client.connect(server.id, actor)
+    await connection.request('server/discover')
+    return { ...visit, connection }
   }
 
   const show = (reply: FastifyReply, { server, query, path }: Visit, data: object, status = 200): FastifyReply =>
     reply.page(
       'inspector/inspector',
-      { title: `Inspector of ${server.name}`, server, path, query, refusal: undefined, ...data },
+      { title: `Inspector of ${server.name}`, server, path, query, ...data },
       { status },
     )
 
   app.get('/servers/:uuid/inspector', { config, schema: { params: serverParams } }, async (request, reply) => {
     const visit = await begin(request)
     const { connection, path, query } = visit
-    if (connection === undefined) return show(reply, visit, { refusal: WHY_NOT[visit.server.tier] })
+    if (connection === undefined) return show(reply, visit, {})
     const tools = await connection.listTools()
     const tool = tools.find(({ name }) => name === query.tool)
     return show(
@@ -173,9 +159,7 @@ export const inspectorPages: FastifyPluginAsync<InspectorPagesParts> = async (
     async (request, reply) => {
       const visit = await begin(request)
       const { connection, path, query } = visit
-      if (visit.server.passesOn) throw new AppError('conflict', PASSES_ON)
-      if (connection === undefined)
-        throw new AppError('forbidden', `You cannot call this server. ${WHY_NOT[visit.server.tier]}`)
+      if (connection === undefined) throw new AppError('conflict', PASSES_ON)
       const tools = await connection.listTools()
       const tool = tools.find(({ name }) => name === query.tool)
       if (tool === undefined) throw new AppError('not_found', 'The server no longer has a tool with this name.')

@@ -1,3 +1,4 @@
+import type { CountedCalls } from '../../history/call-figures.store.ts'
 import type { EventBus } from '../../lib/events/event-bus.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { LiveStream } from './live-stream.ts'
@@ -13,12 +14,11 @@ const BEAT_EVERY_MS = 15_000
 /** How often access is checked again, because the end of a session does not raise an event. */
 const CHECK_EVERY_MS = 5_000
 
-export type Viewer = {
-  serverId: string
+export type Viewer = CountedCalls & {
   userId: string
   /** ID of the session or token. */
   signInId: string
-  /** Returns whether the viewer may still see the server. */
+  /** Returns whether the viewer may still see these calls. */
   mayStay: () => Promise<boolean>
 }
 
@@ -78,7 +78,7 @@ export const createLiveStreams = ({ bus, onChanged }: LiveStreamsParts) => {
 
   return {
     /** Throws `rate_limited` if a limit is reached, or `unavailable` while Patchbay is stopping. */
-    assertRoom: ({ serverId, signInId, userId }: Omit<Viewer, 'mayStay'>): void => {
+    assertRoom: ({ serverId, signInId, userId }: Omit<Viewer, 'mayStay' | 'callerId'>): void => {
       if (isClosing) throw new AppError('unavailable', 'Patchbay is stopping.')
       const isFull =
         countOf(entry => entry.signInId === signInId) >= MAX_PER_SIGN_IN ||

@@ -5,10 +5,12 @@ import { actorOf, bearerOf, type FindActors } from '../../lib/http/access.ts'
 import { type SessionStore, sessionIdOf } from '../../lib/http/sessions.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
+import { onlyCallerShown, policyOf } from '../../servers/access/access.ts'
 import type { ServerService } from '../../servers/servers.service.ts'
 import { serverIdOf, serverRoute } from '../frame/server-tab.ts'
 import type { Live } from './live.ts'
 import { openLiveStream } from './live-stream.ts'
+import type { Viewer } from './live-streams.ts'
 
 type Parts = { live: Live; servers: Pick<ServerService, 'getServer'>; accounts: FindActors; sessionStore: SessionStore }
 
@@ -26,13 +28,20 @@ export const livePages: FastifyPluginAsync<Parts> = async (app, { live, servers,
     return session.success ? accounts.findActorByUserId(session.data.userId) : undefined
   }
 
-  const maySee = async (actor: Actor | undefined, serverId: string): Promise<boolean> => {
+  /** Returns the only caller whose calls the actor may see; undefined if they may see all calls. */
+  const findOnlyCaller = async (actor: Actor, serverId: string): Promise<string | undefined> =>
+    onlyCallerShown(policyOf(await servers.getServer(actor, serverId)), actor)
+
+  /** Returns whether the actor may still see the same calls. */
+  const maySee = async (
+    actor: Actor | undefined,
+    { serverId, callerId }: Pick<Viewer, 'serverId' | 'callerId'>,
+  ): Promise<boolean> => {
     if (actor === undefined || !actor.scopes.has('read')) return false
     try {
-      await servers.getServer(actor, serverId)
-      return true
+      return (await findOnlyCaller(actor, serverId)) === callerId
     } catch (error) {
-      if (error instanceof AppError && error.code === 'not_found') return false
+      if (error instanceof AppError && (error.code === 'not_found' || error.code === 'forbidden')) return false
       throw error
     }
   }
@@ -40,15 +49,15 @@ export const livePages: FastifyPluginAsync<Parts> = async (app, { live, servers,
   app.get('/servers/:uuid/live', serverRoute, async (request, reply) => {
     const actor = actorOf(request)
     const serverId = serverIdOf(request)
-    await servers.getServer(actor, serverId)
+    const seen = { serverId, callerId: await findOnlyCaller(actor, serverId) }
     const signInId = sessionIdOf(request) ?? actor.userId
     live.assertRoom({ serverId, signInId, userId: actor.userId })
     if (request.method === 'HEAD') return reply.type('text/event-stream').send('')
     const viewer = {
-      serverId,
+      ...seen,
       signInId,
       userId: actor.userId,
-      mayStay: async () => maySee(await findActor(request), serverId),
+      mayStay: async () => maySee(await findActor(request), seen),
     }
     const closed = Promise.withResolvers<void>()
     const stream = openLiveStream(reply, closed.resolve)

@@ -21,8 +21,9 @@ export const createLive = ({ db, bus, openStreams, upstreamStates, onTrouble }: 
   const executions = createExecutionStore(db)
   const figures = createCallFigureStore(db)
   const watches = createServerWatches({
-    listNewest: async serverId => (await executions.list({ serverId, limit: NEWEST })).items,
-    readFigures: serverId => figures.ofServer(serverId, new Date()),
+    listNewest: async ({ serverId, callerId }) =>
+      (await executions.list({ serverId, userId: callerId, limit: NEWEST })).items,
+    readFigures: watched => figures.ofServer(watched, new Date()),
     openStreams,
     upstreamStates,
     onTrouble,
@@ -62,7 +63,7 @@ export const createLive = ({ db, bus, openStreams, upstreamStates, onTrouble }: 
     /** Sends the server's events to the stream. Returns a function to call when the stream closes. */
     attach: (viewer: Viewer, stream: LiveStream): (() => void) => {
       const forget = streams.add(viewer, stream)
-      const stop = watches.watch(viewer.serverId, event => tell(stream, event))
+      const stop = watches.watch(viewer, event => tell(stream, event))
       return () => {
         stop()
         forget()

@@ -1,4 +1,4 @@
-import type { ServerCallFigures } from '../../history/call-figures.store.ts'
+import type { CountedCalls, ServerCallFigures } from '../../history/call-figures.store.ts'
 import type { StoredExecution } from '../../history/executions.store.ts'
 
 /** An event on a server that is being watched. */
@@ -13,8 +13,8 @@ export type WatchEvent =
 
 export type ServerWatchParts = {
   /** Lists the newest calls from all processes, as recorded in the history, newest first. */
-  listNewest: (serverId: string) => Promise<readonly StoredExecution[]>
-  readFigures: (serverId: string) => Promise<ServerCallFigures>
+  listNewest: (watched: CountedCalls) => Promise<readonly StoredExecution[]>
+  readFigures: (watched: CountedCalls) => Promise<ServerCallFigures>
   openStreams: (serverId: string) => number
   upstreamStates: (serverId: string) => string
   onTrouble: (error: unknown, serverId: string) => void
@@ -22,7 +22,7 @@ export type ServerWatchParts = {
 
 type Listener = (event: WatchEvent) => void
 
-/** How often the history is read. One read serves all listeners of a server. */
+/** How often the history is read. One read serves all listeners who see the same calls. */
 const READ_EVERY_MS = 1_000
 /** How often figures are computed. Each computation reads thousands of calls, so it happens less often. */
 const FIGURES_EVERY_MS = 5_000
@@ -39,7 +39,7 @@ type Watch = {
 
 /**
  * Watches servers as long as they have listeners. Each server's history is read once a second, regardless of the number
- * of listeners.
+ * of listeners, and once more for each listener who may see only their own calls.
  */
 export const createServerWatches = ({
   listNewest,
@@ -77,32 +77,33 @@ export const createServerWatches = ({
     tell(watch, { type: 'upstreams', states })
   }
 
-  const tellFigures = async (watch: Watch, serverId: string): Promise<void> => {
+  const tellFigures = async (watch: Watch, watched: CountedCalls): Promise<void> => {
     const now = performance.now()
     if (!watch.areFiguresDue || now - watch.figuresAt < FIGURES_EVERY_MS) return
     watch.areFiguresDue = false
     watch.figuresAt = now
-    tell(watch, { type: 'figures', figures: await readFigures(serverId) })
+    tell(watch, { type: 'figures', figures: await readFigures(watched) })
   }
 
-  const read = async (serverId: string, watch: Watch): Promise<void> => {
+  const read = async (watched: CountedCalls, watch: Watch): Promise<void> => {
+    const { serverId } = watched
     try {
-      const newest = await listNewest(serverId)
+      const newest = await listNewest(watched)
       if (watch.listeners.size === 0) return
       tellCalls(watch, newest)
       tellConnections(watch, serverId)
       tellUpstreams(watch, serverId)
-      await tellFigures(watch, serverId)
+      await tellFigures(watch, watched)
     } catch (error) {
       // Keep polling: the database may be available again next time.
       onTrouble(error, serverId)
     }
     if (watch.listeners.size === 0) return
-    watch.timer = setTimeout(() => void read(serverId, watch), READ_EVERY_MS)
+    watch.timer = setTimeout(() => void read(watched, watch), READ_EVERY_MS)
     watch.timer.unref()
   }
 
-  const begin = (serverId: string): Watch => {
+  const begin = ({ serverId }: CountedCalls, key: string): Watch => {
     const watch: Watch = {
       listeners: new Set(),
       timer: undefined,
@@ -112,7 +113,7 @@ export const createServerWatches = ({
       figuresAt: Number.NEGATIVE_INFINITY,
       areFiguresDue: false,
     }
-    watches.set(serverId, watch)
+    watches.set(key, watch)
     return watch
   }
 
@@ -122,19 +123,20 @@ export const createServerWatches = ({
      * connections, upstream states and newest calls, because the page may have been rendered earlier. After that, it
      * receives every change.
      */
-    watch: (serverId: string, listener: Listener): (() => void) => {
-      const known = watches.get(serverId)
-      const watch = known ?? begin(serverId)
+    watch: (watched: CountedCalls, listener: Listener): (() => void) => {
+      const key = `${watched.serverId}/${watched.callerId ?? ''}`
+      const known = watches.get(key)
+      const watch = known ?? begin(watched, key)
       watch.listeners.add(listener)
       listener({ type: 'connections', openStreams: watch.openStreams })
       listener({ type: 'upstreams', states: watch.upstreamStates })
-      if (known === undefined) void read(serverId, watch)
+      if (known === undefined) void read(watched, watch)
       else if (watch.newest.length > 0) listener({ type: 'calls', calls: watch.newest })
       return () => {
         watch.listeners.delete(listener)
         if (watch.listeners.size > 0) return
         clearTimeout(watch.timer)
-        if (watches.get(serverId) === watch) watches.delete(serverId)
+        if (watches.get(key) === watch) watches.delete(key)
       }
     },
     watchedCount: (): number => watches.size,

@@ -48,17 +48,17 @@ export const organizationUsagePages: FastifyPluginAsync<Parts> = async (
 ) => {
   app.get('/organizations/:id/usage', idRoute, async (request, reply) => {
     const id = idOf(request)
-    const frame = await getOrganizationFrame(organizations, actorOf(request), id, 'usage')
+    const actor = actorOf(request)
+    const frame = await getOrganizationFrame(organizations, actor, id, 'usage')
     const [servers, { toolkits, tools }, members] = await Promise.all([
-      listServerNames(db, id),
+      listServerNames(db, id, actor),
       toolkitCatalogue.countOf(id),
       countMembers(db, id),
     ])
-    const usage = await listServerUsage(
-      db,
-      servers.map(server => server.id),
-      new Date(),
+    const counted = servers.flatMap(({ id: serverId, isOpen, onlyCaller }) =>
+      isOpen ? { serverId, callerId: onlyCaller } : [],
     )
+    const usage = await listServerUsage(db, counted, new Date())
     const byServer = new Map(usage.map(one => [one.serverId, one]))
     const rows = servers
       .map(server => ({ ...server, ...(byServer.get(server.id) ?? NEVER) }))
@@ -73,9 +73,11 @@ export const organizationUsagePages: FastifyPluginAsync<Parts> = async (
         { name: 'Members', count: formatNumber(members) },
       ],
       figures: toFigures(usage),
-      servers: rows.slice(0, MAX_SERVERS_SHOWN).map(({ id: serverId, name, day, month, isCut }) => ({
+      hasOwnOnly: servers.some(({ isOpen, onlyCaller }) => !isOpen || onlyCaller !== undefined),
+      servers: rows.slice(0, MAX_SERVERS_SHOWN).map(({ id: serverId, name, isOpen, day, month, isCut }) => ({
         href: `/servers/${serverId}`,
         name,
+        isOpen,
         dayCalls: atLeast(day.calls, isCut && day.calls === month.calls),
         dayErrors: formatNumber(day.errors),
         monthCalls: atLeast(month.calls, isCut),

@@ -33,7 +33,7 @@ const ACCESS: Readonly<Record<AccessTier, string>> = {
   organization:
     'For members of the organization. Clients sign in with OAuth automatically; clients without OAuth send a personal access token.',
   private:
-    'For the owner and the users they allow. Clients sign in with OAuth automatically; clients without OAuth send a personal access token.',
+    'For the owner, the users they allow and admins of the organization. Clients sign in with OAuth automatically; clients without OAuth send a personal access token.',
 }
 
 type Known = ConnectInput & { slug: string; isOpen: boolean }

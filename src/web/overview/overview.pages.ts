@@ -1,15 +1,17 @@
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { createCallFigureStore } from '../../history/call-figures.store.ts'
 import { actorOf } from '../../lib/http/access.ts'
 import { serverUrl } from '../../lib/kernel/server-url.ts'
 import type { CallTokensOf } from '../../results/ledger/call-tokens.ts'
 import type { ExecutionService } from '../../runtime/execution.service.ts'
+import type { AccessRequestService, ClosedServerPage } from '../../servers/access/access-requests.service.ts'
 import { createServerWiring } from '../../servers/bindings/server-wiring.ts'
 import { findReportWithin } from '../../servers/find-report-within.ts'
 import type { ServerService } from '../../servers/servers.service.ts'
 import type { FindCatalogueReport } from '../../tools/lint/catalogue-report.ts'
 import type { UpstreamOffers } from '../../upstreams/catalogue/upstream-offers.ts'
 import type { Upstream, UpstreamState } from '../../upstreams/upstream.ts'
+import { toNoticeRows } from '../access/access.view.ts'
 import { toPatchFigure } from '../diagram/figure.ts'
 import { buildServerPatch } from '../diagram/server-patch.ts'
 import { getServerFrame, type ServerFrameParts, serverTabPath } from '../frame/server-frame.ts'
@@ -26,6 +28,7 @@ type Parts = {
   callTokens: CallTokensOf
   upstreamOffers: Pick<UpstreamOffers, 'listPresented' | 'listPassthrough'>
   servers: Pick<ServerService, 'getServer'>
+  accessRequests: Pick<AccessRequestService, 'findClosed'>
   catalogueReports: { find: FindCatalogueReport }
   /** Returns the connection state of an upstream. */
   upstreamStateOf: (upstream: Upstream) => UpstreamState
@@ -44,10 +47,31 @@ const NOTES = {
   saved: 'Saved. Changes apply from the next call.',
 }
 
+/** Shows a private server to a member who may not use it: its name, its owner, and how to get access. */
+const showClosed = (reply: FastifyReply, { server, ...page }: ClosedServerPage): FastifyReply =>
+  reply.page('overview/private-server', {
+    title: server.name,
+    section: 'servers',
+    width: 'narrow',
+    server,
+    ...page,
+    requestPath: `${serverTabPath(server.id, 'access')}/requests`,
+  })
+
 /** Registers a server's overview page, which shows its URL, wiring and health. */
 export const overviewPages: FastifyPluginAsync<Parts> = async (
   app,
-  { frames, execution, callTokens, upstreamOffers, servers, catalogueReports, upstreamStateOf, baseUrl },
+  {
+    frames,
+    execution,
+    callTokens,
+    upstreamOffers,
+    servers,
+    accessRequests,
+    catalogueReports,
+    upstreamStateOf,
+    baseUrl,
+  },
 ) => {
   const figures = createCallFigureStore(frames.db)
   const readWiring = createServerWiring(frames)
@@ -56,18 +80,21 @@ export const overviewPages: FastifyPluginAsync<Parts> = async (
     const actor = actorOf(request)
     const uuid = serverIdOf(request)
     // Load the frame first, because the calls below do not check access to the server.
+    const closed = await accessRequests.findClosed(actor, uuid)
+    if (closed !== undefined) return showClosed(reply, closed)
     const server = await getServerFrame(frames, actor, uuid, 'overview')
+    const counted = { serverId: uuid, callerId: server.onlyCaller }
     const now = new Date()
     const [wiring, presented, health, tools, clients, recent, { presentation }, report, tokens] = await Promise.all([
       readWiring(actor, uuid),
       server.passesOn ? upstreamOffers.listPassthrough(uuid) : upstreamOffers.listPresented(uuid),
-      figures.ofServer(uuid, now),
-      figures.ofTools(uuid, now),
-      figures.ofClients(uuid, now),
+      figures.ofServer(counted, now),
+      figures.ofTools(counted, now),
+      figures.ofClients(counted, now),
       execution.listExecutions(actor, uuid, { limit: RECENT_CALLS }),
       servers.getServer(actor, uuid),
       findReportWithin(catalogueReports.find, uuid, REPORT_WAIT_MS),
-      callTokens.ofServer(actor, uuid, {}),
+      server.onlyCaller === undefined ? callTokens.ofServer(actor, uuid, {}) : undefined,
     ])
     const upstreams = presented.map(each => ({ ...each, state: upstreamStateOf(each.upstream) }))
     const callers = toPatchCallers(clients)
@@ -76,13 +103,17 @@ export const overviewPages: FastifyPluginAsync<Parts> = async (
       title: server.name,
       server,
       note: doneText(request, NOTES),
+      notices: toNoticeRows({
+        requests: [],
+        tiers: server.hasTierNotice ? [{ serverId: uuid, serverName: server.name }] : [],
+      }),
       url,
       urlLead: serverUrl(baseUrl, ''),
       connect: toConnectPanel({ id: uuid, name: server.name, tier: server.tier, url }),
       patch: toPatchFigure(buildServerPatch({ wiring, figures: tools, upstreams, callers })),
       health: toHealthView(health),
       // A passthrough server runs no tools itself, so it has no token counts.
-      tokens: presentation === 'passthrough' ? undefined : toCallTokensPage(tokens),
+      tokens: tokens === undefined || presentation === 'passthrough' ? undefined : toCallTokensPage(tokens),
       tokensPath: `/api/v1/servers/${uuid}/executions/tokens`,
       calls: recent.items.map(toCallView),
       historyPath: historyPath(uuid),

@@ -3,7 +3,6 @@ import { z } from 'zod'
 import { pageNumber, pagerOf } from '../../lib/http/pages/pager.ts'
 import { FOR_PERSON } from '../../lib/http/reader.ts'
 import { serverParams } from '../../lib/http/schemas.ts'
-import { organizationIdsOf } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { formatCount, shorten } from '../../lib/kernel/format.ts'
 import { serverUrl } from '../../lib/kernel/server-url.ts'
@@ -25,7 +24,8 @@ const MAX_DESCRIPTION_CHARACTERS = 600
 const TIER_WORDS: Readonly<Record<Server['access'], string>> = {
   public: 'This server is public: anyone can use it without signing in.',
   organization: 'This server is for members of its organization.',
-  private: 'This server is private: only its owner and the users they allow can use it.',
+  private:
+    'This server is private: only its owner, the users they allow and the admins of its organization can use it.',
 }
 
 const HOW_TO_GET_IN: Readonly<Record<Server['access'], string>> = {
@@ -44,8 +44,7 @@ export const publicServerPages: FastifyPluginAsync<PublicServerParts> = async (
   app,
   { servers, inspectorClient: client, baseUrl },
 ) => {
-  const userOf = ({ actor }: FastifyRequest) =>
-    actor?.scopes.has('mcp') ? { userId: actor.userId, organizationIds: new Set(organizationIdsOf(actor)) } : undefined
+  const userOf = ({ actor }: FastifyRequest) => (actor?.scopes.has('mcp') ? actor : undefined)
 
   const listTools = async (request: FastifyRequest, serverId: string) => {
     const connection = await client.connect(serverId, userOf(request))
@@ -85,7 +84,9 @@ export const publicServerPages: FastifyPluginAsync<PublicServerParts> = async (
       const tier = server.access
       if (!checkUserAccess(policyOf(server), userOf(request)).ok) {
         const signInHref = `/sign-in?${new URLSearchParams({ return_to: `/s/${server.id}` })}`
-        const who = { isSignedIn: actor !== undefined, email: actor?.email, signInHref }
+        // Members of the organization can ask for access there.
+        const askHref = actor?.memberships.has(server.organizationId) ? serverTabPath(server.id, 'overview') : undefined
+        const who = { isSignedIn: actor !== undefined, email: actor?.email, signInHref, askHref }
         const data = { title: 'MCP server', tier, url, who, about: TIER_WORDS[tier], how: HOW_TO_GET_IN[tier] }
         return reply.page('overview/closed-server', { ...data, width: 'narrow' }, { status: 403 })
       }

@@ -29,8 +29,12 @@ const jacksOf = (tools: number, { calledTools, failingTools }: ServerCallCounts)
   }
 }
 
+/** What a card shows of a server that the reader may use. */
+export type OpenCard = ServerCard & { inside: NonNullable<ServerCard['inside']> }
+export const isOpen = (card: ServerCard): card is OpenCard => card.inside !== undefined
+
 const stateOf = (
-  { tools, passesOn }: ServerCard,
+  { tools, passesOn }: OpenCard['inside'],
   { calls, failingTools }: ServerCallCounts,
   upstreamsDown: number,
 ): { state: 'good' | 'failed' | 'idle'; text: string } => {
@@ -46,22 +50,36 @@ const stateOf = (
 
 type CardFrame = { baseUrl: string; isOfSeveral: boolean; upstreamsDown: number }
 
+type NameFrame = Pick<CardFrame, 'isOfSeveral'>
+
+const toNameView = ({ id, name, tier, organizationName }: ServerCard, { isOfSeveral }: NameFrame) => ({
+  href: serverTabPath(id, 'overview'),
+  name,
+  tier,
+  /** Set if the list contains servers of several organizations. */
+  organizationName: isOfSeveral ? organizationName : undefined,
+})
+
+/** A private server that the reader may not use. */
+export const toClosedCardView = (card: ServerCard, frame: NameFrame) => ({
+  ...toNameView(card, frame),
+  ownerEmail: card.ownerEmail,
+  isRequested: card.isRequested,
+  requestPath: `${serverTabPath(card.id, 'access')}/requests`,
+})
+
 export const toServerCardView = (
-  card: ServerCard,
+  { inside, ...card }: OpenCard,
   counts: ServerCallCounts,
   { baseUrl, isOfSeveral, upstreamsDown }: CardFrame,
 ) => ({
-  href: serverTabPath(card.id, 'overview'),
-  name: card.name,
-  description: card.description,
-  tier: card.tier,
-  /** Set if the list contains servers of several organizations. */
-  organizationName: isOfSeveral ? card.organizationName : undefined,
+  ...toNameView({ ...card, inside }, { isOfSeveral }),
+  description: inside.description,
   address: serverUrl(baseUrl, card.id),
   addressLead: serverUrl(baseUrl, ''),
-  jacks: jacksOf(card.tools, counts),
-  tools: formatCount(card.tools, 'tool'),
-  state: stateOf(card, counts, upstreamsDown),
+  jacks: jacksOf(inside.tools, counts),
+  tools: formatCount(inside.tools, 'tool'),
+  state: stateOf(inside, counts, upstreamsDown),
   calls: atLeast(counts.calls, counts.isCut),
   callsLabel: 'Calls, last 24 h',
   spark: toSpark(
@@ -72,14 +90,18 @@ export const toServerCardView = (
   hasErrors: counts.errors > 0,
 })
 
-/** Summarizes a complete list, as in "5 servers, 61 tools, 3,212 calls in the last 24 hours." */
+/**
+ * Summarizes a complete list, as in "5 servers, 61 tools, 3,212 calls in the last 24 hours." The tools and calls are
+ * those of the servers that the reader may use.
+ */
 export const summarizeServers = (
-  cards: readonly ServerCard[],
+  total: number,
+  cards: readonly OpenCard[],
   counts: ReadonlyMap<string, ServerCallCounts>,
 ): string => {
-  const tools = cards.reduce((sum, card) => sum + card.tools, 0)
+  const tools = cards.reduce((sum, { inside }) => sum + inside.tools, 0)
   const all = [...counts.values()]
   const calls = all.reduce((sum, one) => sum + one.calls, 0)
   const some = all.some(({ isCut }) => isCut) ? 'more than ' : ''
-  return `${formatCount(cards.length, 'server')}, ${formatCount(tools, 'tool')}, ${some}${formatCount(calls, 'call')} in the last 24 hours.`
+  return `${formatCount(total, 'server')}, ${formatCount(tools, 'tool')}, ${some}${formatCount(calls, 'call')} in the last 24 hours.`
 }

@@ -5,8 +5,9 @@ import { actorOf } from '../../lib/http/access.ts'
 import { listQuery, nextAddressOf } from '../../lib/http/list-query.ts'
 import { formPage, formText } from '../../lib/http/pages/forms.ts'
 import { parseInput } from '../../lib/http/validation.ts'
-import { buildableIdsOf, organizationIdsOf } from '../../lib/kernel/actor.ts'
+import { buildableIdsOf } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
+import type { AccessRequestService } from '../../servers/access/access-requests.service.ts'
 import { listServerCards } from '../../servers/server-cards.store.ts'
 import { CreateServer } from '../../servers/servers.schema.ts'
 import type { ServerService } from '../../servers/servers.service.ts'
@@ -14,16 +15,18 @@ import type { OrganizationService } from '../../tenancy/organizations.service.ts
 import type { UpstreamOffers } from '../../upstreams/catalogue/upstream-offers.ts'
 import type { UpstreamConnections } from '../../upstreams/connection/upstream-connections.ts'
 import type { Upstream, UpstreamState } from '../../upstreams/upstream.ts'
+import { toNoticeRows } from '../access/access.view.ts'
 import { toPatchFigure } from '../diagram/figure.ts'
 import { EMPTY_PATCH } from '../diagram/landing-patch.ts'
 import { serverTabPath } from '../frame/server-frame.ts'
 import { doneText, userRoute } from '../frame/user-page.ts'
 import { createSampleServer, type SampleParts } from '../start/sample-server.ts'
-import { summarizeServers, toServerCardView } from './server-list.view.ts'
+import { isOpen, summarizeServers, toClosedCardView, toServerCardView } from './server-list.view.ts'
 
 type Parts = SampleParts & {
   db: Database
   servers: ServerService
+  accessRequests: Pick<AccessRequestService, 'listNotices'>
   organizations: Pick<OrganizationService, 'listOrganizations'>
   upstreamOffers: Pick<UpstreamOffers, 'countTools'>
   upstreamConnections: Pick<UpstreamConnections, 'listKnown'>
@@ -44,7 +47,7 @@ const LABELS = { name: 'name', description: 'description', access: 'tier', organ
 const NOTES = { removed: 'Server deleted. Its address no longer works.' }
 
 const TIERS = [
-  { value: 'private', text: 'Only me and users I allow', hint: 'Clients sign in with OAuth, in a browser.' },
+  { value: 'private', text: 'Only me, users I allow and admins', hint: 'Clients sign in with OAuth, in a browser.' },
   { value: 'organization', text: 'Everyone in the organization', hint: 'Clients sign in with OAuth, in a browser.' },
   {
     value: 'public',
@@ -55,7 +58,8 @@ const TIERS = [
 
 /** Registers the list of servers and the form for creating one. */
 export const serversPages: FastifyPluginAsync<Parts> = async (app, parts) => {
-  const { db, servers, organizations, upstreamOffers, upstreamConnections, upstreamStateOf, baseUrl } = parts
+  const { db, servers, accessRequests, organizations, upstreamOffers, upstreamConnections, upstreamStateOf, baseUrl } =
+    parts
   const figures = createCallFigureStore(db)
   const emptyPatch = toPatchFigure(EMPTY_PATCH)
 
@@ -69,13 +73,17 @@ export const serversPages: FastifyPluginAsync<Parts> = async (app, parts) => {
     const actor = actorOf(request)
     const { q: search, cursor } = listQuery.parse(request.query)
     const query = { search, cursor, limit: PAGE_SIZE }
-    const { items, nextCursor } = await listServerCards(db, organizationIdsOf(actor), query)
-    const ids = items.map(({ id }) => id)
-    const throughUpstreams = await upstreamOffers.countTools(ids)
-    const cards = items.map(card => ({ ...card, tools: card.tools + (throughUpstreams.get(card.id) ?? 0) }))
-    const counts = await figures.countOfServers(ids, new Date())
+    const { items, nextCursor } = await listServerCards(db, actor, query)
+    const open = items.filter(isOpen)
+    const throughUpstreams = await upstreamOffers.countTools(open.map(({ id }) => id))
+    const cards = open.map(({ inside, ...card }) => ({
+      ...card,
+      inside: { ...inside, tools: inside.tools + (throughUpstreams.get(card.id) ?? 0) },
+    }))
+    const counted = open.map(({ id, inside }) => ({ serverId: id, callerId: inside.onlyCaller }))
+    const counts = await figures.countOfServers(counted, new Date())
     const isWhole = search === '' && cursor === undefined && nextCursor === null
-    const isFirst = isWhole && cards.length === 0
+    const isFirst = isWhole && items.length === 0
     const isOfSeveral = actor.memberships.size > 1
     const down = findUpstreamsDown()
     return reply.page('overview/servers', {
@@ -84,15 +92,17 @@ export const serversPages: FastifyPluginAsync<Parts> = async (app, parts) => {
       search,
       isFirst,
       emptyPatch,
-      isSearchable: !isWhole || cards.length >= SEARCHABLE_FROM,
+      isSearchable: !isWhole || items.length >= SEARCHABLE_FROM,
       mayBuild: buildableIdsOf(actor).length > 0,
-      summary: isWhole && !isFirst ? summarizeServers(cards, counts) : undefined,
+      summary: isWhole && !isFirst ? summarizeServers(items.length, cards, counts) : undefined,
       note: doneText(request, NOTES),
+      notices: toNoticeRows(await accessRequests.listNotices(actor)),
       cards: cards.flatMap(card => {
         const own = counts.get(card.id)
         if (own === undefined) return []
         return [toServerCardView(card, own, { baseUrl, isOfSeveral, upstreamsDown: down.get(card.id)?.length ?? 0 })]
       }),
+      closed: items.filter(card => !isOpen(card)).map(card => toClosedCardView(card, { isOfSeveral })),
       next: nextAddressOf('/servers', nextCursor, { q: search }),
     })
   })

@@ -1,6 +1,6 @@
 import type { AccountService } from '../../identity/accounts.service.ts'
 import type { Database } from '../../lib/db/client.ts'
-import { type Actor, assertMay, may, organizationIdsOf } from '../../lib/kernel/actor.ts'
+import { type Actor, assertMay, may } from '../../lib/kernel/actor.ts'
 import type { ServerService } from '../../servers/servers.service.ts'
 import { listToolOffers, type ToolOffer } from '../../servers/tools/tool-picks.store.ts'
 import type { Tool, Toolkit } from '../../tools/tool.ts'
@@ -71,7 +71,7 @@ export const createEditorSubjects = ({ db, accounts, toolkits, tools, servers, f
     openTool: async (actor: Actor, id: string): Promise<EditorSubject & { kind: 'tool' }> => {
       const tool = await tools.getTool(actor, id)
       const toolkit = await toolkits.getToolkit(actor, tool.toolkitId)
-      const offers = await listToolOffers(db, id, organizationIdsOf(actor))
+      const offers = await listToolOffers(db, id, actor)
       const serverIds = new Set(offers.map(({ serverId }) => serverId))
       const openConnections = [...serverIds].reduce((sum, serverId) => sum + frames.openStreams(serverId), 0)
       const organization = await findOrganization(actor, toolkit.organizationId)

@@ -4,8 +4,11 @@ import { toolkitVersion } from '../../../src/tools/toolkits.service.ts'
 import { INITIALIZE } from '../../mcp/messages.ts'
 import { CANARY, type World } from './world.ts'
 
-/** One status for each of ASKERS: anonymous, stranger, viewer, builder, admin, owner, tokens to read, to write, for MCP. */
-type Statuses = readonly [number, number, number, number, number, number, number, number, number]
+/**
+ * One status for each of ASKERS: anonymous, stranger, viewer, builder, named builder, admin, owner, tokens to read, to
+ * write, for MCP.
+ */
+type Statuses = readonly [number, number, number, number, number, number, number, number, number, number]
 
 type Spares = World['spare']
 /** Names of the functions that create a spare object with a single id. */
@@ -56,41 +59,67 @@ export const makePath = async ({ route, path, query = '', spare, id }: Row, worl
   return all.reduce((text, one) => text.replace(/:\w+/, one), pattern) + query
 }
 
-const everybody = (status: number): Statuses => [status, status, status, status, status, status, status, status, status]
+const everybody = (status: number): Statuses => [
+  status,
+  status,
+  status,
+  status,
+  status,
+  status,
+  status,
+  status,
+  status,
+  status,
+]
 /** Returns the statuses of a route that requires this permission. */
 const needing = (permission: Permission, done: number, byReading = 403, byWriting = done): Statuses => {
   const of = (role: Role): number => (mayRole(role, permission) ? done : 403)
-  return [401, 404, of('viewer'), of('builder'), of('admin'), of('owner'), byReading, byWriting, 403]
+  return [401, 404, of('viewer'), of('builder'), of('builder'), of('admin'), of('owner'), byReading, byWriting, 403]
+}
+/**
+ * Returns the statuses of a route of the owner's private server that requires this permission. Viewers and builders who
+ * are not named have no access to it.
+ */
+const within = (permission: Permission, done: number, byReading = 403, byWriting = done): Statuses => {
+  const [nobody, stranger, , , ...others] = needing(permission, done, byReading, byWriting)
+  return [nobody, stranger, 403, 403, ...others]
 }
 const seeing = (permission: Permission): Statuses => needing(permission, 200, 200, 403)
 /** Statuses of a route that all members may read. */
 const READ = seeing('read')
 const build = (done: number): Statuses => needing('build', done)
+/** The same for routes of the private server. */
+const seeingWithin = (permission: Permission): Statuses => within(permission, 200, 200, 403)
+const READ_WITHIN = seeingWithin('read')
+const buildWithin = (done: number): Statuses => within('build', done)
 /** Returns the statuses of a route that requires the permission `manage`. */
 const manage = (done: number): Statuses => needing('manage', done)
 /** Statuses of a route on which every user may read something of their own account. */
-const OWN: Statuses = [401, 200, 200, 200, 200, 200, 200, 403, 403]
+const OWN: Statuses = [401, 200, 200, 200, 200, 200, 200, 200, 403, 403]
 /** Returns the statuses of the URL of the owner's private server. */
-const mcp = (done: number): Statuses => [401, 403, 403, 403, 403, done, 403, 403, done]
+const mcp = (done: number): Statuses => [401, 403, 403, 403, done, done, done, 403, 403, done]
+
+/** Returns the statuses of asking for access to the private server. Those who have it are refused. */
+const askers = (done: number): Statuses => [401, 404, done, done, 409, 409, 409, 403, 409, 403]
 
 /** Returns the statuses of a change that every user may make in their own account. Tokens need the scope `write`. */
-const own = (done: number): Statuses => [401, done, done, done, done, done, 403, done, 403]
+const own = (done: number): Statuses => [401, done, done, done, done, done, done, 403, done, 403]
 /** Returns the statuses of a change to something in the owner's account that nobody else can find. */
-const ofOwner = (done: number): Statuses => [401, 404, 404, 404, 404, done, 403, done, 403]
+const ofOwner = (done: number): Statuses => [401, 404, 404, 404, 404, 404, done, 403, done, 403]
 
 const accounts: Row[] = [
   // Open to anyone, but rejected because of invalid data.
   { route: 'POST /api/v1/signup', statuses: everybody(400), body: {} },
   { route: 'POST /api/v1/session', statuses: everybody(400), body: {} },
   // A token is not a session.
-  { route: 'GET /api/v1/session', statuses: [401, 401, 401, 401, 401, 401, 401, 403, 403] },
-  { route: 'DELETE /api/v1/session', statuses: [401, 401, 401, 401, 401, 401, 403, 401, 403] },
+  { route: 'GET /api/v1/session', statuses: [401, 401, 401, 401, 401, 401, 401, 401, 403, 403] },
+  { route: 'DELETE /api/v1/session', statuses: [401, 401, 401, 401, 401, 401, 401, 403, 401, 403] },
   { route: 'GET /api/v1/me', statuses: OWN },
   { route: 'GET /api/v1/me/deletion', statuses: OWN },
   // None of the askers knows the password.
   {
     route: 'DELETE /api/v1/me',
-    statuses: [401, 403, 403, 403, 403, 403, 403, 403, 403],
+    statuses: [401, 403, 403, 403, 403, 403, 403, 403, 403, 403],
     body: { password: 'a guess at the password' },
   },
   { route: 'GET /api/v1/tokens', statuses: OWN },
@@ -116,7 +145,7 @@ const secondFactor: Row[] = [
 const identities: Row[] = [
   { route: 'GET /api/v1/me/identities', statuses: OWN },
   // Requires a browser session.
-  { route: 'POST /api/v1/me/identities', statuses: [401, 401, 401, 401, 401, 401, 403, 401, 403], body: {} },
+  { route: 'POST /api/v1/me/identities', statuses: [401, 401, 401, 401, 401, 401, 401, 403, 401, 403], body: {} },
   { route: 'DELETE /api/v1/me/identities/:id', id: () => randomUUID(), statuses: own(404) },
 ]
 
@@ -152,10 +181,10 @@ const organizations: Row[] = [
 
 const organizationPages: Row[] = [
   // All askers except the stranger belong to two organizations and see a list. The stranger is redirected.
-  { route: 'GET /organizations', statuses: [303, 303, 200, 200, 200, 200, 200, 403, 403] },
+  { route: 'GET /organizations', statuses: [303, 303, 200, 200, 200, 200, 200, 200, 403, 403] },
   { route: 'GET /organizations/new', statuses: OWN },
   { route: 'POST /organizations/new', statuses: own(303), form: ({ plain }) => ({ name: plain() }) },
-  { route: 'GET /organizations/:id', statuses: [303, 404, 303, 303, 303, 303, 303, 403, 403] },
+  { route: 'GET /organizations/:id', statuses: [303, 404, 303, 303, 303, 303, 303, 303, 403, 403] },
   { route: 'GET /organizations/:id/members', statuses: READ },
   {
     route: 'POST /organizations/:id/members/:userId/role',
@@ -219,7 +248,11 @@ const toolkits: Row[] = [
   { route: 'GET /api/v1/tools/:id/lint', statuses: READ },
   { route: 'PATCH /api/v1/tools/:id', statuses: build(200), body: ({ fresh }) => ({ title: fresh() }) },
   { route: 'DELETE /api/v1/tools/:id', spare: 'tool', statuses: build(204) },
-  { route: 'POST /api/v1/tools/:id/test', statuses: build(200), body: ({ serverId }) => ({ arguments: {}, serverId }) },
+  {
+    route: 'POST /api/v1/tools/:id/test',
+    statuses: buildWithin(200),
+    body: ({ serverId }) => ({ arguments: {}, serverId }),
+  },
 ]
 
 const PLAIN_VERSION = toolkitVersion({ title: 'Plain', description: undefined, visibility: 'private' })
@@ -249,14 +282,14 @@ const toolkitPages: Row[] = [
   { route: 'POST /toolkits/:id/removal', spare: 'plainToolkit', statuses: build(303), form: { sure: 'Plain' } },
   { route: 'GET /gallery', statuses: OWN },
   // Nobody can find a private toolkit in the gallery.
-  { route: 'GET /gallery/:id', statuses: [303, 404, 404, 404, 404, 404, 404, 403, 403] },
+  { route: 'GET /gallery/:id', statuses: [303, 404, 404, 404, 404, 404, 404, 404, 403, 403] },
   { route: 'POST /gallery/:id/use', statuses: own(404), form: ({ serverId }) => ({ serverId }) },
 ]
 
 const connections: Row[] = [
-  { route: 'GET /api/v1/servers/:uuid/tokens', statuses: READ },
-  { route: 'GET /api/v1/servers/:uuid/lint', statuses: READ },
-  { route: 'GET /api/v1/servers/:uuid/grants', statuses: [401, 404, 403, 200, 200, 200, 200, 403, 403] },
+  { route: 'GET /api/v1/servers/:uuid/tokens', statuses: READ_WITHIN },
+  { route: 'GET /api/v1/servers/:uuid/lint', statuses: READ_WITHIN },
+  { route: 'GET /api/v1/servers/:uuid/grants', statuses: [401, 404, 403, 403, 200, 200, 200, 200, 403, 403] },
   { route: 'DELETE /api/v1/grants/:id', spare: 'grant', statuses: manage(204) },
   { route: 'GET /api/v1/me/applications', statuses: OWN },
   { route: 'DELETE /api/v1/me/applications/:id', spare: 'grant', statuses: ofOwner(204) },
@@ -276,12 +309,12 @@ const connections: Row[] = [
 /** Pages of the operator, who is the owner here. */
 const operatorPages: Row[] = ['/operator', '/operator/users', '/operator/settings', '/operator/audit'].map(path => ({
   route: `GET ${path}`,
-  statuses: [303, 403, 403, 403, 403, 200, 200, 403, 403],
+  statuses: [303, 403, 403, 403, 403, 403, 200, 200, 403, 403],
 }))
 
 const audit: Row[] = [
   // Open only to the operator, who is the owner here.
-  { route: 'GET /api/v1/audit', statuses: [401, 403, 403, 403, 403, 200, 200, 403, 403] },
+  { route: 'GET /api/v1/audit', statuses: [401, 403, 403, 403, 403, 403, 200, 200, 403, 403] },
   { route: 'GET /api/v1/me/audit', statuses: OWN },
   { route: 'GET /api/v1/organizations/:id/audit', statuses: seeing('manage') },
 ]
@@ -293,8 +326,9 @@ const servers: Row[] = [
     statuses: build(201),
     body: ({ organizationId, fresh }) => ({ name: fresh(), organizationId }),
   },
+  // Other members see its name and owner.
   { route: 'GET /api/v1/servers/:uuid', statuses: READ },
-  { route: 'PATCH /api/v1/servers/:uuid', statuses: build(200), body: ({ fresh }) => ({ description: fresh() }) },
+  { route: 'PATCH /api/v1/servers/:uuid', statuses: buildWithin(200), body: ({ fresh }) => ({ description: fresh() }) },
   { route: 'DELETE /api/v1/servers/:uuid', spare: 'server', statuses: manage(204) },
   {
     route: 'POST /api/v1/servers/:uuid/transfer',
@@ -302,45 +336,61 @@ const servers: Row[] = [
     statuses: manage(200),
     body: ({ elsewhereId }) => ({ organizationId: elsewhereId }),
   },
-  { route: 'GET /api/v1/servers/:uuid/toolkits', statuses: READ },
-  { route: 'PUT /api/v1/servers/:uuid/toolkits/:id', statuses: build(204) },
-  { route: 'DELETE /api/v1/servers/:uuid/toolkits/:id', spare: 'usedToolkit', statuses: build(204) },
-  { route: 'GET /api/v1/servers/:uuid/globals', statuses: READ },
+  { route: 'GET /api/v1/servers/:uuid/access-requests', statuses: seeing('manage') },
+  { route: 'POST /api/v1/servers/:uuid/access-requests', statuses: askers(204) },
+  {
+    route: 'DELETE /api/v1/servers/:uuid/access-requests/:userId',
+    spare: 'accessRequest',
+    statuses: manage(204),
+  },
+  { route: 'GET /api/v1/servers/:uuid/toolkits', statuses: READ_WITHIN },
+  { route: 'PUT /api/v1/servers/:uuid/toolkits/:id', statuses: buildWithin(204) },
+  { route: 'DELETE /api/v1/servers/:uuid/toolkits/:id', spare: 'usedToolkit', statuses: buildWithin(204) },
+  { route: 'GET /api/v1/servers/:uuid/globals', statuses: READ_WITHIN },
   {
     route: 'PUT /api/v1/servers/:uuid/globals/:key',
     spare: 'global',
-    statuses: build(200),
+    statuses: buildWithin(200),
     body: ({ fresh }) => ({ value: fresh() }),
   },
-  { route: 'DELETE /api/v1/servers/:uuid/globals/:key', spare: 'global', statuses: build(204) },
-  { route: 'GET /api/v1/servers/:uuid/instances', statuses: READ },
+  { route: 'DELETE /api/v1/servers/:uuid/globals/:key', spare: 'global', statuses: buildWithin(204) },
+  { route: 'GET /api/v1/servers/:uuid/instances', statuses: READ_WITHIN },
   {
     route: 'POST /api/v1/servers/:uuid/instances',
-    statuses: build(201),
+    statuses: buildWithin(201),
     body: ({ toolId, fresh }) => ({ toolId, name: fresh() }),
   },
-  { route: 'GET /api/v1/servers/:uuid/upstreams', statuses: READ },
+  { route: 'GET /api/v1/servers/:uuid/upstreams', statuses: READ_WITHIN },
   {
     route: 'POST /api/v1/servers/:uuid/upstreams',
-    statuses: build(201),
+    statuses: buildWithin(201),
     body: ({ fresh }) => ({ name: fresh(), transport: 'http', url: 'https://mcp.example.com/mcp' }),
   },
-  { route: 'GET /api/v1/upstreams/:id', statuses: READ },
-  { route: 'PATCH /api/v1/upstreams/:id', statuses: build(200), body: ({ fresh }) => ({ description: fresh() }) },
+  { route: 'GET /api/v1/upstreams/:id', statuses: READ_WITHIN },
+  { route: 'PATCH /api/v1/upstreams/:id', statuses: buildWithin(200), body: ({ fresh }) => ({ description: fresh() }) },
   // A successful request needs an upstream that may be contacted. This upstream may not be.
-  { route: 'POST /api/v1/upstreams/:id/refresh', spare: 'disabledUpstream', statuses: build(409) },
-  { route: 'GET /api/v1/upstreams/:id/changes', statuses: READ },
+  { route: 'POST /api/v1/upstreams/:id/refresh', spare: 'disabledUpstream', statuses: buildWithin(409) },
+  { route: 'GET /api/v1/upstreams/:id/changes', statuses: READ_WITHIN },
   // Another test covers approval, with a server that reviews changes. This server does not.
-  { route: 'POST /api/v1/upstreams/:id/approve', statuses: build(409), body: ({ fresh }) => ({ version: fresh() }) },
-  { route: 'DELETE /api/v1/upstreams/:id', spare: 'upstream', statuses: build(204) },
-  { route: 'GET /api/v1/servers/:uuid/bindings', statuses: READ },
-  { route: 'GET /api/v1/servers/:uuid/executions', statuses: READ },
-  { route: 'GET /api/v1/servers/:uuid/executions/tokens', statuses: READ },
-  { route: 'GET /api/v1/instances/:id', statuses: READ },
-  { route: 'PATCH /api/v1/instances/:id', statuses: build(200), body: ({ fresh }) => ({ description: fresh() }) },
-  { route: 'DELETE /api/v1/instances/:id', spare: 'instance', statuses: build(204) },
-  { route: 'POST /api/v1/instances/:id/call', statuses: build(200), body: { arguments: {} } },
-  { route: 'GET /api/v1/executions/:id', statuses: READ },
+  {
+    route: 'POST /api/v1/upstreams/:id/approve',
+    statuses: buildWithin(409),
+    body: ({ fresh }) => ({ version: fresh() }),
+  },
+  { route: 'DELETE /api/v1/upstreams/:id', spare: 'upstream', statuses: buildWithin(204) },
+  { route: 'GET /api/v1/servers/:uuid/bindings', statuses: READ_WITHIN },
+  { route: 'GET /api/v1/servers/:uuid/executions', statuses: READ_WITHIN },
+  // The sums do not tell whose calls they count.
+  {
+    route: 'GET /api/v1/servers/:uuid/executions/tokens',
+    statuses: [401, 404, 403, 403, 403, 200, 200, 200, 403, 403],
+  },
+  { route: 'GET /api/v1/instances/:id', statuses: READ_WITHIN },
+  { route: 'PATCH /api/v1/instances/:id', statuses: buildWithin(200), body: ({ fresh }) => ({ description: fresh() }) },
+  { route: 'DELETE /api/v1/instances/:id', spare: 'instance', statuses: buildWithin(204) },
+  { route: 'POST /api/v1/instances/:id/call', statuses: buildWithin(200), body: { arguments: {} } },
+  // The owner's call.
+  { route: 'GET /api/v1/executions/:id', statuses: [401, 404, 403, 403, 404, 200, 200, 200, 403, 403] },
 ]
 
 const mcpRow = (method: string, rest: string, done: number, body?: Row['body']): Row => ({
@@ -401,18 +451,19 @@ const forBrowsers: Row[] = [
   {
     route: 'GET /s/:uuid for people',
     path: '/s/:uuid',
-    statuses: [403, 403, 403, 403, 403, 200, 403, 403, 200],
+    statuses: [403, 403, 403, 403, 200, 200, 200, 403, 403, 200],
     isBrowser: true,
   },
 ]
 
 const history: Row[] = [
-  { route: 'GET /servers/:uuid/history', statuses: READ },
-  { route: 'GET /servers/:uuid/history/:id', statuses: READ },
+  { route: 'GET /servers/:uuid/history', statuses: READ_WITHIN },
+  // The owner's call.
+  { route: 'GET /servers/:uuid/history/:id', statuses: [401, 404, 403, 403, 404, 200, 200, 200, 403, 403] },
 ]
 
 const accessPages: Row[] = [
-  { route: 'GET /servers/:uuid/access', statuses: READ },
+  { route: 'GET /servers/:uuid/access', statuses: READ_WITHIN },
   {
     route: 'POST /servers/:uuid/access/tier',
     spare: 'plainServer',
@@ -430,6 +481,12 @@ const accessPages: Row[] = [
     id: async ({ spare }) => [await spare.plainServer(), randomUUID()],
     statuses: manage(303),
   },
+  { route: 'POST /servers/:uuid/access/requests', statuses: askers(303) },
+  ...['approval', 'refusal'].map(answer => ({
+    route: `POST /servers/:uuid/access/requests/:id/${answer}`,
+    spare: 'accessRequest' as const,
+    statuses: manage(303),
+  })),
   { route: 'POST /servers/:uuid/access/grants/:id/removal', spare: 'grant', statuses: manage(303) },
   {
     route: 'POST /servers/:uuid/access/clients',
@@ -450,25 +507,35 @@ const accessPages: Row[] = [
 ]
 
 const settings: Row[] = [
-  { route: 'GET /servers/:uuid/settings', statuses: READ },
+  { route: 'GET /servers/:uuid/settings', statuses: READ_WITHIN },
   {
     route: 'POST /servers/:uuid/settings',
     spare: 'plainServer',
-    statuses: build(303),
+    statuses: buildWithin(303),
     form: { name: 'Saved', description: '' },
   },
-  { route: 'POST /servers/:uuid/settings/review', spare: 'plainServer', statuses: build(303), form: { review: '' } },
+  {
+    route: 'POST /servers/:uuid/settings/review',
+    spare: 'plainServer',
+    statuses: buildWithin(303),
+    form: { review: '' },
+  },
   {
     route: 'POST /servers/:uuid/settings/limits',
     spare: 'plainServer',
-    statuses: build(303),
+    statuses: buildWithin(303),
     form: { maxResponseTokens: '1000', cutNotice: '' },
   },
-  { route: 'POST /servers/:uuid/settings/tables', spare: 'plainServer', statuses: build(303), form: { tables: 'on' } },
+  {
+    route: 'POST /servers/:uuid/settings/tables',
+    spare: 'plainServer',
+    statuses: buildWithin(303),
+    form: { tables: 'on' },
+  },
   {
     route: 'POST /servers/:uuid/settings/presentation',
     spare: 'plainServer',
-    statuses: build(303),
+    statuses: buildWithin(303),
     form: { presentation: 'grouped' },
   },
   {
@@ -509,12 +576,16 @@ const REMOTE = { transport: 'http', url: 'https://mcp.example.com/mcp' }
 const connecting: Row[] = [
   { route: 'GET /api/v1/me/upstream-accounts', statuses: OWN },
   { route: 'DELETE /api/v1/me/upstream-accounts/:id', id: () => randomUUID(), statuses: own(404) },
-  { route: 'DELETE /api/v1/upstreams/:id/account', spare: 'oauthUpstream', statuses: build(204) },
-  { route: 'GET /connect/:upstreamId', spare: 'oauthUpstream', statuses: seeing('build') },
-  { route: 'POST /connect/:upstreamId', spare: 'oauthUpstream', statuses: build(503), form: {} },
-  { route: 'POST /connect/:upstreamId/disconnection', spare: 'oauthUpstream', statuses: build(303), form: {} },
+  { route: 'DELETE /api/v1/upstreams/:id/account', spare: 'oauthUpstream', statuses: buildWithin(204) },
+  { route: 'GET /connect/:upstreamId', spare: 'oauthUpstream', statuses: seeingWithin('build') },
+  { route: 'POST /connect/:upstreamId', spare: 'oauthUpstream', statuses: buildWithin(503), form: {} },
+  { route: 'POST /connect/:upstreamId/disconnection', spare: 'oauthUpstream', statuses: buildWithin(303), form: {} },
   // No authorization server has redirected the user here.
-  { route: 'GET /connect/callback', query: '?state=none', statuses: [303, 400, 400, 400, 400, 400, 400, 403, 403] },
+  {
+    route: 'GET /connect/callback',
+    query: '?state=none',
+    statuses: [303, 400, 400, 400, 400, 400, 400, 400, 403, 403],
+  },
   // Not available without https.
   { route: 'GET /connect/client.json', statuses: everybody(404) },
   { route: 'GET /account/upstreams', statuses: OWN },
@@ -522,30 +593,30 @@ const connecting: Row[] = [
 ]
 
 const upstreamPages: Row[] = [
-  { route: 'GET /servers/:uuid/sources/upstreams/new', statuses: seeing('build') },
+  { route: 'GET /servers/:uuid/sources/upstreams/new', statuses: seeingWithin('build') },
   {
     route: 'POST /servers/:uuid/sources/upstreams/new',
-    statuses: build(303),
+    statuses: buildWithin(303),
     form: ({ fresh }) => ({ ...REMOTE, name: fresh() }),
   },
-  { route: 'GET /servers/:uuid/sources/upstreams/:upstreamId', id: plainUpstream, statuses: READ },
+  { route: 'GET /servers/:uuid/sources/upstreams/:upstreamId', id: plainUpstream, statuses: READ_WITHIN },
   {
     route: 'POST /servers/:uuid/sources/upstreams/:upstreamId',
     id: plainUpstream,
-    statuses: build(303),
+    statuses: buildWithin(303),
     form: { ...REMOTE, name: 'plain' },
   },
   {
     route: 'GET /servers/:uuid/sources/upstreams/:upstreamId/tool',
     id: plainUpstream,
     query: '?name=echo',
-    statuses: seeing('build'),
+    statuses: seeingWithin('build'),
   },
   {
     route: 'POST /servers/:uuid/sources/upstreams/:upstreamId/tool',
     id: plainUpstream,
     query: '?name=echo',
-    statuses: build(303),
+    statuses: buildWithin(303),
     form: { responseTokens: '500', dropFields: 'a.b' },
   },
   // The tool was never fetched, so nothing is called.
@@ -553,41 +624,45 @@ const upstreamPages: Row[] = [
     route: 'POST /servers/:uuid/sources/upstreams/:upstreamId/tool/call',
     id: plainUpstream,
     query: '?name=echo',
-    statuses: build(200),
+    statuses: buildWithin(200),
     form: { args: '{}' },
   },
   {
     route: 'POST /servers/:uuid/sources/upstreams/:upstreamId/tool/preview',
     id: plainUpstream,
     query: '?name=echo',
-    statuses: build(200),
+    statuses: buildWithin(200),
     form: { sample: '{"a": 1}', dropFields: 'a' },
   },
   // Nothing responds at the upstream's URL, and the page says so.
   {
     route: 'POST /servers/:uuid/sources/upstreams/:upstreamId/refresh',
     id: plainUpstream,
-    statuses: build(303),
+    statuses: buildWithin(303),
     form: {},
   },
   {
     route: 'POST /servers/:uuid/sources/upstreams/:upstreamId/switch',
     id: plainUpstream,
-    statuses: build(303),
+    statuses: buildWithin(303),
     form: { enabled: '' },
   },
   // The upstream was never fetched, so there is nothing to approve.
   {
     route: 'POST /servers/:uuid/sources/upstreams/:upstreamId/approve',
     id: plainReviewedUpstream,
-    statuses: build(303),
+    statuses: buildWithin(303),
     form: { version: createHash('sha256').digest('base64url') },
   },
-  { route: 'GET /servers/:uuid/sources/upstreams/:upstreamId/remove', id: plainUpstream, statuses: seeing('build') },
+  {
+    route: 'GET /servers/:uuid/sources/upstreams/:upstreamId/remove',
+    id: plainUpstream,
+    statuses: seeingWithin('build'),
+  },
   {
     route: 'POST /servers/:uuid/sources/upstreams/:upstreamId/remove',
     id: plainUpstream,
-    statuses: build(303),
+    statuses: buildWithin(303),
     form: { sure: 'plain' },
   },
 ]
@@ -597,54 +672,67 @@ const serverTabs: Row[] = [
   ...upstreamPages,
   ...['tools', 'sources', 'bindings', 'globals'].map(tab => ({
     route: `GET /servers/:uuid/${tab}`,
-    statuses: READ,
+    statuses: READ_WITHIN,
   })),
-  ...['tools', 'sources'].map(tab => ({ route: `GET /servers/:uuid/${tab}/new`, statuses: seeing('build') })),
-  { route: 'POST /servers/:uuid/tools/new', statuses: build(303), form: ({ toolId }) => ({ tool: toolId }) },
-  { route: 'GET /servers/:uuid/tools/:instanceId', id: wiredInstance, statuses: READ },
+  ...['tools', 'sources'].map(tab => ({ route: `GET /servers/:uuid/${tab}/new`, statuses: seeingWithin('build') })),
+  { route: 'POST /servers/:uuid/tools/new', statuses: buildWithin(303), form: ({ toolId }) => ({ tool: toolId }) },
+  { route: 'GET /servers/:uuid/tools/:instanceId', id: wiredInstance, statuses: READ_WITHIN },
   {
     route: 'POST /servers/:uuid/tools/:instanceId',
     id: wiredInstance,
-    statuses: build(303),
+    statuses: buildWithin(303),
     form: ({ fresh }) => ({ name: fresh(), 'source:key': 'exposed' }),
   },
-  { route: 'POST /servers/:uuid/tools/:instanceId/preview', id: wiredInstance, statuses: build(200), form: {} },
-  { route: 'GET /servers/:uuid/tools/:instanceId/remove', id: wiredInstance, statuses: seeing('build') },
+  { route: 'POST /servers/:uuid/tools/:instanceId/preview', id: wiredInstance, statuses: buildWithin(200), form: {} },
+  { route: 'GET /servers/:uuid/tools/:instanceId/remove', id: wiredInstance, statuses: seeingWithin('build') },
   {
     route: 'POST /servers/:uuid/tools/:instanceId/remove',
     id: wiredInstance,
-    statuses: build(303),
+    statuses: buildWithin(303),
     form: { sure: 'plain' },
   },
-  { route: 'POST /servers/:uuid/sources/new', statuses: build(303), form: ({ toolkitId }) => ({ toolkit: toolkitId }) },
-  { route: 'GET /servers/:uuid/sources/:toolkitId', id: wiredToolkit, statuses: READ },
-  { route: 'POST /servers/:uuid/sources/:toolkitId', id: wiredToolkit, statuses: build(303), form: {} },
-  { route: 'GET /servers/:uuid/sources/:toolkitId/remove', id: wiredToolkit, statuses: seeing('build') },
+  {
+    route: 'POST /servers/:uuid/sources/new',
+    statuses: buildWithin(303),
+    form: ({ toolkitId }) => ({ toolkit: toolkitId }),
+  },
+  { route: 'GET /servers/:uuid/sources/:toolkitId', id: wiredToolkit, statuses: READ_WITHIN },
+  { route: 'POST /servers/:uuid/sources/:toolkitId', id: wiredToolkit, statuses: buildWithin(303), form: {} },
+  { route: 'GET /servers/:uuid/sources/:toolkitId/remove', id: wiredToolkit, statuses: seeingWithin('build') },
   {
     route: 'POST /servers/:uuid/sources/:toolkitId/remove',
     id: wiredToolkit,
-    statuses: build(303),
+    statuses: buildWithin(303),
     form: { sure: 'Plain' },
   },
   {
     route: 'POST /servers/:uuid/bindings',
-    statuses: build(303),
+    statuses: buildWithin(303),
     form: ({ instanceId }) => ({ cell: `${instanceId}:key`, from: 'global', global: 'key' }),
   },
-  { route: 'POST /servers/:uuid/globals', statuses: build(303), form: ({ fresh }) => ({ key: fresh(), value: 'v' }) },
-  { route: 'GET /servers/:uuid/globals/:key', id: wiredGlobal, statuses: READ },
-  { route: 'POST /servers/:uuid/globals/:key', id: wiredGlobal, statuses: build(303), form: { value: 'w' } },
-  { route: 'GET /servers/:uuid/globals/:key/remove', id: wiredGlobal, statuses: seeing('build') },
-  { route: 'POST /servers/:uuid/globals/:key/remove', id: wiredGlobal, statuses: build(303), form: { sure: 'plain' } },
+  {
+    route: 'POST /servers/:uuid/globals',
+    statuses: buildWithin(303),
+    form: ({ fresh }) => ({ key: fresh(), value: 'v' }),
+  },
+  { route: 'GET /servers/:uuid/globals/:key', id: wiredGlobal, statuses: READ_WITHIN },
+  { route: 'POST /servers/:uuid/globals/:key', id: wiredGlobal, statuses: buildWithin(303), form: { value: 'w' } },
+  { route: 'GET /servers/:uuid/globals/:key/remove', id: wiredGlobal, statuses: seeingWithin('build') },
+  {
+    route: 'POST /servers/:uuid/globals/:key/remove',
+    id: wiredGlobal,
+    statuses: buildWithin(303),
+    form: { sure: 'plain' },
+  },
 ]
 
 /** The inspector uses the owner's private server from its page. Tokens need the scope for using servers. */
 const inspector: Row[] = [
-  { route: 'GET /servers/:uuid/inspector', statuses: [303, 404, 200, 200, 200, 200, 403, 403, 200] },
+  { route: 'GET /servers/:uuid/inspector', statuses: [303, 404, 403, 403, 200, 200, 200, 403, 403, 200] },
   {
     route: 'POST /servers/:uuid/inspector',
     query: `?tool=${CANARY}_tool`,
-    statuses: [303, 404, 403, 403, 403, 200, 403, 403, 200],
+    statuses: [303, 404, 403, 403, 200, 200, 200, 403, 403, 200],
   },
 ]
 
@@ -674,7 +762,11 @@ const ownAccount: Row[] = [
   // The form does not say what happens to organizations without another owner.
   { route: 'POST /account/deletion', statuses: own(400) },
   { route: 'POST /account/tokens', statuses: own(200), form: { name: 'Plain', scopes: 'write', expiresInDays: '7' } },
-  { route: 'GET /account/tokens/:id/removal', spare: 'token', statuses: [303, 404, 404, 404, 404, 200, 200, 403, 403] },
+  {
+    route: 'GET /account/tokens/:id/removal',
+    spare: 'token',
+    statuses: [303, 404, 404, 404, 404, 404, 200, 200, 403, 403],
+  },
   { route: 'POST /account/tokens/:id/removal', spare: 'plainToken', statuses: ofOwner(303), form: { sure: 'Plain' } },
   ...['', '/confirmation', '/removal', '/recovery-codes'].map(rest => ({
     route: `POST /account/second-factor${rest}`,
@@ -722,13 +814,13 @@ const toolPages: Row[] = [
   {
     route: 'POST /tools/:id/offer',
     spare: 'tool',
-    statuses: build(303),
+    statuses: buildWithin(303),
     form: ({ serverId }) => ({ server: serverId }),
   },
   // Nothing is sent, because a required parameter has no value.
   ...['preview', 'send'].map(what => ({
     route: `POST /tool-${what}`,
-    statuses: build(200),
+    statuses: buildWithin(200),
     form: ({ toolkitId, serverId }: World) => ({
       ...TOOL_FORM,
       url: 'https://api.example.com/{{missing}}',
@@ -746,17 +838,16 @@ const pages: Row[] = [
   { route: 'GET /*', path: '/assets/css/patchbay.css', statuses: everybody(200) },
   { route: 'GET /', statuses: everybody(200) },
   // There are servers, so the first run is over.
-  { route: 'GET /first-run', statuses: [303, 303, 303, 303, 303, 303, 303, 403, 403] },
+  { route: 'GET /first-run', statuses: [303, 303, 303, 303, 303, 303, 303, 303, 403, 403] },
   ...['sample', 'call', 'end'].map(name => ({ route: `POST /first-run/${name}`, statuses: own(303) })),
   { route: 'GET /servers', statuses: OWN },
   { route: 'GET /servers/new', statuses: OWN },
   // Every user may build in some organization, but the name is missing.
   { route: 'POST /servers/new', statuses: own(400) },
   { route: 'POST /servers/sample', statuses: own(303) },
-  ...['', '/live'].map(rest => ({
-    route: `GET /servers/:uuid${rest}`,
-    statuses: [303, 404, 200, 200, 200, 200, 200, 403, 403] as const,
-  })),
+  // Members without access to the private server see its name and owner.
+  { route: 'GET /servers/:uuid', statuses: READ },
+  { route: 'GET /servers/:uuid/live', statuses: READ_WITHIN },
   { route: 'GET /sign-in', statuses: everybody(200) },
   { route: 'POST /sign-in', statuses: everybody(400) },
   { route: 'GET /sign-up', statuses: everybody(200) },

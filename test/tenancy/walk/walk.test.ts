@@ -12,6 +12,8 @@ import { ASKERS, type Asker, CANARY, makeWorld, SECRET, type World } from './wor
 const SECRET_FORMS = [SECRET, JSON.stringify(SECRET).slice(1, -1), encodeURIComponent(SECRET), 'sk-9f3b']
 
 const ID = /[0-9a-f]{8}-[0-9a-f-]{27}/g
+/** The only id that a member who may use the server can find nothing at. */
+const LAST_ID = new RegExp(`${ID.source}(?!.*${ID.source})`)
 /** Replaces the ids, because the theme form of each page contains the page's own URL. */
 const withoutIds = (text: string): string => text.replace(ID, 'id')
 
@@ -83,10 +85,11 @@ describe('the routes of the application', () => {
       expect(text, `what ${asker} is told`).not.toContain(CANARY)
       if (status !== 404) continue
       // Objects of other users must look as if they did not exist.
+      const unknown = asker === 'named builder' ? LAST_ID : ID
       const absent = await ask(
         row,
         asker,
-        path.replace(ID, () => randomUUID()),
+        path.replace(unknown, () => randomUUID()),
       )
       expect(withoutIds(text)).toBe(withoutIds(absent.text))
     }

@@ -11,12 +11,16 @@ export const CANARY = 'canary'
 /** A secret sent by the organization's tool. No user may ever see it. */
 export const SECRET = 'sk-9f3b "never" shown'
 
-/** The requesting users: anonymous, from another organization, each role, and the owner with single-scope tokens. */
+/**
+ * The requesting users: anonymous, from another organization, each role, a builder whom the owner allows on the private
+ * servers, and the owner with single-scope tokens.
+ */
 export const ASKERS = [
   'nobody',
   'stranger',
   'viewer',
   'builder',
+  'named builder',
   'admin',
   'owner',
   'reading token',
@@ -36,6 +40,8 @@ const CHANGEABLE = [
   'Toolkit',
   'Tool',
   'Server',
+  'ServerUser',
+  'AccessRequest',
   'Instance',
   'Binding',
   'Global',
@@ -52,7 +58,7 @@ export const makeWorld = async (origin: string, services: Services, databaseUrl:
   const { db, recorder } = services
   const owner = await signUp(origin)
   const { organizationId } = await db.membership.findFirstOrThrow({ where: { userId: owner.userId } })
-  const join = async (role: Role): Promise<ApiClient> => {
+  const join = async (role: Role) => {
     const user = await signUp(origin)
     await db.membership.deleteMany({ where: { userId: user.userId } })
     await db.membership.create({ data: { organizationId, userId: user.userId, role } })
@@ -63,11 +69,14 @@ export const makeWorld = async (origin: string, services: Services, databaseUrl:
     return createApiClient(origin, Token.parse(body).token)
   }
   const stranger = await signUp(origin)
+  const named = await join('builder')
+  const allowedUsers = [named.userId]
   const askers: Record<Asker, ApiClient> = {
     nobody: createApiClient(origin),
     stranger,
     viewer: await join('viewer'),
     builder: await join('builder'),
+    'named builder': named,
     admin: await join('admin'),
     owner,
     'reading token': await withScope('read'),
@@ -77,7 +86,7 @@ export const makeWorld = async (origin: string, services: Services, databaseUrl:
 
   const name = `${CANARY}_tool`
   const tool = { name, method: 'POST', url: `${apiOrigin}/?key={{key?}}`, body: '{"key": {{key?}}}' }
-  const server = { name: CANARY, description: CANARY, access: 'private' }
+  const server = { name: CANARY, description: CANARY, access: 'private', allowedUsers }
   const bindings = { [name]: { key: { source: 'server' } } }
   const made = await makeServer(owner, [tool], { server, bindings })
   const [instanceId = ''] = Object.values(made.instanceIds)
@@ -108,8 +117,8 @@ export const makeWorld = async (origin: string, services: Services, databaseUrl:
     /** Creates a toolkit whose name may be visible. */
     plainToolkit: async () => (await owner.create('/toolkits', { title: 'Plain', organizationId })).id,
     tool: async () => (await owner.create(`/toolkits/${made.toolkitId}/tools`, { ...tool, name: fresh() })).id,
-    server: async () => (await owner.create('/servers', { name: fresh(), organizationId })).id,
-    plainServer: async () => (await owner.create('/servers', { name: 'Plain', organizationId })).id,
+    server: async () => (await owner.create('/servers', { name: fresh(), organizationId, allowedUsers })).id,
+    plainServer: async () => (await owner.create('/servers', { name: 'Plain', organizationId, allowedUsers })).id,
     /** Creates a separate server with one object of every kind, all named `plain`. */
     wiredServer: async () => {
       const serverId = await spare.plainServer()
@@ -166,6 +175,12 @@ export const makeWorld = async (origin: string, services: Services, databaseUrl:
       const memberships = { create: { organizationId, role: 'viewer' as const } }
       const user = { email: `${fresh()}@example.com`, passwordHash: '', memberships }
       return (await db.user.create({ data: user })).id
+    },
+    /** Creates a request for access to the private server. Returns the user who asks. */
+    accessRequest: async () => {
+      const userId = await spare.member()
+      await db.accessRequest.create({ data: { serverId: made.serverId, userId } })
+      return userId
     },
     invitation: async () => {
       const wish = { email: `${fresh()}@example.com`, role: 'viewer' }

@@ -1,4 +1,5 @@
 import { accountPages, strangerPages } from './account-pages.ts'
+import { type DashboardWorld, HOSTILE_NAME } from './dashboard-world.ts'
 import { type PageRow, type Pages, saveOutdated } from './page-row.ts'
 import { serverTabPages } from './server-tab-pages.ts'
 import { upstreamAccountPages } from './upstream-account-pages.ts'
@@ -65,10 +66,20 @@ const history: Pages = {
   ],
 }
 
+/** Creates a private server that its owner is asked about, and to which the viewer has asked for access. */
+const onRequested = async ({ app, owner, organizationId, viewerId }: DashboardWorld): Promise<string> => {
+  const { db } = app.services
+  const { id } = await owner.create('/servers', { name: HOSTILE_NAME, organizationId })
+  await db.server.update({ where: { id }, data: { tierNoticeAt: new Date() } })
+  await db.accessRequest.create({ data: { serverId: id, userId: viewerId } })
+  return `/servers/${id}`
+}
+
 const access: Pages = {
   'GET /servers/:uuid/access': [
     { path: '/servers/:serverId/access' },
     { path: '/servers/:serverId/access', state: 'viewer', who: 'viewer' },
+    { path: async world => `${await onRequested(world)}/access`, state: 'requested' },
     {
       path: '/servers/:longServerId/access',
       state: 'refused',
@@ -143,13 +154,15 @@ const inspector: Pages = {
     },
     { path: '/servers/:longServerId/inspector?q=_0', state: 'hostile' },
     { path: '/servers/:emptyServerId/inspector', state: 'empty' },
-    { path: '/servers/:emptyServerId/inspector', state: 'no-access', who: 'viewer' },
+    { path: '/servers/:emptyServerId/inspector', state: 'no-access', who: 'viewer', status: 403 },
   ],
 }
 
 const servers: Pages = {
   'GET /servers': [
     { path: '/servers' },
+    { path: async world => onRequested(world).then(() => '/servers'), state: 'notices' },
+    { path: '/servers', state: 'private', who: 'viewer' },
     { path: '/servers?q=desk', state: 'found' },
     { path: '/servers?q=nothing-has-this', state: 'none-found' },
   ],
@@ -178,6 +191,9 @@ const servers: Pages = {
     { path: '/servers/:emptyServerId', state: 'empty' },
     { path: '/servers/:longServerId', state: 'hostile' },
     { path: '/servers/:serverId', state: 'viewer', who: 'viewer' },
+    { path: onRequested, state: 'notice' },
+    { path: '/servers/:emptyServerId', state: 'private', who: 'viewer' },
+    { path: onRequested, state: 'requested', who: 'viewer' },
   ],
 }
 
@@ -212,6 +228,7 @@ const organizations: Pages = {
   'GET /organizations/:id/settings': [{ path: '/organizations/:organizationId/settings' }],
   'GET /organizations/:id/usage': [
     { path: '/organizations/:organizationId/usage' },
+    { path: '/organizations/:organizationId/usage', state: 'private', who: 'viewer' },
     { path: '/organizations/:emptyOrganizationId/usage', state: 'empty', who: 'viewer' },
   ],
   'GET /organizations/:id/removal': [{ path: '/organizations/:organizationId/removal' }],

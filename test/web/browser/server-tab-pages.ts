@@ -46,7 +46,7 @@ const UPSTREAMS = {
 
 /** Creates a server with MCP servers of every kind. One of them refers to missing globals. */
 const withUpstreams = async ({ owner, organizationId }: DashboardWorld) => {
-  const { id: serverId } = await owner.create('/servers', { name: 'Behind it', organizationId })
+  const { id: serverId } = await owner.create('/servers', { name: 'Behind it', organizationId, access: 'organization' })
   const ids = new Map<string, string>()
   for (const [name, upstream] of Object.entries(UPSTREAMS)) {
     ids.set(name, (await owner.create(`/servers/${serverId}/upstreams`, { name, ...upstream })).id)

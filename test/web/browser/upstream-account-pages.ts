@@ -10,7 +10,7 @@ type Options = { auth: object; url?: string; connected?: 'good' | 'broken' }
 /** Attaches an upstream that requires an account, and optionally connects an account. */
 const withUpstream = async (world: DashboardWorld, { auth, url = PRIVATE_URL, connected }: Options) => {
   const { owner, organizationId, app } = world
-  const server = await owner.create('/servers', { name: HOSTILE_NAME, organizationId })
+  const server = await owner.create('/servers', { name: HOSTILE_NAME, organizationId, access: 'organization' })
   const { id } = await owner.create(`/servers/${server.id}/upstreams`, {
     name: 'parcels',
     transport: 'http',

@@ -43,7 +43,7 @@ const withConnected = async ({ owner, organizationId }: DashboardWorld, { tools 
   mkdirSync(FOLDER, { recursive: true })
   const file = join(FOLDER, `${randomUUID()}.json`)
   writeFileSync(file, JSON.stringify(tools))
-  const { id: serverId } = await owner.create('/servers', { name: 'Yard desk', organizationId })
+  const { id: serverId } = await owner.create('/servers', { name: 'Yard desk', organizationId, access: 'organization' })
   const command = { transport: 'stdio', command: process.execPath, args: [...NODE_ARGS, SERVER, file] }
   const attach = async (name: string, prefix: string) => {
     const { id } = await owner.create(`/servers/${serverId}/upstreams`, { ...command, name, prefix })
@@ -63,7 +63,11 @@ const withConnected = async ({ owner, organizationId }: DashboardWorld, { tools 
 
 /** Creates a server whose upstream has a command that does not exist, after one attempt to start it. */
 const withFailed = async ({ owner, organizationId }: DashboardWorld): Promise<string> => {
-  const { id: serverId } = await owner.create('/servers', { name: 'Night desk', organizationId })
+  const { id: serverId } = await owner.create('/servers', {
+    name: 'Night desk',
+    organizationId,
+    access: 'organization',
+  })
   const upstream = { name: 'nightly', transport: 'stdio', command: '/nowhere/to-be-found' }
   const { id } = await owner.create(`/servers/${serverId}/upstreams`, upstream)
   await owner.send('POST', `/upstreams/${id}/refresh`)
