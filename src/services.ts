@@ -121,7 +121,6 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
       ...history,
       countTexts: workers.job('count-tokens'),
       findSecrets: workers.job('find-secrets'),
-      checkSchema: workers.job('check-schema'),
       inspectResult: workers.job('inspect-result'),
       shapeResult: workers.job('shape-result'),
       responseCache,
@@ -151,7 +150,8 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
   )
   const { upstreamOAuth, upstreamConnections } = upstreams
   const passthrough = passthroughPlugin({ bus, network: upstreamNetwork, accounts: upstreamOAuth.accounts }, lifecycle)
-  const tools = toolsPlugin({ ...common, uses, countTokens: counting.count })
+  const checkSchema = workers.job('check-schema')
+  const tools = toolsPlugin({ ...common, uses, countTokens: counting.count, checkSchema })
   const servers = serversPlugin(
     { ...common, verifyMcpToken, endAccountsOf: upstreamOAuth.removeAccountsOfServer },
     lifecycle,
