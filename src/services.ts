@@ -138,6 +138,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
       network: upstreamNetwork,
       findActorByUserId: accounts.findActorByUserId,
       openGlobals: createGlobalOpener({ db, sealing }),
+      compileOutputSchemas: workers.job('compile-output-schemas'),
       servers: {
         getServerFor,
         listGlobals,
