@@ -4,7 +4,7 @@ import { rethrowTaken } from '../lib/db/failures.ts'
 import type { IdPage } from '../lib/http/id-paging.ts'
 import { type Actor, assertMay, organizationForNew, organizationIdsOf } from '../lib/kernel/actor.ts'
 import { assertUnchangedSince, changedMeanwhile, type Unchanged } from '../lib/kernel/conflicts.ts'
-import { AppError } from '../lib/kernel/errors.ts'
+import { AppError, type FieldError } from '../lib/kernel/errors.ts'
 import { MAX_TOOLS_PER_TOOLKIT } from '../lib/kernel/limits.ts'
 import { definedFields, orThrow, withoutNulls } from '../lib/kernel/missing.ts'
 import { NEWEST_RULES } from '../templates/template.ts'
@@ -66,15 +66,13 @@ const assertRoom = async (tx: Transaction, toolkitId: string): Promise<void> => 
 type ToolServiceParts = ToolkitServiceParts & { maxTimeoutMs: number; schemaChecks: Pick<SchemaChecks, 'findProblem'> }
 
 export const createToolService = ({ db, changes, uses, maxTimeoutMs, schemaChecks }: ToolServiceParts) => {
-  const assertTool = async (
-    actor: Actor,
-    organizationId: string,
+  /** Checks everything but the schemas, whose errors are given. */
+  const assertWithSchemas = (
     definition: ToolDefinition,
-    saved?: ToolSchemas,
-  ): Promise<CompiledDefinition> => {
+    schemaErrors: readonly FieldError[] = [],
+  ): CompiledDefinition => {
     assertDefinitionSize(definition)
-    const tenant = { owner: actor.userId, group: organizationId }
-    const compiled = assertDefinition(definition, await findSchemaErrors(schemaChecks, definition, tenant, saved))
+    const compiled = assertDefinition(definition, schemaErrors)
     if (definition.timeoutMs === undefined || definition.timeoutMs <= maxTimeoutMs) return compiled
     throw new AppError(
       'invalid_request',
@@ -83,6 +81,17 @@ export const createToolService = ({ db, changes, uses, maxTimeoutMs, schemaCheck
         errors: [{ path: 'timeoutMs', message: `must be at most ${maxTimeoutMs} (PATCHBAY_MAX_TOOL_TIMEOUT_MS)` }],
       },
     )
+  }
+
+  const assertTool = async (
+    actor: Actor,
+    organizationId: string,
+    definition: ToolDefinition,
+    saved?: ToolSchemas,
+  ): Promise<CompiledDefinition> => {
+    assertDefinitionSize(definition)
+    const tenant = { owner: actor.userId, group: organizationId }
+    return assertWithSchemas(definition, await findSchemaErrors(schemaChecks, definition, tenant, saved))
   }
 
   const findForChange = async (tx: Transaction, actor: Actor, id: string) => {
@@ -194,7 +203,7 @@ export const createToolService = ({ db, changes, uses, maxTimeoutMs, schemaCheck
           const tool = await getForChange(tx, actor, id)
           const definition = patched(tool)
           // Checked again because the tool may have changed meanwhile. Its schemas are those of the patch or were saved.
-          assertDefinition(definition)
+          assertWithSchemas(definition)
           const updated = orThrow(await store.updateVersion(tx, tool, definition, ifUnchangedSince !== undefined), () =>
             changedMeanwhile(nameFor(tool)),
           )

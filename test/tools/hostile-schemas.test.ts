@@ -47,6 +47,13 @@ describe('a check against a schema', () => {
     )
   })
 
+  it('that matches a long pattern fails, outside the main thread', async () => {
+    checks.sandboxed.length = 0
+    const allOf = Array.from({ length: 5 }, (_, index) => ({ pattern: `^(a?){${1_000 - index}}$` }))
+    expect(await createCheck({ allOf })('a'.repeat(4_000))).toEqual(SLOW)
+    expect(checks.sandboxed).toEqual(['check'])
+  })
+
   it('accepts and rejects values by recursive and large schemas', async () => {
     const tree = createCheck(TREE)
     expect(await tree({ name: 'root', children: [{ name: 'leaf' }] })).toEqual(MATCH)
