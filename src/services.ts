@@ -121,7 +121,6 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
       ...history,
       countTexts: workers.job('count-tokens'),
       findSecrets: workers.job('find-secrets'),
-      checkSchema: workers.job('check-schema'),
       inspectResult: workers.job('inspect-result'),
       shapeResult: workers.job('shape-result'),
       responseCache,
@@ -139,6 +138,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
       network: upstreamNetwork,
       findActorByUserId: accounts.findActorByUserId,
       openGlobals: createGlobalOpener({ db, sealing }),
+      compileOutputSchemas: workers.job('compile-output-schemas'),
       servers: {
         getServerFor,
         listGlobals,
@@ -151,7 +151,8 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
   )
   const { upstreamOAuth, upstreamConnections } = upstreams
   const passthrough = passthroughPlugin({ bus, network: upstreamNetwork, accounts: upstreamOAuth.accounts }, lifecycle)
-  const tools = toolsPlugin({ ...common, uses, countTokens: counting.count })
+  const checkSchema = workers.job('check-schema')
+  const tools = toolsPlugin({ ...common, uses, countTokens: counting.count, checkSchema })
   const servers = serversPlugin(
     { ...common, verifyMcpToken, endAccountsOf: upstreamOAuth.removeAccountsOfServer },
     lifecycle,

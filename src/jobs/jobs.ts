@@ -27,6 +27,12 @@ export const JOBS = {
     timeLimitMs: 10_000,
     ownProcess: { heapLimitMb: 256 },
   },
+  /** Compiling schemas up to their limits takes several seconds; those of an ordinary upstream take half a second. */
+  'compile-output-schemas': {
+    load: async () => (await import('../upstreams/catalogue/compile-output-schemas.ts')).findCompileProblems,
+    timeLimitMs: 30_000,
+    ownProcess: { heapLimitMb: 256 },
+  },
   /**
    * Ten concurrent jobs of 10 MB each take this long on a busy machine. The heap is large enough for two parsed results
    * of the maximum size. A typical result of 10 MB needs a tenth of it.

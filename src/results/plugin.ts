@@ -8,8 +8,6 @@ import type { Logger } from '../lib/process/logger.ts'
 import type { Settings } from '../lib/process/settings.ts'
 import type { Job } from '../lib/worker/job.ts'
 import { filterExistingServerIds } from '../servers/server-names.store.ts'
-import { createSchemaChecks } from '../tools/schemas/schema-check.ts'
-import type { SchemaCheckJob, SchemaCheckOutcome } from '../tools/schemas/schema-check-job.ts'
 import type { InspectionJob, InspectionView } from './budget/inspection-job.ts'
 import { createResultInspector } from './budget/result-inspector.ts'
 import { createResponseCache, type ResponseCacheOptions } from './cache/response-cache.ts'
@@ -30,7 +28,6 @@ export type ResultsNeeds = {
   countTexts: Job<readonly string[], number[]>
   findSecrets: Job<MaskingJob, Range[]>
   inspectResult: Job<InspectionJob, InspectionView | undefined>
-  checkSchema: Job<SchemaCheckJob, SchemaCheckOutcome>
   shapeResult: Job<ShapingJob, ShapingOutcome>
   settings: Pick<Settings, 'cutCacheBytes' | 'dataDirectory'>
   /** Overrides the limits and the clock of the response cache. */
@@ -73,7 +70,6 @@ export const resultsPlugin = (needs: ResultsNeeds, lifecycle: Lifecycle) => {
   void removeOldCacheFiles(join(settings.dataDirectory, 'answers'))
   const inspector = createResultInspector(needs.inspectResult)
   const shaper = createResultShaper(needs.shapeResult)
-  const schemaChecks = createSchemaChecks(needs.checkSchema)
 
   const responseCache = createResponseCache(needs.responseCache)
   bus.subscribe('server_changed', ({ serverId }) => responseCache.deleteServer(serverId))
@@ -82,5 +78,5 @@ export const resultsPlugin = (needs: ResultsNeeds, lifecycle: Lifecycle) => {
 
   const secretSearchFor = createSecretSearchFor(needs.findSecrets)
   const callTokens = createCallTokens(db)
-  return { callLedger, callTokens, cutCache, inspector, shaper, schemaChecks, secretSearchFor, responseCache }
+  return { callLedger, callTokens, cutCache, inspector, shaper, secretSearchFor, responseCache }
 }

@@ -8,6 +8,7 @@ import { shapeResponse } from '../results/shape/shape.ts'
 import { shapeByRules } from '../results/shape/shape-by-rules.ts'
 import { EXPECTED } from '../templates/check-value.ts'
 import type { RenderedRequest, Values } from '../templates/template.ts'
+import type { SchemaCheckResult } from '../tools/schemas/schema-check.ts'
 import { errorResult, INTERNAL_FAULT, type ToolResult, truncateError } from './call/tool-result.ts'
 import type { CallPlan, ResolutionPlan } from './plan-call.ts'
 
@@ -94,6 +95,18 @@ export const renderCall = (plan: CallPlan, args: JsonObject): Result<RenderedReq
   return rendered.ok ? rendered : failure(`"${rendered.error.parameter}": ${rendered.error.message}`)
 }
 
+/** Returns why the arguments are refused, or undefined if they match the schema. */
+const explainRefusal = (checked: SchemaCheckResult): string | undefined => {
+  switch (checked.kind) {
+    case 'match':
+      return undefined
+    case 'mismatch':
+      return `Wrong arguments: ${checked.message}.`
+    case 'unchecked':
+      return `The arguments could not be checked: ${checked.message}.`
+  }
+}
+
 /**
  * Runs a tool: gets the plan, resolves the arguments, renders and sends the request, and shapes the result. Never
  * throws. `onInternalError` receives unexpected errors, including those thrown by `getPlan`.
@@ -122,8 +135,8 @@ export const performCall = async (
   })
   try {
     plan = getPlan()
-    const mismatch = plan.inputCheck && (await plan.inputCheck(args, signal))
-    if (mismatch !== undefined) return end(errorResult(truncateError(`Wrong arguments: ${mismatch}.`)))
+    const refusal = plan.inputCheck && explainRefusal(await plan.inputCheck(args, signal))
+    if (refusal !== undefined) return end(errorResult(truncateError(refusal)))
     const prepared = renderCall(plan, args)
     if (!prepared.ok) return end(errorResult(prepared.error))
     const rendered = prepared.value

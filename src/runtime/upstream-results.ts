@@ -43,10 +43,7 @@ const findCache = (
 }
 
 /** Creates the same check as for HTTP tools, whichever JSON Schema draft the upstream declares. */
-export const checkOfDeclared = (
-  { $schema: _draft, ...schema }: JsonObject,
-  shapingContext: ShapingContext,
-): SchemaCheck =>
+export const checkOfDeclared = (schema: JsonObject, shapingContext: ShapingContext): SchemaCheck =>
   shapingContext.schemaChecks.createCheck(
     schema,
     { rootName: 'the result', schemaName: 'outputSchema' },

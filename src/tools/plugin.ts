@@ -1,5 +1,8 @@
 import type { Settings } from '../lib/process/settings.ts'
 import type { TokenCounter } from '../lib/tokens/token-counter.ts'
+import type { Job } from '../lib/worker/job.ts'
+import { createSchemaChecks } from './schemas/schema-check.ts'
+import type { SchemaCheckJob, SchemaCheckOutcome } from './schemas/schema-check-job.ts'
 import { createToolkitCatalogue } from './sharing/catalogue.service.ts'
 import { createToolLint } from './tool-lint.ts'
 import { createToolkitService, type ToolkitServiceParts } from './toolkits.service.ts'
@@ -8,14 +11,17 @@ import { createToolService } from './tools.service.ts'
 export type ToolsNeeds = ToolkitServiceParts & {
   settings: { limits: Pick<Settings['limits'], 'maxToolTimeoutMs'> }
   countTokens: TokenCounter
+  checkSchema: Job<SchemaCheckJob, SchemaCheckOutcome>
 }
 
-export const toolsPlugin = ({ settings, countTokens, ...needs }: ToolsNeeds) => {
-  const tools = createToolService({ ...needs, maxTimeoutMs: settings.limits.maxToolTimeoutMs })
+export const toolsPlugin = ({ settings, countTokens, checkSchema, ...needs }: ToolsNeeds) => {
+  const schemaChecks = createSchemaChecks(checkSchema)
+  const tools = createToolService({ ...needs, schemaChecks, maxTimeoutMs: settings.limits.maxToolTimeoutMs })
   return {
     toolkits: createToolkitService(needs),
     toolkitCatalogue: createToolkitCatalogue(needs),
     tools,
+    schemaChecks,
     toolLint: createToolLint({ db: needs.db, tools, count: countTokens }),
   }
 }

@@ -7,7 +7,6 @@ import { compileTemplate, refusedValues } from '../templates/compile.ts'
 import { type CheckedParameter, compileParameters } from '../templates/compile-parameters.ts'
 import type { CompiledTemplate } from '../templates/template.ts'
 import { responseErrors } from './response/response-rules.ts'
-import { schemaProblem, schemaSizeProblem } from './schemas/schema-check.ts'
 import type { ToolDefinition } from './tool.ts'
 
 export type CompiledDefinition = {
@@ -26,24 +25,17 @@ const templateErrors = (definition: ToolDefinition): Result<CompiledTemplate, Fi
   )
 }
 
-/** Checks that a custom input schema describes an object and names only parameters of the template. */
+/**
+ * Checks that a custom input schema describes an object and names only parameters of the template. Does not compile it,
+ * because that may take seconds.
+ */
 const inputSchemaErrors = (schema: JsonObject, { parameters }: CompiledDefinition): FieldError[] => {
   const path = 'inputSchema'
-  const problem = schema.type === 'object' ? schemaProblem(schema) : 'must be of the type "object"'
-  if (problem !== undefined) return [{ path, message: problem }]
+  if (schema.type !== 'object') return [{ path, message: 'must be of the type "object"' }]
   const properties = isJsonObject(schema.properties) ? Object.keys(schema.properties) : []
   return properties
     .filter(name => parameters.every(({ parameter }) => parameter.name !== name))
     .map(name => ({ path: `${path}.properties.${name}`, message: `the template has no parameter named "${name}"` }))
-}
-
-const schemaErrors = (definition: ToolDefinition, compiled: CompiledDefinition | undefined): FieldError[] => {
-  const { inputSchema, outputSchema } = definition
-  const outputProblem = outputSchema && schemaProblem(outputSchema)
-  return [
-    ...(outputProblem === undefined ? [] : [{ path: 'outputSchema', message: outputProblem }]),
-    ...(inputSchema === undefined || compiled === undefined ? [] : inputSchemaErrors(inputSchema, compiled)),
-  ]
 }
 
 /** Reports defaults that cannot be sent. Defaults in the template are already checked when it is compiled. */
@@ -93,25 +85,24 @@ export const assertDefinitionSize = (definition: ToolDefinition): void => {
     const message = `A tool's schema can have at most ${MAX_TOOL_SCHEMA_BYTES} bytes as JSON.`
     throw new AppError('invalid_request', message, { errors: tooLong })
   }
-  const tooLarge = schemas.flatMap(([path, schema]) => {
-    const message = schema && schemaSizeProblem(schema)
-    return message === undefined ? [] : [{ path, message }]
-  })
-  if (tooLarge.length > 0) {
-    throw new AppError('invalid_request', "One of this tool's schemas is too large. See errors for details.", {
-      errors: tooLarge,
-    })
-  }
   if (bytesOf(definition) <= MAX_TOOL_DEFINITION_BYTES) return
   throw new AppError('invalid_request', `A tool can have at most ${MAX_TOOL_DEFINITION_BYTES} bytes as JSON in total.`)
 }
 
-/** Throws `invalid_request` with all errors and their field paths. */
-export const assertDefinition = (definition: ToolDefinition): CompiledDefinition => {
+/**
+ * Throws `invalid_request` with all errors and their field paths, including those in `schemaErrors`. Does not compile
+ * the schemas of the definition.
+ */
+export const assertDefinition = (
+  definition: ToolDefinition,
+  schemaErrors: readonly FieldError[] = [],
+): CompiledDefinition => {
+  const { inputSchema } = definition
   const checked = checkDefinition(definition)
   const errors = [
     ...(checked.ok ? defaultErrors(definition, checked.value) : checked.error),
-    ...schemaErrors(definition, checked.ok ? checked.value : undefined),
+    ...(checked.ok && inputSchema !== undefined ? inputSchemaErrors(inputSchema, checked.value) : []),
+    ...schemaErrors,
     ...responseErrors(definition.response),
     ...cacheErrors(definition),
   ]

@@ -4,10 +4,12 @@ import { rethrowTaken } from '../lib/db/failures.ts'
 import type { IdPage } from '../lib/http/id-paging.ts'
 import { type Actor, assertMay, organizationForNew, organizationIdsOf } from '../lib/kernel/actor.ts'
 import { assertUnchangedSince, changedMeanwhile, type Unchanged } from '../lib/kernel/conflicts.ts'
-import { AppError } from '../lib/kernel/errors.ts'
+import { AppError, type FieldError } from '../lib/kernel/errors.ts'
 import { MAX_TOOLS_PER_TOOLKIT } from '../lib/kernel/limits.ts'
 import { definedFields, orThrow, withoutNulls } from '../lib/kernel/missing.ts'
 import { NEWEST_RULES } from '../templates/template.ts'
+import { findSchemaErrors, type ToolSchemas } from './schemas/saved-schemas.ts'
+import type { SchemaChecks } from './schemas/schema-check.ts'
 import { parseDocument, toStored } from './stored-definition.ts'
 import type { Tool, ToolDefinition, Toolkit } from './tool.ts'
 import {
@@ -28,6 +30,8 @@ import { findUsableToolkit, touchToolkit } from './toolkits.store.ts'
 import * as store from './tools.store.ts'
 
 const toolNotFound = () => new AppError('not_found', 'Tool not found.')
+
+const nameFor = ({ name }: Tool): string => `the tool "${name}"`
 
 /** Changes to a tool's fields: undefined keeps the value, and null removes it. */
 export type ToolPatch = { [Field in keyof ToolDefinition]?: ToolDefinition[Field] | null | undefined }
@@ -59,15 +63,16 @@ const assertRoom = async (tx: Transaction, toolkitId: string): Promise<void> => 
   throw new AppError('limit_exceeded', `A toolkit can have at most ${MAX_TOOLS_PER_TOOLKIT} tools.`)
 }
 
-export const createToolService = ({
-  db,
-  changes,
-  uses,
-  maxTimeoutMs,
-}: ToolkitServiceParts & { maxTimeoutMs: number }) => {
-  const assertTool = (definition: ToolDefinition): CompiledDefinition => {
+type ToolServiceParts = ToolkitServiceParts & { maxTimeoutMs: number; schemaChecks: Pick<SchemaChecks, 'findProblem'> }
+
+export const createToolService = ({ db, changes, uses, maxTimeoutMs, schemaChecks }: ToolServiceParts) => {
+  /** Checks everything but the schemas, whose errors are given. */
+  const assertWithSchemas = (
+    definition: ToolDefinition,
+    schemaErrors: readonly FieldError[] = [],
+  ): CompiledDefinition => {
     assertDefinitionSize(definition)
-    const compiled = assertDefinition(definition)
+    const compiled = assertDefinition(definition, schemaErrors)
     if (definition.timeoutMs === undefined || definition.timeoutMs <= maxTimeoutMs) return compiled
     throw new AppError(
       'invalid_request',
@@ -78,25 +83,42 @@ export const createToolService = ({
     )
   }
 
-  const getForChange = async (tx: Transaction, actor: Actor, id: string): Promise<Tool> => {
+  const assertTool = async (
+    actor: Actor,
+    organizationId: string,
+    definition: ToolDefinition,
+    saved?: ToolSchemas,
+  ): Promise<CompiledDefinition> => {
+    assertDefinitionSize(definition)
+    const tenant = { owner: actor.userId, group: organizationId }
+    return assertWithSchemas(definition, await findSchemaErrors(schemaChecks, definition, tenant, saved))
+  }
+
+  const findForChange = async (tx: Transaction, actor: Actor, id: string) => {
     const found = orThrow(await store.findTool(tx, id, organizationIdsOf(actor)), toolNotFound)
     assertMay(actor, found.organizationId, 'build')
-    return found.tool
+    return found
   }
+  const getForChange = async (tx: Transaction, actor: Actor, id: string): Promise<Tool> =>
+    (await findForChange(tx, actor, id)).tool
 
   return {
     /** Maximum timeout of a tool, from the settings. */
     maxTimeoutMs,
 
-    /** Checks an unsaved tool exactly as saving would. Throws `invalid_request`. */
+    /**
+     * Checks an unsaved tool exactly as saving would. Does not check schemas that equal those of `saved`. Throws
+     * `invalid_request`. Must not be called in a transaction, because checking schemas may take seconds.
+     */
     assertTool,
 
     /** Returns the toolkit if the actor may save tools in it. */
     getToolkitForTools: (actor: Actor, toolkitId: string): Promise<Toolkit> =>
       getToolkitForChange(db, actor, toolkitId),
 
-    createTool: (actor: Actor, toolkitId: string, definition: ToolDefinition): Promise<Tool> => {
-      assertTool(definition)
+    createTool: async (actor: Actor, toolkitId: string, definition: ToolDefinition): Promise<Tool> => {
+      const { organizationId } = await getToolkitForChange(db, actor, toolkitId)
+      await assertTool(actor, organizationId, definition)
       return changes
         .commit(async (tx, announce) => {
           await getToolkitForChange(tx, actor, toolkitId)
@@ -120,13 +142,13 @@ export const createToolService = ({
      * Creates a tool in a new private toolkit. If a toolkit with this title already has the same tool, returns that
      * tool, so that sending a form twice creates only one of each.
      */
-    createToolWithToolkit: (
+    createToolWithToolkit: async (
       actor: Actor,
       toolkit: { title: string; organizationId: string | undefined },
       definition: ToolDefinition,
     ): Promise<Tool> => {
-      assertTool(definition)
       const organizationId = organizationForNew(actor, toolkit.organizationId)
+      await assertTool(actor, organizationId, definition)
       const { title } = toolkit
       return changes.commit(async (tx, announce) => {
         const known = await store.findToolInToolkitTitled(tx, { organizationId, title, name: definition.name })
@@ -164,22 +186,33 @@ export const createToolService = ({
     },
 
     /** Throws `conflict` with the path `version` if the tool has changed since `ifUnchangedSince`. */
-    updateTool: (actor: Actor, id: string, patch: ToolPatch, { ifUnchangedSince }: Unchanged = {}): Promise<Tool> =>
-      changes
+    updateTool: async (
+      actor: Actor,
+      id: string,
+      patch: ToolPatch,
+      { ifUnchangedSince }: Unchanged = {},
+    ): Promise<Tool> => {
+      const patched = (tool: Tool): ToolDefinition => {
+        assertUnchangedSince(nameFor(tool), tool.updatedAt, { ifUnchangedSince })
+        return applyPatch(tool, patch)
+      }
+      const { tool: before, organizationId } = await findForChange(db, actor, id)
+      await assertTool(actor, organizationId, patched(before), before)
+      return changes
         .commit(async (tx, announce) => {
           const tool = await getForChange(tx, actor, id)
-          const what = `the tool "${tool.name}"`
-          assertUnchangedSince(what, tool.updatedAt, { ifUnchangedSince })
-          const definition = applyPatch(tool, patch)
-          assertTool(definition)
+          const definition = patched(tool)
+          // Checked again because the tool may have changed meanwhile. Its schemas are those of the patch or were saved.
+          assertWithSchemas(definition)
           const updated = orThrow(await store.updateVersion(tx, tool, definition, ifUnchangedSince !== undefined), () =>
-            changedMeanwhile(what),
+            changedMeanwhile(nameFor(tool)),
           )
           await touchToolkit(tx, tool.toolkitId)
           announce({ type: 'toolkit_changed', toolkitId: tool.toolkitId })
           return updated
         })
-        .catch(rethrowTaken('toolkit', 'a tool', patch.name ?? '')),
+        .catch(rethrowTaken('toolkit', 'a tool', patch.name ?? ''))
+    },
 
     /** Throws `conflict` with the names of the organization's servers that use the tool. */
     removeTool: (actor: Actor, id: string): Promise<void> =>

@@ -10,6 +10,7 @@ import type { Sealing } from '../lib/process/sealing.ts'
 import type { Settings } from '../lib/process/settings.ts'
 import { VERSION } from '../lib/process/version.ts'
 import { createUpstreamCatalogues } from './catalogue/catalogues.ts'
+import type { CompileOutputSchemas } from './catalogue/output-schemas.ts'
 import { createUpstreamOffers, type UpstreamOffersParts } from './catalogue/upstream-offers.ts'
 import type { ConnectionLimits } from './connection/shared-connection.ts'
 import { createStdioProcesses } from './connection/stdio-processes.ts'
@@ -33,6 +34,7 @@ type UpstreamsNeeds = {
   network: Pick<HttpClientOptions, 'policy' | 'connectTimeoutMs' | 'ownOrigins' | 'lookup'>
   findActorByUserId: (userId: string) => Promise<Actor | undefined>
   openGlobals: OpenGlobalsOf
+  compileOutputSchemas: CompileOutputSchemas
   /** Looks up the servers to which upstreams belong. */
   servers: ServersOfUpstreams &
     Pick<UpstreamReviewParts, 'getServerFor'> &
@@ -95,6 +97,7 @@ export const upstreamsPlugin = (needs: UpstreamsNeeds, lifecycle: Lifecycle) => 
     db,
     changes,
     connections,
+    compileOutputSchemas: needs.compileOutputSchemas,
     onError: (error, id) => logger.error({ err: error, id }, "an upstream's catalogue could not be stored"),
   })
   lifecycle.onClose(catalogues.close)

@@ -3,10 +3,11 @@ import { JOBS } from '../../src/jobs/jobs.ts'
 import { createResultInspector } from '../../src/results/budget/result-inspector.ts'
 import { createResultShaper } from '../../src/results/shape/result-shaper.ts'
 import { createSchemaChecks } from '../../src/tools/schemas/schema-check.ts'
+import type { SchemaCheckJob } from '../../src/tools/schemas/schema-check-job.ts'
 
 type Limits = { timeLimitMs?: number; heapLimitMb?: number; maxThreads?: number }
 
-const withLimits = (name: 'inspect-result' | 'shape-result', limits: Limits) => {
+const withLimits = (name: 'inspect-result' | 'shape-result' | 'check-schema', limits: Limits) => {
   const { timeLimitMs, ownProcess } = JOBS[name]
   const { heapLimitMb = ownProcess.heapLimitMb, maxThreads } = limits
   const job = { ...JOBS[name], timeLimitMs: limits.timeLimitMs ?? timeLimitMs, ownProcess: { heapLimitMb } }
@@ -19,10 +20,16 @@ export const openResultInspector = (limits: Limits = {}) => {
   return { ...createResultInspector(workers.job('inspect-result')), close: workers.close }
 }
 
-/** Opens schema checks with a worker pool of their own. */
-export const openSchemaChecks = () => {
-  const workers = createJobPool()
-  return { ...createSchemaChecks(workers.job('check-schema')), close: workers.close }
+/** Opens schema checks with a worker pool and limits of their own. `sandboxed` has the tasks done in the sandbox. */
+export const openSchemaChecks = (limits: Limits = {}) => {
+  const workers = withLimits('check-schema', limits)
+  const job = workers.job('check-schema')
+  const sandboxed: SchemaCheckJob['task'][] = []
+  const run: typeof job.run = (owner, input, options) => {
+    sandboxed.push(input.task)
+    return job.run(owner, input, options)
+  }
+  return { ...createSchemaChecks({ ...job, run }), sandboxed, close: workers.close }
 }
 
 /** Opens a result shaper with a worker pool and limits of its own. */

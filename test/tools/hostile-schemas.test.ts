@@ -1,34 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { JsonObject, JsonValue } from '../../src/lib/kernel/json.ts'
 import { measureSchema } from '../../src/tools/schemas/measure-schema.ts'
-import { schemaProblem } from '../../src/tools/schemas/schema-check.ts'
 import { connect } from '../servers/mcp.ts'
 import { makeServer, signUp } from '../support/api-client.ts'
 import { answerJson } from '../support/fake-api.ts'
+import { branching, steps, TREE } from '../support/hostile-schema.ts'
 import { openSchemaChecks } from '../support/jobs.ts'
 import { runFakeApi, runPatchbay } from '../support/world.ts'
 
-/** Each step tries the next one twice, so there are 2^steps attempts, none of which matches. */
-const steps = (count: number): JsonObject =>
-  Object.fromEntries(
-    Array.from({ length: count + 1 }, (_, step) => {
-      const next = { $ref: `#/$defs/a${step + 1}` }
-      return [`a${step}`, step === count ? false : { anyOf: [next, next] }]
-    }),
-  )
-const branching = (count: number): JsonObject => ({ type: 'object', $ref: '#/$defs/a0', $defs: steps(count) })
-
-const TREE: JsonObject = {
-  $ref: '#/$defs/node',
-  $defs: {
-    node: {
-      type: 'object',
-      properties: { name: { type: 'string' }, children: { type: 'array', items: { $ref: '#/$defs/node' } } },
-      required: ['name'],
-    },
-  },
+const SLOW = {
+  kind: 'unchecked',
+  message: "the check against inputSchema took longer than 250 ms. The tool's builder must simplify the schema",
 }
-const SLOW = "the check against inputSchema took longer than 250 ms. The tool's builder must simplify the schema"
+const MATCH = { kind: 'match' }
+const mismatch = (message: unknown) => ({ kind: 'mismatch', message })
 
 let checks: ReturnType<typeof openSchemaChecks>
 beforeAll(() => {
@@ -50,54 +35,61 @@ describe('a check against a schema', () => {
     const check = createCheck(branching(40))
     expect([await check({}), await check({})]).toEqual([SLOW, SLOW])
     const other = createCheck({ type: 'object', required: ['city'] })
-    expect(await other({ city: 'Oslo' })).toBeUndefined()
-    expect(await other({})).toBe("the arguments must have required property 'city'")
+    expect(await other({ city: 'Oslo' })).toEqual(MATCH)
+    expect(await other({})).toEqual(mismatch("the arguments must have required property 'city'"))
   })
 
   it('that compares every pair of items in a long list fails', async () => {
     const check = createCheck({ type: 'array', uniqueItems: true })
-    expect(await check(Array.from({ length: 40_000 }, (_, id) => ({ id })))).toBe(SLOW)
-    expect(await check([{ id: 1 }, { id: 1 }])).toContain('must NOT have duplicate items')
+    expect(await check(Array.from({ length: 40_000 }, (_, id) => ({ id })))).toEqual(SLOW)
+    expect(await check([{ id: 1 }, { id: 1 }])).toEqual(
+      mismatch(expect.stringContaining('must NOT have duplicate items')),
+    )
+  })
+
+  it('that matches a long pattern fails, outside the main thread', async () => {
+    checks.sandboxed.length = 0
+    const allOf = Array.from({ length: 5 }, (_, index) => ({ pattern: `^(a?){${1_000 - index}}$` }))
+    expect(await createCheck({ allOf })('a'.repeat(4_000))).toEqual(SLOW)
+    expect(checks.sandboxed).toEqual(['check'])
   })
 
   it('accepts and rejects values by recursive and large schemas', async () => {
     const tree = createCheck(TREE)
-    expect(await tree({ name: 'root', children: [{ name: 'leaf' }] })).toBeUndefined()
-    expect(await tree({ name: 'root', children: [{ children: [] }] })).toBe(
-      "/children/0 must have required property 'name'",
+    expect(await tree({ name: 'root', children: [{ name: 'leaf' }] })).toEqual(MATCH)
+    expect(await tree({ name: 'root', children: [{ children: [] }] })).toEqual(
+      mismatch("/children/0 must have required property 'name'"),
     )
     const colours = Array.from({ length: 1_000 }, (_, index) => `colour ${index}`)
     const large = createCheck({ anyOf: colours.map(name => ({ const: name })) })
-    expect(await large('colour 999')).toBeUndefined()
-    expect(await large('no colour')).toMatch(/^the arguments must be equal to constant/)
+    expect(await large('colour 999')).toEqual(MATCH)
+    expect(await large('no colour')).toEqual(mismatch('the arguments must be equal to constant'))
   })
 
   it('never sees the schemas of others, whatever it refers to', async () => {
     const address: JsonObject = { type: 'object', $defs: { address: { type: 'string', const: 'evil' } } }
-    expect(await createCheck(address)({})).toBeUndefined()
+    expect(await createCheck(address)({})).toEqual(MATCH)
     for (const $schema of ['#', '#/$defs/address']) {
-      expect(await createCheck({ $schema, type: 'object' })({ a: 1 })).not.toEqual(
-        expect.stringMatching(/evil|city|constant/),
-      )
+      expect(await createCheck({ $schema, type: 'object' })({ a: 1 })).toEqual(MATCH)
     }
     const own = {
       properties: { a: { $ref: '#/$defs/address' } },
       $defs: { address: { type: 'object', required: ['city'] } },
     }
-    expect(await createCheck(own)({ a: { city: 'Oslo' } })).toBeUndefined()
-    expect(await createCheck(own)({ a: 'evil' })).toBe('/a must be object')
+    expect(await createCheck(own)({ a: { city: 'Oslo' } })).toEqual(MATCH)
+    expect(await createCheck(own)({ a: 'evil' })).toEqual(mismatch('/a must be object'))
     const $id = 'https://a.example/one'
     const named = { $id, $ref: `${$id}#/$defs/a`, $defs: { a: { type: 'null' } } }
     expect([await createCheck(named)(null), await createCheck(named)(1)]).toEqual([
-      undefined,
-      'the arguments must be null',
+      MATCH,
+      mismatch('the arguments must be null'),
     ])
   })
 
   it('that claims to be asynchronous is checked like any other', async () => {
     const check = createCheck({ $async: true, type: 'object', required: ['x'] })
-    expect(await check({ x: 1 })).toBeUndefined()
-    expect(await check({})).toBe("the arguments must have required property 'x'")
+    expect(await check({ x: 1 })).toEqual(MATCH)
+    expect(await check({})).toEqual(mismatch("the arguments must have required property 'x'"))
   })
 
   it.each<[string, JsonObject, JsonValue]>([
@@ -112,13 +104,39 @@ describe('a check against a schema', () => {
     ['a pointer with a trailing #', { $ref: '#/$defs/a0#', $defs: { ...steps(30), 'a0#': true } }, {}],
     ['a pointer to the member without a name', { '': true, ...branching(30), $ref: '#/$defs/a0' }, {}],
   ])('that hides its size with %s fails', async (_what, schema, value) => {
-    expect(await createCheck(schema)(value)).toBe(SLOW)
+    expect(await createCheck(schema)(value)).toEqual(SLOW)
   })
 
-  it('that is refused when it is saved says why', () => {
-    expect(schemaProblem({ type: 'thing' })).toMatch(/^is not a valid JSON Schema 2020-12: /)
-    expect(schemaProblem({ $ref: '#/$defs/none' })).toMatch(/^cannot be compiled: .*#\/\$defs\/none/)
-    expect(schemaProblem({ $async: true, type: 'object' })).toBeUndefined()
+  it.each<[string, JsonObject]>([
+    ['a small schema', { $ref: '#/$defs/none' }],
+    ['a large schema', { $ref: '#/$defs/none', $defs: { large: { enum: Array.from({ length: 600 }, (_, n) => n) } } }],
+  ])('against %s that cannot be compiled says what is wrong and who can correct it', async (_what, schema) => {
+    expect(await createCheck(schema)({})).toEqual({
+      kind: 'unchecked',
+      message:
+        'inputSchema refers to "#/$defs/none", which is not in the schema. Define it there, or remove the reference. Only the tool\'s builder can do this',
+    })
+  })
+
+  it('leaves the main thread only if its schema or value is large', async () => {
+    const tasksOf = async (schema: JsonObject, value: JsonValue) => {
+      checks.sandboxed.length = 0
+      expect(await createCheck(schema)(value)).toEqual(MATCH)
+      return checks.sandboxed.length
+    }
+    const uuid = '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$'
+    const ordinary = { properties: { id: { pattern: uuid }, day: { pattern: '^\\d{4}-\\d{2}-\\d{2}$' } } }
+    const described = { ...ordinary, description: 'Each character of a description costs nothing. '.repeat(1_000) }
+    expect(await tasksOf(described, { id: 'c0ffee00-0000-4000-8000-000000000000', day: '2026-11-27' })).toBe(0)
+    const unique = { type: 'array', uniqueItems: true }
+    const numbers = (length: number) => Array.from({ length }, (_, index) => index)
+    expect(await tasksOf(unique, numbers(100))).toBe(0)
+    expect(await tasksOf(unique, numbers(101))).toBe(1)
+    expect(await tasksOf({ type: 'string' }, 'x'.repeat(16 * 50_000))).toBe(0)
+    expect(await tasksOf({ type: 'string' }, 'x'.repeat(16 * 50_000 + 1))).toBe(1)
+    expect(await tasksOf({ pattern: '^[a-z]{1,240}$' }, 'x')).toBe(0)
+    expect(await tasksOf({ pattern: '^[a-z]{1,260}$' }, 'x')).toBe(1)
+    expect(await tasksOf(TREE, { name: 'leaf' })).toBe(1)
   })
 })
 
@@ -136,8 +154,8 @@ describe('the nodes of a schema', () => {
     ],
     ['names in dependencies', 5, { dependencies: { a: ['b', 'c', 'd'] } }],
     ['constants', 5, { enum: ['a', 'b', 'c'] }],
-    ['a pattern', 13, { pattern: '^ab' }],
-    ['names by pattern', 14, { patternProperties: { '^ab': {} } }],
+    ['a pattern', 6, { pattern: '^ab' }],
+    ['names by pattern', 7, { patternProperties: { '^ab': {} } }],
     ['steps that double', 2 ** 13 - 2, branching(11)],
     ['recursion', Number.POSITIVE_INFINITY, TREE],
     ['a dynamic reference', Number.POSITIVE_INFINITY, { $dynamicRef: '#a', $dynamicAnchor: 'a' }],
@@ -159,8 +177,8 @@ const serve = async (tool: JsonObject) => {
 }
 
 it.each([
-  ['inputSchema', 'Wrong arguments'],
-  ['outputSchema', "The response does not match the tool's output schema"],
+  ['inputSchema', 'The arguments could not be checked'],
+  ['outputSchema', "The response could not be checked against the tool's output schema"],
 ])('a call with a hostile %s holds up no other, and its error names the schema', async (schemaName, error) => {
   const list = { type: 'array', items: { $ref: '#/$defs/a0' } }
   const { $defs = {} } = branching(20)
@@ -176,12 +194,19 @@ it.each([
   expect(content).toMatchObject([{ text: expect.stringContaining(`${error}: the check against ${schemaName} took`) }])
 })
 
-it('a schema of over ten million subschemas cannot be saved', async () => {
+it('a stored schema that cannot be compiled fails the call, and the error says what the builder must do', async () => {
   const builder = await signUp(patchbay.origin)
-  const { id } = await builder.create('/toolkits', { title: 'Toolkit' })
-  const tool = { name: 'tool', method: 'GET', url: `${fake.origin}/`, inputSchema: branching(24) }
-  expect(await builder.send('POST', `/toolkits/${id}/tools`, tool)).toMatchObject({
-    status: 400,
-    body: { errors: [{ path: 'inputSchema', message: expect.stringContaining('10,000,000') }] },
+  const tool = { name: 'tool', method: 'GET', url: `${fake.origin}/{{a}}/{{b}}` }
+  // Binding a parameter removes it from the schema that callers see, and so what others refer to.
+  const inputSchema = { type: 'object', properties: { a: {}, b: { $ref: '#/properties/a' } } }
+  const { url } = await makeServer(builder, [{ ...tool, inputSchema }], {
+    bindings: { tool: { a: { source: 'instance', value: '1' } } },
   })
+  const { content, isError } = await (await connect(url)).callTool({ name: 'tool', arguments: { b: '2' } })
+  expect(isError).toBe(true)
+  expect(content).toMatchObject([
+    {
+      text: 'The arguments could not be checked: inputSchema refers to "#/properties/a" at /properties/b, which is not in the schema. Define it there, or remove the reference. Only the tool\'s builder can do this.',
+    },
+  ])
 })

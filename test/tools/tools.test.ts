@@ -235,6 +235,12 @@ describe('a tool', () => {
       /pattern/,
     ],
     ['an invalid output schema', { outputSchema: { type: 'wrong' } }, 'outputSchema', /JSON Schema/],
+    [
+      'an output schema of another dialect',
+      { outputSchema: { $schema: 'http://json-schema.org/draft-07/schema#' } },
+      'outputSchema',
+      /^has a "\$schema" of another dialect than JSON Schema 2020-12\. Remove/,
+    ],
     ['an output schema with a broken reference', { outputSchema: { $ref: '#/$defs/gone' } }, 'outputSchema', /\$defs/],
     ['an input schema that is not of an object', { inputSchema: { type: 'array' } }, 'inputSchema', /object/],
     [

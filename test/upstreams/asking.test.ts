@@ -21,6 +21,10 @@ const servers = during(async () => ({
   'talks-new': await makeTalks('talks-new'),
 }))
 
+const META = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientCapabilities': { elicitation: {} },
+}
 const ANSWER = { action: 'accept' as const, content: { name: 'Ada' } }
 const SAMPLE = { role: 'assistant' as const, model: 'm', content: { type: 'text' as const, text: 'hello' } }
 const ROOTS = [{ uri: 'file:///work', name: 'work' }]
@@ -243,13 +247,21 @@ describe('an upstream with tools only for clients that can be asked', () => {
     const other = await connect('sdk 2 stateless', grouped.serverId, answering().extras)
     expect(JSON.stringify(await other.callTool('call_dynamic_tool', elicit))).toContain('Name: Ada')
   })
+
+  it.each(['text', [], null])('refuses the arguments %j, which are not an object', async given => {
+    const params = { name: 'every_trigger-elicitation-request', arguments: given }
+    const { extras, asked } = answering()
+    const client = await connect('sdk 1', flat.serverId, extras)
+    const refusal = 'arguments is not an object'
+    await expect(client.request('tools/call', params)).rejects.toThrow(refusal)
+    const url = `${patchbay.origin}/s/${flat.serverId}`
+    const response = await postStateless(url, undefined, 'tools/call', { ...params, _meta: META })
+    expect(await response.json()).toMatchObject({ error: { code: -32602, message: expect.stringContaining(refusal) } })
+    expect(asked).toEqual([])
+  })
 })
 
 describe('the request state that a stateless client returns', () => {
-  const META = {
-    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-    'io.modelcontextprotocol/clientCapabilities': { elicitation: {} },
-  }
   const Result = z.looseObject({
     result: z.looseObject({ inputRequests: z.record(z.string(), z.unknown()), requestState: z.string() }),
   })

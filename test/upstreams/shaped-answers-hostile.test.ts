@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { callText, connect } from '../servers/mcp.ts'
+import { steps } from '../support/hostile-schema.ts'
 import { runPatchbay, runUser } from '../support/world.ts'
 import { type Asked, runScriptedUpstreams } from './scripted-upstream.ts'
 
@@ -21,14 +22,17 @@ const RESULTS: Readonly<Record<string, () => string>> = {
   lone: () => '{"content":[{"type":"text","text":"{\\"link\\":1,\\"a\\":\\"\\\\ud800\\"}"}]}',
   scalar: () => '{"content":[{"type":"text","text":"none"}],"structuredContent":"not an object"}',
   looks_back: () => '{"content":[],"structuredContent":{"a":"b","link":1}}',
+  branches: () => '{"content":[],"structuredContent":{"a":"b","link":1}}',
 }
 const resultOf = ({ params }: Asked): string => RESULTS[z.string().parse(params?.name)]?.() ?? '{"content":[]}'
 const NAMES = [...Object.keys(RESULTS)]
 const LOOKS_BACK = { type: 'object', properties: { a: { type: 'string', pattern: '^(?<=x)b$' } } }
+const BRANCHES = { type: 'object', properties: { a: { $ref: '#/$defs/a0' } }, $defs: steps(30) }
+const SCHEMAS: Readonly<Record<string, object>> = { looks_back: LOOKS_BACK, branches: BRANCHES }
 const toolOf = (name: string) => ({
   name,
   inputSchema: { type: 'object' },
-  ...(name === 'looks_back' ? { outputSchema: LOOKS_BACK } : {}),
+  ...(name in SCHEMAS ? { outputSchema: SCHEMAS[name] } : {}),
 })
 const DROP = { response: { dropFields: ['**.link'] } }
 
@@ -76,10 +80,25 @@ describe('unusual results of upstreams', () => {
   it('that were shaped fail against a schema that cannot be compiled; others pass', async () => {
     const client = await connect((await attach({ looks_back: DROP })).url)
     const shaped = await client.callTool({ name: 'up_looks_back', arguments: {} }).catch(String)
-    expect(JSON.stringify(shaped)).toContain('outputSchema cannot be compiled')
+    expect(JSON.stringify(shaped)).toContain('outputSchema has a pattern at /properties/a that cannot be used')
     const whole = await connect((await attach({ looks_back: { response: { dropFields: ['nowhere'] } } })).url)
     const passed = await whole.callTool({ name: 'up_looks_back', arguments: {} }).catch(String)
-    expect(JSON.stringify(passed)).not.toContain('outputSchema cannot be compiled')
+    expect(JSON.stringify(passed)).not.toContain('outputSchema has a pattern at /properties/a that cannot be used')
+  })
+
+  it('whose schema takes too long to check fail, and hold up no other call', async () => {
+    const { url } = await attach({ branches: DROP, twice: DROP })
+    const [hostile, quick] = [await connect(url), await connect(url)]
+    const ended: string[] = []
+    const [failed] = await Promise.all([
+      callText(hostile, 'up_branches').finally(() => ended.push('hostile')),
+      callText(quick, 'up_twice').finally(() => ended.push('quick')),
+    ])
+    expect(ended).toEqual(['quick', 'hostile'])
+    expect(failed).toEqual({
+      isError: true,
+      text: "The response could not be checked against the tool's output schema: the check against outputSchema took longer than 250 ms. The tool's builder must simplify the schema.",
+    })
   })
 
   it('with a transform that takes seconds to parse are refused without blocking others', async () => {

@@ -224,7 +224,12 @@ describe('the tool editor without scripts', () => {
       'outputSchema',
       /Line 2, column 19: delete this comma: } follows/,
     ],
-    ['an invalid schema', { outputSchema: '{"type": 7}' }, 'outputSchema', /is not a valid JSON Schema/],
+    [
+      'a schema that cannot be compiled',
+      { outputSchema: '{"properties": {"a": {"$ref": "#/$defs/none"}}}' },
+      'outputSchema',
+      /The output schema refers to .+none.+ at \/properties\/a, which is not in the schema\. Define it there/,
+    ],
     [
       'an invalid origin',
       { allowedOrigins: 'https://a.example\nnowhere' },

@@ -10,9 +10,10 @@ import { renderTool } from './tool-definition.ts'
 
 /** Finds a tool that is available only to clients that upstreams can ask for input. */
 const find = ({ server }: Router, { params }: RequestMessage): RoutedCall | undefined => {
-  const found = typeof params?.name === 'string' ? server.unlisted?.find(params.name) : undefined
-  const args = params?.arguments
-  return found && { routed: routeTool(found), args: isJsonObject(args) ? args : {} }
+  const { name, arguments: args = {} } = params ?? {}
+  if (typeof name !== 'string' || !isJsonObject(args)) return undefined
+  const found = server.unlisted?.find(name)
+  return found && { routed: routeTool(found), args }
 }
 
 /** Finds an unlisted tool by name. Returns undefined if upstreams cannot ask the session's client for input. */

@@ -2,7 +2,13 @@ import { isUtf8 } from 'node:buffer'
 import { parseIfJson } from '../../lib/kernel/json.ts'
 import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
 import { isSuccess, type OutboundResponse } from '../../lib/outbound/outbound-request.ts'
-import { type BlocksResult, type ContentBlock, errorResult, type ToolResult } from '../../runtime/call/tool-result.ts'
+import {
+  type BlocksResult,
+  type ContentBlock,
+  errorResult,
+  type ToolResult,
+  truncateError,
+} from '../../runtime/call/tool-result.ts'
 import type { SchemaCheck } from '../../tools/schemas/schema-check.ts'
 import { type Masker, maskBeginning } from '../mask/masking.ts'
 import { splitMultipart } from './multipart.ts'
@@ -65,6 +71,11 @@ const errorResponseResult = (response: OutboundResponse, masker: Masker, shown: 
 }
 
 const NO_JSON = 'The response is not JSON, although the tool declares an output schema.'
+/** Beginnings of the errors for a response that does not match, and for one whose check failed. */
+const REFUSED = {
+  mismatch: "The response does not match the tool's output schema",
+  unchecked: "The response could not be checked against the tool's output schema",
+}
 
 /** Returns JSON that matches the tool's schema as text and as structured content; otherwise an error. */
 export const structuredResult = async (
@@ -77,8 +88,8 @@ export const structuredResult = async (
   if (parsed === undefined) return errorResult(NO_JSON)
   // The masker returns the same object if it contains no secrets.
   const masked = await masker.long.json(parsed, signal)
-  const mismatch = await check(masked, signal)
-  if (mismatch !== undefined) return errorResult(`The response does not match the tool's output schema: ${mismatch}`)
+  const checked = await check(masked, signal)
+  if (checked.kind !== 'match') return errorResult(truncateError(`${REFUSED[checked.kind]}: ${checked.message}.`))
   return {
     content: [{ type: 'text', text: masked === parsed ? text : JSON.stringify(masked) }],
     structuredContent: masked,

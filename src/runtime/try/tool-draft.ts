@@ -157,7 +157,9 @@ export const createToolDrafts = (
     /** Sends a draft's request once, after the same checks as when saving. The call is not recorded. */
     sendDraft: async (actor: Actor, draft: ToolDraft, signal: AbortSignal): Promise<DraftTest> => {
       const wiring = await findWiring(actor, draft)
-      const compiled = tools.assertTool(draft.definition)
+      const { definition, toolId } = draft
+      const saved = toolId === undefined ? undefined : await tools.getOwnTool(actor, toolId)
+      const compiled = await tools.assertTool(actor, wiring.organizationId, definition, saved)
       const { getPlan, exposedArgs } = wire(actor, draft, compiled, wiring)
       const outcome = await performCall(getPlan, http, exposedArgs, signal, onInternalError)
       const { masker } = wiring.globals

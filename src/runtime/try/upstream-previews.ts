@@ -28,22 +28,29 @@ export type ResultToShape = {
   outputSchema: JsonObject | undefined
 }
 
+const ADVICE = 'Change the shaping, or set a token limit for the tool, so that clients see it without the schema.'
+
 /**
- * Returns the error that clients would receive if the shaped result does not match the schema. Returns undefined if it
- * matches.
+ * Returns the error that clients would receive if the shaped result does not match the schema or cannot be checked.
+ * Returns undefined if it matches.
  */
 const explainMismatch = async (
   made: string,
   outputSchema: JsonObject,
   shapingContext: ShapingContext,
 ): Promise<string | undefined> => {
+  const mismatch = (why: string) => `The shaped result does not match the tool's output schema: ${why}. ${ADVICE}`
   const value = parseIfJson(made)
-  const check = checkOfDeclared(outputSchema, shapingContext)
-  const mismatch = value === undefined ? 'it is not JSON' : await check(value, undefined)
-  return (
-    mismatch &&
-    `The shaped result does not match the tool's output schema: ${mismatch}. Change the shaping, or set a token limit for the tool, so that clients see it without the schema.`
-  )
+  if (value === undefined) return mismatch('it is not JSON')
+  const checked = await checkOfDeclared(outputSchema, shapingContext)(value, undefined)
+  switch (checked.kind) {
+    case 'match':
+      return undefined
+    case 'mismatch':
+      return mismatch(checked.message)
+    case 'unchecked':
+      return `The shaped result could not be checked against the tool's output schema: ${checked.message}. ${ADVICE}`
+  }
 }
 
 /** A call of an upstream tool that gives the builder a sample result. */

@@ -1,27 +1,7 @@
-import { Ajv2020 } from 'ajv/dist/2020.js'
 import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
+import { findViolation, isNewestDialect } from '../schemas/compile-schema.ts'
 import { CLAUDE, type Finding, GEMINI, type LintField, OPENAI, VS_CODE } from './finding.ts'
 import { listSubschemas, type SchemaNode } from './walk-schema.ts'
-
-const NEWEST = 'https://json-schema.org/draft/2020-12/schema'
-
-/** Returns whether the schema is written in JSON Schema 2020-12, the default dialect. */
-const isNewestDialect = ({ $schema }: JsonObject): boolean =>
-  typeof $schema !== 'string' || $schema.replace(/#$/, '') === NEWEST
-
-/** Created for the first schema, because creation compiles the meta-schema. */
-let ajv: Ajv2020 | undefined
-
-/**
- * Describes the first violation of the JSON Schema 2020-12 meta-schema, or returns undefined if there is none. Takes
- * linear time and does not compile the schema, which may come from an untrusted server.
- */
-const explainInvalidSchema = ({ $schema: _dialect, ...schema }: JsonObject): string | undefined => {
-  ajv ??= new Ajv2020({ strict: false, validateFormats: false, logger: false })
-  if (ajv.validateSchema(schema) === true) return undefined
-  const [error] = ajv.errors ?? []
-  return error === undefined ? 'it is not a schema' : `${error.instancePath || 'it'} ${error.message ?? 'is invalid'}`
-}
 
 /** A finding to which the caller still adds the location and field. */
 type Found = Pick<Finding, 'rule' | 'level' | 'message' | 'remedy' | 'clients'>
@@ -189,7 +169,7 @@ const findParameterNames = ({ properties }: JsonObject): Finding[] =>
  * (output)
  */
 const findDialect = (schema: JsonObject, field: LintField): Found | undefined => {
-  const problem = explainInvalidSchema(schema)
+  const problem = findViolation(schema)
   if (problem !== undefined)
     return {
       rule: 'invalid-schema',

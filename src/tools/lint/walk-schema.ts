@@ -1,24 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
-import { NAMED_SCHEMAS } from '../../lib/kernel/json-schema.ts'
+import { NAMED_SCHEMAS, SUBSCHEMAS } from '../../lib/kernel/json-schema.ts'
 import { MAX_JSON_DEPTH } from '../../lib/kernel/limits.ts'
-
-/** Keywords whose value is a schema or a list of schemas. */
-const SCHEMAS: ReadonlySet<string> = new Set([
-  'items',
-  'prefixItems',
-  'contains',
-  'additionalProperties',
-  'propertyNames',
-  'unevaluatedItems',
-  'unevaluatedProperties',
-  'anyOf',
-  'oneOf',
-  'allOf',
-  'not',
-  'if',
-  'then',
-  'else',
-])
 
 export type SchemaNode = {
   schema: JsonObject
@@ -58,7 +40,7 @@ const plainChildren = ({ at, parameter }: SchemaNode, keyword: string, value: Js
 const childrenOf = (node: SchemaNode): SchemaNode[] =>
   Object.entries(node.schema).flatMap(([keyword, value]) => {
     if (NAMED_SCHEMAS.has(keyword) && isJsonObject(value)) return namedChildren(node, keyword, value)
-    return SCHEMAS.has(keyword) ? plainChildren(node, keyword, value) : []
+    return SUBSCHEMAS.has(keyword) ? plainChildren(node, keyword, value) : []
   })
 
 /** Maximum number of subschemas to list. Real tools have less than a hundredth of that number. */

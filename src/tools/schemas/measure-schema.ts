@@ -1,12 +1,14 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
+import { NAMED_SCHEMAS, SUBSCHEMAS } from '../../lib/kernel/json-schema.ts'
+import { createQuickInstructionCounter, type InstructionCounter } from './pattern-size.ts'
 
 /** The cost of checking a value against a schema. */
 export type SchemaMeasure = {
-  /** Number of values in the schema as written. */
+  /** Number of values in the schema as written. Strings count as one, because the length of descriptions costs nothing. */
   size: number
   /**
-   * Number of subschemas with every reference expanded, plus an upper estimate of the instructions for patterns.
-   * Infinite if the schema is recursive or has references that are not followed here.
+   * Number of subschemas with every reference expanded, plus one per instruction of the compiled patterns. Infinite if
+   * the schema is recursive or has references that are not followed here.
    */
   nodes: number
   hasUniqueItems: boolean
@@ -16,68 +18,35 @@ export type SchemaMeasure = {
 const CHARACTERS_PER_VALUE = 16
 
 /** Counts the values in JSON, including containers. Stops at `limit`. */
-export const countValues = (value: JsonValue, limit = Number.POSITIVE_INFINITY): number => {
-  if (typeof value === 'string') return Math.max(1, Math.ceil(value.length / CHARACTERS_PER_VALUE))
+export const countValues = (
+  value: JsonValue,
+  limit = Number.POSITIVE_INFINITY,
+  charactersPerValue = CHARACTERS_PER_VALUE,
+): number => {
+  if (typeof value === 'string') return Math.max(1, Math.ceil(value.length / charactersPerValue))
   let count = 1
   if (Array.isArray(value)) {
     for (const item of value) {
       if (count > limit) break
-      count += countValues(item, limit - count)
+      count += countValues(item, limit - count, charactersPerValue)
     }
   } else if (isJsonObject(value)) {
     // Object.entries would list all members of a large object before the limit applies.
     for (const name in value) {
       if (count > limit) break
-      count += Math.floor(name.length / CHARACTERS_PER_VALUE) + countValues(value[name] ?? null, limit - count)
+      count += Math.floor(name.length / charactersPerValue)
+      count += countValues(value[name] ?? null, limit - count, charactersPerValue)
     }
   }
   return count
 }
 
-/** Keywords whose value is a schema, or an array of schemas. */
-const SCHEMAS: ReadonlySet<string> = new Set([
-  'additionalItems',
-  'additionalProperties',
-  'allOf',
-  'anyOf',
-  'contains',
-  'contentSchema',
-  'else',
-  'if',
-  'items',
-  'not',
-  'oneOf',
-  'prefixItems',
-  'propertyNames',
-  'then',
-  'unevaluatedItems',
-  'unevaluatedProperties',
-])
-/** Keywords whose value maps names to schemas that apply. */
-const NAMED_SCHEMAS: ReadonlySet<string> = new Set(['dependencies', 'dependentSchemas', 'properties'])
 /** Keywords whose value is compared with the data. */
 const DATA: ReadonlySet<string> = new Set(['const', 'dependentRequired', 'enum', 'required'])
 /** Subschemas that apply only through a reference. */
 const DEFINITIONS: ReadonlySet<string> = new Set(['$defs', 'definitions'])
 /** Keywords that change what references mean, or have targets that depend on the data. */
 const UNMEASURED: ReadonlySet<string> = new Set(['$async', '$dynamicRef', '$id', '$recursiveRef', 'id'])
-
-/** RE2 rejects patterns with more repetitions, including nested ones. */
-const MAX_REPETITIONS = 1_000
-const INSTRUCTIONS_PER_CHARACTER = 4
-/** Unicode classes and flags such as `(?i)` expand to many ranges, each of which takes time to compile. */
-const EXPANDING = /\\p|\(\?[^:]/i
-const EXPANDING_FACTOR = 100
-
-/** Returns an upper estimate of a pattern's instructions. Compiling the pattern would be exact, but may take seconds. */
-const estimateInstructions = (pattern: string): number => {
-  let repetitions = 1
-  for (const [, least = '', most = ''] of pattern.matchAll(/\{(\d+),?(\d*)\}/g)) {
-    repetitions = Math.min(MAX_REPETITIONS, repetitions * Math.max(1, Number(least), Number(most)))
-  }
-  const factor = EXPANDING.test(pattern) ? EXPANDING_FACTOR : 1
-  return pattern.length * INSTRUCTIONS_PER_CHARACTER * repetitions * factor
-}
 
 /**
  * Matches fragments that are plain JSON Pointers. All other references are left to the compiler, whose rules are
@@ -103,7 +72,7 @@ const isSchema = (value: JsonValue | undefined): value is JsonObject | boolean =
 const add = (one: number, other: number): number =>
   one + other === Number.POSITIVE_INFINITY ? one + other : Math.min(one + other, Number.MAX_SAFE_INTEGER)
 
-const createCounter = (root: JsonObject) => {
+const createCounter = (root: JsonObject, countInstructions: InstructionCounter) => {
   const counted = new Map<JsonObject, number>()
   const open = new Set<JsonObject>()
   const counter = { hasUniqueItems: false, count: (schema: JsonValue): number => count(schema) }
@@ -125,14 +94,15 @@ const createCounter = (root: JsonObject) => {
     if (UNMEASURED.has(keyword)) return Number.POSITIVE_INFINITY
     if (DATA.has(keyword)) return countValues(value)
     if (keyword === '$ref') return countReference(value)
-    if (keyword === 'pattern' && typeof value === 'string') return estimateInstructions(value)
+    if (keyword === 'pattern' && typeof value === 'string') return countInstructions(value)
     if (keyword === 'uniqueItems' && value === true) counter.hasUniqueItems = true
     if (keyword === 'patternProperties' && isJsonObject(value)) {
-      const patterns = Object.keys(value).reduce((size, key) => size + estimateInstructions(key), 0)
+      const patterns = Object.keys(value).reduce((size, key) => size + countInstructions(key), 0)
       return add(patterns, countNamed(value))
     }
-    if (NAMED_SCHEMAS.has(keyword) && isJsonObject(value)) return countNamed(value)
-    if (SCHEMAS.has(keyword)) return Array.isArray(value) ? sum(value) : count(value)
+    const isNamed = NAMED_SCHEMAS.has(keyword) || keyword === 'dependencies'
+    if (isNamed && isJsonObject(value)) return countNamed(value)
+    if (SUBSCHEMAS.has(keyword)) return Array.isArray(value) ? sum(value) : count(value)
     return 0
   }
   const count = (schema: JsonValue): number => {
@@ -152,13 +122,20 @@ const createCounter = (root: JsonObject) => {
 
 /**
  * Measures a schema without expanding its references. Counts each subschema once and adds that count wherever the
- * subschema is used.
+ * subschema is used. By default, takes little time, and overestimates patterns that would take long to compile.
  */
-export const measureSchema = (root: JsonObject): SchemaMeasure => {
-  const counter = createCounter(root)
+export const measureSchema = (
+  root: JsonObject,
+  countInstructions: InstructionCounter = createQuickInstructionCounter(),
+): SchemaMeasure => {
+  const counter = createCounter(root, countInstructions)
   try {
     const nodes = counter.count(root)
-    return { size: countValues(root), nodes, hasUniqueItems: counter.hasUniqueItems }
+    return {
+      size: countValues(root, undefined, Number.POSITIVE_INFINITY),
+      nodes,
+      hasUniqueItems: counter.hasUniqueItems,
+    }
   } catch (error) {
     // A chain of references exhausted the stack.
     if (!(error instanceof RangeError)) throw error

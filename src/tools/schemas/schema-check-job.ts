@@ -1,52 +1,90 @@
 import type { ValidateFunction } from 'ajv/dist/2020.js'
 import { LRUCache } from 'lru-cache'
+import { formatNumber } from '../../lib/kernel/format.ts'
 import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
+import type { Result } from '../../lib/kernel/result.ts'
 import { isDoneWithin } from '../../lib/process/time-limit.ts'
-import { compileSchema, describeMismatch } from './compile-schema.ts'
+import { compileSchema } from './compile-schema.ts'
+import { measureSchema } from './measure-schema.ts'
+import { countInstructions } from './pattern-size.ts'
 
-/** A value to check. `key` identifies the schema. */
-export type SchemaCheckJob = { key: string; schema: JsonObject; rootName: string; value: JsonValue }
+/** A value to check against a schema, or a schema that is to be saved. `key` identifies the schema. */
+export type SchemaCheckJob =
+  | { task: 'check'; key: string; schema: JsonObject; value: JsonValue }
+  | { task: 'save'; schema: JsonObject }
 
-/** `mismatch` says why the value does not match; undefined if it does. `deep`: nested too deeply to be checked. */
+/** Where a value does not match (a JSON Pointer, empty for the root), and what is expected there. */
+export type Mismatch = { at: string; message: string }
+
+/**
+ * `match`: the value matches, or the schema can be saved. `invalid`: the schema cannot be used; `problem` completes a sentence whose subject is the schema. `slow`: the check
+ * exceeded its time limit. `deep`: the value or the schema has too many levels.
+ */
 export type SchemaCheckOutcome =
-  | { kind: 'checked'; mismatch: string | undefined }
-  | { kind: 'slow' | 'invalid' | 'deep' }
+  | { kind: 'match' | 'slow' | 'deep' }
+  | { kind: 'mismatch'; mismatch: Mismatch }
+  | { kind: 'invalid'; problem: string }
 
 /** Time limit for checking one value, in milliseconds. */
 export const CHECK_MS = 250
 /** Maximum number of compiled schemas that a process caches. */
 const MAX_COMPILED = 100
+/** Maximum `SchemaMeasure.nodes` of a schema that can be saved. Recursive schemas are not limited. */
+const MAX_SAVED_NODES = 10_000_000
 
-/** Creates the job's function, which caches compiled schemas. Compiling counts toward the job's time limit. */
-export const createSchemaCheckJob = () => {
-  const compiled = new LRUCache<string, ValidateFunction | 'invalid'>({ max: MAX_COMPILED })
-  const compile = (schema: JsonObject): ValidateFunction | 'invalid' => {
-    try {
-      return compileSchema(schema)
-    } catch {
-      return 'invalid'
-    }
-  }
+type Compiled = Result<ValidateFunction, string>
 
-  return ({ key, schema, rootName, value }: SchemaCheckJob): SchemaCheckOutcome => {
-    let validate = compiled.get(key) ?? compile(schema)
-    compiled.set(key, validate)
-    if (validate === 'invalid') return { kind: 'invalid' }
-    let isMatch = false
-    try {
-      const isDone = isDoneWithin(CHECK_MS, isRetry => {
+/** Returns why the value last passed to the validator does not match. */
+const mismatchOf = ({ errors }: ValidateFunction): Mismatch => {
+  const [error] = errors ?? []
+  return { at: error?.instancePath ?? '', message: error?.message ?? 'does not match the schema' }
+}
+
+/** Checks a value within the time limit. After `slow` and `deep`, the validator must not be used again. */
+export const checkWithin = (validate: ValidateFunction, schema: JsonObject, value: JsonValue): SchemaCheckOutcome => {
+  let used = validate
+  let isMatch = false
+  try {
+    const isDone = isDoneWithin(CHECK_MS, isRetry => {
+      if (isRetry) {
         // An interrupted validator may have left its caches half updated.
-        if (isRetry) validate = compile(schema)
-        isMatch = validate !== 'invalid' && validate(value) === true
-      })
-      if (!isDone) compiled.delete(key)
-      return isDone
-        ? { kind: 'checked', mismatch: isMatch ? undefined : describeMismatch(validate, rootName) }
-        : { kind: 'slow' }
-    } catch (error) {
-      compiled.delete(key)
-      if (error instanceof RangeError) return { kind: 'deep' }
-      throw error
-    }
+        const again = compileSchema(schema)
+        if (again.ok) used = again.value
+      }
+      isMatch = used(value) === true
+    })
+    if (!isDone) return { kind: 'slow' }
+  } catch (error) {
+    if (error instanceof RangeError) return { kind: 'deep' }
+    throw error
+  }
+  return isMatch ? { kind: 'match' } : { kind: 'mismatch', mismatch: mismatchOf(used) }
+}
+
+/** Checks a schema that is to be saved, in a sandbox, because measuring and compiling it may take seconds. */
+const checkSaved = (schema: JsonObject): SchemaCheckOutcome => {
+  const { nodes } = measureSchema(schema, countInstructions)
+  if (nodes > MAX_SAVED_NODES && nodes < Number.POSITIVE_INFINITY) {
+    const limit = formatNumber(MAX_SAVED_NODES)
+    const problem = `has more than ${limit} subschemas when all references are expanded. Use fewer references`
+    return { kind: 'invalid', problem }
+  }
+  const compiled = compileSchema(schema)
+  return compiled.ok ? { kind: 'match' } : { kind: 'invalid', problem: compiled.error }
+}
+
+/** Creates the job's function, which caches compiled schemas. Only the check has a time limit of its own. */
+export const createSchemaCheckJob = () => {
+  const cache = new LRUCache<string, Compiled>({ max: MAX_COMPILED })
+
+  return (job: SchemaCheckJob): SchemaCheckOutcome => {
+    if (job.task === 'save') return checkSaved(job.schema)
+    const { key, schema, value } = job
+    const compiled = cache.get(key) ?? compileSchema(schema)
+    cache.set(key, compiled)
+    if (!compiled.ok) return { kind: 'invalid', problem: compiled.error }
+    const outcome = checkWithin(compiled.value, schema, value)
+    if (outcome.kind === 'slow' || outcome.kind === 'deep') cache.delete(key)
+    return outcome
   }
 }

@@ -1,64 +1,46 @@
 import { hash } from 'node:crypto'
 import type { ValidateFunction } from 'ajv/dist/2020.js'
-import { formatNumber } from '../../lib/kernel/format.ts'
+import { formatDuration } from '../../lib/kernel/format.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 import { once } from '../../lib/kernel/once.ts'
+import type { Result } from '../../lib/kernel/result.ts'
 import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
 import { isDoneWithin } from '../../lib/process/time-limit.ts'
 import type { Tenant } from '../../lib/worker/fair-queue.ts'
 import type { Job, JobEnding } from '../../lib/worker/job.ts'
-import { compileSchema, describeMismatch, findSchemaFault } from './compile-schema.ts'
+import { compileSchema, findViolation } from './compile-schema.ts'
 import { countValues, measureSchema, type SchemaMeasure } from './measure-schema.ts'
-import { CHECK_MS, type SchemaCheckJob, type SchemaCheckOutcome } from './schema-check-job.ts'
+import { CHECK_MS, checkWithin, type SchemaCheckJob, type SchemaCheckOutcome } from './schema-check-job.ts'
 
-/** Returns why a value does not match the schema or could not be checked, or undefined if it matches. */
-export type SchemaCheck = (value: JsonValue, signal: StopSignal | undefined) => Promise<string | undefined>
+/**
+ * The result of a check. `mismatch`: the value is wrong. `unchecked`: the check failed, so nothing is known about the
+ * value. The message says where and why, without a period at the end.
+ */
+export type SchemaCheckResult = { kind: 'match' } | { kind: 'mismatch' | 'unchecked'; message: string }
 
-/** Schemas with more `SchemaMeasure.nodes` are never checked on the main thread. */
+export type SchemaCheck = (value: JsonValue, signal: StopSignal | undefined) => Promise<SchemaCheckResult>
+
+/** Schemas with more `SchemaMeasure.nodes` are never compiled or checked on the main thread. */
 const MAX_NODES = 500
+/** Schemas with a larger `SchemaMeasure.size` are never compiled on the main thread, although that takes linear time. */
+const MAX_SIZE = 2_500
 /** Most pairs of a subschema and a value that a check on the main thread visits. Takes about a millisecond. */
 const MAX_STEPS = 50_000
 /** Maximum length of a list whose items are compared with each other on the main thread. */
 const MAX_UNIQUE_ITEMS = 100
-/** Maximum `SchemaMeasure.nodes` of a schema that can be saved. */
-const MAX_SAVED_NODES = 10_000_000
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : 'unknown reason')
-
-/** Time limit for compiling a schema. Even a small one can take a long time. */
-const COMPILE_MS = 1_000
-
-/**
- * Returns why a value is not a usable JSON Schema 2020-12, or undefined if it is. Resolves only internal references.
- */
-export const schemaProblem = (schema: unknown): string | undefined => {
-  if (!isJsonObject(schema)) return 'is not a JSON Schema object'
-  let problem: string | undefined
-  try {
-    const isDone = isDoneWithin(COMPILE_MS, () => {
-      problem = findSchemaFault(schema)
-    })
-    return isDone ? problem : 'takes too long to check'
-  } catch (error) {
-    return `cannot be compiled: ${messageOf(error)}`
-  }
-}
-
-/** Returns why a schema is too large to save, or undefined if it is not. */
-export const schemaSizeProblem = (schema: JsonObject): string | undefined => {
-  const { nodes } = measureSchema(schema)
-  return nodes > MAX_SAVED_NODES && nodes < Number.POSITIVE_INFINITY
-    ? `has more than ${formatNumber(MAX_SAVED_NODES)} subschemas when all references are expanded`
-    : undefined
-}
+/** Time limit for compiling a schema on the main thread, in milliseconds. The measure should rule out slow ones. */
+const COMPILE_MS = 250
 
 const hasLongList = (value: JsonValue): boolean => {
   if (Array.isArray(value)) return value.length > MAX_UNIQUE_ITEMS || value.some(hasLongList)
   return isJsonObject(value) && Object.values(value).some(hasLongList)
 }
 
-const isQuick = ({ size, nodes, hasUniqueItems }: SchemaMeasure, value: JsonValue): boolean => {
-  if (size > MAX_NODES || nodes > MAX_NODES) return false
+const isSmall = ({ size, nodes }: SchemaMeasure): boolean => size <= MAX_SIZE && nodes <= MAX_NODES
+
+const isQuick = (measure: SchemaMeasure, value: JsonValue): boolean => {
+  if (!isSmall(measure)) return false
+  const { nodes, hasUniqueItems } = measure
   const limit = MAX_STEPS / nodes
   try {
     const values = countValues(value, limit)
@@ -70,55 +52,51 @@ const isQuick = ({ size, nodes, hasUniqueItems }: SchemaMeasure, value: JsonValu
   }
 }
 
-/** Creates a check that compiles its validator for the first value. `tooSlow` and `invalid` are error messages. */
-const createQuickCheck = (schema: JsonObject, rootName: string, messages: { tooSlow: string; invalid: string }) => {
-  /** Returns undefined if compiling takes too long. The next check then tries again. */
-  const compile = (): ValidateFunction | 'invalid' | undefined => {
-    let validate: ValidateFunction | undefined
-    try {
-      isDoneWithin(COMPILE_MS, () => {
-        validate = compileSchema(schema)
-      })
-    } catch {
-      return 'invalid'
-    }
-    return validate
-  }
-  let compiled: ValidateFunction | 'invalid' | undefined
-  return (value: JsonValue): string | undefined => {
-    compiled ??= compile()
-    let validate = compiled
-    if (validate === undefined) return messages.tooSlow
-    if (validate === 'invalid') return messages.invalid
-    let isMatch = false
-    // The measure should rule out slow checks. The time limit catches what the measure misses.
-    const isDone = isDoneWithin(CHECK_MS, isRetry => {
-      if (isRetry) validate = compileSchema(schema)
-      isMatch = typeof validate === 'function' && validate(value) === true
-    })
-    if (!isDone || typeof validate !== 'function') {
-      // An interrupted validator may have left its caches half updated.
-      compiled = undefined
-      return messages.tooSlow
-    }
-    return isMatch ? undefined : describeMismatch(validate, rootName)
+/** Compiles a small schema on the main thread, or returns `slow` in the unlikely case that it takes too long. */
+const compileHere = (schema: JsonObject): Result<ValidateFunction, string> | 'slow' => {
+  // The validator that all schemas share is created by its first use, which must not be interrupted.
+  findViolation({})
+  let compiled: Result<ValidateFunction, string> | 'slow' = 'slow'
+  const isDone = isDoneWithin(COMPILE_MS, () => {
+    compiled = compileSchema(schema)
+  })
+  return isDone ? compiled : 'slow'
+}
+
+/**
+ * Creates a check for the main thread, which compiles its validator for the first value. Once anything took too long,
+ * it always returns `slow`, and the value must be checked elsewhere.
+ */
+const createQuickCheck = (schema: JsonObject) => {
+  let compiled: ReturnType<typeof compileHere> | undefined
+  return (value: JsonValue): SchemaCheckOutcome => {
+    compiled ??= compileHere(schema)
+    if (compiled === 'slow') return { kind: 'slow' }
+    if (!compiled.ok) return { kind: 'invalid', problem: compiled.error }
+    const outcome = checkWithin(compiled.value, schema, value)
+    if (outcome.kind === 'slow') compiled = 'slow'
+    else if (outcome.kind === 'deep') compiled = undefined
+    return outcome
   }
 }
 
-const explain = (ending: JobEnding, schemaName: string, timeLimitMs: number): string => {
-  const what = `the check against ${schemaName}`
+const BUSY = 'could not start in time: the machine is busy. Try again later'
+const STOPPING = 'could not start: Patchbay is shutting down. Try again later'
+const SIMPLIFY = "The tool's builder must simplify the schema"
+
+const explainEnding = (ending: JobEnding, timeLimitMs: number): string => {
   switch (ending) {
     case 'time':
-      return `${what} took longer than ${timeLimitMs} ms. The tool's builder must simplify the schema`
+      return `took longer than ${timeLimitMs} ms. ${SIMPLIFY}`
     case 'memory':
-      return `${what} took too much memory. The tool's builder must simplify the schema`
+      return `took too much memory. ${SIMPLIFY}`
     case 'queue_full':
     case 'not_started':
-      return `${what} could not start in time: the machine is busy. Try again later`
+      return BUSY
     case 'aborted':
-      return `${what} was cancelled`
+      return 'was cancelled'
     case 'closed':
-      return `${what} could not start: Patchbay is shutting down. Try again later`
+      return STOPPING
   }
 }
 
@@ -127,38 +105,74 @@ const explain = (ending: JobEnding, schemaName: string, timeLimitMs: number): st
  */
 export type SchemaNames = { rootName: string; schemaName: string }
 
+const toResult = (outcome: SchemaCheckOutcome, { rootName, schemaName }: SchemaNames): SchemaCheckResult => {
+  const unchecked = (message: string): SchemaCheckResult => ({ kind: 'unchecked', message })
+  switch (outcome.kind) {
+    case 'match':
+      return { kind: 'match' }
+    case 'mismatch':
+      return { kind: 'mismatch', message: `${outcome.mismatch.at || rootName} ${outcome.mismatch.message}` }
+    case 'invalid':
+      return unchecked(`${schemaName} ${outcome.problem}. Only the tool's builder can do this`)
+    case 'slow':
+      return unchecked(`the check against ${schemaName} ${explainEnding('time', CHECK_MS)}`)
+    case 'deep':
+      return unchecked(
+        `the check against ${schemaName} reached too many levels of nesting. Use a value or a schema with fewer levels`,
+      )
+  }
+}
+
+/** Why a schema cannot be saved. `busy`: it was not checked, through no fault of its own. */
+export type SchemaProblem = { kind: 'invalid' | 'busy'; message: string }
+
+const explainUnsaved = (ending: JobEnding, timeLimitMs: number): SchemaProblem => {
+  switch (ending) {
+    case 'time':
+      return { kind: 'invalid', message: `takes longer than ${formatDuration(timeLimitMs)} to compile. Simplify it` }
+    case 'memory':
+      return { kind: 'invalid', message: 'takes too much memory to compile. Simplify it' }
+    case 'closed':
+      return { kind: 'busy', message: STOPPING }
+    case 'queue_full':
+    case 'not_started':
+    case 'aborted':
+      return { kind: 'busy', message: BUSY }
+  }
+}
+
 /**
- * Checks values against tools' schemas. Quick checks run immediately. All others run in a separate process, because the
- * schemas are untrusted.
+ * Checks values against tools' schemas, and schemas before they are saved. Quick checks run immediately. All others run
+ * in a separate process, because the schemas are untrusted.
  */
 export const createSchemaChecks = ({ run, timeLimitMs }: Job<SchemaCheckJob, SchemaCheckOutcome>) => ({
   /** Compiles the schema for the first value and caches the validator. The schema may be unchecked and invalid. */
-  createCheck: (schema: JsonObject, { rootName, schemaName }: SchemaNames, { owner, group }: Tenant): SchemaCheck => {
+  createCheck: (schema: JsonObject, names: SchemaNames, { owner, group }: Tenant): SchemaCheck => {
     const measure = once(() => measureSchema(schema))
     const key = once(() => hash('sha256', JSON.stringify(schema), 'base64url'))
-    const messages = {
-      tooSlow: explain('time', schemaName, CHECK_MS),
-      invalid: `${schemaName} cannot be compiled. The tool's builder must correct it`,
-    }
-    const checkHere = createQuickCheck(schema, rootName, messages)
+    const checkHere = createQuickCheck(schema)
 
-    const checkInProcess = async (value: JsonValue, signal: StopSignal | undefined): Promise<string | undefined> => {
-      const job = { key: key(), schema, rootName, value }
+    const checkInProcess = async (value: JsonValue, signal: StopSignal | undefined): Promise<SchemaCheckResult> => {
+      const job = { task: 'check', key: key(), schema, value } as const
       const outcome = await run(owner, job, { group, affinity: key(), signal })
-      if (!outcome.ok) return explain(outcome.error, schemaName, timeLimitMs)
-      switch (outcome.value.kind) {
-        case 'checked':
-          return outcome.value.mismatch
-        case 'slow':
-          return messages.tooSlow
-        case 'invalid':
-          return messages.invalid
-        case 'deep':
-          return `the check against ${schemaName} reached too many levels of nesting. Use a value or a schema with fewer levels`
-      }
+      if (outcome.ok) return toResult(outcome.value, names)
+      const message = `the check against ${names.schemaName} ${explainEnding(outcome.error, timeLimitMs)}`
+      return { kind: 'unchecked', message }
     }
 
-    return async (value, signal) => (isQuick(measure(), value) ? checkHere(value) : checkInProcess(value, signal))
+    return async (value, signal) => {
+      const outcome = isQuick(measure(), value) ? checkHere(value) : undefined
+      return outcome === undefined || outcome.kind === 'slow' ? checkInProcess(value, signal) : toResult(outcome, names)
+    }
+  },
+
+  /** Returns why a schema cannot be saved, or undefined if it can. The message completes a sentence about the schema. */
+  findProblem: async (schema: JsonObject, { owner, group }: Tenant): Promise<SchemaProblem | undefined> => {
+    const compiled = isSmall(measureSchema(schema)) ? compileHere(schema) : 'slow'
+    if (compiled !== 'slow') return compiled.ok ? undefined : { kind: 'invalid', message: compiled.error }
+    const outcome = await run(owner, { task: 'save', schema }, { group })
+    if (!outcome.ok) return explainUnsaved(outcome.error, timeLimitMs)
+    return outcome.value.kind === 'invalid' ? { kind: 'invalid', message: outcome.value.problem } : undefined
   },
 })
 

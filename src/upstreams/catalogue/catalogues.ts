@@ -10,7 +10,7 @@ import { createCatalogueCache } from './catalogue-cache.ts'
 import { DUE_CHECK_INTERVAL_MS, FIRST_FETCH_TIMEOUT_MS, MIN_REFRESH_INTERVAL_MS } from './catalogue-limits.ts'
 import { createRefreshes, type RefreshesOptions } from './refreshes.ts'
 
-type CataloguesOptions = Pick<RefreshesOptions, 'onError'> & {
+type CataloguesOptions = Pick<RefreshesOptions, 'compileOutputSchemas' | 'onError'> & {
   db: Database
   changes: Changes
   connections: UpstreamConnections
@@ -21,9 +21,15 @@ const settleWithin = (promises: readonly Promise<unknown>[], ms: number): Promis
   Promise.race([Promise.allSettled(promises), wait(ms, undefined, { ref: false })])
 
 /** Caches catalogues in memory and in the database, so that list requests never wait for an upstream. */
-export const createUpstreamCatalogues = ({ db, changes, connections, onError }: CataloguesOptions) => {
+export const createUpstreamCatalogues = ({
+  db,
+  changes,
+  connections,
+  compileOutputSchemas,
+  onError,
+}: CataloguesOptions) => {
   const cache = createCatalogueCache({ db, changes })
-  const refreshes = createRefreshes({ connections, cache, onError })
+  const refreshes = createRefreshes({ connections, cache, compileOutputSchemas, onError })
   let isClosed = false
 
   connections.onNotification((upstream, { method }) => {

@@ -17,7 +17,6 @@ import {
 } from './catalogue-limits.ts'
 import { addFlag, cleanItems, hideSecrets, type ItemKind } from './clean-items.ts'
 import { removeHidden } from './hidden-text.ts'
-import { dropBadOutputSchemas } from './output-schemas.ts'
 
 /** The SDK's schemas are not used, because they drop unknown members. */
 const Page = z.looseObject({ nextCursor: z.string().optional(), ttlMs: z.number().optional() })
@@ -123,7 +122,8 @@ const describeServer = (
 
 /**
  * Fetches the lists that an upstream offers and its `features` allow. Masks `known` secrets and account tokens. If the
- * upstream refuses a list, uses the one from `before`. `ttlMs` is the shortest TTL that the upstream specifies for a
+ * upstream refuses a list, uses the one from `before`. `checkTools` removes output schemas that clients cannot compile.
+ * `ttlMs` is the shortest TTL that the upstream specifies for a
  * list. Throws UpstreamError.
  */
 export const fetchCatalogue = async (
@@ -131,6 +131,7 @@ export const fetchCatalogue = async (
   features: UpstreamFeatures,
   known: readonly string[],
   before: Catalogue | undefined,
+  checkTools: (tools: readonly CatalogueItem[], flags: CatalogueFlag[]) => Promise<CatalogueItem[]>,
 ): Promise<{ catalogue: Catalogue; ttlMs: number | undefined }> => {
   const flags: CatalogueFlag[] = []
   const client = await connection.get()
@@ -153,7 +154,7 @@ export const fetchCatalogue = async (
   const cleanTools = clean('tool', tools)
   const catalogue: Catalogue = {
     ...head,
-    tools: (cleanTools && (await dropBadOutputSchemas(cleanTools, flags))) ?? before?.tools ?? [],
+    tools: (cleanTools && (await checkTools(cleanTools, flags))) ?? before?.tools ?? [],
     resources: clean('resource', resources) ?? before?.resources ?? [],
     resourceTemplates: clean('template', templates) ?? before?.resourceTemplates ?? [],
     prompts: clean('prompt', prompts) ?? before?.prompts ?? [],

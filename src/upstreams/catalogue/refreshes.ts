@@ -5,10 +5,12 @@ import { type Catalogue, type StoredCatalogue, sourceOf } from './catalogue.ts'
 import type { CatalogueCache } from './catalogue-cache.ts'
 import { BURST_MS, MAX_QUICK_REFRESHES, MAX_REFRESH_INTERVAL_MS, MIN_REFRESH_INTERVAL_MS } from './catalogue-limits.ts'
 import { fetchCatalogue } from './fetch-catalogue.ts'
+import { type CompileOutputSchemas, dropBadOutputSchemas } from './output-schemas.ts'
 
 export type RefreshesOptions = {
   connections: UpstreamConnections
   cache: CatalogueCache
+  compileOutputSchemas: CompileOutputSchemas
   /** Called on an unexpected failure, for example when a catalogue cannot be stored. */
   onError: (error: unknown, upstreamId: string) => void
 }
@@ -36,14 +38,14 @@ export const createBackoff = () => {
 }
 
 /** Fetches catalogues from upstreams, with at most one fetch per upstream at a time. */
-export const createRefreshes = ({ connections, cache, onError }: RefreshesOptions) => {
+export const createRefreshes = ({ connections, cache, compileOutputSchemas, onError }: RefreshesOptions) => {
   const inProgress = new Map<string, Refresh>()
   const dueAt = new Map<string, number>()
   /** The source used in each upstream's last attempt, successful or not. */
   const lastAttempted = new Map<string, string>()
   const scheduled = new Map<string, NodeJS.Timeout>()
   const backoff = createBackoff()
-  let isClosed = false
+  const closing = new AbortController()
 
   const fetch = async (id: string, before: StoredCatalogue | undefined): Promise<[source: string, Catalogue]> => {
     const connection = connections.findForAll(id)
@@ -53,11 +55,14 @@ export const createRefreshes = ({ connections, cache, onError }: RefreshesOption
     lastAttempted.set(id, source)
     // When to try again if the fetch fails.
     dueAt.set(id, Date.now() + MIN_REFRESH_INTERVAL_MS)
+    const { secrets = [], organizationId } = connections.resolvedOf(id) ?? {}
+    const tenant = { owner: upstream.serverId, group: organizationId ?? upstream.serverId }
     const { catalogue, ttlMs = MAX_REFRESH_INTERVAL_MS } = await fetchCatalogue(
       connection,
       upstream.config.features,
-      connections.secretsOf(id),
+      secrets,
       before?.source === source ? before.catalogue : undefined,
+      (tools, flags) => dropBadOutputSchemas(tools, flags, { ...tenant, signal: closing.signal }, compileOutputSchemas),
     )
     dueAt.set(id, Date.now() + Math.min(Math.max(ttlMs, MIN_REFRESH_INTERVAL_MS), MAX_REFRESH_INTERVAL_MS))
     return [source, catalogue]
@@ -85,7 +90,7 @@ export const createRefreshes = ({ connections, cache, onError }: RefreshesOption
     // Callers may await these promises. If no caller does, a rejection must not go unhandled.
     started.fetched.catch(() => {})
     done.catch((error: unknown) => {
-      if (!(error instanceof UpstreamError) && !isClosed) onError(error, id)
+      if (!(error instanceof UpstreamError) && !closing.signal.aborted) onError(error, id)
     })
     inProgress.set(id, started)
     return started
@@ -99,7 +104,7 @@ export const createRefreshes = ({ connections, cache, onError }: RefreshesOption
 
   /** Schedules a refresh after the backoff delay and after any fetch in progress. */
   const schedule = (upstream: Upstream): void => {
-    if (isClosed || scheduled.has(upstream.id)) return
+    if (closing.signal.aborted || scheduled.has(upstream.id)) return
     const run = (): void => {
       scheduled.delete(upstream.id)
       const known = inProgress.get(upstream.id)
@@ -126,7 +131,7 @@ export const createRefreshes = ({ connections, cache, onError }: RefreshesOption
     },
     /** Waits for fetches and writes in progress. Close the connections at the same time to end the fetches. */
     close: async (): Promise<void> => {
-      isClosed = true
+      closing.abort()
       for (const timer of scheduled.values()) clearTimeout(timer)
       await Promise.allSettled([...inProgress.values()].map(({ done }) => done))
     },

@@ -282,10 +282,10 @@ export const createUpstreamConnections = ({
     },
     /** Returns the upstream as last loaded. */
     upstreamOf: (upstreamId: string): Upstream | undefined => byId.get(upstreamId)?.upstream,
-    /** Returns the values in the upstream's configuration to mask. */
-    secretsOf: (upstreamId: string): readonly string[] => {
+    /** Returns the secrets in the upstream's configuration, to mask, and its organization. */
+    resolvedOf: (upstreamId: string): Pick<ResolvedConfig, 'secrets' | 'organizationId'> | undefined => {
       const resolved = byId.get(upstreamId)?.resolved
-      return resolved?.ok === true ? resolved.value.secrets : []
+      return resolved?.ok === true ? resolved.value : undefined
     },
     /** Returns the process's output and events, or an empty list without a connection. */
     logOf: (upstreamId: string): readonly LogLine[] => byId.get(upstreamId)?.connection?.log() ?? [],

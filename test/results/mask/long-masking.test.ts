@@ -23,6 +23,8 @@ const responseOf = (type: string, body: Buffer) => ({
   body,
 })
 
+const MATCH = { kind: 'match' } as const
+
 describe('secrets in a response of 5 MB', () => {
   const bytes = Buffer.concat([Buffer.from([0xff, 0xd8]), Buffer.from(LONG)])
   const part = Buffer.from(`--x\r\ncontent-type: text/plain\r\n\r\n${LONG}\r\n--x--`)
@@ -31,7 +33,7 @@ describe('secrets in a response of 5 MB', () => {
     ['an image', 'image/png', bytes, undefined],
     ['several parts', 'multipart/mixed; boundary=x', part, undefined],
     ['a text', 'text/plain', Buffer.from(LONG), undefined],
-    ['JSON with a schema', 'application/json', Buffer.from(JSON.stringify([LONG])), async () => undefined],
+    ['JSON with a schema', 'application/json', Buffer.from(JSON.stringify([LONG])), async () => MATCH],
   ] as const)('are masked while the event loop is free: %s', async (_what, type, body, check) => {
     const { made, turns } = await countTurns(() => shapeResponse(responseOf(type, body), masker, check, undefined))
     expect(turns).toBeGreaterThan(0)
