@@ -14,7 +14,7 @@ import { CONNECT_TIMEOUT_MS } from './lib/kernel/limits.ts'
 import { createMailer } from './lib/mail/create-mailer.ts'
 import { type AddressPolicy, createAddressPolicy } from './lib/outbound/address-policy.ts'
 import type { HttpClientOptions } from './lib/outbound/client.ts'
-import { createNameResolver, type NameResolverOptions } from './lib/outbound/name-resolver.ts'
+import { createNameResolver, type NameResolverOptions, toLookup } from './lib/outbound/name-resolver.ts'
 import { watchFileDescriptors } from './lib/process/file-descriptors.ts'
 import { createLifecycle, type Lifecycle } from './lib/process/lifecycle.ts'
 import type { Logger } from './lib/process/logger.ts'
@@ -97,8 +97,9 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
   const ownOrigins = ownOriginsOf(settings)
   const policy = createAddressPolicy({ allow: settings.allowPrivateNetworks })
   const usesSystem = settings.allowPrivateNetworks.length > 0 || options.upstreamPolicy !== undefined
-  const names = createNameResolver({ usesSystem, ...options.names })
-  const network = { policy, connectTimeoutMs: CONNECT_TIMEOUT_MS, ownOrigins, resolveName: names.resolve }
+  const findCreator = createCreatorLookup(db, databaseHealth)
+  const lookup = toLookup(createNameResolver({ usesSystem, findCreator, ...options.names }).resolve)
+  const network = { policy, connectTimeoutMs: CONNECT_TIMEOUT_MS, ownOrigins, findCreator, lookup }
   const upstreamNetwork = { ...network, policy: options.upstreamPolicy ?? policy }
   const common = { settings, db, databaseHealth, notices, changes, bus, sealing, logger, counters, mailer }
 
@@ -111,7 +112,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
   const verifyMcpToken: VerifyMcpToken = token => accounts.verifyMcpToken(token) ?? oauth.oauthTokens.verify(token)
 
   // Closed after the recorder, which counts the tokens of the last calls before it writes them.
-  const workers = createJobPool({ findCreator: createCreatorLookup(db, databaseHealth) })
+  const workers = createJobPool({ findCreator })
   lifecycle.onClose(workers.close)
   const history = historyPlugin(common, lifecycle)
   const counting = createTokenWork(workers.job('count-tokens'))

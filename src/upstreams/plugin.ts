@@ -30,7 +30,7 @@ type UpstreamsNeeds = {
   sealing: Sealing
   logger: Logger
   settings: Pick<Settings, 'baseUrl' | 'allowStdio' | 'dataDirectory' | 'commandEnvironment' | 'limits'>
-  network: Pick<HttpClientOptions, 'policy' | 'connectTimeoutMs' | 'ownOrigins' | 'resolveName'>
+  network: Pick<HttpClientOptions, 'policy' | 'connectTimeoutMs' | 'ownOrigins' | 'findCreator' | 'lookup'>
   findActorByUserId: (userId: string) => Promise<Actor | undefined>
   openGlobals: OpenGlobalsOf
   /** Looks up the servers to which upstreams belong. */

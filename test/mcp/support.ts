@@ -4,6 +4,7 @@ import { createForwardedFor } from '../../src/lib/http/forwarded-for.ts'
 import { MAX_REQUEST_BYTES } from '../../src/lib/kernel/limits.ts'
 import { failure, success } from '../../src/lib/kernel/result.ts'
 import { createAddressPolicy } from '../../src/lib/outbound/address-policy.ts'
+import { operatorLookup } from '../../src/lib/outbound/name-resolver.ts'
 import type { Authorize } from '../../src/mcp/admission.ts'
 import { createMcpRegistry } from '../../src/mcp/registry/registry.ts'
 import { mcpRoutes } from '../../src/mcp/routes.ts'
@@ -119,7 +120,11 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
       createPassthrough: checks =>
         createPassthrough({
           ...checks,
-          proxy: createReverseProxy({ policy: createAddressPolicy({ allow: [] }), connectTimeoutMs: 1_000 }),
+          proxy: createReverseProxy({
+            policy: createAddressPolicy({ allow: [] }),
+            connectTimeoutMs: 1_000,
+            lookup: operatorLookup(),
+          }),
           baseUrl: 'http://localhost:8080',
           maxRequestBytes: MAX_REQUEST_BYTES,
           forwardedFor: createForwardedFor([]),

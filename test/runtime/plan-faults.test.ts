@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { ExecutionRecord } from '../../src/history/execution-record.ts'
 import { createAddressPolicy } from '../../src/lib/outbound/address-policy.ts'
 import { createHttpClient } from '../../src/lib/outbound/client.ts'
+import { operatorLookup } from '../../src/lib/outbound/name-resolver.ts'
 import { createResponseCache } from '../../src/results/cache/response-cache.ts'
 import { createMasker, MaskingError } from '../../src/results/mask/masking.ts'
 import type { ShapingContext } from '../../src/results/shape/shape-by-rules.ts'
@@ -22,6 +23,7 @@ it('a call whose plan cannot be built fails and is recorded like any failed call
     connectTimeoutMs: 1_000,
     maxSockets: 1,
     ownOrigins: [],
+    lookup: operatorLookup(),
   })
   onTestFinished(async () => {
     await http.close()

@@ -3,6 +3,7 @@ import { success } from '../kernel/result.ts'
 import { createHttpClient } from './client.ts'
 import type { ResponseHead } from './dispatch.ts'
 import { MAX_STATUS, toOutboundError, unknownStatusProblem } from './faults.ts'
+import { operatorLookup } from './name-resolver.ts'
 import type { HttpClient, OutboundRequest } from './outbound-request.ts'
 
 /** Statuses of responses without a body (Fetch standard, "null body status"). */
@@ -78,6 +79,7 @@ export const createTrustedFetch = (bounds: FetchBounds): { fetch: BoundedFetch; 
     maxRedirects: 0,
     connectTimeoutMs: Math.min(CONNECT_TIMEOUT_MS, bounds.timeoutMs),
     maxSockets: MAX_SOCKETS,
+    lookup: operatorLookup(),
   })
   return { fetch: createBoundedFetch(client, { ...bounds, organizationId: undefined }), close: () => client.close() }
 }

@@ -1,4 +1,5 @@
 import { isIP, type LookupFunction, type Socket } from 'node:net'
+import { LRUCache } from 'lru-cache'
 import { buildConnector } from 'undici'
 import { noteShortage } from '../process/file-descriptors.ts'
 import type { AddressPolicy } from './address-policy.ts'
@@ -44,8 +45,10 @@ const guardLookup =
     lookup(hostname, { ...options, all: true }, check, organizationId)
   }
 
-/** Maximum number of organizations whose connectors are stored. When it is reached, all of them are dropped. */
+/** Maximum number of organizations whose connectors are stored. A connector holds TLS sessions, which save a round trip. */
 const MAX_CONNECTORS = 256
+/** The connector of Patchbay's own requests. */
+const NO_ORGANIZATION = ''
 
 export type ConnectorOptions = { policy: AddressPolicy; lookup: OutboundLookup; connectTimeoutMs: number }
 
@@ -58,7 +61,10 @@ export type ConnectorFor = (organizationId: string | undefined) => buildConnecto
  * HTTP/1.1 only. Certificates are always verified. Proxy settings in the environment are ignored.
  */
 export const createConnectors = ({ policy, lookup, connectTimeoutMs }: ConnectorOptions): ConnectorFor => {
-  const connectors = new Map<string | undefined, buildConnector.connector>()
+  const connectors = new LRUCache<string, buildConnector.connector>({
+    maxSize: MAX_CONNECTORS,
+    sizeCalculation: () => 1,
+  })
 
   const refusePeer = ({ remoteAddress }: Socket): Error | undefined => {
     // The socket has already been reset.
@@ -97,12 +103,9 @@ export const createConnectors = ({ policy, lookup, connectTimeoutMs }: Connector
   }
 
   return organizationId => {
-    const known = connectors.get(organizationId)
-    if (known !== undefined) return known
-    // A connector holds only TLS sessions, which save a round trip.
-    if (connectors.size >= MAX_CONNECTORS) connectors.clear()
-    const connector = create(organizationId)
-    connectors.set(organizationId, connector)
+    const key = organizationId ?? NO_ORGANIZATION
+    const connector = connectors.get(key) ?? create(organizationId)
+    connectors.set(key, connector)
     return connector
   }
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { makeScratchFolder } from '../../../scripts/scratch-folder.ts'
 import { createAddressPolicy } from '../../../src/lib/outbound/address-policy.ts'
-import { createNameResolver, type NameResolverOptions } from '../../../src/lib/outbound/name-resolver.ts'
+import { createNameResolver, type NameResolverOptions, toLookup } from '../../../src/lib/outbound/name-resolver.ts'
 import { createSystemResolver } from '../../../src/lib/outbound/system-resolver.ts'
 import { type FakeName, startFakeNameServer } from '../../support/fake-name-server.ts'
 import { buildClient, faultOf, requestTo, startApi } from './apis.ts'
@@ -200,6 +200,49 @@ describe('an organization with eight silent names', () => {
   })
 })
 
+describe('organizations that one user created', () => {
+  const names = {
+    ...Object.fromEntries(silentNames(60).map(name => [name, SILENT])),
+    'good.example': { a: ['192.0.2.1'] },
+  }
+  const askedNames = (asked: readonly string[]): number => new Set(asked.map(one => one.split(' ')[1])).size
+
+  it('have at most 16 lookups in progress', async () => {
+    const { look, server } = await build(
+      { ...names },
+      {
+        deadlineMs: 600_000,
+        findCreator: async organization => (organization === 'other' ? 'ben' : 'ann'),
+      },
+    )
+    const all = silentNames(24).map((name, index) => look(name, `org${index % 4}`))
+    await expect.poll(() => askedNames(server.asked)).toBe(16)
+    // The name servers answer in the order of the questions. So the others, if they were asked, would be known by now.
+    expect(await look('good.example', 'other')).toEqual(['192.0.2.1'])
+    expect(askedNames(server.asked)).toBe(17)
+    for (const name of silentNames(24)) server.names[name] = { a: ['192.0.2.2'] }
+    expect(await Promise.all(all)).toEqual(all.map(() => ['192.0.2.2']))
+  })
+
+  it('leave half of all lookups to others once their name servers have been silent', async () => {
+    const { look, server } = await build(names, {
+      deadlineMs: 1_000,
+      findCreator: async organization => `creator of ${organization}`,
+    })
+    const organizations = ['a', 'b', 'c', 'd', 'e', 'f']
+    const lookOnce = () =>
+      Promise.all(organizations.map((organization, index) => look(`silent${index}.example`, organization)))
+    await lookOnce()
+    // The queries may end a moment later.
+    await lookOnce()
+    server.asked.length = 0
+    const waiting = silentNames(60).map((name, index) => look(name, organizations[index % 6]))
+    await expect.poll(() => askedNames(server.asked)).toBe(24)
+    expect(await look('good.example', 'other')).toEqual(['192.0.2.1'])
+    await Promise.all(waiting)
+  })
+})
+
 describe('the hosts file', () => {
   it('comes first, with all addresses of a name, and is read again when it has changed', async () => {
     const { look, hostsPath, server } = await build({ 'api.example': { a: ['192.0.2.1'] } })
@@ -287,14 +330,14 @@ describe('a client without a lookup of its own', () => {
   const buildNamedClient = async (names: Record<string, FakeName>, options: Partial<NameResolverOptions> = {}) => {
     const { resolve, fake } = await build(names, options)
     const policy = createAddressPolicy({ allow: ['127.0.0.1'] })
-    return { client: buildClient({ policy, lookup: undefined, resolveName: resolve }), fake }
+    return { client: buildClient({ policy, lookup: toLookup(resolve) }), fake }
   }
 
   it('connects to the other family when one does not accept connections', async () => {
     const api = await startApi((_, response) => response.end('reached'))
     const policy = createAddressPolicy({ allow: ['127.0.0.1', '::1'] })
     const { resolve } = await build({ 'both.example': { a: ['127.0.0.1'], aaaa: ['::1'] } })
-    const client = buildClient({ policy, lookup: undefined, resolveName: resolve })
+    const client = buildClient({ policy, lookup: toLookup(resolve) })
     expect((await client.send(requestTo(`http://both.example:${api.port}/`))).body.toString()).toBe('reached')
     const v6 = await startApi((_, response) => response.end('reached'), '::1')
     expect((await client.send(requestTo(`http://both.example:${v6.port}/`))).body.toString()).toBe('reached')
