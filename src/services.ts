@@ -80,7 +80,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
   lifecycle.onClose(() => db.close())
   const notices = createNotices(logger)
   lifecycle.onClose(watchFileDescriptors(notices).close)
-  const databaseHealth = createDatabaseHealth({ db, notices })
+  const databaseHealth = createDatabaseHealth({ db, target: settings.database, notices })
   lifecycle.onClose(databaseHealth.close)
   const bus = createEventBus({ logger })
   const changes = await createChanges({ db, target: settings.database, bus, logger })

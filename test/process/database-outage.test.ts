@@ -1,3 +1,4 @@
+import { Client } from 'pg'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
 import { insertToken } from '../oauth/support/tokens.ts'
@@ -16,6 +17,8 @@ if (postgres === undefined) throw new Error('there is no database to test on')
 const OUTAGES = ['refuse', 'freeze'] as const
 const UNKNOWN = `pbk_${'A'.repeat(43)}`
 const METRICS_TOKEN = 'M'.repeat(43)
+/** The default of pg. */
+const POOL_SIZE = 10
 const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS
 
@@ -141,6 +144,25 @@ it('a token that expires during the outage is invalid', async () => {
   const { services } = patchbay
   const { userId, serverId } = await services.db.oAuthArtifact.findFirstOrThrow({ where: { kind: 'AccessToken' } })
   const wish = { origin: patchbay.origin, userId: userId ?? '', serverId: serverId ?? '', endsIn: MINUTE_MS }
+it('an outage is not reported while other queries use all connections', async () => {
+  const blocker = new Client({ connectionString: database.url })
+  await blocker.connect()
+  await blocker.query('SELECT pg_advisory_lock(7)')
+  const countWaiting = async (): Promise<number> => {
+    const { rows } = await blocker.query("SELECT 1 FROM pg_stat_activity WHERE wait_event = 'advisory'")
+    return rows.length
+  }
+  const { db, databaseHealth } = patchbay.services
+  const query = async () => db.$executeRaw`SELECT pg_advisory_xact_lock_shared(7)`
+  const queries = Array.from({ length: POOL_SIZE }, query)
+  await expect.poll(countWaiting).toBe(POOL_SIZE)
+  await databaseHealth.check()
+  expect(patchbay.services.notices.list('problem')).toEqual([])
+  expect(await readiness(patchbay.origin, '?strict')).toMatchObject({ code: 200, status: 'ok' })
+  await blocker.end()
+  await Promise.all(queries)
+})
+
   const { token } = await insertToken(services, wish)
   expect(await statusesOf(token)).toEqual([200])
   await proxy.refuse()

@@ -3,6 +3,8 @@ import { AppError } from '../kernel/errors.ts'
 import type { Notices } from '../process/notices.ts'
 import type { Database, OpenDatabase } from './client.ts'
 import { DatabaseFailure, type DatabaseFault, databaseUnreachable } from './failures.ts'
+import { createProbe } from './probe.ts'
+import type { DatabaseTarget } from './target.ts'
 
 /** How long a probe waits for the database. */
 const PROBE_TIMEOUT_MS = 2_000
@@ -39,17 +41,18 @@ const errorOf = async (query: PromiseLike<unknown>): Promise<unknown> => {
   }
 }
 
-const probe = (db: Database): Promise<unknown> => errorOf(db.$queryRaw`SELECT 1`)
-
 /** Writes without changing anything that is read. */
 const canWrite = async (db: Database): Promise<boolean> =>
   (await errorOf(db.installation.updateMany({ data: { updatedAt: new Date() } }))) === undefined
+
+export type DatabaseHealthParts = { db: OpenDatabase; target: DatabaseTarget; notices: Notices }
 
 /**
  * Watches the database, and reports in `notices` while it is unreachable, damaged or cannot be written. Notices failures
  * from queries and from regular probes. Damage is reported until the process ends.
  */
-export const createDatabaseHealth = ({ db, notices }: { db: OpenDatabase; notices: Notices }) => {
+export const createDatabaseHealth = ({ db, target, notices }: DatabaseHealthParts) => {
+  const probe = createProbe(db, target)
   let timer: NodeJS.Timeout | undefined
   let probing: Promise<void> | undefined
   let isClosed = false
@@ -69,7 +72,8 @@ export const createDatabaseHealth = ({ db, notices }: { db: OpenDatabase; notice
     error instanceof DatabaseFailure ? error.fault === 'unreachable' : !(error instanceof AppError)
 
   const probeOnce = async (): Promise<void> => {
-    const error = await probe(db)
+    const error = await errorOf(probe.run())
+    if (error !== undefined || isClosed) probe.close()
     if (isClosed) return
     if (error === undefined) notices.clear('database_unreachable')
     else if (isOutage(error)) beginOutage(error)
@@ -123,6 +127,7 @@ export const createDatabaseHealth = ({ db, notices }: { db: OpenDatabase; notice
     close: async (): Promise<void> => {
       isClosed = true
       clearTimeout(timer)
+      probe.close()
       await probing
     },
   }
