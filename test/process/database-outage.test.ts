@@ -7,6 +7,7 @@ import { startTestApp, type TestApp } from '../support/app.ts'
 import { type DatabaseProxy, startDatabaseProxy } from '../support/database-proxy.ts'
 import { databaseKinds, type TestDatabase } from '../support/databases.ts'
 import { echo, type FakeApi, startFakeApi } from '../support/fake-api.ts'
+import { signInToPages, textOf } from '../support/signed-in.ts'
 import { callTool } from './calls.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
@@ -16,9 +17,9 @@ if (postgres === undefined) throw new Error('there is no database to test on')
 
 const OUTAGES = ['refuse', 'freeze'] as const
 const UNKNOWN = `pbk_${'A'.repeat(43)}`
-const METRICS_TOKEN = 'M'.repeat(43)
 /** The default of pg. */
 const POOL_SIZE = 10
+const METRICS_TOKEN = 'M'.repeat(43)
 const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS
 
@@ -37,6 +38,7 @@ const metric = async (): Promise<string | undefined> => {
   return /^patchbay_problem\{problem="database_unreachable"\} (\d)$/m.exec(await response.text())?.[1]
 }
 
+let operator: string
 let tokens: { personal: string; unused: string; oauth: string }
 
 const pass = (ms: number): void => void vi.setSystemTime(Date.now() + ms)
@@ -53,6 +55,7 @@ beforeEach(async () => {
   api = await startFakeApi(echo)
   patchbay = await startTestApp({ databaseUrl: proxy.url, env: { PATCHBAY_METRICS_TOKEN: METRICS_TOKEN } })
   const builder = await signUp(patchbay.origin)
+  operator = builder.email
   const tools = [{ name: 'get_thing', method: 'GET', url: `${api.origin}/thing` }]
   const made = await makeServer(builder, tools, { server: { access: 'private' } })
   url = made.url
@@ -121,6 +124,17 @@ describe.each(OUTAGES)('while PostgreSQL is unreachable (%s)', outage => {
     expect(await metric()).toBe('0')
   })
 
+  it('the operator’s page shows the problem and what to do', async () => {
+    const browser = await signInToPages(patchbay.origin, operator)
+    expect((await browser.get('/operator')).status).toBe(200)
+    await proxy[outage]()
+    const page = await browser.get('/operator')
+    expect(page.status).toBe(503)
+    expect(textOf(page.html)).toMatch(/database cannot be reached\b.*DATABASE_URL.*patchbay doctor/)
+    await proxy.restore()
+    await vi.waitFor(async () => expect((await browser.get('/operator')).status).toBe(200), { timeout: 20_000 })
+  })
+
   it('a server that is not in memory fails with an error that names the database', async () => {
     await proxy[outage]()
     const missing = `${patchbay.origin}/s/01990000-0000-7000-8000-000000000000`
@@ -130,20 +144,6 @@ describe.each(OUTAGES)('while PostgreSQL is unreachable (%s)', outage => {
   })
 })
 
-it('a token that was revoked before the outage stays invalid', async () => {
-  const { services } = patchbay
-  const { userId } = await services.db.oAuthArtifact.findFirstOrThrow({ where: { kind: 'AccessToken' } })
-  await services.db.oAuthArtifact.deleteMany({ where: { kind: 'AccessToken' } })
-  await services.changes.commit(async (_tx, announce) => announce({ type: 'access_changed', userId: userId ?? '' }))
-  await proxy.refuse()
-  pass(6 * SECOND_MS)
-  expect(await call(tokens.oauth)).toEqual(uncheckable)
-})
-
-it('a token that expires during the outage is invalid', async () => {
-  const { services } = patchbay
-  const { userId, serverId } = await services.db.oAuthArtifact.findFirstOrThrow({ where: { kind: 'AccessToken' } })
-  const wish = { origin: patchbay.origin, userId: userId ?? '', serverId: serverId ?? '', endsIn: MINUTE_MS }
 it('an outage is not reported while other queries use all connections', async () => {
   const blocker = new Client({ connectionString: database.url })
   await blocker.connect()
@@ -163,6 +163,20 @@ it('an outage is not reported while other queries use all connections', async ()
   await Promise.all(queries)
 })
 
+it('a token that was revoked before the outage stays invalid', async () => {
+  const { services } = patchbay
+  const { userId } = await services.db.oAuthArtifact.findFirstOrThrow({ where: { kind: 'AccessToken' } })
+  await services.db.oAuthArtifact.deleteMany({ where: { kind: 'AccessToken' } })
+  await services.changes.commit(async (_tx, announce) => announce({ type: 'access_changed', userId: userId ?? '' }))
+  await proxy.refuse()
+  pass(6 * SECOND_MS)
+  expect(await call(tokens.oauth)).toEqual(uncheckable)
+})
+
+it('a token that expires during the outage is invalid', async () => {
+  const { services } = patchbay
+  const { userId, serverId } = await services.db.oAuthArtifact.findFirstOrThrow({ where: { kind: 'AccessToken' } })
+  const wish = { origin: patchbay.origin, userId: userId ?? '', serverId: serverId ?? '', endsIn: MINUTE_MS }
   const { token } = await insertToken(services, wish)
   expect(await statusesOf(token)).toEqual([200])
   await proxy.refuse()
