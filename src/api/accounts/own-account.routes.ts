@@ -32,7 +32,8 @@ export const ownAccountRoutes: FastifyPluginAsyncZod<{ accounts: AccountService 
   routes.route('PUT', 202)(
     '/me/email',
     {
-      summary: 'Request a change of your email address; it changes once you are signed in and use the link sent to the new one',
+      summary:
+        'Request a change of your email address; it changes once you are signed in and use the link sent to the new one',
       body: EmailChange,
     },
     viewAsIs(MessageView),
