@@ -152,7 +152,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
   )
   const { upstreamOAuth, upstreamConnections } = upstreams
   const passthrough = passthroughPlugin({ bus, network: upstreamNetwork, accounts: upstreamOAuth.accounts }, lifecycle)
-  const tools = toolsPlugin({ ...common, uses, countTokens: counting.count })
+  const tools = toolsPlugin({ ...common, uses, tokenCounterFor: counting.counterFor })
   const servers = serversPlugin(
     { ...common, verifyMcpToken, endAccountsOf: upstreamOAuth.removeAccountsOfServer },
     lifecycle,
@@ -204,7 +204,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
     upkeep,
     setup,
     verifyMcpToken,
-    countTokens: counting.count,
+    tokenCounterFor: counting.counterFor,
     pendingUpstreamAuthorizations: upstreamOAuth.pendingAuthorizations,
     upstreamStateOf,
     upstreamStates: createStateDigest({ listKnown: upstreamConnections.listKnown, stateOf: upstreamStateOf }),
