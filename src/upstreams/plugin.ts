@@ -77,7 +77,7 @@ export const upstreamsPlugin = (needs: UpstreamsNeeds, lifecycle: Lifecycle) => 
     environment: settings.commandEnvironment,
   })
   const reaped = processes.reap()
-  if (reaped > 0) logger.warn({ reaped }, 'ended upstream processes that an earlier run left behind')
+  if (reaped > 0) logger.warn({ reaped }, 'ended processes of MCP servers that an earlier run left behind')
   const connections = createUpstreamConnections({
     load: loading.loadUpstreams,
     listEagerServerIds: () => listEagerServerIds(db),
@@ -95,7 +95,7 @@ export const upstreamsPlugin = (needs: UpstreamsNeeds, lifecycle: Lifecycle) => 
     db,
     changes,
     connections,
-    onError: (error, id) => logger.error({ err: error, id }, "an upstream's catalogue could not be stored"),
+    onError: (error, id) => logger.error({ err: error, id }, 'the catalogue of an MCP server could not be stored'),
   })
   lifecycle.onClose(catalogues.close)
   const conversation = createUpstreamConversation(connections)
