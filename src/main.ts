@@ -109,7 +109,7 @@ export const serveInstallation = async ({ settings, services, logger, announce }
       services.upkeep.start()
       services.upstreamConnections
         .start()
-        .catch(error => logger.error({ err: error }, 'could not connect the upstreams that connect at startup'))
+        .catch(error => logger.error({ err: error }, 'could not connect the MCP servers that connect at startup'))
       await announce()
       return await untilStop(signals, app.announceStop, settings.shutdownDelayMs, logger)
     } finally {

@@ -97,8 +97,9 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
   const ownOrigins = ownOriginsOf(settings)
   const policy = createAddressPolicy({ allow: settings.allowPrivateNetworks })
   const usesSystem = settings.allowPrivateNetworks.length > 0 || options.upstreamPolicy !== undefined
-  const names = createNameResolver({ usesSystem, ...options.names })
-  const network = { policy, connectTimeoutMs: CONNECT_TIMEOUT_MS, ownOrigins, lookup: toLookup(names.resolve) }
+  const findCreator = createCreatorLookup(db, databaseHealth)
+  const lookup = toLookup(createNameResolver({ usesSystem, findCreator, ...options.names }).resolve)
+  const network = { policy, connectTimeoutMs: CONNECT_TIMEOUT_MS, ownOrigins, findCreator, lookup }
   const upstreamNetwork = { ...network, policy: options.upstreamPolicy ?? policy }
   const common = { settings, db, databaseHealth, notices, changes, bus, sealing, logger, counters, mailer }
 
@@ -111,7 +112,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
   const verifyMcpToken: VerifyMcpToken = token => accounts.verifyMcpToken(token) ?? oauth.oauthTokens.verify(token)
 
   // Closed after the recorder, which counts the tokens of the last calls before it writes them.
-  const workers = createJobPool({ findCreator: createCreatorLookup(db, databaseHealth) })
+  const workers = createJobPool({ findCreator })
   lifecycle.onClose(workers.close)
   const history = historyPlugin(common, lifecycle)
   const counting = createTokenWork(workers.job('count-tokens'))
@@ -152,7 +153,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
   const { upstreamOAuth, upstreamConnections } = upstreams
   const passthrough = passthroughPlugin({ bus, network: upstreamNetwork, accounts: upstreamOAuth.accounts }, lifecycle)
   const checkSchema = workers.job('check-schema')
-  const tools = toolsPlugin({ ...common, uses, countTokens: counting.count, checkSchema })
+  const tools = toolsPlugin({ ...common, uses, tokenCounterFor: counting.counterFor, checkSchema })
   const servers = serversPlugin(
     { ...common, verifyMcpToken, endAccountsOf: upstreamOAuth.removeAccountsOfServer },
     lifecycle,
@@ -204,7 +205,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
     upkeep,
     setup,
     verifyMcpToken,
-    countTokens: counting.count,
+    tokenCounterFor: counting.counterFor,
     pendingUpstreamAuthorizations: upstreamOAuth.pendingAuthorizations,
     upstreamStateOf,
     upstreamStates: createStateDigest({ listKnown: upstreamConnections.listKnown, stateOf: upstreamStateOf }),

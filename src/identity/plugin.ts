@@ -23,5 +23,5 @@ export const identityPlugin = ({ settings, setup, ...needs }: IdentityNeeds, lif
     { name: 'remove ended sessions', run: signal => removeEndedSessions(db, new Date(), signal) },
     { name: 'remove expired links', run: signal => removeExpiredLinks(db, new Date(), signal) },
   )
-  return { accounts, audit, sessionStore: createSessionStore(db) }
+  return { accounts, audit, sessionStore: createSessionStore(db, needs.databaseHealth) }
 }

@@ -1,4 +1,9 @@
-import { MAX_CONNECTION_WAIT_MS, MAX_SOCKETS_OF_ORGANIZATION, MAX_SOCKETS_PER_ORIGIN } from '../lib/kernel/limits.ts'
+import {
+  MAX_CONNECTION_WAIT_MS,
+  MAX_SOCKETS_OF_CREATOR,
+  MAX_SOCKETS_OF_ORGANIZATION,
+  MAX_SOCKETS_PER_ORIGIN,
+} from '../lib/kernel/limits.ts'
 import { createHttpClient, type HttpClientOptions } from '../lib/outbound/client.ts'
 import type { Lifecycle } from '../lib/process/lifecycle.ts'
 import type { Logger } from '../lib/process/logger.ts'
@@ -8,7 +13,7 @@ import { createExecutionService, type ExecutionServiceParts } from './execution.
 export type RuntimeNeeds = Omit<ExecutionServiceParts, 'http' | 'limits' | 'onInternalError' | 'onSkipped'> & {
   settings: Pick<Settings, 'limits'>
   logger: Logger
-  network: Pick<HttpClientOptions, 'policy' | 'connectTimeoutMs' | 'ownOrigins' | 'lookup'>
+  network: Pick<HttpClientOptions, 'policy' | 'connectTimeoutMs' | 'ownOrigins' | 'findCreator' | 'lookup'>
   /** APIs implemented in this process, by origin. */
   inProcess: NonNullable<HttpClientOptions['inProcess']>
 }
@@ -23,7 +28,11 @@ export const runtimePlugin = (
     ...network,
     maxRedirects: limits.maxRedirects,
     maxSockets: MAX_SOCKETS_PER_ORIGIN,
-    share: { maxSockets: MAX_SOCKETS_OF_ORGANIZATION, maxWaitMs: MAX_CONNECTION_WAIT_MS },
+    share: {
+      maxSockets: MAX_SOCKETS_OF_ORGANIZATION,
+      maxSocketsOfCreator: MAX_SOCKETS_OF_CREATOR,
+      maxWaitMs: MAX_CONNECTION_WAIT_MS,
+    },
     inProcess,
   })
   lifecycle.onClose(http.close)

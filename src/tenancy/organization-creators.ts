@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { createSingleFlight } from '../lib/cache/single-flight.ts'
 import type { Database } from '../lib/db/client.ts'
 import type { DatabaseHealth } from '../lib/db/health.ts'
 
@@ -11,17 +12,19 @@ const MAX_CACHED = 10_000
 export const createCreatorLookup = (db: Database, { whileReachable }: Pick<DatabaseHealth, 'whileReachable'>) => {
   // `null`: unknown.
   const creators = new LRUCache<string, { id: string | null }>({ maxSize: MAX_CACHED, sizeCalculation: () => 1 })
+  const lookups = createSingleFlight<string | undefined>()
+
+  const load = async (organizationId: string): Promise<string | undefined> => {
+    const query = { where: { id: organizationId }, select: { creatorId: true } }
+    const row = await whileReachable(() => db.organization.findUnique(query))
+    const id = row?.creatorId ?? null
+    creators.set(organizationId, { id })
+    return id ?? undefined
+  }
+
   return async (organizationId: string): Promise<string | undefined> => {
     const known = creators.get(organizationId)
     if (known !== undefined) return known.id ?? undefined
-    try {
-      const query = { where: { id: organizationId }, select: { creatorId: true } }
-      const row = await whileReachable(() => db.organization.findUnique(query))
-      const id = row?.creatorId ?? null
-      creators.set(organizationId, { id })
-      return id ?? undefined
-    } catch {
-      return undefined
-    }
+    return lookups.run(organizationId, () => load(organizationId)).catch(() => undefined)
   }
 }

@@ -1,5 +1,5 @@
 import type { Settings } from '../lib/process/settings.ts'
-import type { TokenCounter } from '../lib/tokens/token-counter.ts'
+import type { TokenCounterFor } from '../lib/tokens/token-counter.ts'
 import type { Job } from '../lib/worker/job.ts'
 import { createSchemaChecks } from './schemas/schema-check.ts'
 import type { SchemaCheckJob, SchemaCheckOutcome } from './schemas/schema-check-job.ts'
@@ -10,11 +10,11 @@ import { createToolService } from './tools.service.ts'
 
 export type ToolsNeeds = ToolkitServiceParts & {
   settings: { limits: Pick<Settings['limits'], 'maxToolTimeoutMs'> }
-  countTokens: TokenCounter
+  tokenCounterFor: TokenCounterFor
   checkSchema: Job<SchemaCheckJob, SchemaCheckOutcome>
 }
 
-export const toolsPlugin = ({ settings, countTokens, checkSchema, ...needs }: ToolsNeeds) => {
+export const toolsPlugin = ({ settings, tokenCounterFor, checkSchema, ...needs }: ToolsNeeds) => {
   const schemaChecks = createSchemaChecks(checkSchema)
   const tools = createToolService({ ...needs, schemaChecks, maxTimeoutMs: settings.limits.maxToolTimeoutMs })
   return {
@@ -22,6 +22,6 @@ export const toolsPlugin = ({ settings, countTokens, checkSchema, ...needs }: To
     toolkitCatalogue: createToolkitCatalogue(needs),
     tools,
     schemaChecks,
-    toolLint: createToolLint({ db: needs.db, tools, count: countTokens }),
+    toolLint: createToolLint({ db: needs.db, tools, tokenCounterFor }),
   }
 }

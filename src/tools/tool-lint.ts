@@ -1,6 +1,6 @@
 import type { Database } from '../lib/db/client.ts'
 import type { Actor } from '../lib/kernel/actor.ts'
-import type { TokenCounter } from '../lib/tokens/token-counter.ts'
+import type { TokenCounterFor } from '../lib/tokens/token-counter.ts'
 import { TOKEN_ENCODING } from '../lib/tokens/tokens.ts'
 import { inputSchemaOf } from '../templates/input-schema.ts'
 import type { Finding, ShownTool } from './lint/finding.ts'
@@ -28,11 +28,11 @@ const toShown = (definition: ToolDefinition): ShownTool => {
 export const createToolLint = ({
   db,
   tools,
-  count,
+  tokenCounterFor,
 }: {
   db: Database
   tools: Pick<ToolService, 'getTool'>
-  count: TokenCounter
+  tokenCounterFor: TokenCounterFor
 }) => {
   const findSimilar = async (tool: ShownTool, { toolkitId, toolId }: ToolPlace): Promise<Finding | undefined> => {
     if (toolkitId === undefined) return undefined
@@ -40,10 +40,10 @@ export const createToolLint = ({
     return lintSimilarTool(tool, others)
   }
 
-  /** Lints a saved or unsaved tool as the model would see it. The caller checks access to the toolkit. */
-  const lintShown = async (tool: ShownTool, place: ToolPlace): Promise<ToolLint> => {
+  /** Lints a saved or unsaved tool as the model would see it, for a user. The caller checks access to the toolkit. */
+  const lintShown = async (userId: string, tool: ShownTool, place: ToolPlace): Promise<ToolLint> => {
     const { name, description, inputSchema } = tool
-    const tokens = await count(JSON.stringify({ name, description, inputSchema }))
+    const tokens = await tokenCounterFor(userId)(JSON.stringify({ name, description, inputSchema }))
     return {
       encoding: TOKEN_ENCODING,
       tokens,
@@ -56,7 +56,7 @@ export const createToolLint = ({
     /** Lints a saved tool of the actor's organizations or of a public toolkit. */
     lintSaved: async (actor: Actor, id: string): Promise<ToolLint> => {
       const tool = await tools.getTool(actor, id)
-      const lint = await lintShown(toShown(tool), { toolkitId: tool.toolkitId, toolId: id })
+      const lint = await lintShown(actor.userId, toShown(tool), { toolkitId: tool.toolkitId, toolId: id })
       return { ...lint, findings: sortFindings([...lintRequest(tool, false), ...lint.findings]) }
     },
   }

@@ -31,7 +31,7 @@ type UpstreamsNeeds = {
   sealing: Sealing
   logger: Logger
   settings: Pick<Settings, 'baseUrl' | 'allowStdio' | 'dataDirectory' | 'commandEnvironment' | 'limits'>
-  network: Pick<HttpClientOptions, 'policy' | 'connectTimeoutMs' | 'ownOrigins' | 'lookup'>
+  network: Pick<HttpClientOptions, 'policy' | 'connectTimeoutMs' | 'ownOrigins' | 'findCreator' | 'lookup'>
   findActorByUserId: (userId: string) => Promise<Actor | undefined>
   openGlobals: OpenGlobalsOf
   compileOutputSchemas: CompileOutputSchemas
@@ -79,7 +79,7 @@ export const upstreamsPlugin = (needs: UpstreamsNeeds, lifecycle: Lifecycle) => 
     environment: settings.commandEnvironment,
   })
   const reaped = processes.reap()
-  if (reaped > 0) logger.warn({ reaped }, 'ended upstream processes that an earlier run left behind')
+  if (reaped > 0) logger.warn({ reaped }, 'ended processes of MCP servers that an earlier run left behind')
   const connections = createUpstreamConnections({
     load: loading.loadUpstreams,
     listEagerServerIds: () => listEagerServerIds(db),
@@ -97,8 +97,8 @@ export const upstreamsPlugin = (needs: UpstreamsNeeds, lifecycle: Lifecycle) => 
     db,
     changes,
     connections,
-    compileOutputSchemas: needs.compileOutputSchemas,
-    onError: (error, id) => logger.error({ err: error, id }, "an upstream's catalogue could not be stored"),
+      compileOutputSchemas: needs.compileOutputSchemas,
+      onError: (error, id) => logger.error({ err: error, id }, 'the catalogue of an MCP server could not be stored'),
   })
   lifecycle.onClose(catalogues.close)
   const conversation = createUpstreamConversation(connections)

@@ -309,7 +309,7 @@ describe('importing MCP servers into a running Patchbay', () => {
       imported: [],
       stderr: 'patchbay: 2 of 2 MCP servers could not be imported.\n',
     })
-    expect(again.skipped[0]?.why).toContain('already has an upstream "designs"')
+    expect(again.skipped[0]?.why).toContain('already has an MCP server named "designs"')
     expect(await take(['--only', 'nothing', '--server', id], place, builder)).toMatchObject({
       code: 1,
       stderr: 'patchbay: No MCP server called "nothing" was found.\n',

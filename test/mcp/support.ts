@@ -4,7 +4,7 @@ import { createForwardedFor } from '../../src/lib/http/forwarded-for.ts'
 import { MAX_REQUEST_BYTES } from '../../src/lib/kernel/limits.ts'
 import { failure, success } from '../../src/lib/kernel/result.ts'
 import { createAddressPolicy } from '../../src/lib/outbound/address-policy.ts'
-import { operatorNames, toLookup } from '../../src/lib/outbound/name-resolver.ts'
+import { operatorLookup } from '../../src/lib/outbound/name-resolver.ts'
 import type { Authorize } from '../../src/mcp/admission.ts'
 import { createMcpRegistry } from '../../src/mcp/registry/registry.ts'
 import { mcpRoutes } from '../../src/mcp/routes.ts'
@@ -122,8 +122,8 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
           ...checks,
           proxy: createReverseProxy({
             policy: createAddressPolicy({ allow: [] }),
-            lookup: toLookup(operatorNames().resolve),
             connectTimeoutMs: 1_000,
+            lookup: operatorLookup(),
           }),
           baseUrl: 'http://localhost:8080',
           maxRequestBytes: MAX_REQUEST_BYTES,

@@ -2,9 +2,9 @@ import { createServer } from 'node:net'
 import { Writable } from 'node:stream'
 import { expect, it, onTestFinished } from 'vitest'
 import { createAddressPolicy } from '../../src/lib/outbound/address-policy.ts'
+import { operatorLookup } from '../../src/lib/outbound/name-resolver.ts'
 import { createReverseProxy } from '../../src/passthrough/proxy/reverse-proxy.ts'
 import { listen } from '../lib/outbound/apis.ts'
-import { operatorNames, toLookup } from '../../src/lib/outbound/name-resolver.ts'
 
 it('a complete response is not reported as cut off if its connection closes while the reader is paused', async () => {
   const closed = Promise.withResolvers<void>()
@@ -15,7 +15,7 @@ it('a complete response is not reported as cut off if its connection closes whil
   )
   const { port } = await listen(server)
   const policy = createAddressPolicy({ allow: ['127.0.0.0/8'] })
-  const proxy = createReverseProxy({ policy, lookup: toLookup(operatorNames().resolve), connectTimeoutMs: 1_000 })
+  const proxy = createReverseProxy({ policy, connectTimeoutMs: 1_000, lookup: operatorLookup() })
   onTestFinished(() => proxy.close())
   const url = new URL(`http://127.0.0.1:${port}/`)
   const outcome = await new Promise<string>(resolve => {

@@ -49,6 +49,35 @@ describe('a passthrough server of a Patchbay that is stopping', () => {
     await app.close()
   })
 
+  it('sends what it has of a response that it cuts off, which then looks incomplete, and records why', async () => {
+    const app = await startTestApp()
+    const drain = createDrain(app.app.http.server)
+    const http = createServer((request, response) => {
+      request.resume()
+      response.writeHead(200, { 'content-type': 'application/json' }).write('{"begun":')
+    })
+    const { port } = await listen(http)
+    const api = await signUp(app.origin)
+    const { url } = await passTo(api, `http://127.0.0.1:${port}/mcp`)
+    const asking = requestHttp(url, { method: 'POST', agent: false }).end('{}')
+    const [response]: IncomingMessage[] = await once(asking, 'response')
+    let received = ''
+    response?.on('data', chunk => {
+      received += chunk
+    })
+    const ended = new Promise(resolve => response?.on('error', () => {}).once('close', resolve))
+    await until(() => expect(received).toBe('{"begun":'))
+    app.app.beginStop()
+    await drain(() => app.app.http.close(), 100)
+    await ended
+    expect(response?.complete).toBe(false)
+    await app.services.recorder.flush()
+    expect(await app.services.db.execution.findMany({ select: { error: true } })).toEqual([
+      { error: expect.stringMatching(/^Patchbay is shutting down/) },
+    ])
+    await app.close()
+  })
+
   it('sends a JSON-RPC error for a request that it cuts off', async () => {
     const app = await startTestApp()
     const drain = createDrain(app.app.http.server)

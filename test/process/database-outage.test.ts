@@ -6,6 +6,7 @@ import { startTestApp, type TestApp } from '../support/app.ts'
 import { type DatabaseProxy, startDatabaseProxy } from '../support/database-proxy.ts'
 import { databaseKinds, type TestDatabase } from '../support/databases.ts'
 import { echo, type FakeApi, startFakeApi } from '../support/fake-api.ts'
+import { signInToPages, textOf } from '../support/signed-in.ts'
 import { callTool } from './calls.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
@@ -34,6 +35,7 @@ const metric = async (): Promise<string | undefined> => {
   return /^patchbay_problem\{problem="database_unreachable"\} (\d)$/m.exec(await response.text())?.[1]
 }
 
+let operator: string
 let tokens: { personal: string; unused: string; oauth: string }
 
 const pass = (ms: number): void => void vi.setSystemTime(Date.now() + ms)
@@ -50,6 +52,7 @@ beforeEach(async () => {
   api = await startFakeApi(echo)
   patchbay = await startTestApp({ databaseUrl: proxy.url, env: { PATCHBAY_METRICS_TOKEN: METRICS_TOKEN } })
   const builder = await signUp(patchbay.origin)
+  operator = builder.email
   const tools = [{ name: 'get_thing', method: 'GET', url: `${api.origin}/thing` }]
   const made = await makeServer(builder, tools, { server: { access: 'private' } })
   url = made.url
@@ -116,6 +119,17 @@ describe.each(OUTAGES)('while PostgreSQL is unreachable (%s)', outage => {
       { timeout: 20_000 },
     )
     expect(await metric()).toBe('0')
+  })
+
+  it('the operator’s page shows the problem and what to do', async () => {
+    const browser = await signInToPages(patchbay.origin, operator)
+    expect((await browser.get('/operator')).status).toBe(200)
+    await proxy[outage]()
+    const page = await browser.get('/operator')
+    expect(page.status).toBe(503)
+    expect(textOf(page.html)).toMatch(/database cannot be reached\b.*DATABASE_URL.*patchbay doctor/)
+    await proxy.restore()
+    await vi.waitFor(async () => expect((await browser.get('/operator')).status).toBe(200), { timeout: 20_000 })
   })
 
   it('a server that is not in memory fails with an error that names the database', async () => {

@@ -110,12 +110,14 @@ describe('Patchbay after a stop signal', () => {
     const { streamed, sse } = await startStreamedCalls(patchbay, serverId, await beginSession(patchbay, serverId))
     const called = callTool(url, 'get_thing')
     const viaApi = builder.send('POST', `/instances/${instanceIds.get_thing}/call`, { arguments: {} })
-    const isCut = expect(viaApi).rejects.toThrow()
     await api.waiting(4)
     patchbay.kill('SIGTERM')
     expect(await patchbay.ended).toMatchObject({ code: 0, stderr: '' })
     await half.closed
-    await isCut
+    expect(await viaApi).toMatchObject({
+      status: 503,
+      body: { type: 'urn:patchbay:error:unavailable', detail: expect.stringMatching(/^Patchbay is shutting down/) },
+    })
     const error = { code: -32_000, message: expect.stringMatching(/^Patchbay is shutting down/) }
     const { status, text } = await called
     expect([status, JSON.parse(text)]).toEqual([503, expect.objectContaining({ id: expect.any(Number), error })])

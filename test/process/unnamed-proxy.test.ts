@@ -1,5 +1,6 @@
-import { expect, it, vi } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { signUp } from '../support/api-client.ts'
+import { startTestApp } from '../support/app.ts'
 import { runCommand, startPatchbay } from '../support/process.ts'
 import { signInToPages, textOf } from '../support/signed-in.ts'
 
@@ -14,6 +15,9 @@ it.each([
   ['X-Forwarded-Proto', 'https'],
   ['Forwarded', 'for=203.0.113.7'],
   ['Via', '1.1 edge'],
+  // As products send it, without any of the standard headers.
+  ['X-Real-IP', '203.0.113.7'],
+  ['CF-Connecting-IP', '203.0.113.7'],
 ])(
   'a proxy that adds %s and is not named is logged once, and shown to the operator and by doctor',
   async (name, value) => {
@@ -36,6 +40,26 @@ it.each([
     expect(patchbay.stdout().match(HINT)).toHaveLength(1)
   },
 )
+
+it('the advice says how often and when last, and ends a day after the last request', async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2030, 0, 1, 12) })
+  onTestFinished(() => void vi.useRealTimers())
+  const { origin, close } = await startTestApp()
+  onTestFinished(close)
+  const through = (name: string) => adviceOf(origin, { [name]: '203.0.113.7' })
+  await through('X-Forwarded-For')
+  await through('X-Forwarded-For')
+  vi.setSystemTime(Date.UTC(2030, 0, 1, 20))
+  await through('X-Real-IP')
+  const found = expect.stringMatching(/seen 3 times, last at 2030-01-01T20:00:00\.000Z, by the header x-real-ip/)
+  expect(await adviceOf(origin)).toMatchObject({ advice: [found] })
+  vi.setSystemTime(Date.UTC(2030, 0, 2, 19))
+  expect(await adviceOf(origin)).toMatchObject({ advice: [found] })
+  vi.setSystemTime(Date.UTC(2030, 0, 2, 21))
+  expect(await adviceOf(origin)).toMatchObject({ advice: [] })
+  await through('Via')
+  expect(await adviceOf(origin)).toMatchObject({ advice: [expect.stringContaining('seen once, last at')] })
+})
 
 it('a proxy that is named is not reported', async () => {
   const patchbay = await startPatchbay({ env: { PATCHBAY_TRUST_PROXY: '127.0.0.0/8' } })

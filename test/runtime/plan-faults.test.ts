@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { ExecutionRecord } from '../../src/history/execution-record.ts'
 import { createAddressPolicy } from '../../src/lib/outbound/address-policy.ts'
 import { createHttpClient } from '../../src/lib/outbound/client.ts'
-import { operatorNames, toLookup } from '../../src/lib/outbound/name-resolver.ts'
+import { operatorLookup } from '../../src/lib/outbound/name-resolver.ts'
 import { createResponseCache } from '../../src/results/cache/response-cache.ts'
 import { createMasker, MaskingError } from '../../src/results/mask/masking.ts'
 import type { ShapingContext } from '../../src/results/shape/shape-by-rules.ts'
@@ -18,12 +18,12 @@ const History = z.object({ items: z.array(z.object({ tool: z.string(), outcome: 
 it('a call whose plan cannot be built fails and is recorded like any failed call, and the operator sees why', async () => {
   const patchbay = await startTestApp()
   const http = createHttpClient({
-    lookup: toLookup(operatorNames().resolve),
     policy: createAddressPolicy({ allow: [] }),
     maxRedirects: 0,
     connectTimeoutMs: 1_000,
     maxSockets: 1,
     ownOrigins: [],
+    lookup: operatorLookup(),
   })
   onTestFinished(async () => {
     await http.close()

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { signUp } from '../support/api-client.ts'
 import { signInToPages } from '../support/signed-in.ts'
 import { runPatchbay, runUser } from '../support/world.ts'
 
@@ -60,6 +61,15 @@ describe('globals of a server', () => {
     await patchbay.services.db.global.createMany({ data: rows.map(row => ({ ...row, isSecret: true })) })
     expect((await put('key', { value: 'n'.repeat(100) })).status).toBe(200)
     expect((await put('key', { value: 'n'.repeat(101) })).status).toBe(422)
+  })
+
+  it('of another organization’s server are not found, whatever their keys', async () => {
+    const { id } = await ada.create('/servers', { name: 'Own' })
+    const eve = await signUp(patchbay.origin)
+    for (const key of ['valid', 'not%20valid']) {
+      expect((await eve.send('PUT', `/servers/${id}/globals/${key}`, { value: 'v' })).status).toBe(404)
+    }
+    expect((await ada.send('PUT', `/servers/${id}/globals/not%20valid`, { value: 'v' })).status).toBe(400)
   })
 
   it('cannot become a secret if their value is too long for a secret', async () => {

@@ -76,11 +76,17 @@ export const signUp = async (
 export const makeServer = async (
   api: ApiClient,
   tools: readonly Record<string, unknown>[],
-  options: { server?: Record<string, unknown>; bindings?: Record<string, Record<string, unknown>> } = {},
+  options: {
+    /** Needed if the user belongs to several. */
+    organizationId?: string
+    server?: Record<string, unknown>
+    bindings?: Record<string, Record<string, unknown>>
+  } = {},
 ) => {
-  const toolkit = await api.create('/toolkits', { title: 'Toolkit' })
+  const { organizationId } = options
+  const toolkit = await api.create('/toolkits', { title: 'Toolkit', organizationId })
   // Sets no budget, because a budget would add the tools that continue from a cut result.
-  const plain = { name: 'Server', access: 'public', maxResponseTokens: 0 }
+  const plain = { name: 'Server', access: 'public', maxResponseTokens: 0, organizationId }
   const server = await api.create('/servers', { ...plain, ...options.server })
   await api.expectOk('PUT', `/servers/${server.id}/toolkits/${toolkit.id}`)
   const toolIds: Record<string, string> = {}

@@ -142,7 +142,13 @@ describe('an upstream that requires a URL to be opened before the call', () => {
     const client = await connect(kind, await makeTalks('talks-old'))
     expect(await client.callTool('talks_go')).toMatchObject({
       isError: true,
-      content: [{ text: expect.stringContaining('Open this URL first: https://example.com/go') }],
+      content: [
+        {
+          text: expect.stringMatching(
+            /returned the error -32042: (?!MCP error)[^.]+\. Open this URL first: https:\/\/example\.com\/go$/,
+          ),
+        },
+      ],
     })
   })
 })

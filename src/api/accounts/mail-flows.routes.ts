@@ -9,7 +9,7 @@ import {
   ResetRequest,
 } from '../../identity/mail/mail-flows.schema.ts'
 import { noContent, resourceRoutes, viewAsIs } from '../../lib/http/resource-routes.ts'
-import { sessionIdOf, sessionUserIdOf } from '../../lib/http/sessions.ts'
+import { sessionUserIdOf } from '../../lib/http/sessions.ts'
 
 /** Maximum body size. Anyone may send these requests, and an email address, a password and a token are short. */
 const bodyLimit = 16 * 1_024
@@ -50,14 +50,5 @@ export const mailFlowRoutes: FastifyPluginAsyncZod<{ accounts: AccountService }>
     },
     noContent,
     ({ body, request }) => accounts.resetPassword({ ...body, address: request.ip }),
-  )
-  routes.perform(
-    '/email-changes',
-    {
-      summary: 'Change the email address with the link sent to the new one; ends all other sessions',
-      body: LinkToken,
-    },
-    viewAsIs(EmailView),
-    ({ body, request }) => accounts.changeEmail(body.token, request.ip, sessionIdOf(request)),
   )
 }

@@ -3,6 +3,8 @@ import type { AccountService } from '../../identity/accounts.service.ts'
 import {
   ChangedPasswordView,
   EmailChange,
+  EmailView,
+  LinkToken,
   MessageView,
   mailMessages,
   OwnSessionView,
@@ -30,7 +32,8 @@ export const ownAccountRoutes: FastifyPluginAsyncZod<{ accounts: AccountService 
   routes.route('PUT', 202)(
     '/me/email',
     {
-      summary: 'Request a change of your email address; it changes once you use the link sent to the new one',
+      summary:
+        'Request a change of your email address; it changes once you are signed in and use the link sent to the new one',
       body: EmailChange,
     },
     viewAsIs(MessageView),
@@ -38,6 +41,15 @@ export const ownAccountRoutes: FastifyPluginAsyncZod<{ accounts: AccountService 
       await accounts.requestEmailChange(actor, body)
       return { message: messages.emailChange }
     },
+  )
+  routes.perform(
+    '/email-changes',
+    {
+      summary: 'Change your email address with the link sent to the new one; ends all other sessions',
+      body: LinkToken,
+    },
+    viewAsIs(EmailView),
+    ({ actor, body, request }) => accounts.changeEmail(actor, body.token, sessionIdOf(request)),
   )
   routes.put(
     '/me/password',

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { DatabaseHealth } from '../../lib/db/health.ts'
-import { findProxyHeader } from '../../lib/http/unnamed-proxy.ts'
+import { findProxyHeader } from '../../lib/http/proxy-headers.ts'
 import type { Notices } from '../../lib/process/notices.ts'
 
 /** How long a request waits for the database. Orchestrators often wait only one second for the response. */

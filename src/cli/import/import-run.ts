@@ -56,7 +56,7 @@ export const importUpstreams = async (
   }
 
   const importOne = async ({ input, globals: wanted, notes }: UpstreamDraft): Promise<string | undefined> => {
-    if (target.names.has(input.name)) return `The server already has an upstream "${input.name}".`
+    if (target.names.has(input.name)) return `The server already has an MCP server named "${input.name}".`
     // An upstream is enabled only once its globals exist. Starting its command before that would fail.
     const enableLater = input.enabled === true && wanted.length > 0
     const body = z.record(z.string(), z.json()).parse({ ...input, enabled: input.enabled === true && !enableLater })

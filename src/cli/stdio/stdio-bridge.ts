@@ -3,7 +3,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/kernel/json.ts'
 import { createLineReader } from '../../lib/kernel/line-reader.ts'
 import { success } from '../../lib/kernel/result.ts'
-import { operatorNames, toLookup } from '../../lib/outbound/name-resolver.ts'
+import { operatorLookup } from '../../lib/outbound/name-resolver.ts'
 import { createStreamingFetch } from '../../lib/outbound/streaming-fetch.ts'
 import { explainBridgeFault } from './bridge-faults.ts'
 import { createBridgeRequests } from './bridge-requests.ts'
@@ -59,11 +59,11 @@ export const runStdioBridge = async (options: StdioBridgeOptions): Promise<void>
   const guarded = createStreamingFetch({
     // The address comes from the operator alone, so every address is allowed.
     policy: () => success(undefined),
-    lookup: toLookup(operatorNames().resolve),
     organizationId: undefined,
     maxRedirects: 0,
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
     maxSockets: MAX_SOCKETS,
+    lookup: operatorLookup(),
     headersTimeoutMs: RESPONSE_TIMEOUT_MS,
     bodyIdleMs: BODY_IDLE_MS,
     streamIdleMs: STREAM_IDLE_MS,

@@ -5,17 +5,26 @@ import type { User } from '../account.ts'
 import type { MailFlowParts } from '../account-parts.ts'
 import * as userStore from '../accounts.store.ts'
 import { writeAudit } from '../audit/audit.store.ts'
-import { userActor, userTarget } from '../audit/audit-entry.ts'
+import { userTarget } from '../audit/audit-entry.ts'
 import { DEMO_EMAIL } from '../demo-account.ts'
 import { removeSessions } from '../sign-in/sessions.store.ts'
 import { emailChangeConfirmation, emailChangeNotice, emailTakenNotice } from './emails.ts'
-import { issueLink, linkIsOver, takeLink } from './mailed-links.service.ts'
+import { findLinkedUserId, issueLink, linkIsOver, takeLink } from './mailed-links.service.ts'
 import { removeMailedLinks } from './mailed-links.store.ts'
 
 const isTaken = async (tx: Transaction, email: string): Promise<boolean> =>
   email === DEMO_EMAIL || (await userStore.findUserByEmail(tx, email)) !== undefined
 
-/** Operations that change an account's email. A change takes effect once the link sent to the new address is opened. */
+const ofAnotherAccount = (): AppError =>
+  new AppError(
+    'forbidden',
+    'This link changes the email of another account. Sign out, sign in to that account, and open the link again.',
+  )
+
+/**
+ * Operations that change an account's email. A change takes effect once its user, signed in, opens the link sent to the
+ * new address. If that was mistyped, whoever reads the mail there gets nothing.
+ */
 export const createEmailChange = (parts: MailFlowParts) => {
   const { db, changes, mailer, mailQueue, throttle, ownPassword, baseUrl } = parts
 
@@ -48,13 +57,20 @@ export const createEmailChange = (parts: MailFlowParts) => {
       )
     },
 
+    /** Throws `forbidden` if the link belongs to another account. */
+    assertOwnEmailChange: async (actor: Actor, token: string): Promise<void> => {
+      const userId = (await findLinkedUserId(db, 'change_email', token)) ?? actor.userId
+      if (userId !== actor.userId) throw ofAnotherAccount()
+    },
+
     /**
-     * Returns the updated user. Ends all their sessions except `keptSid`. Throws `invalid_request` if the link is no
-     * longer valid or another account has taken the email since.
+     * Returns the actor's updated user. Ends all their sessions except `keptSid`. Throws `invalid_request` if the link is
+     * no longer valid or another account has taken the email since, and `forbidden` if it belongs to another account.
      */
-    changeEmail: (token: string, address: string, keptSid: string | undefined): Promise<User> =>
+    changeEmail: (actor: Actor, token: string, keptSid: string | undefined): Promise<User> =>
       changes.commit(async (tx, announce) => {
         const { userId, email } = await takeLink(tx, 'change_email', token)
+        if (userId !== actor.userId) throw ofAnotherAccount()
         const user = await userStore.findUser(tx, userId)
         if (user === undefined || (await isTaken(tx, email))) throw linkIsOver()
         await userStore.updateEmail(tx, userId, email, new Date())
@@ -62,7 +78,7 @@ export const createEmailChange = (parts: MailFlowParts) => {
         const sessionsEnded = await removeSessions(tx, userId, keptSid)
         await writeAudit(tx, {
           action: 'user.email_changed',
-          actor: userActor(user, address),
+          actor,
           target: userTarget({ id: userId, email }),
           change: { email: { from: user.email, to: email }, sessionsEnded },
         })

@@ -66,7 +66,7 @@ export const emailChangeConfirmation = (
   subject: 'Confirm your new email for Patchbay',
   text: paragraphs(
     `Someone asked to change the email of the Patchbay account ${from} (${baseUrl}) to ${to}.`,
-    `To confirm it, open this link within 24 hours:\n${link}`,
+    `To confirm it, open this link within 24 hours and sign in as ${from}:\n${link}`,
     `If this was not you, ignore this email. Nothing changes.${askedFrom(address)}`,
   ),
 })
@@ -77,7 +77,7 @@ export const emailChangeNotice = (to: string, newEmail: string, { baseUrl, addre
   subject: 'Your email for Patchbay is about to change',
   text: paragraphs(
     `Someone asked to change the email of the Patchbay account ${to} (${baseUrl}) to ${newEmail}. A link was sent to ` +
-      'the new address. Once it is opened, you sign in with that address only.',
+      'the new address. Once somebody who is signed in to your account opens it, you sign in with that address only.',
     `If this was not you, sign in and change your password immediately. That invalidates the link.${askedFrom(address)}`,
   ),
 })

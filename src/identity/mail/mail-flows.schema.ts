@@ -61,6 +61,6 @@ export const mailMessages = (isDelivered: boolean) => {
   return {
     reset: `If an account with this email exists, a link to set a new password is on its way.${outbox}`,
     verification: `A confirmation link is on its way to your email.${outbox}`,
-    emailChange: `If the new email is available, a link is on its way to it. Your email changes once you open the link.${outbox}`,
+    emailChange: `If the new email is available, a link is on its way to it. Your email changes once you open the link while signed in.${outbox}`,
   }
 }

@@ -3,6 +3,7 @@ import type { Session } from 'fastify'
 import { z } from 'zod'
 import { removeInBatches } from '../../lib/db/batches.ts'
 import type { Database, Transaction } from '../../lib/db/client.ts'
+import type { DatabaseHealth } from '../../lib/db/health.ts'
 import { type IdPage, idPageQuery } from '../../lib/http/id-paging.ts'
 import { SESSION_IDLE_MS, type SessionStore } from '../../lib/http/sessions.ts'
 import type { JsonObject } from '../../lib/kernel/json.ts'
@@ -35,7 +36,10 @@ const settle = (work: Promise<unknown>, callback: (error?: unknown) => void): vo
  * Stores sessions in the database under the SHA-256 hash of their ID, so that nobody can sign in with a leaked table.
  * Never returns ended sessions.
  */
-export const createSessionStore = (db: Database): SessionStore => {
+export const createSessionStore = (
+  db: Database,
+  { whileReachable }: Pick<DatabaseHealth, 'whileReachable'>,
+): SessionStore => {
   const save = async (sid: string, session: Session): Promise<void> => {
     const sidHash = hashOf(sid)
     const values = {
@@ -49,7 +53,7 @@ export const createSessionStore = (db: Database): SessionStore => {
   }
 
   const find = async (sid: string): Promise<Session | null> => {
-    const row = await db.session.findUnique({ where: { sidHash: hashOf(sid) } })
+    const row = await whileReachable(() => db.session.findUnique({ where: { sidHash: hashOf(sid) } }))
     if (row === null || row.expiresAt.getTime() <= Date.now()) return null
     return toSession(row.data)
   }

@@ -2,9 +2,11 @@ import helmet from '@fastify/helmet'
 import type { FastifyInstance } from 'fastify'
 import { AppError } from '../kernel/errors.ts'
 import { checkAccess, type FindActors } from './access.ts'
+import { respondToCutOff } from './cut-off.ts'
 import { readJsonBodies } from './json-body.ts'
 import { type ApiDescription, describeApi } from './openapi.ts'
 import { type OriginPolicy, refuseForeignOrigins } from './origins.ts'
+import { sendProblem } from './problem.ts'
 import { keepSessions, requireCsrfTokens, type SessionOptions } from './sessions.ts'
 import { respondToUnknownRoutes } from './unknown-routes.ts'
 
@@ -50,6 +52,7 @@ export const configureApi = async (api: FastifyInstance, options: ApiOptions): P
     contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
     strictTransportSecurity: options.sessions.isHttps,
   })
+  respondToCutOff(api, sendProblem)
   setHeaders(api)
   refuseForeignOrigins(api, options.origins)
   await keepSessions(api, options.sessions)

@@ -1,37 +1,28 @@
-import type { IncomingHttpHeaders, IncomingMessage, Server } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
+import { DAY_MS } from '../kernel/durations.ts'
 import type { Notices } from '../process/notices.ts'
 import { createProxyTrust } from './forwarded-for.ts'
-
-/** Headers that proxies add (RFC 7239; RFC 9110 §7.6.3; the X-Forwarded-* that are in use). */
-const PROXY_HEADERS = [
-  'x-forwarded-for',
-  'x-forwarded-proto',
-  'x-forwarded-host',
-  'x-forwarded-port',
-  'x-forwarded-server',
-  'forwarded',
-  'via',
-] as const
-
-/** Returns the name of a header that a proxy has added to the request, if there is one. */
-export const findProxyHeader = (headers: IncomingHttpHeaders): string | undefined =>
-  PROXY_HEADERS.find(name => headers[name] !== undefined)
+import { findProxyHeader } from './proxy-headers.ts'
 
 /**
- * Reports once if a request arrives through a proxy that is not in `trustProxy` (PATCHBAY_TRUST_PROXY). All its clients
- * would seem to have the proxy's address.
+ * Reports requests that arrive through a proxy that is not in `trustProxy` (PATCHBAY_TRUST_PROXY). All its clients would
+ * seem to have the proxy's address. A client can send the header itself, so the advice says how often and when last, and
+ * ends a day after the last time: a proxy is seen again and again.
  */
 export const watchForUnnamedProxies = (server: Server, trustProxy: readonly string[], notices: Notices): void => {
   const isTrusted = createProxyTrust(trustProxy)
-  const examine = ({ headers, socket: { remoteAddress = '' } }: IncomingMessage): void => {
+  let count = 0
+  server.on('request', ({ headers, socket: { remoteAddress = '' } }: IncomingMessage): void => {
     const header = findProxyHeader(headers)
     if (header === undefined || isTrusted(remoteAddress)) return
-    server.off('request', examine)
+    count = notices.has('unnamed_proxy') ? count + 1 : 1
+    const now = Date.now()
+    const seen = count === 1 ? 'seen once' : `seen ${count} times`
     const message =
-      `Requests arrive through a proxy at ${remoteAddress} that PATCHBAY_TRUST_PROXY does not name, so all its clients ` +
-      'share one address in the limits of sign-in and in the audit log. If it is your proxy, set PATCHBAY_TRUST_PROXY ' +
-      `to its address or range. Otherwise, a client sent the header ${header} itself, which has no effect.`
-    notices.raise({ name: 'unnamed_proxy', level: 'advice', message })
-  }
-  server.on('request', examine)
+      `Requests arrive through a proxy at ${remoteAddress} that PATCHBAY_TRUST_PROXY does not name (${seen}, last at ` +
+      `${new Date(now).toISOString()}, by the header ${header}), so all its clients share one address in the limits of ` +
+      'sign-in and in the audit log. If it is your proxy, set PATCHBAY_TRUST_PROXY to its address or range. Otherwise, ' +
+      'a client sent the header itself: that has no effect, and this advice ends a day after the last such request.'
+    notices.raise({ name: 'unnamed_proxy', level: 'advice', message, until: now + DAY_MS })
+  })
 }

@@ -54,6 +54,8 @@ export const CONNECT_TIMEOUT_MS = 6_000
 export const MAX_SOCKETS_PER_ORIGIN = 256
 /** Maximum calls that an organization can have in progress at one origin. */
 export const MAX_SOCKETS_OF_ORGANIZATION = 32
+/** The same for all organizations that one user created, so that no user can occupy an API for everybody. */
+export const MAX_SOCKETS_OF_CREATOR = 64
 /** How long a call waits for a connection. A longer wait means that the API is too slow for the calls that it gets. */
 export const MAX_CONNECTION_WAIT_MS = 2_000
 /** Longest time that a tool's results may be cached: one day. */

@@ -3,7 +3,7 @@ import { success } from '../kernel/result.ts'
 import { createHttpClient } from './client.ts'
 import type { ResponseHead } from './dispatch.ts'
 import { MAX_STATUS, toOutboundError, unknownStatusProblem } from './faults.ts'
-import { operatorNames, toLookup } from './name-resolver.ts'
+import { operatorLookup } from './name-resolver.ts'
 import type { HttpClient, OutboundRequest } from './outbound-request.ts'
 
 /** Statuses of responses without a body (Fetch standard, "null body status"). */
@@ -76,10 +76,10 @@ export const createBoundedFetch =
 export const createTrustedFetch = (bounds: FetchBounds): { fetch: BoundedFetch; close: () => Promise<void> } => {
   const client = createHttpClient({
     policy: () => success(undefined),
-    lookup: toLookup(operatorNames().resolve),
     maxRedirects: 0,
     connectTimeoutMs: Math.min(CONNECT_TIMEOUT_MS, bounds.timeoutMs),
     maxSockets: MAX_SOCKETS,
+    lookup: operatorLookup(),
   })
   return { fetch: createBoundedFetch(client, { ...bounds, organizationId: undefined }), close: () => client.close() }
 }

@@ -16,8 +16,9 @@ const MAX_KEEP_ALIVE_MS = 60_000
 /** One socket to an origin, opened on first use. It carries one request at a time. */
 export type Connection = {
   readonly client: Client
-  /** The organization of the request that uses the connection, or used it last. */
+  /** The organization of the request that uses the connection, or used it last, and who created it. */
   organizationId: string | undefined
+  creatorId: string | undefined
   isOpen: boolean
   isIdle: boolean
   /** Number of complete responses on the open socket. Above 0, the server may have closed the socket unnoticed. */
@@ -50,7 +51,7 @@ const createConnectionPool = (
   const shares = createConnectionShares<PendingRequest>(maxSockets, share)
   let isClosed = false
 
-  const open = (organizationId: string | undefined): Connection => {
+  const open = ({ organizationId, creatorId }: PendingRequest): Connection => {
     const client = new Client(origin, {
       connect: (options, callback) => connectorFor(connection.organizationId)(options, callback),
       allowH2: false,
@@ -63,7 +64,7 @@ const createConnectionPool = (
       headersTimeout: 0,
       bodyTimeout: 0,
     })
-    const connection: Connection = { client, organizationId, isOpen: false, isIdle: false, responses: 0 }
+    const connection: Connection = { client, organizationId, creatorId, isOpen: false, isIdle: false, responses: 0 }
     client.on('connect', () => {
       connection.isOpen = true
     })
@@ -76,8 +77,13 @@ const createConnectionPool = (
     return connection
   }
 
+  const assign = (connection: Connection, { organizationId, creatorId }: PendingRequest): void => {
+    connection.organizationId = organizationId
+    connection.creatorId = creatorId
+  }
+
   const startNext = (next: PendingRequest, connection: Connection): void => {
-    connection.organizationId = next.organizationId
+    assign(connection, next)
     // Deferred to a microtask, because undici is still cleaning up after the previous response.
     queueMicrotask(() => next.useConnection(connection))
   }
@@ -88,7 +94,7 @@ const createConnectionPool = (
     if (connection.isIdle) idle.splice(idle.indexOf(connection), 1)
     connection.isIdle = false
     void connection.client.destroy()
-    if (next !== undefined) startNext(next, open(next.organizationId))
+    if (next !== undefined) startNext(next, open(next))
     else if (connections.size === 0) onEmpty()
   }
 
@@ -99,9 +105,9 @@ const createConnectionPool = (
         shares.startWaiting(request)
         return
       }
-      const connection = idle.pop() ?? open(request.organizationId)
+      const connection = idle.pop() ?? open(request)
       connection.isIdle = false
-      connection.organizationId = request.organizationId
+      assign(connection, request)
       request.useConnection(connection)
     },
     /** Removes a pending request that no longer needs a connection. */

@@ -45,8 +45,10 @@ const guardLookup =
     lookup(hostname, { ...options, all: true }, check, organizationId)
   }
 
-/** Maximum number of organizations whose connectors are kept. A connector holds only TLS sessions. */
+/** Maximum number of organizations whose connectors are stored. A connector holds TLS sessions, which save a round trip. */
 const MAX_CONNECTORS = 256
+/** The connector of Patchbay's own requests. */
+const NO_ORGANIZATION = ''
 
 export type ConnectorOptions = { policy: AddressPolicy; lookup: OutboundLookup; connectTimeoutMs: number }
 
@@ -59,7 +61,10 @@ export type ConnectorFor = (organizationId: string | undefined) => buildConnecto
  * HTTP/1.1 only. Certificates are always verified. Proxy settings in the environment are ignored.
  */
 export const createConnectors = ({ policy, lookup, connectTimeoutMs }: ConnectorOptions): ConnectorFor => {
-  const connectors = new LRUCache<string, buildConnector.connector>({ max: MAX_CONNECTORS })
+  const connectors = new LRUCache<string, buildConnector.connector>({
+    maxSize: MAX_CONNECTORS,
+    sizeCalculation: () => 1,
+  })
 
   const refusePeer = ({ remoteAddress }: Socket): Error | undefined => {
     // The socket has already been reset.
@@ -98,10 +103,8 @@ export const createConnectors = ({ policy, lookup, connectTimeoutMs }: Connector
   }
 
   return organizationId => {
-    const key = organizationId ?? ''
-    const known = connectors.get(key)
-    if (known !== undefined) return known
-    const connector = create(organizationId)
+    const key = organizationId ?? NO_ORGANIZATION
+    const connector = connectors.get(key) ?? create(organizationId)
     connectors.set(key, connector)
     return connector
   }

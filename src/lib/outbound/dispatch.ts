@@ -1,6 +1,7 @@
 import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Dispatcher } from 'undici'
+import type { FindCreator } from '../worker/fair-queue.ts'
 import type { AddressPolicy } from './address-policy.ts'
 import { type Connection, type ConnectionPool, createConnectionPools, type PendingRequest } from './connection-pools.ts'
 import type { OrganizationShare } from './connection-shares.ts'
@@ -33,6 +34,8 @@ export type DispatcherOptions = {
   share?: OrganizationShare | undefined
   /** Origins of Patchbay itself. Requests to them are refused, because Patchbay must not call itself. */
   ownOrigins?: readonly string[] | undefined
+  /** Returns who created an organization, or undefined if nobody is known. Never rejects. Used with `share`. */
+  findCreator?: FindCreator | undefined
   /** Returns all addresses of a name. */
   lookup: OutboundLookup
 }
@@ -74,12 +77,17 @@ export type ResponseHandler = {
 }
 
 type Pools = ReturnType<typeof createConnectionPools>
-type Guard = { pools: Pools; isOwn: ReturnType<typeof createOwnOriginCheck> }
+type Guard = {
+  pools: Pools
+  isOwn: ReturnType<typeof createOwnOriginCheck>
+  findCreator: FindCreator | undefined
+}
 
 /** A request and its response. It is a class because closures for each request take more memory (ADR 13). */
 class OutboundCall implements PendingRequest, Dispatcher.DispatchHandler {
   /** How far the request has come. */
   phase: Phase = 'queued'
+  creatorId: string | undefined
   readonly #request: DispatchRequest
   readonly #handler: ResponseHandler
   readonly #guard: Guard
@@ -111,6 +119,13 @@ class OutboundCall implements PendingRequest, Dispatcher.DispatchHandler {
       this.#failFor(blocked(`${origin} is Patchbay itself, which cannot call itself`), true)
       return
     }
+    void this.#acquire()
+  }
+
+  async #acquire(): Promise<void> {
+    const { organizationId, origin } = this.#request
+    if (organizationId !== undefined) this.creatorId = await this.#guard.findCreator?.(organizationId)
+    if (this.#isOver) return
     this.#pool = this.#guard.pools.get(origin)
     if (this.#pool === undefined) this.#failFor(stoppingProblem)
     else this.#pool.acquire(this)
@@ -265,11 +280,13 @@ export const createDispatcher = ({
   maxSockets = Number.POSITIVE_INFINITY,
   share,
   ownOrigins = [],
+  findCreator,
   lookup,
 }: DispatcherOptions) => {
   const connectorFor = createConnectors({ policy, lookup, connectTimeoutMs })
   const pools = createConnectionPools({ connectorFor, maxSockets, share })
-  const guard = { pools, isOwn: createOwnOriginCheck(ownOrigins) }
+  // Only shares count creators.
+  const guard = { pools, isOwn: createOwnOriginCheck(ownOrigins), findCreator: share && findCreator }
   return {
     /** Prepares a request, which its caller starts. */
     dispatch: (request: DispatchRequest, handler: ResponseHandler) => new OutboundCall(request, handler, guard),

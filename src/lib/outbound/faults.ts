@@ -1,5 +1,5 @@
 import { MAX_RESPONSE_HEADER_BYTES } from '../kernel/limits.ts'
-import { NoConnectionError } from './connection-shares.ts'
+import { NoConnectionError, type UsedShare } from './connection-shares.ts'
 import { BlockedError } from './connector.ts'
 import { NameError } from './name-error.ts'
 import { OutboundError, type OutboundFault } from './outbound-request.ts'
@@ -125,12 +125,17 @@ const unreachableProblem = (code: string, host: string): Problem => {
   return { fault: 'unreachable', text: `${host} cannot be reached${detail}; check the host, and the network it is in` }
 }
 
-const noConnectionProblem = ({ ownRequests, waitedMs }: NoConnectionError, host: string): Problem => {
+const SHARES: Readonly<Record<UsedShare['of'], string>> = {
+  organization: 'your organization',
+  creator: 'the organizations that one user created, yours among them,',
+}
+
+const noConnectionProblem = ({ usedShare, waitedMs }: NoConnectionError, host: string): Problem => {
   const waited = `this one waited ${waitedMs / 1_000} s for a connection`
   const text =
-    ownRequests === undefined
+    usedShare === undefined
       ? `too many requests of all organizations to ${host} are in progress; ${waited}; try again later`
-      : `${ownRequests} requests of your organization to ${host} are in progress; ${waited}; send fewer at a time, or make the API respond faster`
+      : `${usedShare.requests} requests of ${SHARES[usedShare.of]} to ${host} are in progress; ${waited}; send fewer at a time, or make the API respond faster`
   return { fault: 'busy', text }
 }
 

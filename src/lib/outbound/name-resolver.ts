@@ -4,7 +4,7 @@ import { createSingleFlight } from '../cache/single-flight.ts'
 import { once } from '../kernel/once.ts'
 import { failure, type Result, success } from '../kernel/result.ts'
 import { createStop, type Stop, type StopSignal } from '../kernel/stop-signal.ts'
-import { AbortedError, createFairQueue, QueueFullError } from '../worker/fair-queue.ts'
+import { AbortedError, createFairQueue, type FindCreator, QueueFullError, type Tenant } from '../worker/fair-queue.ts'
 import type { OutboundLookup } from './connector.ts'
 import { type DnsAnswer, queryAddresses } from './dns-query.ts'
 import { parseHosts, parseSearchDomains } from './hosts-file.ts'
@@ -16,6 +16,8 @@ import { createSystemResolver, type SystemResolver, systemResolver } from './sys
 const LOOKUP_DEADLINE_MS = 5_000
 /** Maximum queries of an organization in progress. Silent name servers of one cannot delay the others. */
 const MAX_QUERIES_PER_ORGANIZATION = 8
+/** The same for all organizations that one user created. */
+const MAX_QUERIES_PER_CREATOR = 16
 const MAX_WAITING_PER_ORGANIZATION = 500
 /** Maximum queries in progress. Local name servers accept 100 or more, and each query has two, one per family. */
 const MAX_QUERIES = 48
@@ -35,6 +37,8 @@ export type NameResolverOptions = {
   usesSystem: boolean
   /** Addresses of name servers, with a port if it is not 53. Default: those of the system. */
   servers?: readonly string[] | undefined
+  /** Returns who created an organization, or undefined if nobody is known. Never rejects. */
+  findCreator?: FindCreator
   hostsPath?: string
   resolvConfPath?: string
   system?: SystemResolver
@@ -93,6 +97,7 @@ const orStopped = <Value>(work: Promise<Value>, signal: StopSignal): Promise<Val
 export const createNameResolver = ({
   usesSystem,
   servers,
+  findCreator = async () => undefined,
   hostsPath = '/etc/hosts',
   resolvConfPath = '/etc/resolv.conf',
   system = systemResolver(),
@@ -112,6 +117,7 @@ export const createNameResolver = ({
     maxRunning: MAX_QUERIES,
     maxRunningOfOwner: MAX_QUERIES_PER_ORGANIZATION,
     maxRunningOfGroup: MAX_QUERIES_PER_ORGANIZATION,
+    maxRunningOfCreator: MAX_QUERIES_PER_CREATOR,
     maxWaiting: Number.POSITIVE_INFINITY,
     maxWaitingOfOwner: MAX_WAITING_PER_ORGANIZATION,
     maxWaitingOfGroup: MAX_WAITING_PER_ORGANIZATION,
@@ -120,31 +126,39 @@ export const createNameResolver = ({
   const isForSystem = (name: string): boolean =>
     !name.includes('.') || [...LOCAL_DOMAINS, ...searchDomains()].some(domain => name.endsWith(`.${domain}`))
 
-  const query = (name: string): Promise<DnsAnswer> =>
+  const query = (name: string, { creator, group }: Tenant): Promise<DnsAnswer> =>
     queries.run(name, async () => {
       const answer = await queryAddresses(name, { servers, deadlineMs })
+      // Whoever has names whose servers are silent shares half of all lookups with others of the kind.
+      if (answer.kind === 'silent') queue.markSlow(creator ?? group)
       const ttl = cacheMsOf(answer)
       // An entry with a TTL of 0 would never expire.
       if (ttl > 0) cache.set(name, answer, { ttl })
       return answer
     })
 
-  const askServers = async (name: string, organization: string, stop: Stop): Promise<DnsAnswer> => {
-    const start = async () => cache.get(name) ?? query(name)
+  const tenantOf = async (organization: string): Promise<Tenant> => ({
+    owner: organization,
+    group: organization,
+    creator: organization === NO_ORGANIZATION ? undefined : await findCreator(organization),
+  })
+
+  const askServers = async (name: string, tenant: Tenant, stop: Stop): Promise<DnsAnswer> => {
+    const start = async () => cache.get(name) ?? query(name, tenant)
     // Queries in progress end in time and are shared. What waits behind other lookups of its organization is not.
-    const answer = queries.find(name) ?? queue.run({ owner: organization, group: organization }, start, stop)
+    const answer = queries.find(name) ?? queue.run(tenant, start, stop)
     try {
       return (await orStopped(answer, stop)) ?? { kind: 'silent' }
     } catch (error) {
       if (!isRefused(error)) throw error
-      const owner = organization === NO_ORGANIZATION ? '' : ' of this organization'
+      const owner = tenant.group === NO_ORGANIZATION ? '' : ' of this organization'
       throw new NameError(`too many name lookups${owner} are in progress; try again when they have ended`)
     }
   }
 
-  const askSystem = async (name: string, organization: string, stop: Stop): Promise<Outcome> => {
+  const askSystem = async (name: string, tenant: Tenant, stop: Stop): Promise<Outcome> => {
     try {
-      const outcome = await orStopped(system.lookUp(name, organization, stop), stop)
+      const outcome = await orStopped(system.lookUp(name, tenant, stop), stop)
       if (outcome === undefined) {
         const text = `the system's resolver did not answer for ${name} within ${deadlineMs / 1_000} s`
         return failure(new NameError(`${text}; check the host in the URL, or try again`))
@@ -160,10 +174,11 @@ export const createNameResolver = ({
     const stop = createStop()
     const timer = setTimeout(stop.abort, deadlineMs)
     try {
-      if (isForSystem(name.replace(/\.$/, ''))) return await askSystem(name, organization, stop)
-      const answer = cache.get(name) ?? (await askServers(name, organization, stop))
+      const tenant = await tenantOf(organization)
+      if (isForSystem(name.replace(/\.$/, ''))) return await askSystem(name, tenant, stop)
+      const answer = cache.get(name) ?? (await askServers(name, tenant, stop))
       if (answer.kind !== 'missing' || !usesSystem) return toOutcome(name, answer, deadlineMs)
-      return await askSystem(name, organization, stop)
+      return await askSystem(name, tenant, stop)
     } finally {
       clearTimeout(timer)
     }
@@ -181,9 +196,6 @@ export const createNameResolver = ({
   }
 }
 
-/** Returns the resolver for addresses that the operator configured, which do not wait for lookups of tenants. */
-export const operatorNames = once(() => createNameResolver({ usesSystem: true, system: createSystemResolver() }))
-
 /** Turns a resolver into the function that sockets call. */
 export const toLookup =
   (resolve: ResolveName): OutboundLookup =>
@@ -193,3 +205,8 @@ export const toLookup =
       (error: Error) => callback(error, []),
     )
   }
+
+/** Returns the lookup for addresses that the operator configured, which do not wait for lookups of tenants. */
+export const operatorLookup = once(() =>
+  toLookup(createNameResolver({ usesSystem: true, system: createSystemResolver() }).resolve),
+)

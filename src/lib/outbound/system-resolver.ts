@@ -5,7 +5,7 @@ import { createSingleFlight } from '../cache/single-flight.ts'
 import { once } from '../kernel/once.ts'
 import { failure, type Result, success } from '../kernel/result.ts'
 import type { StopSignal } from '../kernel/stop-signal.ts'
-import { createFairQueue } from '../worker/fair-queue.ts'
+import { createFairQueue, type Tenant } from '../worker/fair-queue.ts'
 
 /** Maximum names that wait for the system's resolver, in total and per organization. */
 const MAX_WAITING = 500
@@ -46,10 +46,10 @@ export const createSystemResolver = (getAddresses: GetAddresses = name => lookup
      * Returns the addresses of a name, or the error of getaddrinfo. Throws QueueFullError or AbortedError if the lookup
      * does not start. One that has started is not aborted.
      */
-    lookUp: async (name: string, organization: string, signal: StopSignal): Promise<Outcome> => {
+    lookUp: async (name: string, tenant: Tenant, signal: StopSignal): Promise<Outcome> => {
       const start = async () => cache.get(name) ?? run(name)
       const known = cache.get(name) ?? lookups.find(name)
-      return known ?? queue.run({ owner: organization, group: organization }, start, signal)
+      return known ?? queue.run(tenant, start, signal)
     },
   }
 }

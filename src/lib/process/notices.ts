@@ -9,7 +9,13 @@ export const NOTICE_NAMES = [
 export type NoticeName = (typeof NOTICE_NAMES)[number]
 
 /** `problem` means that something does not work. `advice` means that a setting should be changed. */
-export type Notice = { name: NoticeName; level: 'problem' | 'advice'; message: string }
+export type Notice = {
+  name: NoticeName
+  level: 'problem' | 'advice'
+  message: string
+  /** When it ends unless it is raised again, in milliseconds since 1970. Default: when it is cleared. */
+  until?: number
+}
 
 type Log = (details: object, message: string) => void
 
@@ -19,9 +25,13 @@ type Log = (details: object, message: string) => void
  */
 export const createNotices = (logger: { warn: Log; error: Log; info: Log }) => {
   const current = new Map<NoticeName, Notice>()
+  const find = (name: NoticeName): Notice | undefined => {
+    const notice = current.get(name)
+    return notice?.until !== undefined && notice.until < Date.now() ? undefined : notice
+  }
   return {
     raise: (notice: Notice, details: object = {}): void => {
-      const isNew = !current.has(notice.name)
+      const isNew = find(notice.name) === undefined
       current.set(notice.name, notice)
       if (!isNew) return
       if (notice.level === 'problem') logger.error({ problem: notice.name, ...details }, notice.message)
@@ -30,9 +40,11 @@ export const createNotices = (logger: { warn: Log; error: Log; info: Log }) => {
     clear: (name: NoticeName): void => {
       if (current.delete(name)) logger.info({ problem: name }, 'a problem has ended')
     },
-    has: (name: NoticeName): boolean => current.has(name),
+    has: (name: NoticeName): boolean => find(name) !== undefined,
     list: (level?: Notice['level']): Notice[] =>
-      [...current.values()].filter(notice => level === undefined || notice.level === level),
+      [...current.keys()]
+        .flatMap(name => find(name) ?? [])
+        .filter(notice => level === undefined || notice.level === level),
   }
 }
 export type Notices = ReturnType<typeof createNotices>

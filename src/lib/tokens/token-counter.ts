@@ -14,6 +14,9 @@ const MIN_REMEMBERED_CHARACTERS = 64
 /** Counts tokens in TOKEN_ENCODING. */
 export type TokenCounter = (text: string) => Promise<number>
 
+/** Returns the counter that works on behalf of a user. */
+export type TokenCounterFor = (userId: string) => TokenCounter
+
 /** Caches the token counts of texts, keyed by hash. */
 export const createKnownTokens = () => {
   const known = new LRUCache<string, number>({ maxSize: MAX_REMEMBERED, sizeCalculation: () => 1 })

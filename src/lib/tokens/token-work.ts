@@ -1,11 +1,8 @@
 import type { Tenant } from '../worker/fair-queue.ts'
 import type { Job } from '../worker/job.ts'
 import { mapInTurns } from '../worker/pause.ts'
-import { createKnownTokens, type TokenCounter } from './token-counter.ts'
+import { createKnownTokens, type TokenCounterFor } from './token-counter.ts'
 import { countTokens } from './tokens.ts'
-
-/** The tenant for texts that web pages count one at a time. */
-const PAGES: Tenant = { owner: 'pages', group: 'pages' }
 
 /**
  * Counts tokens in the worker pool, because loading the tokenizer takes longer than a call may wait. Counts each text
@@ -36,8 +33,8 @@ export const createTokenWork = (countTexts: Job<readonly string[], number[]>) =>
   return {
     /** Returns the total token count of all texts. */
     sumTokens,
-    /** Returns the token count of one string, for display on a web page. */
-    count: (text => sumTokens(PAGES, [text])) satisfies TokenCounter,
+    /** Creates the counter for what a user sees on pages. They share the threads as the user's organizations do. */
+    counterFor: (userId => text => sumTokens({ owner: userId, group: userId }, [text])) satisfies TokenCounterFor,
   }
 }
 

@@ -9,6 +9,9 @@ const SLOW_MS = 60_000
  */
 export type Tenant = { owner: string; group: string; creator?: string | undefined }
 
+/** Returns who created a group, or undefined if nobody is known. Never rejects. */
+export type FindCreator = (group: string) => Promise<string | undefined>
+
 export class QueueFullError extends Error {
   override readonly name = 'QueueFullError'
 }

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { Piscina } from 'piscina'
 import { failure, type Result, success } from '../kernel/result.ts'
 import type { StopSignal } from '../kernel/stop-signal.ts'
-import { createFairQueue, QueueFullError } from './fair-queue.ts'
+import { createFairQueue, type FindCreator, QueueFullError } from './fair-queue.ts'
 import type { Job, JobEnding, JobOptions, JobReply, JobRequest, JobTable } from './job.ts'
 import { confineThread, isOutOfMemory } from './serve-jobs.ts'
 
@@ -37,8 +37,8 @@ export type WorkerPoolOptions<Jobs extends JobTable> = {
   worker: string
   maxThreads?: number
   idleMs?: number
-  /** Returns who created a group, or undefined if nobody is known. A creator's groups share the limits of one group. */
-  findCreator?: (group: string) => Promise<string | undefined>
+  /** A creator's groups share the limits of one group. */
+  findCreator?: FindCreator
 }
 
 type InputOf<One> = One extends { load: () => Promise<(input: infer Input) => unknown> } ? Input : never

@@ -63,7 +63,7 @@ export const requestUpstream = (
   return send(router, request, call)
     ?.then(render)
     .catch((error: unknown) => {
-      report(error, 'unexpected error while asking an upstream')
+      report(error, 'unexpected error while asking an MCP server')
       return errorResponse(id, refusal(200, ERROR.internal, 'Internal error'))
     })
 }

@@ -54,8 +54,14 @@ export const createPassRequest =
     }
 
     raw.once(CUT_OFF, () => {
-      if (!raw.headersSent) refuse(CUT_BY_SHUTDOWN)
       abort()
+      if (!raw.headersSent) {
+        refuse(CUT_BY_SHUTDOWN)
+        return
+      }
+      passage.error ??= CUT_BY_SHUTDOWN.message
+      // Sends what there is. Without an end of the body, the client can tell that the rest is missing.
+      raw.socket?.end()
     })
 
     const onFault = (fault: ProxyFault, failed: Slot): void => {

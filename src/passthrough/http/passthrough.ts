@@ -93,7 +93,8 @@ export const createPassthrough = (options: PassthroughOptions): PassthroughHandl
       next()
     }
     const refuse = (error: unknown): void => {
-      if (!(error instanceof UpstreamError)) report(error, 'could not get the access token of an upstream account')
+      if (!(error instanceof UpstreamError))
+        report(error, 'could not get the access token of an account at an MCP server')
       const why = error instanceof UpstreamError ? error.message : 'The MCP server is unavailable right now.'
       passage.error = why
       if (!hasDisconnected(http)) writeRefusal(http, refusal(502, ERROR.transport, why))

@@ -21,8 +21,9 @@ export const createResultShaper = ({ run, timeLimitMs, heapLimitMb }: Job<Shapin
         return `${what} took more than ${heapLimitMb} MB of memory and was stopped. Its builder must simplify it.`
       case 'time':
         return `${what} took longer than ${timeLimitMs} ms and was stopped. Its builder must simplify it.`
-      case 'not_started':
       case 'aborted':
+        return 'The call was cancelled.'
+      case 'not_started':
         return `${what} could not start in time: the machine is busy. Try again later.`
       case 'closed':
         return 'Patchbay is shutting down. Try again later.'

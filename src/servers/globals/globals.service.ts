@@ -127,15 +127,13 @@ export const createGlobalService = ({ db, changes, sealing }: ServerServiceParts
     serverId: string,
     key: string,
     input: GlobalInput,
-  ): Promise<{ global: Global; isNew: boolean }> => {
-    assertKey(key)
-    return changes.commit(async (tx, announce) => {
+  ): Promise<{ global: Global; isNew: boolean }> =>
+    changes.commit(async (tx, announce) => {
       const server = await getServerFor(tx, actor, serverId, 'build')
       const done = await putGlobalIn(tx, { actor, server, sealing }, key, input)
       announce({ type: 'server_changed', serverId })
       return done
-    })
-  },
+    }),
 
   /** Creates a global. Throws `conflict` if the key already exists. */
   createGlobal: (actor: Actor, serverId: string, key: string, input: GlobalInput): Promise<Global> =>

@@ -42,13 +42,20 @@ const describeRetry = (state: UpstreamState, { kind }: UpstreamError): string =>
 export const findConnectUrl = (error: unknown): string | undefined =>
   error instanceof AccountError ? error.connectUrl : undefined
 
+/** What version 1 of the SDK writes before the message of an error, on both sides of a connection. */
+const SDK_PREFIX = /^(?:MCP error -?\d{1,10}: )+/
+/** Removes the error's code from its message, because whoever shows the message adds the code. */
+const withoutCode = (message: string): string => message.replace(SDK_PREFIX, '')
+
+const asSentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`)
+
 /** Returns the JSON-RPC error that an upstream responded with, if any. `hide` masks secrets. */
 export const findErrorResponse = (
   error: unknown,
   hide: (text: string) => string,
 ): { code: number; message: string } | undefined =>
   error instanceof mcpClient().ProtocolError
-    ? { code: error.code, message: hide(removeHidden(error.message)).slice(0, MAX_ERROR_CHARS) }
+    ? { code: error.code, message: hide(withoutCode(removeHidden(error.message))).slice(0, MAX_ERROR_CHARS) }
     : undefined
 
 /**
@@ -70,8 +77,9 @@ export const explainUpstreamFault = (
   }
   const errorResponse = findErrorResponse(error, hide)
   if (errorResponse !== undefined) {
-    const addresses = findRequestedUrls(error).map(({ url }) => ` Open this URL first: ${hide(removeHidden(url))}`)
-    return `The MCP server "${name}" returned the error ${errorResponse.code}: ${errorResponse.message}${addresses.join('')}`
+    const addresses = findRequestedUrls(error).map(({ url }) => `Open this URL first: ${hide(removeHidden(url))}`)
+    const reason = `The MCP server "${name}" returned the error ${errorResponse.code}: ${errorResponse.message}`
+    return addresses.length === 0 ? reason : [asSentence(reason), ...addresses].join(' ')
   }
   const { SdkError, SdkErrorCode } = mcpClient()
   if (error instanceof SdkError && error.code === SdkErrorCode.UnsupportedResultType) {

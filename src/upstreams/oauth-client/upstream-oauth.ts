@@ -21,6 +21,7 @@ const MAX_RESPONSE_BYTES = 64 * 1_024
 /** Maximum sockets to an authorization server, which the upstreams of several organizations may share. */
 const MAX_SOCKETS = 64
 const MAX_SOCKETS_OF_ORGANIZATION = 16
+const MAX_SOCKETS_OF_CREATOR = 32
 /** Maximum callers whose accounts are tried for fetching the catalogue, most recent first. */
 const MAX_HOLDERS_TRIED = 20
 
@@ -30,7 +31,7 @@ export type UpstreamOAuthParts = {
   bus: EventBus
   sealing: Sealing
   /** The network rules that also apply to upstreams. */
-  network: Pick<HttpClientOptions, 'policy' | 'connectTimeoutMs' | 'ownOrigins' | 'lookup'>
+  network: Pick<HttpClientOptions, 'policy' | 'connectTimeoutMs' | 'ownOrigins' | 'findCreator' | 'lookup'>
   baseUrl: string
   mayCall: (userId: string, serverId: string) => Promise<boolean>
 }
@@ -45,7 +46,11 @@ export const createUpstreamOAuth = ({ db, changes, bus, sealing, network, baseUr
     // Neither the metadata endpoint nor the token endpoint may redirect.
     maxRedirects: 0,
     maxSockets: MAX_SOCKETS,
-    share: { maxSockets: MAX_SOCKETS_OF_ORGANIZATION, maxWaitMs: MAX_CONNECTION_WAIT_MS },
+    share: {
+      maxSockets: MAX_SOCKETS_OF_ORGANIZATION,
+      maxSocketsOfCreator: MAX_SOCKETS_OF_CREATOR,
+      maxWaitMs: MAX_CONNECTION_WAIT_MS,
+    },
   })
   const bounds = { timeoutMs: REQUEST_TIMEOUT_MS, maxResponseBytes: MAX_RESPONSE_BYTES }
   const fetchFor: BoundedFetchFor = organizationId => createBoundedFetch(client, { ...bounds, organizationId })

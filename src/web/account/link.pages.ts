@@ -1,9 +1,9 @@
-import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyContextConfig, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AccountService } from '../../identity/accounts.service.ts'
 import { PASSWORD_HINT } from '../../identity/credentials.ts'
 import { LinkToken, mailMessages, PasswordReset, ResetRequest } from '../../identity/mail/mail-flows.schema.ts'
-import { isSafeMethod } from '../../lib/http/access.ts'
+import { actorOf, isSafeMethod } from '../../lib/http/access.ts'
 import type { IdPage } from '../../lib/http/id-paging.ts'
 import { formPage, formText } from '../../lib/http/pages/forms.ts'
 import { shownTime } from '../../lib/http/pages/time-text.ts'
@@ -12,7 +12,8 @@ import { parseInput } from '../../lib/http/validation.ts'
 import type { GrantService } from '../../oauth/grants/grants.service.ts'
 
 /** The token in the link authorizes these forms, so they need no session. */
-const config = { access: 'anyone', isForStrangers: true } as const
+const STRANGERS = { access: 'anyone', isForStrangers: true } as const
+const USERS = { access: 'user' } as const
 
 const Query = z.object({ token: formText })
 const TokenForm = { token: formText }
@@ -64,6 +65,7 @@ export const linkPages: FastifyPluginAsync<{ accounts: AccountService; grants: G
     path: string,
     words: { title: string; text: TextOf; button: string },
     work: (request: FastifyRequest, token: string) => Promise<{ title: string; text: string; next?: typeof SIGN_IN }>,
+    config: FastifyContextConfig = STRANGERS,
   ): void =>
     formPage(app, path, {
       config,
@@ -99,20 +101,24 @@ export const linkPages: FastifyPluginAsync<{ accounts: AccountService; grants: G
     '/change-email',
     {
       title: 'Change your email',
-      text: async () => 'You will sign in with the address this link was sent to, and be signed out everywhere else.',
+      text: async (request, token) => {
+        await accounts.assertOwnEmailChange(actorOf(request), token)
+        return 'You will sign in with the address this link was sent to, and be signed out everywhere else.'
+      },
       button: 'Change',
     },
     async (request, token) => {
-      const { email } = await accounts.changeEmail(token, request.ip, sessionIdOf(request))
+      const { email } = await accounts.changeEmail(actorOf(request), token, sessionIdOf(request))
       return {
         title: 'Email changed',
         text: `You now sign in with ${email}. You have been signed out everywhere else.`,
       }
     },
+    USERS,
   )
 
   formPage(app, '/forgot-password', {
-    config,
+    config: STRANGERS,
     fields: { email: formText },
     load,
     page: (_request, _token, typed) => ({
@@ -127,7 +133,7 @@ export const linkPages: FastifyPluginAsync<{ accounts: AccountService; grants: G
   })
 
   formPage(app, '/reset-password', {
-    config,
+    config: STRANGERS,
     fields: { ...TokenForm, password: formText, revokeAll: formText },
     load,
     page: async (_request, loaded, typed) => {

@@ -3,8 +3,10 @@ import type { Recorder } from '../../history/execution-record.ts'
 import type { AuditLog } from '../../identity/audit/audit-log.ts'
 import { countAllUsers, listAllUsers } from '../../identity/user-list.store.ts'
 import type { Database } from '../../lib/db/client.ts'
+import { DatabaseFailure } from '../../lib/db/failures.ts'
 import { measureDatabase } from '../../lib/db/measure.ts'
 import { listQuery } from '../../lib/http/list-query.ts'
+import { isFragmentRequest } from '../../lib/http/pages/views.ts'
 import { adviseOnBaseUrl } from '../../lib/process/base-url-advice.ts'
 import { watchLoopDelay } from '../../lib/process/loop-delay.ts'
 import type { Notices } from '../../lib/process/notices.ts'
@@ -57,6 +59,15 @@ export const operatorPages: FastifyPluginAsync<Parts> = async (
 ) => {
   const loop = watchLoopDelay()
   app.addHook('onClose', async () => loop.close())
+
+  // Nobody can be identified while the database fails. So anybody sees this page, which says no more than `/readyz`.
+  app.setErrorHandler((error, request, reply) => {
+    if (!(error instanceof DatabaseFailure) || isFragmentRequest(request)) throw error
+    const found = notices.list('problem').map(({ message }) => message)
+    const problems = found.length > 0 ? found : [error.message]
+    const data = { title: 'The database is not available', width: 'narrow', problems, kind: db.kind } as const
+    return reply.page('operator/outage', data, { status: 503 })
+  })
 
   app.get('/operator', { config }, async (request, reply) => {
     const [bytes, users, servers] = await Promise.all([sizeOf(db), countAllUsers(db), countAllServers(db)])

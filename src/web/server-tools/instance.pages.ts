@@ -7,7 +7,7 @@ import { parseInput } from '../../lib/http/validation.ts'
 import { parseVersion } from '../../lib/http/versions.ts'
 import { isChangedMeanwhile } from '../../lib/kernel/conflicts.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
-import type { TokenCounter } from '../../lib/tokens/token-counter.ts'
+import type { TokenCounterFor } from '../../lib/tokens/token-counter.ts'
 import type { RewiringService } from '../../servers/bindings/bindings.service.ts'
 import { knownGlobalsOf } from '../../servers/bindings/sockets.ts'
 import type { GlobalService } from '../../servers/globals/globals.service.ts'
@@ -44,13 +44,13 @@ type Parts = {
   instances: InstanceService
   globals: GlobalService
   rewiring: RewiringService
-  countTokens: TokenCounter
+  tokenCounterFor: TokenCounterFor
 }
 
 /** Serves the page of a server's tool, with its name, description and bindings. */
 export const instancePages: FastifyPluginAsync<Parts> = async (
   app,
-  { frames, instances, globals, rewiring, countTokens },
+  { frames, instances, globals, rewiring, tokenCounterFor },
 ) => {
   const tab = createServerTab(frames, 'tools')
 
@@ -73,8 +73,9 @@ export const instancePages: FastifyPluginAsync<Parts> = async (
   ): Promise<FastifyReply> => {
     const { opened, typed, status = 200, ...outcome } = shown
     const { request } = reply
-    const draft = { draftOwner: actorOf(request).userId, isUnsaved: request.method === 'POST' }
-    const page = await toInstancePage(server, opened, typed, { ...outcome, ...draft }, countTokens)
+    const { userId } = actorOf(request)
+    const draft = { draftOwner: userId, isUnsaved: request.method === 'POST' }
+    const page = await toInstancePage(server, opened, typed, { ...outcome, ...draft }, tokenCounterFor(userId))
     return reply.page('server-tools/instance', page, { status })
   }
 
@@ -138,7 +139,7 @@ export const instancePages: FastifyPluginAsync<Parts> = async (
     const opened = await open(request, server)
     const typed = readInstanceForm(request.body, opened.compiled.parameters)
     if (!isFragmentRequest(request)) return show(reply, server, { opened, typed, version: parseVersion(typed.version) })
-    const page = await toInstancePage(server, opened, typed, {}, countTokens)
+    const page = await toInstancePage(server, opened, typed, {}, tokenCounterFor(actorOf(request).userId))
     return reply.fragment('server-tools/instance-preview', page)
   })
 

@@ -4,7 +4,7 @@ import { parseInput } from '../../lib/http/validation.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError, type FieldError } from '../../lib/kernel/errors.ts'
 import { DEFAULT_TOOL_TIMEOUT_MS } from '../../lib/kernel/limits.ts'
-import type { TokenCounter } from '../../lib/tokens/token-counter.ts'
+import type { TokenCounter, TokenCounterFor } from '../../lib/tokens/token-counter.ts'
 import type { ExecutionService } from '../../runtime/execution.service.ts'
 import type { DraftPreview, DraftTest, ToolDraft } from '../../runtime/try/tool-draft.ts'
 import { exposedSchemaOf } from '../../servers/bindings/exposed-schema.ts'
@@ -77,15 +77,16 @@ export const createToolEditor = ({
   execution,
   tools,
   toolLint,
-  countTokens,
+  tokenCounterFor,
 }: {
   execution: ExecutionService
   tools: Pick<ToolService, 'maxTimeoutMs'>
   toolLint: Pick<ToolLintService, 'lintShown'>
-  countTokens: TokenCounter
+  tokenCounterFor: TokenCounterFor
 }) => {
   const lint = (subject: EditorSubject, { definition }: ReadForm, seen: Seen): Promise<ToolLint> =>
     toolLint.lintShown(
+      subject.userId,
       { ...seen, outputSchema: definition.outputSchema },
       {
         toolkitId: subject.kind === 'new' ? undefined : subject.toolkit.id,
@@ -137,7 +138,7 @@ export const createToolEditor = ({
       valueFaults: faults,
       preview,
       seen,
-      cost: seen && linted && (await costOf(seen, linted, countTokens)),
+      cost: seen && linted && (await costOf(seen, linted, tokenCounterFor(actor.userId))),
       test,
       maxTimeoutMs: tools.maxTimeoutMs,
       defaultTimeoutMs: DEFAULT_TOOL_TIMEOUT_MS,

@@ -4,7 +4,7 @@ import { pageNumber, takePage } from '../../lib/http/pages/pager.ts'
 import { shownTime } from '../../lib/http/pages/time-text.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { formatCount } from '../../lib/kernel/format.ts'
-import type { TokenCounter } from '../../lib/tokens/token-counter.ts'
+import type { TokenCounterFor } from '../../lib/tokens/token-counter.ts'
 import type { UpstreamOffers } from '../../upstreams/catalogue/upstream-offers.ts'
 import type { LogLine } from '../../upstreams/connection/output-log.ts'
 import type { UpstreamConnections } from '../../upstreams/connection/upstream-connections.ts'
@@ -25,7 +25,7 @@ export type UpstreamSectionsParts = {
   upstreamOffers: UpstreamOffers
   upstreamReviews: Pick<UpstreamReviews, 'getReview'>
   upstreamConnections: Pick<UpstreamConnections, 'logOf' | 'countDroppedNotifications'>
-  countTokens: TokenCounter
+  tokenCounterFor: TokenCounterFor
 }
 
 /** Maximum log lines on the page. The newest lines are shown. */
@@ -57,7 +57,7 @@ const toLog = (lines: readonly LogLine[]) =>
  * Creates the sections of an upstream's page other than its settings: tools to approve, catalogue, findings and log.
  */
 export const createUpstreamSections =
-  ({ upstreamOffers, upstreamReviews, upstreamConnections, countTokens }: UpstreamSectionsParts) =>
+  ({ upstreamOffers, upstreamReviews, upstreamConnections, tokenCounterFor }: UpstreamSectionsParts) =>
   async (actor: Actor, upstream: Upstream, path: string, { list, q, page, waiting }: Query) => {
     const review = await upstreamReviews.getReview(actor, upstream.id)
     const stored = await upstreamOffers.find(upstream)
@@ -76,6 +76,7 @@ export const createUpstreamSections =
     })
     const found = stored === undefined ? [] : searchOffered(stored, list, q)
     const listQuery = { ...(list === 'tools' ? {} : { list }), ...(q === '' ? {} : { q }) }
+    const countTokens = tokenCounterFor(actor.userId)
     const shown = takePage(found, { page, perPage: OFFERED_PER_PAGE, path, query: listQuery })
     return {
       waiting: head && { ...head, upstreamId: upstream.id, tools: waits.shown.map(toWaitingTool), pager: waits.pager },

@@ -200,6 +200,49 @@ describe('an organization with eight silent names', () => {
   })
 })
 
+describe('organizations that one user created', () => {
+  const names = {
+    ...Object.fromEntries(silentNames(60).map(name => [name, SILENT])),
+    'good.example': { a: ['192.0.2.1'] },
+  }
+  const askedNames = (asked: readonly string[]): number => new Set(asked.map(one => one.split(' ')[1])).size
+
+  it('have at most 16 lookups in progress', async () => {
+    const { look, server } = await build(
+      { ...names },
+      {
+        deadlineMs: 600_000,
+        findCreator: async organization => (organization === 'other' ? 'ben' : 'ann'),
+      },
+    )
+    const all = silentNames(24).map((name, index) => look(name, `org${index % 4}`))
+    await expect.poll(() => askedNames(server.asked)).toBe(16)
+    // The name servers answer in the order of the questions. So the others, if they were asked, would be known by now.
+    expect(await look('good.example', 'other')).toEqual(['192.0.2.1'])
+    expect(askedNames(server.asked)).toBe(17)
+    for (const name of silentNames(24)) server.names[name] = { a: ['192.0.2.2'] }
+    expect(await Promise.all(all)).toEqual(all.map(() => ['192.0.2.2']))
+  })
+
+  it('leave half of all lookups to others once their name servers have been silent', async () => {
+    const { look, server } = await build(names, {
+      deadlineMs: 1_000,
+      findCreator: async organization => `creator of ${organization}`,
+    })
+    const organizations = ['a', 'b', 'c', 'd', 'e', 'f']
+    const lookOnce = () =>
+      Promise.all(organizations.map((organization, index) => look(`silent${index}.example`, organization)))
+    await lookOnce()
+    // The queries may end a moment later.
+    await lookOnce()
+    server.asked.length = 0
+    const waiting = silentNames(60).map((name, index) => look(name, organizations[index % 6]))
+    await expect.poll(() => askedNames(server.asked)).toBe(24)
+    expect(await look('good.example', 'other')).toEqual(['192.0.2.1'])
+    await Promise.all(waiting)
+  })
+})
+
 describe('the hosts file', () => {
   it('comes first, with all addresses of a name, and is read again when it has changed', async () => {
     const { look, hostsPath, server } = await build({ 'api.example': { a: ['192.0.2.1'] } })

@@ -40,6 +40,61 @@ describe('requests of several organizations to one origin', () => {
     expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([200, 200, 200])
   })
 
+  it('of one creator share a limit, which leaves connections to the organizations of others', async () => {
+    const { api, seen, answer, answerAll } = await startHoldingApi()
+    const creators = new Map([...'abc'].map(organization => [organization, 'ann']))
+    const client = buildClient({
+      maxSockets: 16,
+      share: { ...PATIENT, maxSockets: 2, maxSocketsOfCreator: 3 },
+      findCreator: async organization => creators.get(organization),
+    })
+    const paths = ['/a1', '/a2', '/b1', '/b2', '/c1']
+    const calls = paths.map(path => client.send(from(path.charAt(1), api, path)))
+    await expect.poll(() => seen).toEqual(['/a1', '/a2', '/b1'])
+    expect((await client.send(from('d', api, '/quick'))).status).toBe(200)
+    expect((await client.send(from(undefined, api, '/quick'))).status).toBe(200)
+    answer('/a1')
+    // The organization of the same creator that uses the fewest connections goes first.
+    await expect.poll(() => seen.slice(5)).toEqual(['/c1'])
+    answerAll()
+    await expect.poll(() => seen.slice(6)).toEqual(['/b2'])
+    answerAll()
+    expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
+  })
+
+  it('of one creator fail with the reason if they wait too long for their share', async () => {
+    const { api } = await startHoldingApi()
+    const client = buildClient({
+      maxSockets: 16,
+      share: { maxSockets: 2, maxSocketsOfCreator: 3, maxWaitMs: 50 },
+      findCreator: async () => 'ann',
+    })
+    for (const path of ['/a1', '/a2', '/b1']) void client.send(from(path.charAt(1), api, path)).catch(() => {})
+    const error = await faultOf(client.send(from('b', api, '/b2')))
+    expect([error.fault, error.message]).toEqual([
+      'busy',
+      expect.stringMatching(
+        /^3 requests of the organizations that one user created, yours among them, to api\.test:\d+ are in progress; this one waited 0\.05 s/,
+      ),
+    ])
+  })
+
+  it('are not sent if they are cancelled, or the client is closed, while their creator is looked up', async () => {
+    const { api, seen } = await startHoldingApi()
+    const creator = Promise.withResolvers<string>()
+    const share = { ...PATIENT, maxSockets: 2 }
+    const client = buildClient({ maxSockets: 16, share, findCreator: () => creator.promise })
+    const controller = new AbortController()
+    const cancelled = faultOf(client.send(from('a', api, '/cancelled', { signal: controller.signal })))
+    const closed = faultOf(client.send(from('a', api, '/closed')))
+    controller.abort()
+    expect((await cancelled).fault).toBe('aborted')
+    await client.close()
+    creator.resolve('ann')
+    expect((await closed).fault).toBe('aborted')
+    expect(seen).toEqual([])
+  })
+
   it('use the same idle connections, one after the other', async () => {
     const { api } = await startHoldingApi()
     const client = buildClient({ maxSockets: 16, share: { ...PATIENT, maxSockets: 2 } })

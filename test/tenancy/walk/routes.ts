@@ -736,15 +736,18 @@ const inspector: Row[] = [
   },
 ]
 
-const LINKS = ['verify-email', 'change-email', 'forgot-password', 'reset-password']
+const LINKS = ['verify-email', 'forgot-password', 'reset-password']
 
 const ownAccount: Row[] = [
   // Rejected without a valid link, whoever asks.
-  ...['POST email-verifications', 'POST email-changes', 'PUT password-resets', 'POST password-resets'].map(route => ({
+  ...['POST email-verifications', 'PUT password-resets', 'POST password-resets'].map(route => ({
     route: route.replace(' ', ' /api/v1/'),
     statuses: everybody(400),
     body: { token: 'x' },
   })),
+  { route: 'POST /api/v1/email-changes', statuses: own(400), body: { token: 'x' } },
+  { route: 'GET /change-email', statuses: OWN },
+  { route: 'POST /change-email', statuses: own(400) },
   { route: 'POST /api/v1/me/email-verification', statuses: own(202) },
   ...['email', 'password'].map(name => ({ route: `PUT /api/v1/me/${name}`, statuses: own(400), body: {} })),
   { route: 'GET /api/v1/me/sessions', statuses: OWN },

@@ -223,6 +223,26 @@ describe('the account page', () => {
     expect((await browser.get('/account')).html).toMatch(/<b>ada@new\.example<\/b>.*>Confirmed</s)
   })
 
+  it('asks to sign in before it changes the email, and only accepts the account itself', async () => {
+    const app = await start()
+    const { browser, email } = await newPerson(app)
+    const { browser: stranger } = await newPerson(app, 'eve@example.com')
+    await browser.submit('/account/email', { email: 'ada@other.example', password: PASSWORD })
+    const link = linkIn(await app.smtp.next())
+    const refused = await stranger.get(pathOf(link))
+    expect(refused.status).toBe(403)
+    expect(refused.html).toContain('another account')
+
+    const elsewhere = createPageBrowser(app.origin)
+    const asked = await elsewhere.get(pathOf(link))
+    const signIn = `/sign-in?${new URLSearchParams({ return_to: pathOf(link) })}`
+    expect(asked).toMatchObject({ status: 303, location: signIn })
+    await elsewhere.get(signIn)
+    expect((await elsewhere.submit('/sign-in', { email, password: PASSWORD })).location).toBe(pathOf(link))
+    await elsewhere.get(pathOf(link))
+    expect((await elsewhere.submit('/change-email', { token: link.token })).html).toContain('ada@other.example')
+  })
+
   it('lists and ends sessions, and resends the confirmation link', async () => {
     const app = await start()
     const { browser, email } = await newPerson(app)

@@ -31,7 +31,6 @@ export const strangerPages: Pages = {
       act: page => page.getByText('not signed in to its account here').waitFor(),
     },
   ],
-  'GET /change-email': [{ path: '/change-email?token=x', who: 'stranger' }],
   'GET /reset-password': [
     { path: '/reset-password?token=x', who: 'stranger' },
     { path: world => world.makeLink('reset_password', 'owner'), state: 'listed', who: 'stranger' },
@@ -55,6 +54,7 @@ const submitAfterSession = async (page: Page): Promise<void> => {
 
 /** Pages of the user's own account, and pages shown after the session has ended. */
 export const accountPages: Pages = {
+  'GET /change-email': [{ path: '/change-email?token=x' }],
   'GET /account': [
     { path: '/account' },
     {

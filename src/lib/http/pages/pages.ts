@@ -3,6 +3,7 @@ import helmet from '@fastify/helmet'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, unknownAddress } from '../../kernel/errors.ts'
 import { checkAccess, type FindActors, isSafeMethod } from '../access.ts'
+import { respondToCutOff } from '../cut-off.ts'
 import { type OriginPolicy, refuseForeignOrigins } from '../origins.ts'
 import { createErrorReader, sendProblem, toProblem } from '../problem.ts'
 import { isForPerson } from '../reader.ts'
@@ -112,6 +113,7 @@ const answerErrors = (pages: FastifyInstance, typedForms: TypedFormPages): void 
     return reply.page('errors/error', toProblem(forPeople(error), request.id), { status: error.status })
   }
   pages.setErrorHandler((error, request, reply) => show(request, reply, read(error, request)))
+  respondToCutOff(pages, show)
 }
 
 const TAKES_NO_FORM = 'This page does not accept forms. Open it again.'

@@ -1,0 +1,70 @@
+import { expect, it } from 'vitest'
+import { callText, connect } from '../../servers/mcp.ts'
+import { type ApiClient, makeServer } from '../../support/api-client.ts'
+import { answerJson } from '../../support/fake-api.ts'
+import { runFakeApi, runPatchbay } from '../../support/world.ts'
+
+const SERVERS = 40
+/** The most that a user may create, including the one that came with the account. */
+const ORGANIZATIONS = 20
+
+const patchbay = runPatchbay({ isOwn: true })
+let firstEnded = Promise.withResolvers<void>()
+const fake = runFakeApi(async ({ url }, response) => {
+  // Delays the neighbour's result until the endless expressions are running and waiting.
+  if (url.startsWith('/neighbour')) await firstEnded.promise
+  answerJson(response, { total: 40 })
+})
+
+const transform = (language: string, expression: string) => ({ response: { transform: { language, expression } } })
+const ENDLESS = transform('jsonata', '$match("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!", /(a+)+$/)')
+
+const serveEndless = async (api: ApiClient, organizationId: string) => {
+  const tool = { name: 'endless', method: 'GET', url: `${fake.origin}/endless`, ...ENDLESS }
+  const { url } = await makeServer(api, [tool], { organizationId })
+  return connect(url)
+}
+
+/**
+ * Calls all endless tools, and after the first was stopped the tool of another organization. Returns its result, and
+ * how many of the endless calls had ended by then.
+ */
+const callBeside = async (attackers: readonly Awaited<ReturnType<typeof connect>>[]) => {
+  firstEnded = Promise.withResolvers<void>()
+  const neighbour = await patchbay.person()
+  const tool = { name: 'total', method: 'GET', url: `${fake.origin}/neighbour`, ...transform('jmespath', 'total') }
+  const client = await connect((await makeServer(neighbour, [tool])).url)
+  let ended = 0
+  const calls = attackers.map(async attacker => {
+    // Closing the client ends the last of them.
+    await attacker.callTool({ name: 'endless', arguments: {} }).catch(() => undefined)
+    ended += 1
+    firstEnded.resolve()
+  })
+  const { text } = await callText(client, 'total')
+  const endedBefore = ended
+  await Promise.all([...attackers.map(attacker => attacker.close()), ...calls])
+  return { text, endedBefore }
+}
+
+it('shapes the results of others while many servers of an organization have endless expressions', async () => {
+  const attacker = await patchbay.person()
+  const attackers = await Promise.all(
+    Array.from({ length: SERVERS }, () => serveEndless(attacker, attacker.organizationId)),
+  )
+  const { text, endedBefore } = await callBeside(attackers)
+  expect(text).toBe('40')
+  expect(endedBefore).toBeLessThan(SERVERS / 2)
+}, 90_000)
+
+it('shapes the results of others while many organizations of a user have endless expressions', async () => {
+  const attacker = await patchbay.person()
+  const attackers = [await serveEndless(attacker, attacker.organizationId)]
+  for (let at = 1; at < ORGANIZATIONS; at++) {
+    const { id } = await attacker.create('/organizations', { name: `Organization ${at}` })
+    attackers.push(await serveEndless(attacker, id))
+  }
+  const { text, endedBefore } = await callBeside(attackers)
+  expect(text).toBe('40')
+  expect(endedBefore).toBeLessThan(ORGANIZATIONS / 2)
+}, 90_000)
