@@ -68,6 +68,8 @@ export const createAccountService = (needs: AccountServiceParts) => {
   const passwords = createPasswords(undefined, hashingCost)
   const throttle = createThrottle(counters)
   bus.subscribe('resync', throttle.forgetBlocks)
+  // A password reset in another process may have lifted blocks.
+  bus.subscribe('access_changed', throttle.forgetBlocks)
   const ownPassword = createOwnPassword({ db, passwords, throttle })
   const parts = { ...needs, passwords, throttle, ownPassword }
   const secondFactors = createSecondFactors(parts)

@@ -2,7 +2,7 @@ import type { JsonValue } from '../lib/kernel/json.ts'
 import { MAX_XML_DOCUMENT_CHARS } from './limits.ts'
 import type { Hole } from './plan.ts'
 import type { ParameterType } from './template.ts'
-import { parseXml } from './xml-parser.ts'
+import { isLikeUtf8, parseXml } from './xml-parser.ts'
 
 /** Returns a value as text. Strings stay as they are, except for `json` parameters, whose strings become JSON. */
 const textOf = (type: ParameterType, value: JsonValue): string =>
@@ -98,18 +98,21 @@ export const xmlTextHole = xmlHole(/[&<>"'\r]/g)
 /** A parser reads unescaped tabs and line breaks in attributes as spaces (XML 1.0 §3.3.3). */
 export const xmlAttributeHole = xmlHole(/[&<>"'\t\n\r]/g)
 
-/** Rejects a DOCTYPE, with which the API could be made to read files and URLs. */
+/**
+ * Rejects a DOCTYPE, with which the API could be made to read files and URLs, and encodings in which text that is
+ * harmless here could be a DOCTYPE.
+ */
 const isXmlDocument = (text: string): boolean => {
   if (text.length > MAX_XML_DOCUMENT_CHARS) return false
   let hasDoctype = false
   const parsed = parseXml(text, piece => {
     hasDoctype ||= piece === 'doctype'
   })
-  return parsed.ok && !hasDoctype
+  return parsed.ok && !hasDoctype && isLikeUtf8(parsed.value.encoding ?? 'utf-8')
 }
 
 export const xmlDocumentHole = holeOfText('xml-document', text => (isXmlDocument(text) ? text : undefined), {
-  refusal: `must be a well-formed XML document of at most ${MAX_XML_DOCUMENT_CHARS} characters without a DOCTYPE, because it is sent unchanged as the whole body`,
+  refusal: `must be a well-formed XML document in UTF-8 of at most ${MAX_XML_DOCUMENT_CHARS} characters without a DOCTYPE, because it is sent unchanged as the whole body`,
 })
 
 const NOT_THE_BOUNDARY = 'must not contain the boundary of the multipart body, which would start another part'

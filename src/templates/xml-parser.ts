@@ -17,6 +17,9 @@ export type XmlFault = { index: number; message: string }
 
 class NotWellFormed extends Error {}
 
+/** Returns whether text sent as UTF-8 has the same meaning in an encoding. In UTF-7, for example, `+ADw-` is `<`. */
+export const isLikeUtf8 = (encoding: string): boolean => /^(?:utf-?8|us-ascii)$/i.test(encoding)
+
 /**
  * Parses a complete document (XML 1.0) and passes its pieces to `onPiece` in order. References are decoded. A DOCTYPE is
  * neither followed nor processed, so a reference to an entity that it declares is an error. Takes linear time.

@@ -2,7 +2,7 @@ import { xmlAttributeHole, xmlDocumentHole, xmlTextHole } from './encodings.ts'
 import { type FieldPlan, type Hole, isWhole, refusedPlan } from './plan.ts'
 import { line } from './render.ts'
 import { type Fault, HOLE, type Scan } from './scan.ts'
-import { parseXml, type XmlPiece } from './xml-parser.ts'
+import { isLikeUtf8, parseXml, type XmlPiece } from './xml-parser.ts'
 
 const ELSEWHERE = 'outside of the root element. Put it into the text of an element or into the value of an attribute'
 
@@ -48,32 +48,34 @@ const shapeXml = ({ holed, offsetOf }: Scan): XmlShape => {
   }
 }
 
-const isUtf8 = (name: string): boolean => /^(?:utf-?8|us-ascii)$/i.test(name)
-
-/** Another encoding could give the bytes of a value another meaning, such as `+ADw-`, which is `<` in UTF-7. */
-const findEncodingFault = (declared: string | undefined, contentType: string): string | undefined => {
+/** Another encoding could give the bytes of a value another meaning. */
+const checkEncoding = (declared: string | undefined, contentType: string): readonly Fault[] => {
   const [, charset = 'utf-8'] = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(contentType) ?? []
-  if (!isUtf8(charset)) return 'the body is sent as UTF-8. Write charset=utf-8 in the Content-Type'
-  return declared === undefined || isUtf8(declared)
-    ? undefined
-    : 'the body is sent as UTF-8. Write encoding="UTF-8" in the XML declaration'
+  const at = (message: string): readonly Fault[] => [{ offset: 0, message }]
+  if (!isLikeUtf8(charset)) return at('the body is sent as UTF-8. Write charset=utf-8 in the Content-Type')
+  return declared === undefined || isLikeUtf8(declared)
+    ? []
+    : at('the body is sent as UTF-8. Write encoding="UTF-8" in the XML declaration')
 }
 
 /** Plans a body that is a single placeholder. Its value is the document. */
-const planDocument = ({ places }: Scan): FieldPlan => ({
+const planDocument = ({ places }: Scan, contentType: string): FieldPlan => ({
   holes: places.map(({ type }) => xmlDocumentHole(type)),
-  faults: places
-    .filter(({ type, isBroken }) => type !== 'string' && !isBroken)
-    .map(({ offset }) => ({
-      offset,
-      message: 'a placeholder that is the whole XML body must have type string. Write {{name}}',
-    })),
+  faults: [
+    ...places
+      .filter(({ type, isBroken }) => type !== 'string' && !isBroken)
+      .map(({ offset }) => ({
+        offset,
+        message: 'a placeholder that is the whole XML body must have type string. Write {{name}}',
+      })),
+    ...checkEncoding(undefined, contentType),
+  ],
   build: partOf => partOf(0),
 })
 
 /** Plans the body as XML. Placeholders are allowed in the text of elements and in the values of attributes. */
 export const planXml = (scan: Scan, contentType: string): FieldPlan => {
-  if (isWhole(scan)) return planDocument(scan)
+  if (isWhole(scan)) return planDocument(scan, contentType)
   const { holed, places } = scan
   if (places.length === 0) return { holes: [], faults: [], build: partOf => line(holed, 0, partOf) }
   const { pieces, encoding, fault } = shapeXml(scan)
@@ -90,10 +92,9 @@ export const planXml = (scan: Scan, contentType: string): FieldPlan => {
   const elsewhere = places
     .filter((_, index) => holes[index] === undefined)
     .map(({ offset }) => ({ offset, message: `a placeholder cannot be ${ELSEWHERE}` }))
-  const encodingFault = findEncodingFault(encoding, contentType)
   return {
     holes,
-    faults: [...elsewhere, ...(encodingFault === undefined ? [] : [{ offset: 0, message: encodingFault }])],
+    faults: [...elsewhere, ...checkEncoding(encoding, contentType)],
     build: partOf => line(holed, 0, partOf),
   }
 }

@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { type BrowserAnswer, createBrowser } from '../support/browser.ts'
-import { anyDatabase, auditOf, databasesOfRun, EMAIL, NEW_PASSWORD, PASSWORD, signUpInBrowser } from './app.ts'
+import {
+  anyDatabase,
+  auditOf,
+  BEHIND_PROXY,
+  databasesOfRun,
+  EMAIL,
+  NEW_PASSWORD,
+  PASSWORD,
+  signUpInBrowser,
+} from './app.ts'
 import { linkIn, type MailApp, newPerson, startMailApp } from './mail.ts'
 
 const askForReset = (app: MailApp, email = EMAIL, address?: string) =>
@@ -127,6 +136,27 @@ describe('a forgotten password', () => {
     await reset(app, await tokenFor(app))
     expect((await createBrowser(app.origin).signIn(EMAIL, NEW_PASSWORD)).status).toBe(200)
     expect(await auditOf(app)).toContain('user.password_reset')
+  })
+
+  it('lets the user in on every process once it is replaced, even after a hundred failures from other addresses', async () => {
+    const app = await startMailApp(anyDatabase, BEHIND_PROXY)
+    const another = await app.startAnother(BEHIND_PROXY)
+    await signUpInBrowser(app)
+    const signIn = (origin: string, address: string, password: string) =>
+      createBrowser(origin, { address }).signIn(EMAIL, password)
+    expect((await signIn(app.origin, '198.51.100.1', 'wrong password')).status).toBe(401)
+    // Records the other 99 attempts directly, without hashing passwords.
+    const ninetyNine = { data: { points: { increment: 99 } }, where: { key: { startsWith: 'sign-in-account:' } } }
+    expect((await app.services.db.counter.updateMany(ninetyNine)).count).toBe(1)
+    for (const { origin } of [app, another]) {
+      expect((await signIn(origin, '198.51.100.2', PASSWORD)).status).toBe(429)
+    }
+    await reset(app, await tokenFor(app))
+    for (const { origin } of [app, another]) {
+      await expect
+        .poll(async () => (await signIn(origin, '198.51.100.2', NEW_PASSWORD)).status, { timeout: 5_000 })
+        .toBe(200)
+    }
   })
 
   it('is reset by an email that is sent before Patchbay stops, if it was requested before', async () => {

@@ -103,13 +103,14 @@ describe('a value in the request of an HTTP tool', () => {
       '<a>\x01</a>',
       '<!DOCTYPE a SYSTEM "file:///etc/passwd"><a/>',
       '<!DOCTYPE a [<!ENTITY x "y">]><a>&x;</a>',
+      '<?xml version="1.0" encoding="UTF-7"?><!-- +AC0ALQA+- +ADwAIQ-DOCTYPE a SYSTEM +ACI-x+ACIAPgA8ACEALQAt- --><a/>',
       `<a>${'x'.repeat(262_144)}</a>`,
-    ])('is refused as the whole body unless it is well-formed, short and without a DOCTYPE: %.60j', async xml => {
+    ])('is refused as the whole body unless it is well-formed, short, in UTF-8 and without a DOCTYPE: %.60j', async xml => {
       const call = await tool({ headers: XML, body: '{{xml}}' })
       const { request, error } = await call({ xml })
       expect(request).toBeUndefined()
       expect(error).toBe(
-        '"xml": must be a well-formed XML document of at most 262144 characters without a DOCTYPE, because it is sent unchanged as the whole body',
+        '"xml": must be a well-formed XML document in UTF-8 of at most 262144 characters without a DOCTYPE, because it is sent unchanged as the whole body',
       )
     })
 
@@ -135,8 +136,10 @@ describe('a value in the request of an HTTP tool', () => {
 
     it('is not allowed if the Content-Type names another charset', async () => {
       const headers = [header('Content-Type', 'text/xml; charset=utf-16')]
-      const [first] = await errorsOf({ headers, body: '<a>{{x}}</a>' })
-      expect(first).toContain('the body is sent as UTF-8')
+      for (const body of ['<a>{{x}}</a>', '{{x}}']) {
+        const [first] = await errorsOf({ headers, body })
+        expect(first).toContain('the body is sent as UTF-8')
+      }
     })
   })
 

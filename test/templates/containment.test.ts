@@ -340,6 +340,17 @@ describe('any value in an XML body', () => {
     expect(render(valuesOf({ xml: '<a>\ud800<b></a>' })).ok).toBe(false)
   })
 
+  it.each(['UTF-7', 'utf-16', 'ISO-8859-1', 'IBM037'])(
+    'is rejected as the whole body if it declares the encoding %s, in which it could have a DOCTYPE',
+    encoding => {
+      const { render } = compiled({ headers, body: '{{xml}}' })
+      const comment = '<!-- +AC0ALQA+- +ADwAIQ-DOCTYPE a SYSTEM +ACI-file:///etc/passwd+ACIAPgA8ACEALQAt- -->'
+      const withEncoding = (name: string) => valuesOf({ xml: `<?xml version="1.0" encoding="${name}"?>${comment}<a/>` })
+      expect(render(withEncoding('utf-8')).ok).toBe(true)
+      expect(render(withEncoding(encoding)).ok).toBe(false)
+    },
+  )
+
   it('can be placed anywhere in any text, or saving is refused', () => {
     const pieces = fc.array(
       fc.constantFrom(

@@ -32,7 +32,7 @@ describe('the editor of a tool that sends XML', () => {
     const user = await browser()
     const whole = await user.submit('/toolkits/new-tool', form('{{xml}}'))
     expect(noteOf((await user.get(whole.location ?? '')).html, 'body')).toBe(
-      'Sent unchanged: must be well-formed XML, without a DOCTYPE.',
+      'Sent unchanged: must be well-formed XML in UTF-8, without a DOCTYPE.',
     )
     const part = await user.submit('/toolkits/new-tool', { ...form('<a>{{x}}</a>'), toolkitTitle: 'Other' })
     expect(noteOf((await user.get(part.location ?? '')).html, 'body')).toBe('')

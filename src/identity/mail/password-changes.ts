@@ -98,8 +98,8 @@ export const createPasswordChanges = (parts: MailFlowParts) => {
       const { email, ended } = await changes.commit((tx, announce) =>
         setPassword(tx, announce, { ...input, passwordHash }),
       )
-      // Lifts the block caused by earlier attempts with a wrong password.
-      await throttle.forgiveSignIn({ email, address })
+      // Lifts the blocks caused by earlier attempts with a wrong password.
+      await throttle.forgiveAccount({ email, address })
       notify(email, ended, address)
     },
 

@@ -60,6 +60,14 @@ export const createThrottle = (counters: Counters, now: () => number = Date.now)
     anywhere: keyOf(SIGN_IN_ANYWHERE, email),
     address: keyOf(SIGN_IN_ADDRESS, networkOf(address)),
   })
+  const forgiveSignIn = async (attempt: Attempt): Promise<void> => {
+    const keys = keysOf(attempt)
+    // The cached blocks may be outdated now, so the next attempt consults the counters again.
+    for (const key of Object.values(keys)) blockedUntil.delete(key)
+    await counters.reset(keys.here)
+    await counters.decrement(keys.anywhere)
+    await counters.decrement(keys.address)
+  }
   return {
     /** Counts the attempt before the password is checked, so that concurrent attempts cannot exceed the limit. */
     countSignIn: async (attempt: Attempt): Promise<void> => {
@@ -71,13 +79,14 @@ export const createThrottle = (counters: Counters, now: () => number = Date.now)
       await count(SIGN_IN_ANYWHERE, keys.anywhere)
     },
     /** Uncounts a successful sign-in and resets the counter for this account and network. */
-    forgiveSignIn: async (attempt: Attempt): Promise<void> => {
-      const keys = keysOf(attempt)
-      // The cached blocks may be outdated now, so the next attempt consults the counters again.
-      for (const key of Object.values(keys)) blockedUntil.delete(key)
-      await counters.reset(keys.here)
-      await counters.decrement(keys.anywhere)
-      await counters.decrement(keys.address)
+    forgiveSignIn,
+    /**
+     * Like `forgiveSignIn`, and resets the counter for this account and all networks. For users who have proved in
+     * another way that the account is theirs: the failures may be those of others.
+     */
+    forgiveAccount: async (attempt: Attempt): Promise<void> => {
+      await forgiveSignIn(attempt)
+      await counters.reset(keysOf(attempt).anywhere)
     },
     /** Uncounts an attempt that did not fail, without resetting previous failures. */
     uncountSignIn: async (attempt: Attempt): Promise<void> => {

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import type { Actor, Scope } from '../kernel/actor.ts'
 import { AppError } from '../kernel/errors.ts'
+import { hasBody } from './json-body.ts'
 import { BEARER_CHALLENGE } from './problem.ts'
 
 /** Who may call a route. The app does not start unless every API route declares its access. */
@@ -113,6 +114,18 @@ const authenticate = async (request: FastifyRequest, finders: FindActors): Promi
   identify(request, await finders.findActorByUserId(userId), 'session')
 }
 
+/**
+ * Identifies the caller again after the body has arrived. The client may have sent it long after the head, and the
+ * caller's access may have ended in between.
+ */
+const authenticateAgain = async (request: FastifyRequest, finders: FindActors): Promise<void> => {
+  if (request.actor === undefined || !hasBody(request.headers)) return
+  if (request.signedInBy === 'session') await request.session.reload()
+  request.actor = undefined
+  request.signedInBy = undefined
+  await authenticate(request, finders)
+}
+
 /** Sets the actor after a request has signed the user in, so that the response can show the user's page. */
 export const goOnSignedIn = (request: FastifyRequest): Promise<void> =>
   authenticate(request, request.server.actorFinders)
@@ -124,9 +137,9 @@ const assertDeclared = ({ method, url, config }: RouteOptions): void => {
 }
 
 /**
- * Identifies the caller of each request in this scope before the body is read, and enforces the route's `access`. A
- * bearer token takes precedence over the session cookie. Call after `keepSessions`. Access is checked either before the
- * body is read (`onRequest`) or after (`preValidation`), so that a rejected form can be preserved.
+ * Identifies the caller of each request in this scope before the body is read and again after, and enforces the route's
+ * `access`. A bearer token takes precedence over the session cookie. Call after `keepSessions`. Access is checked after
+ * the body has been read, so that a rejected form can be preserved, and with `onRequest` also before.
  */
 export const checkAccess = (
   app: FastifyInstance,
@@ -138,5 +151,9 @@ export const checkAccess = (
   app.decorateRequest('signedInBy', undefined)
   app.addHook('onRoute', assertDeclared)
   app.addHook('onRequest', async request => authenticate(request, finders))
-  app.addHook(assertIn, async (request: FastifyRequest, reply: FastifyReply) => assertAccess(request, reply))
+  if (assertIn === 'onRequest') app.addHook('onRequest', async (request, reply) => assertAccess(request, reply))
+  app.addHook('preValidation', async (request, reply) => {
+    await authenticateAgain(request, finders)
+    assertAccess(request, reply)
+  })
 }

@@ -3,7 +3,8 @@ import { AppError } from '../kernel/errors.ts'
 import { isJsonObject, type JsonValue, parseJson, someValue } from '../kernel/json.ts'
 import { JSON_REQUIRED } from './problem.ts'
 
-const hasBody = (headers: NodeJS.Dict<string | string[]>): boolean =>
+/** Returns whether a request with these headers has a body, which may be empty if it is chunked. */
+export const hasBody = (headers: NodeJS.Dict<string | string[]>): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
 const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0')

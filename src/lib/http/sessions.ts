@@ -101,7 +101,8 @@ export const keepSessions = async (app: FastifyInstance, options: SessionOptions
   // With `secure: true`, the plugin would not set a cookie on a request that arrives over http, such as from a proxy
   // whose headers are not trusted. The base URL decides instead, because it is the URL that browsers use.
   if (isHttps) app.addHook('onSend', async (_request, reply) => addSecure(reply, cookieName))
-  app.addHook('onRequest', async request => renew(request, now()))
+  // Not before the body has arrived, because the session is loaded again then.
+  app.addHook('preHandler', async request => renew(request, now()))
   await app.register(csrfProtection, {
     sessionPlugin: '@fastify/session',
     logLevel: 'debug',

@@ -173,7 +173,7 @@ const HINTS = {
   toolkitTitle: '',
 } as const
 
-const SENT_UNCHANGED = 'Sent unchanged: must be well-formed XML, without a DOCTYPE.'
+const SENT_UNCHANGED = 'Sent unchanged: must be well-formed XML in UTF-8, without a DOCTYPE.'
 
 const bodyHint = ({ read }: EditorState): string => {
   const isDocument = read.template.parameters.some(({ places }) => places.some(({ kind }) => kind === 'xml-document'))
