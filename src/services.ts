@@ -111,7 +111,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
   const verifyMcpToken: VerifyMcpToken = token => accounts.verifyMcpToken(token) ?? oauth.oauthTokens.verify(token)
 
   // Closed after the recorder, which counts the tokens of the last calls before it writes them.
-  const workers = createJobPool({ findCreator: createCreatorLookup(db, databaseHealth) })
+  const workers = createJobPool({ memory: settings.memory, findCreator: createCreatorLookup(db, databaseHealth) })
   lifecycle.onClose(workers.close)
   const history = historyPlugin(common, lifecycle)
   const counting = createTokenWork(workers.job('count-tokens'))

@@ -1,8 +1,12 @@
 import { createJobPool } from '../../src/jobs/job-pool.ts'
 import { JOBS } from '../../src/jobs/jobs.ts'
+import { shareMemory } from '../../src/lib/process/memory-budget.ts'
 import { createResultInspector } from '../../src/results/budget/result-inspector.ts'
 import { createResultShaper } from '../../src/results/shape/result-shaper.ts'
 import { createSchemaChecks } from '../../src/tools/schemas/schema-check.ts'
+
+/** The memory of a Patchbay that lacks none. */
+export const MEMORY = shareMemory(8_192)
 
 type Limits = { timeLimitMs?: number; heapLimitMb?: number; maxThreads?: number }
 
@@ -10,18 +14,19 @@ const withLimits = (name: 'inspect-result' | 'shape-result', limits: Limits) => 
   const { timeLimitMs, ownProcess } = JOBS[name]
   const { heapLimitMb = ownProcess.heapLimitMb, maxThreads } = limits
   const job = { ...JOBS[name], timeLimitMs: limits.timeLimitMs ?? timeLimitMs, ownProcess: { heapLimitMb } }
-  return createJobPool({ jobs: { ...JOBS, [name]: job }, ...(maxThreads !== undefined && { maxThreads }) })
+  const memory = { ...MEMORY, ...(maxThreads !== undefined && { maxThreads }) }
+  return createJobPool({ jobs: { ...JOBS, [name]: job }, memory })
 }
 
 /** Opens a result inspector with a worker pool and limits of its own. */
 export const openResultInspector = (limits: Limits = {}) => {
   const workers = withLimits('inspect-result', limits)
-  return { ...createResultInspector(workers.job('inspect-result')), close: workers.close }
+  return { ...createResultInspector(workers.job('inspect-result'), MEMORY.inFlightBytes), close: workers.close }
 }
 
 /** Opens schema checks with a worker pool of their own. */
 export const openSchemaChecks = () => {
-  const workers = createJobPool()
+  const workers = createJobPool({ memory: MEMORY })
   return { ...createSchemaChecks(workers.job('check-schema')), close: workers.close }
 }
 
