@@ -112,7 +112,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
   const verifyMcpToken: VerifyMcpToken = token => accounts.verifyMcpToken(token) ?? oauth.oauthTokens.verify(token)
 
   // Closed after the recorder, which counts the tokens of the last calls before it writes them.
-  const workers = createJobPool({ findCreator })
+  const workers = createJobPool({ memory: settings.memory, findCreator })
   lifecycle.onClose(workers.close)
   const history = historyPlugin(common, lifecycle)
   const counting = createTokenWork(workers.job('count-tokens'))

@@ -3,6 +3,7 @@
 import { createJobPool } from '../../src/jobs/job-pool.ts'
 import { JOBS } from '../../src/jobs/jobs.ts'
 import type { PipelineSteps } from '../../src/lib/json/pipeline.ts'
+import { shareMemory } from '../../src/lib/process/memory-budget.ts'
 import { type CutResultToolName, readInspectionRequest } from '../../src/results/budget/cut-result-tool-params.ts'
 import { createResultInspector } from '../../src/results/budget/result-inspector.ts'
 import { ANSWERS, type FrozenAnswer, readAnswer } from '../answers/answers.ts'
@@ -59,6 +60,8 @@ const isFound = async (work: Work, answer: Source, { calls, fact }: AnswerQuesti
   return shown.includes(fact)
 }
 
+const MEMORY = shareMemory(8_192)
+
 const askAbout = async (work: Work, answer: FrozenAnswer) => {
   const bytes = readAnswer(answer)
   const source = { bytes, mediaType: answer.mediaType, key: answer.name }
@@ -71,8 +74,8 @@ const askAbout = async (work: Work, answer: FrozenAnswer) => {
 
 export const measureFrozen = async (bench: Bench): Promise<void> => {
   const jobs = { ...JOBS, 'inspect-result': { ...JOBS['inspect-result'], timeLimitMs: TIME_LIMIT_MS } }
-  const workers = createJobPool({ jobs })
-  const work = createResultInspector(workers.job('inspect-result'))
+  const workers = createJobPool({ jobs, memory: MEMORY })
+  const work = createResultInspector(workers.job('inspect-result'), MEMORY.inFlightBytes)
   try {
     const all: Awaited<ReturnType<typeof askAbout>>[] = []
     for (const answer of ANSWERS) all.push(await askAbout(work, answer))

@@ -11,7 +11,7 @@ export type HistoryNeeds = {
   db: Database
   databaseHealth: Pick<DatabaseHealth, 'check' | 'report'>
   logger: Logger
-  settings: Pick<Settings, 'database'>
+  settings: Pick<Settings, 'database' | 'memory'>
 }
 
 export const historyPlugin = ({ db, databaseHealth, logger, settings }: HistoryNeeds, lifecycle: Lifecycle) => {
@@ -20,7 +20,12 @@ export const historyPlugin = ({ db, databaseHealth, logger, settings }: HistoryN
     else if (reason === 'the database was damaged') databaseHealth.report('damaged', message)
     else if (reason === 'the database was unavailable') void databaseHealth.check()
   }
-  const recorder = createRecorder({ target: settings.database, logger, onFailure })
+  const recorder = createRecorder({
+    target: settings.database,
+    logger,
+    onFailure,
+    maxQueuedBytes: settings.memory.recordBytes,
+  })
   lifecycle.onClose(recorder.close)
   lifecycle.addChores({
     name: 'remove old sums of tokens',

@@ -6,9 +6,10 @@ import { JOBS } from './jobs.ts'
 /** The worker's source or compiled file, in this directory. */
 const WORKER = fileURLToPath(new URL(`./jobs.worker${extname(import.meta.url)}`, import.meta.url))
 
-type PoolOptions = Omit<Partial<WorkerPoolOptions<typeof JOBS>>, 'worker'>
+type Options = WorkerPoolOptions<typeof JOBS>
+type PoolOptions = Pick<Options, 'memory'> & Omit<Partial<Options>, 'worker'>
 
-export const createJobPool = ({ jobs = JOBS, ...options }: PoolOptions = {}) =>
+export const createJobPool = ({ jobs = JOBS, ...options }: PoolOptions) =>
   createWorkerPool({ jobs, worker: WORKER, ...options })
 
 export type JobPool = ReturnType<typeof createJobPool>

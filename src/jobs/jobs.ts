@@ -1,4 +1,7 @@
-/** All jobs of the worker pool. Jobs that handle untrusted responses or expressions run in their own processes. */
+/**
+ * All jobs of the worker pool. Jobs that handle untrusted responses or expressions run in their own processes, whose
+ * heap limits are lower if Patchbay has little memory.
+ */
 export const JOBS = {
   /** Counting a list of 2,000 tools takes a second. */
   'count-tokens': {

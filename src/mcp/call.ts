@@ -1,3 +1,4 @@
+import { createReleases, type Releases } from '../lib/kernel/releases.ts'
 import { createStop, type Stop } from '../lib/kernel/stop-signal.ts'
 import type { CallContext } from '../runtime/call/compiled-tool.ts'
 import type { Caller } from '../servers/access/access.ts'
@@ -6,10 +7,14 @@ import type { ClientChannel } from './client-channel.ts'
 import type { RequestId, RequestMessage } from './message.ts'
 import type { RpcResponse } from './rpc-response.ts'
 
-/** The context of a running request. A client that cancels the request gets no response. */
+/**
+ * The context of a running request. Whoever sends its response ends its `releases` afterwards.
+ * A client that cancels the request gets no response.
+ */
 export type Call = CallContext & {
   readonly id: RequestId
   readonly signal: Stop
+  readonly releases: Releases
   /** Sends messages to the client before the response. */
   readonly channel: ClientChannel
 }
@@ -23,4 +28,4 @@ export const createCall = (
   client: string | undefined,
   channel: ClientChannel,
   link?: CallLink,
-): Call => ({ id, caller, client, signal: createStop(), link, channel })
+): Call => ({ id, caller, client, signal: createStop(), releases: createReleases(), link, channel })

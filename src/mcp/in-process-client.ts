@@ -62,7 +62,7 @@ const startCall = (sent: Sent, message: RequestMessage, report: ReportFault): Pr
   const call = createCall(message, sent.caller, client, CLOSED_CHANNEL)
   if (sent.signal?.aborted) call.signal.abort()
   sent.signal?.addEventListener('abort', call.signal.abort, { once: true })
-  return callTool(router, found, call, 'stateless', report)
+  return callTool(router, found, call, 'stateless', report).finally(call.releases.end)
 }
 
 /**

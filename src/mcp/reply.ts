@@ -54,6 +54,7 @@ const writePending = (
   // A call with a link reports its own progress.
   const stopProgress = channel.isOpen && call.link === undefined ? startProgress(request, channel.send) : undefined
   raw.on('close', () => {
+    call.releases.end()
     if (raw.writableFinished || channel.stream?.isResumable === true) return
     channel.close()
     call.signal.abort()
@@ -76,7 +77,13 @@ const writePending = (
     call.signal.abort()
   }
   raw.once(CUT_OFF, channel.onCutOff)
-  response.then(deliver).catch(error => report(error, 'could not send the response to an MCP request'))
+  response
+    .then(deliver)
+    .catch(error => report(error, 'could not send the response to an MCP request'))
+    .finally(() => {
+      // Then 'close' may have been emitted before there was a listener.
+      if (raw.destroyed) call.releases.end()
+    })
 }
 
 const writeBatch = (http: HttpExchange, { responses, cutOff, cancel }: BatchReply, report: ReportFault): void => {

@@ -29,7 +29,7 @@ export type ResultsNeeds = {
   findSecrets: Job<MaskingJob, Range[]>
   inspectResult: Job<InspectionJob, InspectionView | undefined>
   shapeResult: Job<ShapingJob, ShapingOutcome>
-  settings: Pick<Settings, 'cutCacheBytes' | 'dataDirectory'>
+  settings: Pick<Settings, 'memory' | 'dataDirectory'>
   /** Overrides the limits and the clock of the response cache. */
   responseCache: ResponseCacheOptions | undefined
 }
@@ -62,16 +62,19 @@ export const resultsPlugin = (needs: ResultsNeeds, lifecycle: Lifecycle) => {
 
   const cutCache = createCutCache({
     store: createCutResultStore(db),
-    limits: { maxBytes: settings.cutCacheBytes },
+    limits: { maxBytes: settings.memory.cutResultBytes },
     logger,
   })
   lifecycle.onClose(cutCache.close)
   bus.subscribe('server_removed', ({ serverId }) => cutCache.delete(serverId))
   void removeOldCacheFiles(join(settings.dataDirectory, 'answers'))
-  const inspector = createResultInspector(needs.inspectResult)
+  const inspector = createResultInspector(needs.inspectResult, settings.memory.inFlightBytes)
   const shaper = createResultShaper(needs.shapeResult)
 
-  const responseCache = createResponseCache(needs.responseCache)
+  const responseCache = createResponseCache({
+    ...needs.responseCache,
+    limits: { maxBytes: settings.memory.cachedResponseBytes, ...needs.responseCache?.limits },
+  })
   bus.subscribe('server_changed', ({ serverId }) => responseCache.deleteServer(serverId))
   bus.subscribe('server_removed', ({ serverId }) => responseCache.deleteServer(serverId))
   bus.subscribe('resync', responseCache.clear)

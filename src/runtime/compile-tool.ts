@@ -120,8 +120,8 @@ export const compileTool = (
     isReadOnly: tool.annotations?.readOnlyHint === true,
     ...(findings.length > 0 && { findings }),
     call: async (args, context) => {
-      const { caller, client, signal } = context
-      const outcome = await performCall(getPlan, http, args, signal, onInternalError, cacheFor?.(caller))
+      const { caller, client, signal, releases } = context
+      const outcome = await performCall(getPlan, http, args, signal, onInternalError, cacheFor?.(caller), releases)
       const call = describeOutcome(outcome, { serverId, instanceId, tool: name, caller, client })
       const id = recordCall(recorder, masker, call)
       return {

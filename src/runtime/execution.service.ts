@@ -27,6 +27,8 @@ export type ExecutionServiceParts = ServerCompilerParts &
     callLedger: Pick<CallLedger, 'note'>
     recorder: Pick<Recorder, 'record'>
     tools: ToolService
+    /** Memory for the responses that the tool editor keeps as samples. */
+    sampleBytes: number
     instances: InstanceService
     upstreamConnections: Pick<UpstreamConnections, 'findFor' | 'sync'>
   }

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../lib/kernel/json.ts'
+import { createReleases, type Releases } from '../lib/kernel/releases.ts'
 import { failure, type Result, success } from '../lib/kernel/result.ts'
 import type { StopSignal } from '../lib/kernel/stop-signal.ts'
 import { type HttpClient, OutboundError, type OutboundResponse } from '../lib/outbound/outbound-request.ts'
@@ -109,7 +110,8 @@ const explainRefusal = (checked: SchemaCheckResult): string | undefined => {
 
 /**
  * Runs a tool: gets the plan, resolves the arguments, renders and sends the request, and shapes the result. Never
- * throws. `onInternalError` receives unexpected errors, including those thrown by `getPlan`.
+ * throws. `onInternalError` receives unexpected errors, including those thrown by `getPlan`. `releases` free the memory
+ * of the response; without them, it counts as free once the call is performed.
  */
 export const performCall = async (
   getPlan: () => CallPlan,
@@ -118,6 +120,7 @@ export const performCall = async (
   signal: StopSignal | undefined,
   onInternalError: (error: unknown) => void,
   cachedSend?: CachedSend | undefined,
+  releases?: Pick<Releases, 'add'> | undefined,
 ): Promise<PerformedCall> => {
   const startedAt = new Date()
   const startedMs = performance.now()
@@ -125,6 +128,7 @@ export const performCall = async (
   let request: RenderedRequest | undefined
   let response: OutboundResponse | undefined
   let cached: CachedResult | undefined
+  const own = releases === undefined ? createReleases() : undefined
   const end = (result: ToolResult): PerformedCall => ({
     result,
     request,
@@ -150,6 +154,7 @@ export const performCall = async (
         maxResponseBytes,
         mayReach,
         signal: stop,
+        releases: releases ?? own,
       })
       // Assigned before shaping, so that the history records the response even if shaping fails.
       response = received
@@ -169,5 +174,7 @@ export const performCall = async (
     if (error instanceof MaskingError) return end(errorResult(error.message))
     onInternalError(error)
     return end(errorResult(INTERNAL_FAULT))
+  } finally {
+    own?.end()
   }
 }

@@ -1,17 +1,23 @@
 import {
   MAX_CONNECTION_WAIT_MS,
+  MAX_MEMORY_WAIT_MS,
   MAX_SOCKETS_OF_CREATOR,
   MAX_SOCKETS_OF_ORGANIZATION,
   MAX_SOCKETS_PER_ORIGIN,
+  ORGANIZATION_MEMORY_SHARE,
 } from '../lib/kernel/limits.ts'
 import { createHttpClient, type HttpClientOptions } from '../lib/outbound/client.ts'
+import { createMemoryShares } from '../lib/outbound/memory-shares.ts'
 import type { Lifecycle } from '../lib/process/lifecycle.ts'
 import type { Logger } from '../lib/process/logger.ts'
 import type { Settings } from '../lib/process/settings.ts'
 import { createExecutionService, type ExecutionServiceParts } from './execution.service.ts'
 
-export type RuntimeNeeds = Omit<ExecutionServiceParts, 'http' | 'limits' | 'onInternalError' | 'onSkipped'> & {
-  settings: Pick<Settings, 'limits'>
+export type RuntimeNeeds = Omit<
+  ExecutionServiceParts,
+  'http' | 'limits' | 'sampleBytes' | 'onInternalError' | 'onSkipped'
+> & {
+  settings: Pick<Settings, 'limits' | 'memory'>
   logger: Logger
   network: Pick<HttpClientOptions, 'policy' | 'connectTimeoutMs' | 'ownOrigins' | 'findCreator' | 'lookup'>
   /** APIs implemented in this process, by origin. */
@@ -23,7 +29,7 @@ export const runtimePlugin = (
   { settings, logger, network, inProcess, ...needs }: RuntimeNeeds,
   lifecycle: Lifecycle,
 ) => {
-  const { limits } = settings
+  const { limits, memory } = settings
   const http = createHttpClient({
     ...network,
     maxRedirects: limits.maxRedirects,
@@ -33,6 +39,11 @@ export const runtimePlugin = (
       maxSocketsOfCreator: MAX_SOCKETS_OF_CREATOR,
       maxWaitMs: MAX_CONNECTION_WAIT_MS,
     },
+    memory: createMemoryShares({
+      maxBytes: memory.inFlightBytes,
+      maxBytesOfOrganization: memory.inFlightBytes * ORGANIZATION_MEMORY_SHARE,
+      maxWaitMs: MAX_MEMORY_WAIT_MS,
+    }),
     inProcess,
   })
   lifecycle.onClose(http.close)
@@ -40,6 +51,7 @@ export const runtimePlugin = (
     ...needs,
     http,
     limits,
+    sampleBytes: memory.sampleBytes,
     onInternalError: error => logger.error({ err: error }, 'unexpected error in a call'),
     onSkipped: (serverId, tool, reason) =>
       logger.warn({ serverId, item: tool, reason }, 'an item of a server is hidden from its clients'),

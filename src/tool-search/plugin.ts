@@ -5,7 +5,7 @@ import { createToolEmbeddings, type EmbeddingLimits } from './embeddings/tool-em
 import { createToolFinder } from './ranking/tool-index.ts'
 
 export type ToolSearchNeeds = {
-  settings: Pick<Settings, 'embeddings'>
+  settings: Pick<Settings, 'embeddings' | 'memory'>
   logger: Logger
   /** Overrides the timeouts of the embeddings endpoint in tests. */
   embeddingLimits: Partial<EmbeddingLimits> | undefined
@@ -13,7 +13,12 @@ export type ToolSearchNeeds = {
 
 export const toolSearchPlugin = ({ settings, logger, embeddingLimits }: ToolSearchNeeds, lifecycle: Lifecycle) => {
   const embeddings =
-    settings.embeddings && createToolEmbeddings({ settings: settings.embeddings, logger, limits: embeddingLimits })
+    settings.embeddings &&
+    createToolEmbeddings({
+      settings: settings.embeddings,
+      logger,
+      limits: { maxBytes: settings.memory.embeddingBytes, ...embeddingLimits },
+    })
   if (embeddings !== undefined) lifecycle.onClose(embeddings.close)
   return { finder: createToolFinder(), embeddings }
 }

@@ -1,9 +1,13 @@
 import { createJobPool } from '../../src/jobs/job-pool.ts'
 import { JOBS } from '../../src/jobs/jobs.ts'
+import { shareMemory } from '../../src/lib/process/memory-budget.ts'
 import { createResultInspector } from '../../src/results/budget/result-inspector.ts'
 import { createResultShaper } from '../../src/results/shape/result-shaper.ts'
 import { createSchemaChecks } from '../../src/tools/schemas/schema-check.ts'
 import type { SchemaCheckJob } from '../../src/tools/schemas/schema-check-job.ts'
+
+/** The memory of a Patchbay that lacks none. */
+export const MEMORY = shareMemory(8_192)
 
 type Limits = { timeLimitMs?: number; heapLimitMb?: number; maxThreads?: number }
 
@@ -11,13 +15,14 @@ const withLimits = (name: 'inspect-result' | 'shape-result' | 'check-schema', li
   const { timeLimitMs, ownProcess } = JOBS[name]
   const { heapLimitMb = ownProcess.heapLimitMb, maxThreads } = limits
   const job = { ...JOBS[name], timeLimitMs: limits.timeLimitMs ?? timeLimitMs, ownProcess: { heapLimitMb } }
-  return createJobPool({ jobs: { ...JOBS, [name]: job }, ...(maxThreads !== undefined && { maxThreads }) })
+  const memory = { ...MEMORY, ...(maxThreads !== undefined && { maxThreads }) }
+  return createJobPool({ jobs: { ...JOBS, [name]: job }, memory })
 }
 
 /** Opens a result inspector with a worker pool and limits of its own. */
 export const openResultInspector = (limits: Limits = {}) => {
   const workers = withLimits('inspect-result', limits)
-  return { ...createResultInspector(workers.job('inspect-result')), close: workers.close }
+  return { ...createResultInspector(workers.job('inspect-result'), MEMORY.inFlightBytes), close: workers.close }
 }
 
 /** Opens schema checks with a worker pool and limits of their own. `sandboxed` has the tasks done in the sandbox. */

@@ -1,3 +1,4 @@
+import { resourceLimits } from 'node:worker_threads'
 import type { JsonValue } from '../kernel/json.ts'
 import { findExactNumber } from './exact-numbers.ts'
 import type { ResultDocument } from './result-document.ts'
@@ -5,8 +6,15 @@ import type { ResultDocument } from './result-document.ts'
 // A worker that runs out of memory loses its cache, and inside JSON.parse V8 ends the whole process. So the memory that a
 // result needs is estimated before parsing, by the worst case measured for its format.
 
-/** Maximum heap size of a parsed result. 10 MB of real records take at most a third of it. */
-export const MAX_HEAP_BYTES = 300_000_000
+/** Returns the share of this thread's heap limit in bytes, and at most `mostBytes`. */
+export const shareOfHeap = (share: number, mostBytes: number): number =>
+  Math.min(mostBytes, (resourceLimits.maxOldGenerationSizeMb ?? Number.POSITIVE_INFINITY) * 1_024 * 1_024 * share)
+
+/**
+ * Maximum heap size of a parsed result. 10 MB of real records take at most a third of the larger value. A worker also
+ * holds the result before and the index of its words.
+ */
+export const MAX_HEAP_BYTES = shareOfHeap(0.28, 300_000_000)
 /** Heap size of an object or array that has one small member. */
 const CONTAINER_BYTES = 200
 const CELL_BYTES = 48

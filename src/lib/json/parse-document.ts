@@ -30,33 +30,34 @@ const asJson = ({ value, notes }: Parsed, format: JsonDocument['format']): StepO
   notes,
 })
 
-const parseAsJson = (text: string, essence: string): StepOutput => {
-  const parsed = parseJsonText(text)
+const parseAsJson = (text: string, essence: string, maxHeapBytes: number): StepOutput => {
+  const parsed = parseJsonText(text, maxHeapBytes)
   if (parsed.ok) return asJson(parsed.value, 'json')
-  const lines = parsed.error.reason === 'syntax' && text.includes('\n') ? parseJsonLines(text, false) : undefined
+  const mayBeLines = parsed.error.reason === 'syntax' && text.includes('\n')
+  const lines = mayBeLines ? parseJsonLines(text, false, maxHeapBytes) : undefined
   if (lines !== undefined && lines.value.length > 1) return asJson(lines, 'ndjson')
   // Text that only looked like JSON needs no note.
   const isMeant = JSON_TYPE.test(essence) || parsed.error.reason !== 'syntax'
   return asText(text, 'text', isMeant ? [`Treated as text, not as JSON: ${parsed.error.message}.`] : [])
 }
 
-const parseText = (text: string, { essence }: MediaType): StepOutput => {
+const parseText = (text: string, { essence }: MediaType, maxHeapBytes: number): StepOutput => {
   if (text.trim() === '') return asText('')
   const start = text.slice(0, SNIFFED_CHARACTERS)
   if (LINES_TYPE.test(essence)) {
-    const lines = parseJsonLines(text, true)
+    const lines = parseJsonLines(text, true, maxHeapBytes)
     if (lines !== undefined) return asJson(lines, 'ndjson')
   }
   const isMarkup = HTML_START.test(start) || XML_START.test(start)
-  if (JSON_TYPE.test(essence) && !isMarkup) return parseAsJson(text, essence)
+  if (JSON_TYPE.test(essence) && !isMarkup) return parseAsJson(text, essence, maxHeapBytes)
   // Some frameworks declare every response to be HTML.
   const isSaidHtml = HTML_TYPE.test(essence) && !JSON_START.test(start)
   if (isSaidHtml || HTML_START.test(start)) return asText(text, 'html')
   if (XML_TYPE.test(essence) || isMarkup) return asText(text, 'xml')
   const isTable = TABLE_TYPE.test(essence)
-  if (!isTable && JSON_START.test(start)) return parseAsJson(text, essence)
+  if (!isTable && JSON_START.test(start)) return parseAsJson(text, essence, maxHeapBytes)
   if (isTable || looksLikeTable(text)) {
-    if (heapOfTable(text) > MAX_HEAP_BYTES) return asText(text, 'text', [TOO_MANY_ROWS])
+    if (heapOfTable(text) > maxHeapBytes) return asText(text, 'text', [TOO_MANY_ROWS])
     const table = parseTable(text, essence === 'text/tab-separated-values' ? '\t' : undefined)
     return table === undefined ? asText(text, 'text', [TOO_WIDE]) : asJson(table, 'csv')
   }
@@ -74,12 +75,16 @@ const toBinary = (essence: string, bytes: number): ResultDocument => ({
  * the beginning determines the format. Never throws: a result that cannot be parsed as declared becomes text with a
  * note. Takes about 6 ms per megabyte.
  */
-export const parseDocument = (source: Uint8Array | string, mediaType = ''): StepOutput => {
+export const parseDocument = (
+  source: Uint8Array | string,
+  mediaType = '',
+  maxHeapBytes = MAX_HEAP_BYTES,
+): StepOutput => {
   const type = parseMediaType(mediaType)
-  if (typeof source === 'string') return parseText(source, type)
+  if (typeof source === 'string') return parseText(source, type, maxHeapBytes)
   const decoded = decodeText(source, type)
   if (decoded === undefined) return { document: toBinary(type.essence, source.byteLength), notes: [] }
-  const { document, notes } = parseText(decoded.text, type)
+  const { document, notes } = parseText(decoded.text, type, maxHeapBytes)
   if (decoded.broken === 0) return { document, notes }
   return {
     document,

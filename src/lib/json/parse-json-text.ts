@@ -3,7 +3,7 @@ import { isJsonObject, type JsonValue, measureJson } from '../kernel/json.ts'
 import { failure, type Result, success } from '../kernel/result.ts'
 import { findExactNumber, parseExactly } from './exact-numbers.ts'
 import { countLines } from './format-counts.ts'
-import { heapOfJson, MAX_HEAP_BYTES } from './heap-cost.ts'
+import { heapOfJson } from './heap-cost.ts'
 
 /** Maximum nesting depth of JSON. Ten times that of API responses, and low enough for recursion. */
 const MAX_DEPTH = 200
@@ -22,12 +22,12 @@ const countMembers = (value: JsonValue): number => {
 /** The reason why a text was not parsed as JSON. `message` is a clause. */
 export type JsonFailure = { reason: 'depth' | 'size' | 'syntax'; message: string }
 
-export const parseJsonText = (text: string): Result<ParsedJson<JsonValue>, JsonFailure> => {
+export const parseJsonText = (text: string, maxHeapBytes: number): Result<ParsedJson<JsonValue>, JsonFailure> => {
   const { deepest, containers, colons } = measureJson(text)
   if (deepest > MAX_DEPTH) {
     return failure({ reason: 'depth', message: `it is nested more than ${MAX_DEPTH} levels deep` })
   }
-  if (heapOfJson(text.length, containers) > MAX_HEAP_BYTES) {
+  if (heapOfJson(text.length, containers) > maxHeapBytes) {
     return failure({ reason: 'size', message: `it has ${formatNumber(containers)} objects and lists` })
   }
   try {
@@ -53,17 +53,21 @@ const BROKEN_LINES_SHOWN = 5
  * Parses one JSON text per line and skips empty lines. If the format `isDeclared`, an invalid line becomes a string
  * with a note; otherwise returns undefined. Also returns undefined if the result would take too much memory.
  */
-export const parseJsonLines = (text: string, isDeclared: boolean): ParsedJson<JsonValue[]> | undefined => {
+export const parseJsonLines = (
+  text: string,
+  isDeclared: boolean,
+  maxHeapBytes: number,
+): ParsedJson<JsonValue[]> | undefined => {
   const value: JsonValue[] = []
   const broken: number[] = []
   const notes = new Set<string>()
   let lineNumber = 0
-  if (heapOfJson(text.length, measureJson(text).containers, countLines(text)) > MAX_HEAP_BYTES) return undefined
+  if (heapOfJson(text.length, measureJson(text).containers, countLines(text)) > maxHeapBytes) return undefined
   for (const line of text.split('\n')) {
     lineNumber++
     const trimmed = line.trim()
     if (trimmed === '') continue
-    const parsed = parseJsonText(trimmed)
+    const parsed = parseJsonText(trimmed, maxHeapBytes)
     if (parsed.ok) {
       value.push(parsed.value.value)
       for (const note of parsed.value.notes) notes.add(note)

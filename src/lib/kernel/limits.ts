@@ -41,8 +41,6 @@ export const MAX_SESSION_IDLE_MS = DAY_MS
 export const AUDIT_DAYS = 365
 /** Grace period for a used refresh token: several processes of a client may refresh at the same time. */
 export const OAUTH_REFRESH_GRACE_SECONDS = 10
-/** Memory per process for compressed cut results, in MiB: enough for about 50 results of 10 MB of JSON each. */
-export const CUT_CACHE_MB = 64
 /** How long new calls are still accepted after SIGTERM, because load balancers take a moment to see `/readyz` fail. */
 export const SHUTDOWN_DELAY_MS = 5_000
 /** How long a shutdown waits for calls in progress. */
@@ -58,6 +56,10 @@ export const MAX_SOCKETS_OF_ORGANIZATION = 32
 export const MAX_SOCKETS_OF_CREATOR = 64
 /** How long a call waits for a connection. A longer wait means that the API is too slow for the calls that it gets. */
 export const MAX_CONNECTION_WAIT_MS = 2_000
+/** Share of the memory for responses that one organization may use. */
+export const ORGANIZATION_MEMORY_SHARE = 1 / 4
+/** How long a response waits for memory. */
+export const MAX_MEMORY_WAIT_MS = 2_000
 /** Longest time that a tool's results may be cached: one day. */
 export const MAX_CACHE_SECONDS = 24 * 60 * 60
 /** Maximum total size of the headers of an API response, in bytes. */

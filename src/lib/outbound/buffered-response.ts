@@ -1,8 +1,10 @@
 import { decodeBody, parseContentEncoding } from './content-encoding.ts'
 import type { ResponseHead } from './dispatch.ts'
-import { type Problem, tooLargeProblem } from './faults.ts'
-import type { OutboundResponse } from './outbound-request.ts'
+import { noMemoryProblem, type Problem, tooLargeProblem } from './faults.ts'
+import type { MemoryShares } from './memory-shares.ts'
+import type { OutboundRequest, OutboundResponse } from './outbound-request.ts'
 import type { PreparedRequest } from './prepared-request.ts'
+import { ResponseMemory, UNCOUNTED_BYTES } from './response-memory.ts'
 import { type ResponseReceiver, type StreamOptions, streamResponse } from './stream-response.ts'
 
 const hasNoBody = (method: string, status: number): boolean => method === 'HEAD' || status === 204 || status === 304
@@ -52,19 +54,30 @@ class BodyCollector {
 export type BufferOptions = Omit<StreamOptions, 'mayRetry' | 'abortError'> & {
   /** After decompression. */
   maxResponseBytes: number
+  memory: MemoryShares | undefined
+  releases: OutboundRequest['releases']
 }
+
+/** What controls the stream of a response. */
+type Stream = { pause: () => void; resume: () => void; cut: (error: unknown) => void }
+
+/** Factor by which the memory of a response of unknown length grows as it arrives. */
+const GROWTH = 4
 
 const NO_HEAD: ResponseHead = { status: 0, statusText: '', headers: {} }
 
 /** Collects and decodes a response. Checks the limits as early as possible. */
 class BufferedResponse implements ResponseReceiver {
-  readonly fail: (error: unknown) => void
+  /** Set before the response begins. */
+  stream: Stream | undefined
   readonly #prepared: PreparedRequest
   readonly #options: BufferOptions
   readonly #resolve: (response: OutboundResponse) => void
+  readonly #reject: (error: unknown) => void
   readonly #collector = new BodyCollector()
   #head: ResponseHead = NO_HEAD
   #encoding: string | undefined
+  #memory: ResponseMemory | undefined
 
   constructor(
     prepared: PreparedRequest,
@@ -75,7 +88,12 @@ class BufferedResponse implements ResponseReceiver {
     this.#prepared = prepared
     this.#options = options
     this.#resolve = resolve
-    this.fail = reject
+    this.#reject = reject
+  }
+
+  fail(error: unknown): void {
+    this.#memory?.keepOnly(0)
+    this.#reject(error)
   }
 
   start(head: ResponseHead): Problem | undefined {
@@ -88,26 +106,59 @@ class BufferedResponse implements ResponseReceiver {
     this.#encoding = parsed.value
     const length = Number(head.headers['content-length'])
     if (length > maxResponseBytes) return tooLargeProblem(target.host, maxResponseBytes)
+    if (length > UNCOUNTED_BYTES) this.#waitFor(length)
     if (length >= ASSEMBLED_BYTES && parsed.value === undefined) this.#collector.assemble(length)
     return undefined
   }
 
   add(chunk: Buffer): Problem | undefined {
     const { maxResponseBytes } = this.#options
-    if (this.#collector.add(chunk) <= maxResponseBytes) return undefined
-    return tooLargeProblem(this.#prepared.target.host, maxResponseBytes)
+    const bytes = this.#collector.add(chunk)
+    if (bytes > maxResponseBytes) return tooLargeProblem(this.#prepared.target.host, maxResponseBytes)
+    if (bytes > (this.#memory?.bytes ?? UNCOUNTED_BYTES)) this.#waitFor(Math.min(bytes * GROWTH, maxResponseBytes))
+    return undefined
+  }
+
+  /** Pauses the stream until the response may use this much memory. */
+  #waitFor(bytes: number): void {
+    const { stream } = this
+    const granted = this.#makeRoom(bytes)
+    if (granted === undefined) return
+    stream?.pause()
+    granted.then(
+      () => stream?.resume(),
+      error => stream?.cut(error),
+    )
+  }
+
+  /** Returns undefined if the response may use this much memory now. Rejects with an error for the caller. */
+  #makeRoom(bytes: number): Promise<void> | undefined {
+    const { memory, organizationId, toError } = this.#options
+    if (memory === undefined) return undefined
+    const { host } = this.#prepared.target
+    this.#memory ??= new ResponseMemory(memory, organizationId, error => toError(noMemoryProblem(error, host)))
+    return this.#memory.growTo(bytes)
   }
 
   end(): void {
     const raw = this.#collector.body()
     if (this.#encoding === undefined || raw.length === 0) this.#succeed(raw)
-    else void this.#decode(this.#encoding, raw)
+    else void this.#decodeOrFail(this.#encoding, raw)
+  }
+
+  async #decodeOrFail(encoding: string, raw: Buffer): Promise<void> {
+    try {
+      await this.#decode(encoding, raw)
+    } catch (error) {
+      this.fail(error)
+    }
   }
 
   async #decode(encoding: string, raw: Buffer): Promise<void> {
     const { maxResponseBytes, toError } = this.#options
     const { host } = this.#prepared.target
-    const decoded = await decodeBody(encoding, raw, maxResponseBytes)
+    const makeRoom = async (): Promise<void> => this.#makeRoom(raw.length + maxResponseBytes)
+    const decoded = await decodeBody(encoding, raw, maxResponseBytes, makeRoom)
     if (decoded.ok) this.#succeed(decoded.value)
     else if (decoded.error === 'too_large') this.fail(toError(tooLargeProblem(host, maxResponseBytes)))
     else this.fail(toError(badEncoding(host, `a broken ${encoding} body`)))
@@ -115,6 +166,10 @@ class BufferedResponse implements ResponseReceiver {
 
   #succeed(body: Buffer): void {
     const { status, statusText, headers } = this.#head
+    const memory = this.#memory
+    const { releases } = this.#options
+    memory?.keepOnly(releases === undefined || body.length <= UNCOUNTED_BYTES ? 0 : body.length)
+    if (memory !== undefined) releases?.add(() => memory.keepOnly(0))
     this.#resolve({ status, statusText, headers, body, url: this.#prepared.target.url })
   }
 }
@@ -127,5 +182,5 @@ export const fetchBuffered = (prepared: PreparedRequest, options: BufferOptions)
     // A request with a shorter timeout needs no idle timeout, whose timer would outlive the response.
     const idleMs = timeoutMs > bodyIdleMs ? bodyIdleMs : 0
     const streaming = { dispatch, organizationId, mayRetry: true, bodyIdleMs: idleMs, timeoutMs, signal, toError }
-    streamResponse(prepared, streaming, receiver)
+    receiver.stream = streamResponse(prepared, streaming, receiver)
   })

@@ -10,6 +10,7 @@ import {
   toOutboundError,
   tooLargeProblem,
 } from './faults.ts'
+import type { MemoryShares } from './memory-shares.ts'
 import type { HttpClient, InProcessOrigin, OutboundRequest, OutboundResponse } from './outbound-request.ts'
 import type { PreparedRequest } from './prepared-request.ts'
 import { createRedirector } from './redirects.ts'
@@ -19,6 +20,8 @@ import type { Target } from './target.ts'
 export type HttpClientOptions = DispatcherOptions & {
   /** If 0, every redirect is returned as a response. */
   maxRedirects: number
+  /** Distributes the memory for responses among organizations; undefined for no limit. */
+  memory?: MemoryShares | undefined
   /** Origins that are served inside this process. */
   inProcess?: ReadonlyMap<string, InProcessOrigin>
   /** Maximum idle time within a response body. */
@@ -63,7 +66,7 @@ const fetchInProcess = (
  * it leads to. Ends each request within its timeout and size limit.
  */
 export const createHttpClient = (options: HttpClientOptions): HttpClient => {
-  const { maxRedirects, inProcess, bodyIdleMs = BODY_IDLE_MS, now = () => performance.now() } = options
+  const { maxRedirects, memory, inProcess, bodyIdleMs = BODY_IDLE_MS, now = () => performance.now() } = options
   const { dispatch, close } = createDispatcher(options)
   const follow = createRedirector(maxRedirects)
   let isClosed = false
@@ -82,12 +85,12 @@ export const createHttpClient = (options: HttpClientOptions): HttpClient => {
     const perform = (prepared: PreparedRequest): Promise<OutboundResponse> => {
       const refusal = refusalOf(prepared.target, request)
       if (refusal !== undefined) throw toError(refusal)
-      const { organizationId, maxResponseBytes, signal } = request
+      const { organizationId, maxResponseBytes, signal, releases } = request
       const timeoutMs = request.timeoutMs - (now() - startedAt)
       const limits = { organizationId, timeoutMs, maxResponseBytes, signal, toError }
       const inside = inProcess?.get(prepared.target.origin)
       return inside === undefined
-        ? fetchBuffered(prepared, { ...limits, dispatch, bodyIdleMs })
+        ? fetchBuffered(prepared, { ...limits, dispatch, bodyIdleMs, memory, releases })
         : fetchInProcess(inside, prepared, limits)
     }
 

@@ -67,18 +67,30 @@ const decodeSmall = (decoder: Decoder, raw: Buffer, maxBytes: number): Buffer | 
   }
 }
 
-/** Decodes a body with the encoding from `parseContentEncoding`. Stops as soon as the output exceeds `maxBytes`. */
+/**
+ * Decodes a body with the encoding from `parseContentEncoding`. Stops as soon as the output exceeds `maxBytes`. Awaits
+ * `makeRoom` before it decodes a body that may become large.
+ */
 export const decodeBody = async (
   encoding: string,
   raw: Buffer,
   maxBytes: number,
+  makeRoom: () => Promise<void>,
 ): Promise<Result<Buffer, 'too_large' | 'corrupt'>> => {
   const decoder = DECODERS.get(encoding)?.(raw)
   if (decoder === undefined) return failure('corrupt')
-  try {
-    const small = decodeSmall(decoder, raw, maxBytes)
-    return success(small ?? (await decoder.decode(raw, { maxOutputLength: maxBytes })))
-  } catch (error) {
-    return failure(isTooLarge(error) ? 'too_large' : 'corrupt')
+  const attempt = async <Decoded>(
+    decode: () => Decoded,
+  ): Promise<Result<Awaited<Decoded>, 'too_large' | 'corrupt'>> => {
+    try {
+      return success(await decode())
+    } catch (error) {
+      return failure(isTooLarge(error) ? 'too_large' : 'corrupt')
+    }
   }
+  const small = await attempt(() => decodeSmall(decoder, raw, maxBytes))
+  if (!small.ok) return small
+  if (small.value !== undefined) return success(small.value)
+  await makeRoom()
+  return attempt(() => decoder.decode(raw, { maxOutputLength: maxBytes }))
 }

@@ -1,6 +1,8 @@
+import { formatBytes } from '../kernel/format.ts'
 import { MAX_RESPONSE_HEADER_BYTES } from '../kernel/limits.ts'
 import { NoConnectionError, type UsedShare } from './connection-shares.ts'
 import { BlockedError } from './connector.ts'
+import type { NoMemoryError } from './memory-shares.ts'
 import { NameError } from './name-error.ts'
 import { OutboundError, type OutboundFault } from './outbound-request.ts'
 
@@ -136,6 +138,15 @@ const noConnectionProblem = ({ usedShare, waitedMs }: NoConnectionError, host: s
     usedShare === undefined
       ? `too many requests of all organizations to ${host} are in progress; ${waited}; try again later`
       : `${usedShare.requests} requests of ${SHARES[usedShare.of]} to ${host} are in progress; ${waited}; send fewer at a time, or make the API respond faster`
+  return { fault: 'busy', text }
+}
+
+export const noMemoryProblem = ({ ownBytes, waitedMs }: NoMemoryError, host: string): Problem => {
+  const waited = `this one from ${host} waited ${waitedMs / 1_000} s for memory`
+  const text =
+    ownBytes === undefined
+      ? `the memory for responses is in use by the calls of all organizations; ${waited}; ask for less or try again later, or have the operator raise PATCHBAY_MEMORY_MB`
+      : `responses of your organization use ${formatBytes(ownBytes)} of memory; ${waited}; ask for less, or send fewer calls at a time`
   return { fault: 'busy', text }
 }
 

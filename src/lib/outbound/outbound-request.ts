@@ -1,3 +1,4 @@
+import type { Releases } from '../kernel/releases.ts'
 import type { StopSignal } from '../kernel/stop-signal.ts'
 
 /** A request to an address that a tenant may have chosen. */
@@ -14,6 +15,8 @@ export type OutboundRequest = {
   /** After decompression. */
   maxResponseBytes: number
   signal?: StopSignal | undefined
+  /** What frees the memory of the response. Without it, the memory counts as free once the response is returned. */
+  releases?: Pick<Releases, 'add'> | undefined
   /** Called for the origin of the request and of each redirect; false fails it with the fault `blocked`. */
   mayReach?: ((origin: string) => boolean) | undefined
 }
@@ -37,7 +40,7 @@ export type OutboundFault =
   | 'reset' // the connection was closed or reset before the response was complete
   | 'connect_timeout'
   | 'timeout' // the whole request took too long
-  | 'busy' // no connection became free in time
+  | 'busy' // no connection or no memory became free in time
   | 'too_large' // the body or the headers exceed the limit
   | 'blocked' // refused by the address guard, `mayReach` or a rule about redirects
   | 'too_many_redirects'

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { type DatabaseTarget, parseDatabaseUrl } from '../db/target.ts'
 import {
   AUDIT_DAYS,
-  CUT_CACHE_MB,
   MAX_DRAIN_MS,
   MAX_JSON_DEPTH,
   MAX_REDIRECTS,
@@ -17,6 +16,7 @@ import {
 import { isOrigin } from '../kernel/names.ts'
 import { isCidr } from '../outbound/address-policy.ts'
 import { isMasterKey } from './master-keys.ts'
+import { MIN_MEMORY_MB } from './memory-budget.ts'
 
 const list = z.string().transform(text => text.split(',').flatMap(part => part.trim() || []))
 const cidrs = list.refine(
@@ -152,7 +152,8 @@ export const ENVIRONMENT = z.object({
     .optional(),
   PATCHBAY_AUDIT_DAYS: wholeNumber(0, 36_500).default(AUDIT_DAYS),
   PATCHBAY_OAUTH_REFRESH_GRACE_SECONDS: wholeNumber(0, 60).default(OAUTH_REFRESH_GRACE_SECONDS),
-  PATCHBAY_ANSWER_CACHE_MB: wholeNumber(0, 1_048_576).default(CUT_CACHE_MB),
+  PATCHBAY_MEMORY_MB: wholeNumber(MIN_MEMORY_MB, 1_048_576).optional(),
+  PATCHBAY_ANSWER_CACHE_MB: wholeNumber(0, 1_048_576).optional(),
   PATCHBAY_MAX_REQUEST_BYTES: wholeNumber(1_024).default(MAX_REQUEST_BYTES),
   PATCHBAY_MAX_RESPONSE_BYTES: wholeNumber(1_024).default(MAX_RESPONSE_BYTES),
   PATCHBAY_MAX_TOOL_TIMEOUT_MS: wholeNumber(1_000, 3_600_000).default(MAX_TOOL_TIMEOUT_MS),

@@ -5,6 +5,7 @@ import type { DatabaseTarget } from '../db/target.ts'
 import { SHUTDOWN_DELAY_MS } from '../kernel/limits.ts'
 import { DEFAULT_DATABASE_URL, ENVIRONMENT, type Environment, LOOPBACK, type SettingName } from './environment.ts'
 import { conflictsOf, type Given } from './environment-conflicts.ts'
+import { findMemoryMb, type MemoryBudget, MIN_MEMORY_MB, shareMemory } from './memory-budget.ts'
 
 /** A setting as `doctor` shows it, without secret values. */
 export type SettingOrigin = { name: SettingName; value: string; from: 'environment' | '.env' | 'default' }
@@ -43,6 +44,20 @@ const externalProviderOf = (env: Environment) => {
 const embeddingsOf = (env: Environment) => {
   const { PATCHBAY_EMBEDDINGS_URL: url, PATCHBAY_EMBEDDINGS_MODEL: model, PATCHBAY_EMBEDDINGS_KEY: key } = env
   return url === undefined || model === undefined ? undefined : { url, model, key }
+}
+
+/** Returns the parts of the memory, with the setting for one of them. */
+const memoryOf = ({ PATCHBAY_MEMORY_MB, PATCHBAY_ANSWER_CACHE_MB }: Environment): MemoryBudget =>
+  shareMemory(PATCHBAY_MEMORY_MB ?? findMemoryMb(), PATCHBAY_ANSWER_CACHE_MB)
+
+/** Returns an error if the container has less memory than Patchbay needs. The setting is checked by itself. */
+const memoryProblemsOf = ({ PATCHBAY_MEMORY_MB }: Given): string[] => {
+  const found = findMemoryMb()
+  return PATCHBAY_MEMORY_MB !== undefined || found >= MIN_MEMORY_MB
+    ? []
+    : [
+        `PATCHBAY_MEMORY_MB is not set, and this container has ${found} MB of memory: Patchbay needs ${MIN_MEMORY_MB} MB. Raise the memory limit of the container`,
+      ]
 }
 
 /** Variables that upstream commands inherit: enough to run, and nothing secret. */
@@ -93,8 +108,8 @@ const toSettings = (
   auditDays: env.PATCHBAY_AUDIT_DAYS,
   /** Grace period for a used refresh token; 0 for none. */
   oauthRefreshGraceMs: env.PATCHBAY_OAUTH_REFRESH_GRACE_SECONDS * 1_000,
-  /** Memory for compressed cut results; 0 stores none. */
-  cutCacheBytes: env.PATCHBAY_ANSWER_CACHE_MB * 1_024 * 1_024,
+  /** What each part of Patchbay may use of the memory. */
+  memory: memoryOf(env),
   /** Not needed on loopback, where no load balancer has to notice that Patchbay is stopping. */
   shutdownDelayMs: env.PATCHBAY_SHUTDOWN_DELAY_MS ?? (LOOPBACK.test(env.PATCHBAY_HOST) ? 0 : SHUTDOWN_DELAY_MS),
   limits: {
@@ -133,6 +148,10 @@ const shownOf = (env: Environment, name: SettingName, given: string | undefined)
       return mailFromOf(env)
     case 'PATCHBAY_OIDC_NAME':
       return oidcNameOf(env) ?? 'none'
+    case 'PATCHBAY_MEMORY_MB':
+      return String(memoryOf(env).totalMb)
+    case 'PATCHBAY_ANSWER_CACHE_MB':
+      return String(memoryOf(env).cutResultBytes / 1_024 / 1_024)
     case 'PATCHBAY_MASTER_KEY':
     case 'PATCHBAY_TOKEN':
     case 'PATCHBAY_OIDC_CLIENT_SECRET':
@@ -185,7 +204,7 @@ export const loadSettings = (given: NodeJS.ProcessEnv = process.env, directory =
   const all = withPlatformPort({ ...file, ...environment })
   const parsed = ENVIRONMENT.safeParse(all)
   const issues = parsed.error?.issues.map(issue => `${issue.path.join('.')} ${issue.message}`) ?? []
-  const lines = [...issues, ...conflictsOf(all)]
+  const lines = [...issues, ...conflictsOf(all), ...memoryProblemsOf(all)]
   if (!parsed.success || lines.length > 0) throw new SettingsError(lines)
   const origins = ENVIRONMENT.keyof().options.map(
     (name): SettingOrigin => ({

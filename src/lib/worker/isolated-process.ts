@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
 import type { JobReply, JobRequest } from './job.ts'
 
 /** The exit code of a process whose thread ran out of memory. */
@@ -14,6 +15,18 @@ const PERMISSIONS = ['--permission', '--allow-fs-read=*', '--allow-worker', '--d
 export type ProcessMessage = { ready: true } | { output: unknown } | { failure: string }
 
 type Exit = { exit: number | null; signal: string | null }
+
+/**
+ * Has Linux end this process, whose job then fails, before any other when the machine or the container runs out of
+ * memory. Does nothing on other systems.
+ */
+const sacrifice = ({ pid }: ChildProcess): void => {
+  try {
+    writeFileSync(`/proc/${pid}/oom_score_adj`, '1000')
+  } catch {
+    // The process may have ended, or the system has no such file.
+  }
+}
 
 /** A signal means that V8 aborted for lack of memory, or that the system killed the process for the same reason. */
 const isOutOfMemory = ({ exit, signal }: Exit): boolean => signal !== null || exit === OUT_OF_MEMORY_EXIT
@@ -39,10 +52,12 @@ export const createIsolatedProcess = (file: string, name: string, heapLimitMb: n
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     })
+    sacrifice(started)
     started.on('message', (message: ProcessMessage) => settle?.(message))
     started.on('error', error => settle?.({ failure: String(error) }))
     started.on('exit', (exit, signal) => {
-      if (child === started) child = undefined
+      if (child !== started) return
+      child = undefined
       settle?.({ exit, signal })
     })
     return started
@@ -55,7 +70,7 @@ export const createIsolatedProcess = (file: string, name: string, heapLimitMb: n
     throw new Error(`the process of the job ${name} ended unexpectedly`)
   }
 
-  return async ({ input, timeLimitMs }: Pick<JobRequest, 'input' | 'timeLimitMs'>): Promise<JobReply> => {
+  const run = async ({ input, timeLimitMs }: Pick<JobRequest, 'input' | 'timeLimitMs'>): Promise<JobReply> => {
     if (child === undefined) {
       child = start()
       const first = await receive()
@@ -74,4 +89,15 @@ export const createIsolatedProcess = (file: string, name: string, heapLimitMb: n
     clearTimeout(timer)
     return isLate && 'exit' in received ? { ended: 'time' } : toReply(received)
   }
+
+  return {
+    run,
+    /** Ends the idle process, to free its memory. */
+    end: (): void => {
+      child?.kill('SIGKILL')
+      child = undefined
+    },
+  }
 }
+
+export type IsolatedProcess = ReturnType<typeof createIsolatedProcess>

@@ -1,9 +1,16 @@
 import { fileURLToPath } from 'node:url'
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
-import { createIsolatedProcess, OUT_OF_MEMORY_EXIT, type ProcessMessage } from './isolated-process.ts'
+import {
+  createIsolatedProcess,
+  type IsolatedProcess,
+  OUT_OF_MEMORY_EXIT,
+  type ProcessMessage,
+} from './isolated-process.ts'
 import type { JobReply, JobRequest, JobTable } from './job.ts'
 
+/** Maximum size of the young generation, in all and as a share of the heap limit, which does not include it. */
 const YOUNG_MB = 32
+const YOUNG_SHARE = 1 / 4
 const STACK_MB = 4
 
 /** Returns thread options with this heap limit and without environment variables or arguments. */
@@ -13,7 +20,7 @@ export const confineThread = (heapLimitMb: number) => ({
   env: {},
   resourceLimits: {
     maxOldGenerationSizeMb: heapLimitMb,
-    maxYoungGenerationSizeMb: YOUNG_MB,
+    maxYoungGenerationSizeMb: Math.min(YOUNG_MB, heapLimitMb * YOUNG_SHARE),
     stackSizeMb: STACK_MB,
   },
 })
@@ -73,8 +80,20 @@ const createThreadJob = (jobs: JobTable, name: string) => {
 
 const createRunner = (file: string, jobs: JobTable) => {
   const known = new Map<string, (request: Request) => Promise<JobReply>>()
+  /** The process that ran last. Others are ended, so that each thread has the memory of one. */
+  let last: IsolatedProcess | undefined
+
+  const createProcessJob = (name: string, { heapLimitMb }: NonNullable<JobRequest['ownProcess']>) => {
+    const own = createIsolatedProcess(file, name, heapLimitMb)
+    return (request: Request): Promise<JobReply> => {
+      if (last !== own) last?.end()
+      last = own
+      return own.run(request)
+    }
+  }
+
   const create = ({ name, ownProcess }: Request) =>
-    ownProcess === undefined ? createThreadJob(jobs, name) : createIsolatedProcess(file, name, ownProcess.heapLimitMb)
+    ownProcess === undefined ? createThreadJob(jobs, name) : createProcessJob(name, ownProcess)
 
   return async (request: Request): Promise<JobReply> => {
     const run = known.get(request.name) ?? create(request)

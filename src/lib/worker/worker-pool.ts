@@ -1,17 +1,12 @@
-import { availableParallelism } from 'node:os'
 import { LRUCache } from 'lru-cache'
 import { Piscina } from 'piscina'
 import { failure, type Result, success } from '../kernel/result.ts'
 import type { StopSignal } from '../kernel/stop-signal.ts'
+import type { MemoryBudget } from '../process/memory-budget.ts'
 import { createFairQueue, type FindCreator, QueueFullError } from './fair-queue.ts'
 import type { Job, JobEnding, JobOptions, JobReply, JobRequest, JobTable } from './job.ts'
 import { confineThread, isOutOfMemory } from './serve-jobs.ts'
 
-/**
- * Applies even on machines with fewer cores, because most threads only wait for a process and one slow job must not
- * block all others.
- */
-const MIN_THREADS = 4
 const MAX_WAITING = 400
 const MAX_WAITING_OF_GROUP = 200
 const MAX_WAITING_OF_OWNER = 100
@@ -21,8 +16,6 @@ const START_LIMIT_MS = 20_000
 const STARTUP_MS = 20_000
 /** How long an idle thread is kept. The tokenizer's tables take 0.2 s to load and use 40 MB. */
 const IDLE_MS = 20_000
-/** Heap limit of a thread. The largest catalogue needs as much memory as the tokenizer. */
-const HEAP_LIMIT_MB = 256
 /**
  * Niceness of the threads. Their priority is lower than that of the main thread, because calls are urgent. Ignored on
  * systems without priorities.
@@ -31,11 +24,14 @@ const NICENESS = 5
 /** Maximum affinities for which the last thread is remembered. */
 const MAX_AFFINITIES = 1_000
 
+/** The threads, and the heap limits in MiB of each and of its process. A job's own limit applies if it is lower. */
+export type PoolMemory = Pick<MemoryBudget, 'maxThreads' | 'threadHeapMb' | 'processHeapMb'>
+
 export type WorkerPoolOptions<Jobs extends JobTable> = {
   jobs: Jobs
   /** The module that calls `serveJobs` with the same table. */
   worker: string
-  maxThreads?: number
+  memory: PoolMemory
   idleMs?: number
   /** A creator's groups share the limits of one group. */
   findCreator?: FindCreator
@@ -62,9 +58,9 @@ const createLoadBalancer = (): LoadBalancer => {
   }
 }
 
-const openThreads = (worker: string, maxThreads: number, idleTimeout: number): Piscina => {
+const openThreads = (worker: string, { maxThreads, threadHeapMb }: PoolMemory, idleTimeout: number): Piscina => {
   const threads = new Piscina({
-    ...confineThread(HEAP_LIMIT_MB),
+    ...confineThread(threadHeapMb),
     filename: worker,
     minThreads: 0,
     maxThreads,
@@ -113,7 +109,8 @@ const createDeadline = (signal: StopSignal | undefined) => {
  * first job and end when they are idle. Tenants share them fairly. A job over a limit ends only its own thread or process.
  */
 export const createWorkerPool = <Jobs extends JobTable>(options: WorkerPoolOptions<Jobs>) => {
-  const { jobs, worker, maxThreads = Math.max(MIN_THREADS, availableParallelism()), idleMs = IDLE_MS } = options
+  const { jobs, worker, memory, idleMs = IDLE_MS } = options
+  const { maxThreads, threadHeapMb, processHeapMb } = memory
   const { findCreator = async () => undefined } = options
   const queue = createFairQueue({
     maxRunning: maxThreads,
@@ -136,7 +133,7 @@ export const createWorkerPool = <Jobs extends JobTable>(options: WorkerPoolOptio
     const deadline = createDeadline(signal)
     const send = async (): Promise<JobReply<Output>> => {
       if (isClosed) return { ended: 'closed' }
-      threads ??= openThreads(worker, maxThreads, idleMs)
+      threads ??= openThreads(worker, memory, idleMs)
       // The time limit of a process starts when the process is ready. Its pool thread enforces the limit.
       deadline.start(ownProcess === undefined ? timeLimitMs : STARTUP_MS + timeLimitMs)
       const affinities = affinity === undefined ? [name] : [affinity, name]
@@ -171,10 +168,13 @@ export const createWorkerPool = <Jobs extends JobTable>(options: WorkerPoolOptio
     job: <Name extends keyof Jobs & string>(name: Name): Job<InputOf<Jobs[Name]>, OutputOf<Jobs[Name]>> => {
       const definition = jobs[name]
       if (definition === undefined) throw new Error(`there is no job ${name}`)
-      const { timeLimitMs, ownProcess } = definition
+      const { timeLimitMs } = definition
+      const ownProcess = definition.ownProcess && {
+        heapLimitMb: Math.min(definition.ownProcess.heapLimitMb, processHeapMb),
+      }
       return {
         timeLimitMs,
-        heapLimitMb: ownProcess?.heapLimitMb ?? HEAP_LIMIT_MB,
+        heapLimitMb: ownProcess?.heapLimitMb ?? threadHeapMb,
         run: (owner, input, jobOptions = {}) => run(owner, { name, input, timeLimitMs, ownProcess }, jobOptions),
       }
     },

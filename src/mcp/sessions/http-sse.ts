@@ -133,7 +133,10 @@ export const createHttpSse = ({ baseUrl, limits, challenges, checkRoom, watchAcc
       if (!call.signal.aborted) send(done)
       endWhenDone(connection)
     }
-    response.then(deliver).catch(error => report(error, 'could not send the response to an MCP request'))
+    response
+      .then(deliver)
+      .catch(error => report(error, 'could not send the response to an MCP request'))
+      .finally(call.releases.end)
   }
 
   const receive = (request: ServerRequest, body: JsonValue): Refusal | undefined => {

@@ -102,7 +102,8 @@ export const createSessionPosts = ({ sessions, streams, maxSessionsPerServer, re
       }
       const { call, response } = started
       cancels.push(call.signal.abort)
-      pending.push(response.then(done => void responses.set(index, call.signal.aborted ? undefined : done)))
+      const done = response.then(done => void responses.set(index, call.signal.aborted ? undefined : done))
+      pending.push(done.finally(call.releases.end))
     }
     if (ids.length === 0) return 'accepted'
     const join = (): RpcResponse | undefined =>

@@ -1,13 +1,16 @@
 import { LRUCache } from 'lru-cache'
+import { formatBytes } from '../../lib/kernel/format.ts'
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
 import type { Tenant } from '../../lib/worker/fair-queue.ts'
 import type { Job, JobEnding } from '../../lib/worker/job.ts'
 import { createByteShares } from './byte-shares.ts'
 import type { InspectionJob, InspectionView } from './inspection-job.ts'
 
-/** Maximum bytes of the results being inspected or waiting, for all servers and for one. */
-const MAX_BYTES = 400 * 1_024 * 1_024
-const MAX_BYTES_OF_OWNER = 100 * 1_024 * 1_024
+/** Share of the bytes being inspected or waiting that one server may have. */
+const OWNER_SHARE = 1 / 4
+/** Heap that the tokenizer needs, in MiB, and the heap that a typical result needs as a multiple of its size. */
+const TOKENIZER_MB = 48
+const HEAP_PER_BYTE = 8
 /** Maximum number of remembered keys of results that a worker may have cached. */
 const MAX_KNOWN_RESULTS = 1_000
 
@@ -21,13 +24,16 @@ export type InspectionTask = Tenant &
     bytes: Uint8Array | (() => Promise<Uint8Array>)
   }
 
-/** Inspects results in the worker pool: parses them, runs the steps, counts tokens, cuts to the budget. */
-export const createResultInspector = ({
-  run,
-  timeLimitMs,
-  heapLimitMb,
-}: Job<InspectionJob, InspectionView | undefined>) => {
-  const shares = createByteShares({ maxBytes: MAX_BYTES, maxBytesOfOwner: MAX_BYTES_OF_OWNER })
+/**
+ * Inspects results in the worker pool: parses them, runs the steps, counts tokens, cuts to the budget. `maxBytes` limits
+ * the results being inspected or waiting.
+ */
+export const createResultInspector = (
+  { run, timeLimitMs, heapLimitMb }: Job<InspectionJob, InspectionView | undefined>,
+  maxBytes: number,
+) => {
+  const shares = createByteShares({ maxBytes, maxBytesOfOwner: maxBytes * OWNER_SHARE })
+  const maxResultBytes = ((heapLimitMb - TOKENIZER_MB) * 1_024 * 1_024) / HEAP_PER_BYTE
   const known = new LRUCache<string, true>({ max: MAX_KNOWN_RESULTS })
 
   const reasons: Readonly<Record<JobEnding, string>> = {
@@ -38,6 +44,9 @@ export const createResultInspector = ({
     memory: `Inspecting this result took more than ${heapLimitMb} MB of memory. Ask the tool for less.`,
     closed: 'Patchbay is shutting down. Try again later.',
   }
+
+  const tooLarge = (bytes: number): string =>
+    `This result of ${formatBytes(bytes)} is too large to be searched, filtered or counted in the memory of this Patchbay, where at most ${formatBytes(maxResultBytes)} are possible. Ask the tool for less, or have the operator raise PATCHBAY_MEMORY_MB.`
 
   return {
     /**
@@ -52,6 +61,7 @@ export const createResultInspector = ({
       let outcome = isKnown ? await run(owner, job, options) : undefined
       if (outcome === undefined || (outcome.ok && outcome.value === undefined)) {
         const read = typeof bytes === 'function' ? await bytes() : bytes
+        if (read.byteLength > maxResultBytes) return failure(tooLarge(read.byteLength))
         const runWithBytes = () => run(owner, { ...job, bytes: read }, options)
         outcome = (await shares.during(owner, read.byteLength, runWithBytes)) ?? failure('queue_full')
       }

@@ -27,13 +27,14 @@ import { bypassesCache, type FreshnessRules, freshMsOf, headerText } from './fre
 const LIMITS = {
   // The limit per result. The budget cuts results long before this size, so no model reads more.
   maxResultBytes: 1_024 * 1_024,
-  maxServerBytes: 16 * 1_024 * 1_024,
   maxBytes: 64 * 1_024 * 1_024,
 }
+/** Share of the cache that one server may fill. */
+const SERVER_SHARE = 1 / 4
 const PURGE_EVERY_MS = 60_000
 
 /** `now` returns a number of milliseconds greater than 0. */
-export type ResponseCacheOptions = { limits?: Partial<typeof LIMITS>; now?: () => number }
+export type ResponseCacheOptions = { limits?: Partial<typeof LIMITS & { maxServerBytes: number }>; now?: () => number }
 
 /** A new response from an API, and the result built from it. */
 type FreshResult = { result: ToolResult; response: OutboundResponse }
@@ -104,8 +105,9 @@ const isToolResult = (result: CacheEntry['result']): result is ToolResult => !is
 /** Caches results of read-only tools in the memory of this process, as their APIs and builders allow. */
 export const createResponseCache = (options: ResponseCacheOptions = {}) => {
   const limits = { ...LIMITS, ...options.limits }
+  const { maxBytes, maxServerBytes = maxBytes * SERVER_SHARE } = limits
   const { now = () => performance.now() } = options
-  const entries = createGroupedLru<CacheEntry>({ maxSize: limits.maxBytes, maxGroupSize: limits.maxServerBytes, now })
+  const entries = createGroupedLru<CacheEntry>({ maxSize: maxBytes, maxGroupSize: maxServerBytes, now })
   const flights = createSingleFlight<CacheEntry | undefined>()
   /** Key with which cache keys are hashed, so that nobody can guess a request from its cache key. */
   const secret = randomBytes(32)

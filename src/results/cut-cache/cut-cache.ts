@@ -6,13 +6,14 @@ import { createGroupedLru } from '../../lib/cache/grouped-lru.ts'
 import { createSingleFlight } from '../../lib/cache/single-flight.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { JsonValue } from '../../lib/kernel/json.ts'
-import { CUT_CACHE_MB } from '../../lib/kernel/limits.ts'
 import { cacheKeyOf, callerOf, isCacheId, newCacheId } from './cache-key.ts'
 import type { CutResultStore } from './cut-results.store.ts'
 import { type CutResultEntry, createRowWriter } from './row-writer.ts'
 
 /** Time to live of a cut result after its last use. A model continues reading in the same turn, or not at all. */
 export const CUT_RESULT_TTL_MS = 5 * 60_000
+/** Default memory for all compressed results: enough for about 50 results of 10 MB of JSON each. */
+const MAX_BYTES = 64 * 1_024 * 1_024
 /** Share of the cache that one caller may fill. */
 const CALLER_SHARE = 1 / 4
 /** Maximum size of one result, uncompressed. */
@@ -38,7 +39,7 @@ const WAITING_LOOKUPS = 256
 
 const LIMITS = {
   ttlMs: CUT_RESULT_TTL_MS,
-  maxBytes: CUT_CACHE_MB * 1_024 * 1_024,
+  maxBytes: MAX_BYTES,
   maxRowBytes: MAX_ROW_BYTES,
   maxLookupMs: MAX_LOOKUP_MS,
 }

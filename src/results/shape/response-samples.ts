@@ -7,8 +7,6 @@ import { decodeText } from './shape.ts'
 
 /** How long a sample is stored. Long enough for a builder to edit a tool without calling it again. */
 const KEPT_MS = 60 * 60 * 1_000
-/** Maximum number of characters in all samples together. */
-const MAX_CHARACTERS = 64 * 1_024 * 1_024
 const MAX_SAMPLES = 500
 
 /** An API response received while a builder tried a tool, with secrets masked. */
@@ -16,18 +14,18 @@ export type ResponseSample = { text: string; type: string | undefined; userId: s
 
 /**
  * Creates the sample store. Each process has its own, so a builder whose request reaches another replica must call the
- * tool again.
+ * tool again. `maxBytes` is the memory for all samples together.
  */
-export const createResponseSamples = () => {
+export const createResponseSamples = (maxBytes: number) => {
   const kept = new LRUCache<string, ResponseSample>({
     max: MAX_SAMPLES,
-    maxSize: MAX_CHARACTERS,
-    maxEntrySize: MAX_CHARACTERS / 4,
+    maxSize: maxBytes,
+    maxEntrySize: maxBytes / 4,
     sizeCalculation: ({ text }) => text.length + 100,
     ttl: KEPT_MS,
   })
   return {
-    /** Stores a response and returns its ID. Returns undefined if the response is an error, empty, or not text. */
+    /** Stores a response and returns its ID. Returns undefined if the response is an error, empty, too large, or not text. */
     keep: async (
       userId: string,
       response: OutboundResponse | undefined,
@@ -39,7 +37,7 @@ export const createResponseSamples = () => {
       if (read === undefined) return undefined
       const id = randomUUID()
       kept.set(id, { text: await masker.long.text(read.text, signal), type: read.type, userId })
-      return id
+      return kept.has(id) ? id : undefined
     },
     find: (userId: string, id: string): ResponseSample | undefined => {
       const sample = kept.get(id)

@@ -1,6 +1,6 @@
 import { endOfCharacter } from '../../lib/json/cut-text.ts'
 import { findExactNumber, parseExactly } from '../../lib/json/exact-numbers.ts'
-import { heapOfJson, heapOfTable } from '../../lib/json/heap-cost.ts'
+import { heapOfJson, heapOfTable, shareOfHeap } from '../../lib/json/heap-cost.ts'
 import { parseDocument } from '../../lib/json/parse-document.ts'
 import { describePathFault, hasMembers, type Path } from '../../lib/json/path.ts'
 import { excludePaths } from '../../lib/json/project.ts'
@@ -26,7 +26,7 @@ const MAX_COUNTED_CHARACTERS = 1_000_000
 const MAX_MESSAGE_CHARACTERS = 300
 
 /** Maximum memory for a parsed result. A transform parses the result a second time. */
-const MAX_PARSED_BYTES = 200_000_000
+const MAX_PARSED_BYTES = shareOfHeap(0.75, 200_000_000)
 
 const sandbox = createExpressionSandbox()
 
@@ -136,7 +136,7 @@ const cutStrings = (value: JsonValue, maxLength: number | undefined): JsonValue 
 /** Shapes JSON Lines and tables. Returns undefined for any other text. */
 const shapeLines = (text: string, { isHtml, type, shaping }: ShapingJob): string | undefined => {
   if (isHtml === true || heapOfTable(text) > MAX_PARSED_BYTES) return undefined
-  const { document } = parseDocument(text, type)
+  const { document } = parseDocument(text, type, MAX_PARSED_BYTES)
   if (document.kind !== 'json' || document.format === 'json') return undefined
   const value = cutStrings(prepare(document.value, shaping), shaping.maxStringLength)
   const shaped = renderDocument({ ...document, value })

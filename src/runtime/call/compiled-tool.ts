@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
+import type { Releases } from '../../lib/kernel/releases.ts'
 import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
 import type { Caller } from '../../servers/access/access.ts'
 import type { Finding } from '../../tools/lint/finding.ts'
@@ -13,6 +14,8 @@ export type CallContext = {
   readonly client: string | undefined
   /** Aborted when the caller disconnects or cancels the call. */
   readonly signal: StopSignal
+  /** What frees the memory of the result, once the result has been sent. */
+  readonly releases?: Pick<Releases, 'add'> | undefined
   /** The link for upstream tools, which may send messages to the client. */
   readonly link?: CallLink | undefined
 }

@@ -73,10 +73,15 @@ type Wiring = {
 
 export const createToolDrafts = (
   parts: Pick<ExecutionParts, 'http' | 'limits' | 'onInternalError'> &
-    GlobalParts & { shaper: ShapingContext['shaper']; schemaChecks: SchemaChecks; tools: ToolService },
+    GlobalParts & {
+      shaper: ShapingContext['shaper']
+      schemaChecks: SchemaChecks
+      tools: ToolService
+      sampleBytes: number
+    },
 ) => {
   const { db, tools, http, limits, shaper, schemaChecks, onInternalError } = parts
-  const samples = createResponseSamples()
+  const samples = createResponseSamples(parts.sampleBytes)
 
   /** Throws unless the actor may save the draft. Anyone who may save a draft may also try it. */
   const findOrganizationId = async (actor: Actor, draft: ToolDraft): Promise<string> => {

@@ -9,8 +9,6 @@ import { listNearest } from './nearest.ts'
 
 /** Timeout of a request for tool embeddings. No search waits for these requests. */
 const TOOLS_TIMEOUT_MS = 30_000
-/** Cache size for all servers together, enough for 20,000 tools with 1,536 numbers each. */
-const MAX_BYTES = 128 * 1_024 * 1_024
 /** Approximate overhead of a cache entry. */
 const BYTES_BESIDES = 200
 /** Minimum time between two log messages about a failing endpoint. */
@@ -23,8 +21,15 @@ export type EmbeddingLimits = {
   queryMs: number
   /** Pause without requests after a failure, and before tools that did not fit in the cache are embedded again. */
   pauseMs: number
+  /** Cache size for all servers together. */
+  maxBytes: number
 }
-const USUAL_LIMITS: EmbeddingLimits = { queryMs: 500, pauseMs: 10_000 }
+const USUAL_LIMITS: EmbeddingLimits = {
+  queryMs: 500,
+  pauseMs: 10_000,
+  // Enough for 20,000 tools with 1,536 numbers each.
+  maxBytes: 128 * 1_024 * 1_024,
+}
 
 type ToolEmbeddingsParts = {
   settings: EmbeddingSettings
@@ -42,11 +47,11 @@ export type ToolMeanings = {
 
 /** Creates the embeddings of tools and queries, with one cache for all servers. */
 export const createToolEmbeddings = ({ settings, logger, limits }: ToolEmbeddingsParts) => {
-  const { queryMs, pauseMs } = { ...USUAL_LIMITS, ...limits }
+  const { queryMs, pauseMs, maxBytes } = { ...USUAL_LIMITS, ...limits }
   const forTools = createEmbeddingEndpoint(settings, TOOLS_TIMEOUT_MS)
   const forQueries = createEmbeddingEndpoint(settings, queryMs)
   const vectors = new LRUCache<string, Float32Array>({
-    maxSize: MAX_BYTES,
+    maxSize: maxBytes,
     sizeCalculation: ({ byteLength }) => byteLength + BYTES_BESIDES,
   })
   let loggedAt = Number.NEGATIVE_INFINITY

@@ -3,7 +3,7 @@ import { afterAll, expect, it } from 'vitest'
 import { z } from 'zod'
 import { failure } from '../../../src/lib/kernel/result.ts'
 import { countTokens } from '../../../src/lib/tokens/tokens.ts'
-import { openResultInspector } from '../../support/jobs.ts'
+import { MEMORY, openResultInspector } from '../../support/jobs.ts'
 
 const RECORDS = Array.from({ length: 4_000 }, (_, id) => ({ id, title: `Item number ${id}`, group: id % 7 }))
 const LARGE = Buffer.from(JSON.stringify(RECORDS))
@@ -185,7 +185,9 @@ it('idle threads do not keep the process alive', () => {
   const script = `
     const { createJobPool } = await import(${JSON.stringify(new URL('../../../src/jobs/job-pool.ts', import.meta.url).href)})
     const { createResultInspector } = await import(${JSON.stringify(new URL('../../../src/results/budget/result-inspector.ts', import.meta.url).href)})
-    const work = createResultInspector(createJobPool({ idleMs: 600_000 }).job('inspect-result'))
+    const memory = ${JSON.stringify(MEMORY)}
+    const workers = createJobPool({ idleMs: 600_000, memory })
+    const work = createResultInspector(workers.job('inspect-result'), memory.inFlightBytes)
     const seen = await work.inspect({ owner: 'one', group: 'one', bytes: Buffer.from('{"a":1}'), budgetTokens: 10 })
     console.log(seen.value.text)
   `

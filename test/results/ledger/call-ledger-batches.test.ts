@@ -5,9 +5,10 @@ import { createStop } from '../../../src/lib/kernel/stop-signal.ts'
 import { countTokens } from '../../../src/lib/tokens/tokens.ts'
 import { createCallLedger } from '../../../src/results/ledger/call-ledger.ts'
 import type { ToolOutcome } from '../../../src/runtime/call/compiled-tool.ts'
+import { MEMORY } from '../../support/jobs.ts'
 import { createCountingRecorder } from './counting-recorder.ts'
 
-const workers = createJobPool()
+const workers = createJobPool({ memory: MEMORY })
 afterAll(() => workers.close())
 
 const textOf = (index: number): string => `Result ${index} says that it has this number, and nothing else.`

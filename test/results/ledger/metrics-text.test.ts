@@ -7,10 +7,11 @@ import { createMetricsText } from '../../../src/lib/process/metrics.ts'
 import { createCallLedger } from '../../../src/results/ledger/call-ledger.ts'
 import { listLedgerMetrics } from '../../../src/results/ledger/ledger-metrics.ts'
 import { runsOf } from '../../support/cases-of-run.ts'
+import { MEMORY } from '../../support/jobs.ts'
 import { createCountingRecorder } from './counting-recorder.ts'
 import { numberOf, readExposition } from './exposition-format.ts'
 
-const workers = createJobPool()
+const workers = createJobPool({ memory: MEMORY })
 afterAll(() => workers.close())
 
 /** How many results can wait to be counted at the same time. */
@@ -103,7 +104,7 @@ describe('the metrics of results', () => {
   })
 
   it('report failed counts as not counted', async () => {
-    const ended = createJobPool()
+    const ended = createJobPool({ memory: MEMORY })
     await ended.close()
     const { ledger, note, collect } = begin(ended)
     for (let index = 0; index < 3; index++) note('server', 'tool')

@@ -4,13 +4,14 @@ import { createMasker, MaskingError } from '../../../src/results/mask/masking.ts
 import { createSecretSearchFor } from '../../../src/results/mask/masking-job.ts'
 import { shapeResponse } from '../../../src/results/shape/shape.ts'
 import { countTurns } from '../../support/count-turns.ts'
+import { MEMORY } from '../../support/jobs.ts'
 
 /** As many secrets as a server may have, as long as allowed, and full of characters with many spellings. */
 const SECRETS = Array.from({ length: 60 }, (_, at) => `"\\&<>/+' é secret ${at} ${'x"/é'.repeat(140)}`)
 const SECRET = SECRETS[7] ?? ''
 const LONG = `${'lorem ipsum "dolor" é '.repeat(240_000)}${SECRET}`
 
-const workers = createJobPool()
+const workers = createJobPool({ memory: MEMORY })
 afterAll(() => workers.close())
 const secretSearchFor = createSecretSearchFor(workers.job('find-secrets'))
 const masker = createMasker(SECRETS, secretSearchFor({ owner: 'server', group: 'organization' }))
@@ -59,7 +60,7 @@ describe('secrets in a response of 5 MB', () => {
   })
 
   it('are never sent unmasked if the worker pool is closed', async () => {
-    const closed = createJobPool()
+    const closed = createJobPool({ memory: MEMORY })
     await closed.close()
     const secretSearch = createSecretSearchFor(closed.job('find-secrets'))({ owner: 'server', group: 'organization' })
     const late = createMasker(SECRETS, secretSearch)

@@ -1,0 +1,88 @@
+import { availableParallelism, totalmem } from 'node:os'
+
+const MEBIBYTE = 1_024 * 1_024
+
+/** The least memory that Patchbay runs in. */
+export const MIN_MEMORY_MB = 256
+/** Share of a machine's memory that Patchbay uses if neither a setting nor a container limits it. */
+const SHARE_OF_MACHINE = 1 / 4
+
+/** Code, libraries, the database and pages, in MiB, after a day of calls. */
+const PROGRAM_MB = 128
+/** What a thread and the process that it supervises need besides the heap of the process, in MiB. */
+const SLOT_OVERHEAD_MB = 48
+/** Preferred size of a thread with its process, in MiB: enough to inspect 10 MB of typical JSON. */
+const SLOT_MB = 230
+/**
+ * Minimum number of threads if there is memory for them, even with fewer cores: most only wait for a process, and one
+ * slow job must not block all others.
+ */
+const USUAL_SLOTS = 4
+/** The heap of a thread without a process, in MiB. The largest catalogue needs as much memory as the tokenizer. */
+const THREAD_HEAP_MB = 256
+/** The smallest heap of a thread or process, in MiB: the tokenizer needs half of it. */
+const MIN_HEAP_MB = 80
+/** The largest heap of a process, in MiB. Two parsed results of the maximum size fit into it. */
+const PROCESS_HEAP_MB = 1_024
+
+/** A part of the memory in MiB: what it gets of 256 MiB, its share of all memory beyond that, and the most it uses. */
+type Part = { least: number; share: number; most: number }
+
+const PARTS = {
+  /** Responses of APIs in calls in progress. They count twice, because a response is also written to the client. */
+  inFlight: { least: 16, share: 1 / 8, most: 512 },
+  cutResults: { least: 4, share: 1 / 24, most: 64 },
+  cachedResponses: { least: 4, share: 1 / 24, most: 64 },
+  /** Records that wait for the history. */
+  records: { least: 4, share: 1 / 24, most: 64 },
+  /** Responses that the tool editor keeps as samples. */
+  samples: { least: 2, share: 1 / 48, most: 64 },
+  embeddings: { least: 4, share: 1 / 12, most: 128 },
+} satisfies Readonly<Record<string, Part>>
+
+const COPIES_IN_FLIGHT = 2
+
+const partOf = ({ least, share, most }: Part, totalMb: number): number =>
+  Math.min(most, Math.floor(least + (totalMb - MIN_MEMORY_MB) * share))
+
+/** Divides the memory into parts. `cutResultsMb` overrides one of them. `cores` is the number of processors. */
+export const shareMemory = (totalMb: number, cutResultsMb?: number, cores: number = availableParallelism()) => {
+  const mb = (name: keyof typeof PARTS): number =>
+    name === 'cutResults' && cutResultsMb !== undefined ? cutResultsMb : partOf(PARTS[name], totalMb)
+  const caches = mb('cutResults') + mb('cachedResponses') + mb('records') + mb('samples') + mb('embeddings')
+  const forJobs = totalMb - PROGRAM_MB - caches - mb('inFlight') * COPIES_IN_FLIGHT
+  const isEnoughForTwo = forJobs >= 2 * (MIN_HEAP_MB + SLOT_OVERHEAD_MB)
+  const slots = Math.max(isEnoughForTwo ? 2 : 1, Math.floor(forJobs / SLOT_MB))
+  const maxThreads = Math.min(slots, Math.max(USUAL_SLOTS, cores))
+  const heapMb = Math.max(MIN_HEAP_MB, Math.floor(forJobs / maxThreads) - SLOT_OVERHEAD_MB)
+  return {
+    totalMb,
+    /** Threads of the worker pool, each of which may supervise one process. */
+    maxThreads,
+    threadHeapMb: Math.min(THREAD_HEAP_MB, heapMb),
+    processHeapMb: Math.min(PROCESS_HEAP_MB, heapMb),
+    inFlightBytes: mb('inFlight') * MEBIBYTE,
+    cutResultBytes: mb('cutResults') * MEBIBYTE,
+    cachedResponseBytes: mb('cachedResponses') * MEBIBYTE,
+    recordBytes: mb('records') * MEBIBYTE,
+    sampleBytes: mb('samples') * MEBIBYTE,
+    embeddingBytes: mb('embeddings') * MEBIBYTE,
+  }
+}
+
+export type MemoryBudget = Readonly<ReturnType<typeof shareMemory>>
+
+/**
+ * Returns the memory that this process may use, in MiB: the limit of its container, or a quarter of the machine's. May
+ * be less than `MIN_MEMORY_MB` only in a container.
+ */
+export const findMemoryMb = (
+  constrained: number = process.constrainedMemory(),
+  machine: number = totalmem(),
+): number => {
+  // Without a limit, this is 0 or a number larger than any memory.
+  const isConstrained = constrained > 0 && constrained < machine
+  return isConstrained
+    ? Math.floor(constrained / MEBIBYTE)
+    : Math.max(MIN_MEMORY_MB, Math.floor((machine * SHARE_OF_MACHINE) / MEBIBYTE))
+}
