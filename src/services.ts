@@ -120,7 +120,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
       ...common,
       ...history,
       countTexts: workers.job('count-tokens'),
-      findSecrets: workers.job('find-secrets'),
+      masking: { findSecrets: workers.job('find-secrets'), maskUtf8: workers.job('mask-utf8') },
       checkSchema: workers.job('check-schema'),
       inspectResult: workers.job('inspect-result'),
       shapeResult: workers.job('shape-result'),
