@@ -121,7 +121,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
       ...common,
       ...history,
       countTexts: workers.job('count-tokens'),
-      findSecrets: workers.job('find-secrets'),
+      masking: { findSecrets: workers.job('find-secrets'), maskUtf8: workers.job('mask-utf8') },
       inspectResult: workers.job('inspect-result'),
       shapeResult: workers.job('shape-result'),
       responseCache,

@@ -15,8 +15,7 @@ import { createCutCache } from './cut-cache/cut-cache.ts'
 import { createCutResultStore } from './cut-cache/cut-results.store.ts'
 import { createCallLedger } from './ledger/call-ledger.ts'
 import { createCallTokens } from './ledger/call-tokens.ts'
-import type { Range } from './mask/find-secrets.ts'
-import { createSecretSearchFor, type MaskingJob } from './mask/masking-job.ts'
+import { createSecretSearchFor, type MaskingJobs } from './mask/masking-job.ts'
 import { createResultShaper } from './shape/result-shaper.ts'
 import type { ShapingJob, ShapingOutcome } from './shape/shaping-job.ts'
 
@@ -26,7 +25,7 @@ export type ResultsNeeds = {
   logger: Logger
   recorder: Recorder
   countTexts: Job<readonly string[], number[]>
-  findSecrets: Job<MaskingJob, Range[]>
+  masking: MaskingJobs
   inspectResult: Job<InspectionJob, InspectionView | undefined>
   shapeResult: Job<ShapingJob, ShapingOutcome>
   settings: Pick<Settings, 'memory' | 'dataDirectory'>
@@ -79,7 +78,7 @@ export const resultsPlugin = (needs: ResultsNeeds, lifecycle: Lifecycle) => {
   bus.subscribe('server_removed', ({ serverId }) => responseCache.deleteServer(serverId))
   bus.subscribe('resync', responseCache.clear)
 
-  const secretSearchFor = createSecretSearchFor(needs.findSecrets)
+  const secretSearchFor = createSecretSearchFor(needs.masking)
   const callTokens = createCallTokens(db)
   return { callLedger, callTokens, cutCache, inspector, shaper, secretSearchFor, responseCache }
 }

@@ -88,7 +88,8 @@ it('a cached tool whose response cannot be masked fails, and the history has the
   const caching = { cacheSeconds: 60, annotations: { readOnlyHint: true } }
   const instance = { id: 'an instance', serverId: 'a server', name: 'tool', description: undefined, bindings: {} }
   const stored = { ...definition, ...caching, ...times, id: 'a tool', toolkitId: 'a toolkit', originId: undefined }
-  const masker = createMasker(['a secret'], () => Promise.reject(new MaskingError('Ask the tool for less.')))
+  const fail = () => Promise.reject(new MaskingError('Ask the tool for less.'))
+  const masker = createMasker(['a secret'], { find: fail, maskUtf8: fail })
   const records: ExecutionRecord[] = []
   const shaper: ShapingContext['shaper'] = { shape: async () => ({ kind: 'failed', message: '' }) }
   const tool = compileTool(

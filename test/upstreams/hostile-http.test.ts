@@ -149,7 +149,7 @@ describe('an upstream that works and then misbehaves', () => {
     expect(textOf(await call('turncoat_notify'))).toBe('told')
     const browser = await signInToPages(app.origin, 'operator@example.com', app.settings.baseUrl)
     const path = `/servers/${serverId}/sources/upstreams/${ids.get('turncoat')}`
-    const [, dropped = ''] = /([\d,]+) notifications? dropped/.exec(textOfPage((await browser.get(path)).html)) ?? []
+    const [, dropped = ''] = /([\d,]+) messages? dropped/.exec(textOfPage((await browser.get(path)).html)) ?? []
     expect(Number(dropped.replace(',', ''))).toBeGreaterThan(500)
   })
 

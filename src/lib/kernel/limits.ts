@@ -25,8 +25,8 @@ export const MAX_GLOBALS_PER_SERVER = 200
 /** A secret's value in UTF-8. Keys and tokens are much shorter; each result is searched for the value. */
 export const MAX_SECRET_BYTES = 8 * 1_024
 /**
- * Maximum total size of a server's encrypted secrets. Mounting computes about 100 encoded forms of each secret, which
- * takes milliseconds per kilobyte on the main thread.
+ * Maximum total size of a server's encrypted secrets. The first call after a change prepares the search for them on the
+ * main thread, which takes 10 ms for so many, and 30 ms if all of their characters differ.
  */
 export const MAX_SECRETS_BYTES = 64 * 1_024
 /** Maximum size of a non-secret global's value in UTF-8, which is the maximum for a header or URL. */

@@ -1,3 +1,4 @@
+import { setImmediate as setTurn } from 'node:timers'
 import { setImmediate } from 'node:timers/promises'
 
 /** Longest time that work may occupy its thread before it lets other work run. */
@@ -14,6 +15,22 @@ export const createPause = (): Pause => {
     startedAt = performance.now()
   }
 }
+
+const waitingForTurn: (() => void)[] = []
+
+const giveTurn = (): void => {
+  waitingForTurn.shift()?.()
+  if (waitingForTurn.length > 0) setTurn(giveTurn)
+}
+
+/**
+ * Resolves when it is the caller's turn. In each iteration of the event loop one caller has a turn, in order. However
+ * many of them divide long work into pieces, other work waits for one piece only.
+ */
+export const nextTurn = (): Promise<void> =>
+  new Promise(resolve => {
+    if (waitingForTurn.push(resolve) === 1) setTurn(giveTurn)
+  })
 
 /** Like `map`, but lets other work run between items. */
 export const mapInTurns = async <Item, Made>(

@@ -1,4 +1,5 @@
-import { escapeForRegExp } from '../../lib/search/substring.ts'
+import { once } from '../../lib/kernel/once.ts'
+import { createPrefixTable } from './prefix-table.ts'
 import { base64Cores, spellingsOf } from './spellings.ts'
 
 /** Start and end of a secret in a string, in UTF-16 units. The end is exclusive. */
@@ -6,10 +7,6 @@ export type Range = readonly [start: number, end: number]
 
 /** Finds all secrets in a string. The ranges are sorted and do not overlap. */
 export type FindSecrets = (text: string) => Range[]
-
-/** How many characters of a secret the pattern looks for, and how many of these may have several spellings. */
-const ANCHOR_CHARACTERS = 4
-const ANCHOR_SPELLED = 2
 
 /**
  * Maximum number of comparisons per string. A string that repeats the beginning of a secret thousands of times needs
@@ -32,48 +29,53 @@ export const mergeRanges = (some: readonly Range[], others: readonly Range[]): R
   return merged
 }
 
-/** Secrets with the same beginning, as a slice of the sorted secrets, and where that beginning ends in the text. */
-type Candidates = { from: number; to: number; at: number }
+/** Returns a character's spellings. Each character has one such function, which can be compared in its place. */
+type Letter = () => readonly string[]
 
 /**
- * Creates a function that finds the secrets in all spellings. A pattern finds where a secret may start. From there, all
+ * Secrets with the same beginning, as a slice of the sorted secrets. The beginning has `depth` characters and ends at
+ * `at` in the text.
+ */
+type Candidates = { from: number; to: number; at: number; depth: number }
+
+/** Returns whether the text continues with a spelling. Most spellings differ in their first unit. */
+const continues = (text: string, at: number, spelling: string): boolean =>
+  text.charCodeAt(at) === spelling.charCodeAt(0) && (spelling.length === 1 || text.startsWith(spelling, at))
+
+/**
+ * Creates a function that finds the secrets in all spellings. A table tells where a secret may start. From there, all
  * secrets with the same beginning are compared together, so the time does not depend on their number. Mixed spellings
  * are found, too.
  */
 export const createSecretFinder = (secrets: readonly string[]): FindSecrets => {
-  const known = new Map<string, readonly string[]>()
-  const spell = (char: string): readonly string[] => {
-    const spellings = known.get(char) ?? spellingsOf(char)
-    known.set(char, spellings)
-    return spellings
+  const letters = new Map<string, Letter>()
+  const letterOf = (char: string): Letter => {
+    const known = letters.get(char)
+    if (known !== undefined) return known
+    // Computed on first use: a secret may have thousands of different characters, and most are never compared.
+    const letter = once(() => spellingsOf(char))
+    letters.set(char, letter)
+    return letter
   }
-  const sorted = [...new Set(secrets.flatMap(secret => [secret, ...base64Cores(secret)]))].sort().map(text => [...text])
-
-  const anchorOf = (secret: readonly string[]): string => {
-    let spelled = 0
-    const anchor = secret.slice(0, ANCHOR_CHARACTERS).filter(char => {
-      if (spelled === ANCHOR_SPELLED) return false
-      if (spell(char).length > 1) spelled += 1
-      return true
-    })
-    return anchor.map(char => `(?:${spell(char).map(escapeForRegExp).join('|')})`).join('')
-  }
-  const pattern = new RegExp(`(?=${[...new Set(sorted.map(anchorOf))].join('|')})`, 'g')
+  const sorted = [...new Set(secrets.flatMap(secret => [secret, ...base64Cores(secret)]))]
+    .sort()
+    .map(text => [...text].map(letterOf))
+  const mayStartAt = createPrefixTable(sorted)
 
   /** Returns the end of the run of secrets, starting at `from`, that have the same character at `depth`. */
   const endOfAlike = (from: number, to: number, depth: number): number => {
-    const char = sorted[from]?.[depth]
-    if (sorted[to - 1]?.[depth] === char) return to
+    const letter = sorted[from]?.[depth]
+    if (sorted[to - 1]?.[depth] === letter) return to
     let end = from + 1
-    while (sorted[end]?.[depth] === char) end += 1
+    while (sorted[end]?.[depth] === letter) end += 1
     return end
   }
 
   /** Secrets keyed by the first UTF-16 unit of each spelling of their first character. */
-  const starts = new Map<string, Omit<Candidates, 'at'>[]>()
+  const starts = new Map<number, Pick<Candidates, 'from' | 'to'>[]>()
   for (let from = 0; from < sorted.length; ) {
     const to = endOfAlike(from, sorted.length, 0)
-    const units = new Set(spell(sorted[from]?.[0] ?? '').map(spelling => spelling.charAt(0)))
+    const units = new Set(sorted[from]?.[0]?.().map(spelling => spelling.charCodeAt(0)))
     for (const unit of units) starts.set(unit, [...(starts.get(unit) ?? []), { from, to }])
     from = to
   }
@@ -81,42 +83,59 @@ export const createSecretFinder = (secrets: readonly string[]): FindSecrets => {
   return text => {
     let comparisons = FREE_COMPARISONS + COMPARISONS_PER_CHARACTER * text.length
 
-    /** Returns the candidates that match the next character of the text. */
-    const advance = ({ from, to, at }: Candidates, depth: number): Candidates[] => {
-      const next: Candidates[] = []
+    /** Divides candidates by their next character, and adds those that match the text to `waiting`. */
+    const divide = ({ from, to, at, depth }: Candidates, waiting: Candidates[]): void => {
       for (let first = from; first < to; ) {
-        const char = sorted[first]?.[depth]
         const end = endOfAlike(first, to, depth)
-        if (char !== undefined) {
-          const spellings = spell(char)
-          // If all candidates share this character, they are matched as one group: only its spellings are compared.
-          comparisons -= spellings.length + (end === to ? 0 : end - first)
-          for (const spelling of spellings) {
-            if (text.startsWith(spelling, at)) next.push({ from: first, to: end, at: at + spelling.length })
-          }
-        }
+        const spellings = sorted[first]?.[depth]?.() ?? []
+        comparisons -= spellings.length + end - first
+        if (spellings.some(spelling => continues(text, at, spelling))) waiting.push({ from: first, to: end, at, depth })
         first = end
       }
-      return next
+    }
+
+    /**
+     * Returns the end of the longest of these secrets that the text contains, or -1. Adds those that it must also look
+     * at, because they differ or because several spellings match, to `waiting`.
+     */
+    const follow = ({ from, to, at, depth }: Candidates, waiting: Candidates[]): number => {
+      for (let end = -1; ; depth++) {
+        // Among secrets with the same beginning, the shortest comes first.
+        if (sorted[from]?.length === depth) {
+          end = at
+          from += 1
+        }
+        if (from >= to || comparisons < 0) return end
+        const letter = sorted[from]?.[depth]
+        if (letter === undefined || sorted[to - 1]?.[depth] !== letter) {
+          divide({ from, to, at, depth }, waiting)
+          return end
+        }
+        const spellings = letter()
+        comparisons -= spellings.length
+        let next = -1
+        for (const spelling of spellings) {
+          if (!continues(text, at, spelling)) continue
+          if (next !== -1) waiting.push({ from, to, at: next, depth: depth + 1 })
+          next = at + spelling.length
+        }
+        if (next === -1) return end
+        at = next
+      }
     }
 
     /** Returns the end of the longest secret that starts at `start`, or -1 if none does. */
     const endOf = (start: number): number => {
       let end = -1
-      let candidates = (starts.get(text.charAt(start)) ?? []).map(range => ({ ...range, at: start }))
-      for (let depth = 0; candidates.length > 0 && comparisons >= 0; depth++) {
-        // Among secrets with the same beginning, the shortest comes first.
-        for (const { from, at } of candidates) if (sorted[from]?.length === depth) end = Math.max(end, at)
-        candidates = candidates.flatMap(alike => advance(alike, depth))
+      const waiting = (starts.get(text.charCodeAt(start)) ?? []).map(range => ({ ...range, at: start, depth: 0 }))
+      for (let next = waiting.pop(); next !== undefined && comparisons >= 0; next = waiting.pop()) {
+        end = Math.max(end, follow(next, waiting))
       }
       return end
     }
 
     const ranges: [number, number][] = []
-    pattern.lastIndex = 0
-    for (let hit = pattern.exec(text); hit !== null; hit = pattern.exec(text)) {
-      const { index } = hit
-      pattern.lastIndex = index + 1
+    for (let index = mayStartAt(text, 0); index !== -1; index = mayStartAt(text, index + 1)) {
       const end = endOf(index)
       if (comparisons < 0) {
         addRange(ranges, index, text.length)

@@ -1,23 +1,36 @@
 import { LRUCache } from 'lru-cache'
+import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
 import type { Tenant } from '../../lib/worker/fair-queue.ts'
 import type { Job, JobEnding } from '../../lib/worker/job.ts'
 import { createSecretFinder, type FindSecrets, type Range } from './find-secrets.ts'
-import { MaskingError, type SecretSearch } from './masking.ts'
+import { MaskingError, maskText, type SecretSearch } from './masking.ts'
 
-export type MaskingJob = { secrets: readonly string[]; text: string }
+export type FindSecretsJob = { secrets: readonly string[]; text: string }
+export type MaskUtf8Job = { secrets: readonly string[]; utf8: Uint8Array }
 
 /** Maximum number of prepared searches that each thread caches, keyed by their secrets. */
 const MAX_PREPARED = 100
 
-/** Creates the job's function, which caches prepared searches. */
-export const createFindSecretsJob = (): ((job: MaskingJob) => Range[]) => {
-  const prepared = new LRUCache<string, FindSecrets>({ max: MAX_PREPARED })
-  return ({ secrets, text }) => {
-    const key = JSON.stringify(secrets)
-    const find = prepared.get(key) ?? createSecretFinder(secrets)
-    prepared.set(key, find)
-    return find(text)
-  }
+const prepared = new LRUCache<string, FindSecrets>({ max: MAX_PREPARED })
+
+export const runFindSecretsJob = ({ secrets, text }: FindSecretsJob): Range[] => {
+  const key = JSON.stringify(secrets)
+  const find = prepared.get(key) ?? createSecretFinder(secrets)
+  prepared.set(key, find)
+  return find(text)
+}
+
+const toBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer => Buffer.from(buffer, byteOffset, byteLength)
+
+/** Returns the masked text in memory that threads share, or undefined if it contains no secret. */
+export const runMaskUtf8Job = ({ secrets, utf8 }: MaskUtf8Job): Uint8Array | undefined => {
+  const text = toBuffer(utf8).toString('utf8')
+  const ranges = runFindSecretsJob({ secrets, text })
+  if (ranges.length === 0) return undefined
+  const masked = maskText(text, ranges)
+  const shared = Buffer.from(new SharedArrayBuffer(Buffer.byteLength(masked)))
+  shared.write(masked)
+  return shared
 }
 
 const REASONS: Readonly<Record<JobEnding, string>> = {
@@ -29,14 +42,27 @@ const REASONS: Readonly<Record<JobEnding, string>> = {
   closed: 'Patchbay is shutting down. Try again later.',
 }
 
-/** Creates a function that searches for secrets in the worker pool, for one tenant. */
+export type MaskingJobs = {
+  findSecrets: Job<FindSecretsJob, Range[]>
+  maskUtf8: Job<MaskUtf8Job, Uint8Array | undefined>
+}
+
+/** Creates a function that returns the search for secrets in the worker pool, for one tenant. */
 export const createSecretSearchFor =
-  ({ run }: Job<MaskingJob, Range[]>) =>
-  ({ owner, group }: Tenant): SecretSearch =>
-  async (secrets, text, signal) => {
-    const found = await run(owner, { secrets, text }, { group, signal, affinity: owner })
-    if (!found.ok) throw new MaskingError(REASONS[found.error])
-    return found.value
+  ({ findSecrets, maskUtf8 }: MaskingJobs) =>
+  ({ owner, group }: Tenant): SecretSearch => {
+    const run = async <Input, Output>(job: Job<Input, Output>, input: Input, signal: StopSignal | undefined) => {
+      const ran = await job.run(owner, input, { group, signal, affinity: owner })
+      if (!ran.ok) throw new MaskingError(REASONS[ran.error])
+      return ran.value
+    }
+    return {
+      find: (secrets, text, signal) => run(findSecrets, { secrets, text }, signal),
+      maskUtf8: async (secrets, utf8, signal) => {
+        const masked = await run(maskUtf8, { secrets, utf8 }, signal)
+        return masked && toBuffer(masked)
+      },
+    }
   }
 
 export type SecretSearchFor = ReturnType<typeof createSecretSearchFor>

@@ -65,7 +65,7 @@ const toResult = async (
   outputCheck: SchemaCheck | undefined,
   signal: StopSignal | undefined,
 ): Promise<ToolResult> => {
-  if (outputCheck === undefined && masker.isEmpty && utf8.length >= LONG_TEXT_BYTES) return { utf8 }
+  if (outputCheck === undefined && utf8.length >= LONG_TEXT_BYTES) return { utf8: await masker.long.utf8(utf8, signal) }
   const text = await masker.long.text(utf8.toString('utf8'), signal)
   if (outputCheck !== undefined) return structuredResult(text, outputCheck, masker, signal)
   return { content: [{ type: 'text', text }] }

@@ -145,18 +145,15 @@ export const decodeText = (response: OutboundResponse): { text: string; type: st
   return isText(type, response.body) ? { text: decode(response.body, charset), type } : undefined
 }
 
-/** Returns a long text as a result. Passes on its bytes unless it contains secrets or must be decoded. */
+/** Returns a long text as a result. Passes on its bytes unless it contains secrets or is not UTF-8. */
 const longTextResult = async (
   body: Buffer,
   charset: string | undefined,
   masker: Masker,
   signal: StopSignal | undefined,
 ): Promise<ToolResult> => {
-  const canPass = isUnicode(charset) && isUtf8(body)
-  if (canPass && masker.isEmpty) return { utf8: body }
-  const text = decode(body, charset)
-  const masked = await masker.long.text(text, signal)
-  return { utf8: canPass && masked === text ? body : Buffer.from(masked) }
+  if (isUnicode(charset) && isUtf8(body)) return { utf8: await masker.long.utf8(body, signal) }
+  return { utf8: Buffer.from(await masker.long.text(decode(body, charset), signal)) }
 }
 
 /** Converts an API response to a result. Rejects with a MaskingError if secrets could not be masked. */

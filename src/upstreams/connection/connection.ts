@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
 import { failure, success } from '../../lib/kernel/result.ts'
 import type { Authorizer } from '../oauth-client/authorizer.ts'
 import type { ResolvedConfig, UpstreamState } from '../upstream.ts'
-import type { NotificationLimit } from './notification-limit.ts'
+import type { MessageLimit } from './message-limit.ts'
 import {
   type ClientSetup,
   type OpenConnection,
@@ -64,7 +64,7 @@ export type UpstreamConnectionOptions = {
   setup?: ClientSetup
   /** Supplies tokens if the upstream uses OAuth. */
   authorizer?: Authorizer | undefined
-  notificationLimit: NotificationLimit
+  messageLimit: MessageLimit
 }
 
 export type UpstreamOperation<T> = (client: UpstreamClient, options: RequestOptions) => Promise<T>
@@ -146,7 +146,7 @@ export const createUpstreamConnection = (options: UpstreamConnectionOptions): Up
         log,
         timeoutMs,
         startTimeoutMs: limits.startTimeoutMs,
-        notificationLimit: options.notificationLimit,
+        messageLimit: options.messageLimit,
         limits: { ...limits, maxMessageBytes: parts.network.maxResponseBytes },
         isSessionEra: isSessionEra && config.transport === 'stdio',
         onActivity,

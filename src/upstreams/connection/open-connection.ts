@@ -1,9 +1,10 @@
-import type { Client, ClientOptions, Notification, Transport } from '@modelcontextprotocol/client'
+import type { Client, ClientOptions, JSONRPCMessage, Notification, Transport } from '@modelcontextprotocol/client'
 import type { Authorizer } from '../oauth-client/authorizer.ts'
 import type { ResolvedConfig } from '../upstream.ts'
 import { subscribeToListChanges } from './list-changes.ts'
 import { mcpClient } from './mcp-client.ts'
-import type { NotificationLimit } from './notification-limit.ts'
+import type { MessageLimit } from './message-limit.ts'
+import { createAwaitedRequests, createMessageScreen } from './message-screen.ts'
 import { maskSecrets, type OutputLog, stripHidden } from './output-log.ts'
 import { createRemoteTransport, type RemoteNetwork } from './remote-transport.ts'
 import { findFault } from './sdk-errors.ts'
@@ -41,7 +42,7 @@ export type OpenConnectionOptions = {
   authorizer: Authorizer | undefined
   log: OutputLog
   limits: StdioLimits
-  notificationLimit: NotificationLimit
+  messageLimit: MessageLimit
   /** Per operation. */
   timeoutMs: number
   /** Maximum time from the start of a process to its first response. The command may have to be downloaded first. */
@@ -90,9 +91,12 @@ type Link = {
 }
 
 const createProcessLink = (config: ResolvedConfig & { transport: 'stdio' }, options: OpenConnectionOptions): Link => {
-  const { processes, log, limits, notificationLimit, onActivity, startTimeoutMs } = options
-  const transport = createStdioTransport({ processes, command: config, log, limits, notificationLimit, onActivity })
-  guardMessages(transport, notificationLimit)
+  const { processes, log, limits, messageLimit: limit, onActivity, startTimeoutMs } = options
+  const awaited = createAwaitedRequests()
+  const send = (message: JSONRPCMessage): void => void transport.send(message).catch(() => {})
+  const screen = createMessageScreen({ limit, awaited, send })
+  const transport = createStdioTransport({ processes, command: config, log, limits, screen, onActivity })
+  guardMessages(transport, { awaited })
   return {
     transport,
     isProcess: true,
@@ -116,8 +120,8 @@ const createRemoteLink = (
   config: ResolvedConfig & { transport: 'http' | 'sse' },
   options: OpenConnectionOptions,
 ): Link => {
-  const { network, limits, authorizer, notificationLimit } = options
-  const remote = createRemoteTransport(config, network, limits, authorizer, notificationLimit)
+  const { network, limits, authorizer, messageLimit } = options
+  const remote = createRemoteTransport(config, network, limits, authorizer, messageLimit)
   return {
     ...remote,
     isProcess: false,

@@ -1,45 +1,79 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { OutboundError, type OutboundFault } from '../../lib/outbound/outbound-request.ts'
 import type { StreamingFetch } from '../../lib/outbound/streaming-fetch.ts'
+import { createEventScreen } from './event-screen.ts'
+import type { MessageScreen } from './message-screen.ts'
 import { createOutputMeter, describeOutputLimit, type OutputLimits } from './output-meter.ts'
 import { AccountError, UpstreamError, type UpstreamFault } from './upstream-error.ts'
 
 const isEventStream = ({ headers }: Response): boolean =>
   /^text\/event-stream\b/i.test(headers.get('content-type') ?? '')
 
-/**
- * Passes on an event stream and enforces its limits. Calls `onEnd` once when the stream ends or fails, but not when the
- * reader cancels it.
- */
-const watchStream = (response: Response, limits: OutputLimits, onEnd: (cause: unknown) => void): Response => {
+type StreamOptions = {
+  limits: OutputLimits
+  screen: MessageScreen
+  /** Called once when the stream ends or fails, but not when the reader cancels it. */
+  onEnd: (cause: unknown) => void
+}
+
+/** Passes on an event stream and enforces its limits. Reads slowly while messages are dropped. */
+const watchStream = (response: Response, { limits, screen, onEnd }: StreamOptions): Response => {
   if (response.body === null) return response
   const reader = response.body.getReader()
   const exceedsLimit = createOutputMeter(limits)
+  const screenEvents = createEventScreen(screen)
+  let isCancelled = false
+
+  /** Reads one chunk. Returns what to pass on and how long to wait afterward, or undefined at the end. */
+  const readChunk = async () => {
+    const { done, value } = await reader.read()
+    if (done) return undefined
+    if (exceedsLimit(value)) {
+      throw new UpstreamError('too_large', `The MCP server sent more than ${describeOutputLimit(limits)}.`)
+    }
+    return screen.limit.pace(() => screenEvents(Buffer.from(value.buffer, value.byteOffset, value.byteLength)))
+  }
   const body = new ReadableStream<Uint8Array>(
     {
       pull: async controller => {
         try {
-          const { done, value } = await reader.read()
-          if (done) {
-            controller.close()
-            onEnd(undefined)
-            return
+          for (let isWaiting = true; isWaiting; ) {
+            const chunk = await readChunk()
+            if (isCancelled) return
+            if (chunk === undefined) {
+              controller.close()
+              onEnd(undefined)
+              return
+            }
+            for (const piece of chunk.read) controller.enqueue(piece)
+            isWaiting = chunk.read.length === 0
+            if (chunk.pauseMs > 0) await wait(chunk.pauseMs, undefined, { ref: false })
           }
-          if (exceedsLimit(value)) {
-            const limit = describeOutputLimit(limits)
-            throw new UpstreamError('too_large', `The MCP server sent more than ${limit}.`)
-          }
-          controller.enqueue(value)
         } catch (error) {
+          if (isCancelled) return
           controller.error(error)
           void reader.cancel(error).catch(() => {})
           onEnd(error)
         }
       },
-      cancel: reason => reader.cancel(reason),
+      cancel: reason => {
+        isCancelled = true
+        return reader.cancel(reason)
+      },
     },
     { highWaterMark: 0 },
   )
   return new Response(body, response)
+}
+
+/** Drops the messages of a batch that are over the limit. The SDK calls only `json`, and then checks each message. */
+const limitBatch = (response: Response, { accept }: MessageScreen): Response => {
+  const readJson = response.json.bind(response)
+  const json = async (): Promise<unknown> => {
+    const value: unknown = await readJson()
+    return Array.isArray(value) ? value.filter(message => accept(message, 0)) : value
+  }
+  return Object.defineProperty(response, 'json', { value: json })
 }
 
 const KINDS: Readonly<Record<OutboundFault, UpstreamFault>> = {
@@ -86,12 +120,13 @@ export type RemoteFetchOptions = {
   isSse: boolean
   /** Per event stream. */
   limits: OutputLimits
+  screen: MessageScreen
   /** Called when the upstream is unreachable or no longer recognizes the session. */
   onLost: (error: UpstreamError) => void
 }
 
 /** Creates a `fetch` for the SDK's transports that reports failures hidden by the SDK. */
-export const createRemoteFetch = ({ fetch, isSse, limits, onLost }: RemoteFetchOptions) => {
+export const createRemoteFetch = ({ fetch, isSse, limits, screen, onLost }: RemoteFetchOptions) => {
   let lastFault: UpstreamError | undefined
   let failedStreams = 0
   let hasStream = false
@@ -143,8 +178,8 @@ export const createRemoteFetch = ({ fetch, isSse, limits, onLost }: RemoteFetchO
       const isTheStream = isSse && isGet && response.ok
       if (isTheStream) hasStream = true
       const watched = isEventStream(response)
-        ? watchStream(response, limits, cause => recordStreamEnd(cause, isTheStream))
-        : response
+        ? watchStream(response, { limits, screen, onEnd: cause => recordStreamEnd(cause, isTheStream) })
+        : limitBatch(response, screen)
       return isTheStream ? watched : checkSession(watched, init.headers)
     },
     /** Returns the error that broke the last ended stream, and clears it. */

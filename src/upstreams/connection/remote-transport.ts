@@ -1,11 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Transport } from '@modelcontextprotocol/client'
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { createStreamingFetch, type StreamingFetchOptions } from '../../lib/outbound/streaming-fetch.ts'
 import { createAuthorizedFetch } from '../oauth-client/authorized-fetch.ts'
 import type { Authorizer } from '../oauth-client/authorizer.ts'
 import type { RemoteConfig, ResolvedConfig } from '../upstream.ts'
 import { mcpClient } from './mcp-client.ts'
-import type { NotificationLimit } from './notification-limit.ts'
+import type { MessageLimit } from './message-limit.ts'
+import { createAwaitedRequests, createMessageScreen } from './message-screen.ts'
 import type { OutputLimits } from './output-meter.ts'
 import { createRemoteFetch } from './remote-fetch.ts'
 import { guardMessages, watchRequests } from './transport-guards.ts'
@@ -43,7 +44,7 @@ export const createRemoteTransport = (
   network: RemoteNetwork,
   limits: OutputLimits,
   authorizer: Authorizer | undefined,
-  notificationLimit: NotificationLimit,
+  limit: MessageLimit,
 ) => {
   const url = parseUrl(text)
   const guarded = createStreamingFetch({
@@ -56,10 +57,13 @@ export const createRemoteTransport = (
   })
   let failure: UpstreamError | undefined
   const { fetch } = guarded
+  const awaited = createAwaitedRequests()
+  const send = (message: JSONRPCMessage): void => void transport.send(message).catch(() => {})
   const remote = createRemoteFetch({
     fetch: authorizer === undefined ? fetch : createAuthorizedFetch({ fetch, authorizer, url: text }),
     isSse: kind === 'sse',
     limits,
+    screen: createMessageScreen({ limit, awaited, send }),
     onLost: error => {
       failure ??= error
       void transport.close()
@@ -70,7 +74,11 @@ export const createRemoteTransport = (
   const { SSEClientTransport, StreamableHTTPClientTransport } = mcpClient()
   const http = kind === 'http' ? new StreamableHTTPClientTransport(url, options) : undefined
   const transport: Transport = http ?? new SSEClientTransport(url, options)
-  guardMessages(transport, notificationLimit)
+  guardMessages(transport, {
+    awaited,
+    // Events with an id were counted as requests, whatever their kind and size.
+    onMessage: (message, isAwaited) => (isAwaited ? limit.refund() : limit.charge(JSON.stringify(message).length)),
+  })
   if (http !== undefined) watchRequests(transport, remote.takeStreamFault)
 
   return {

@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs'
 import type { JSONRPCMessage, RequestId, Transport } from '@modelcontextprotocol/client'
-import { isJsonObject } from '../../lib/kernel/json.ts'
+import { isJsonObject, type JsonValue, parseIfJson } from '../../lib/kernel/json.ts'
 import { createLineReader } from '../../lib/kernel/line-reader.ts'
-import type { NotificationLimit } from './notification-limit.ts'
+import type { MessageScreen } from './message-screen.ts'
 import { MAX_LOG_LINE_CHARS, type OutputLog } from './output-log.ts'
 import { createOutputMeter, describeOutputLimit, MEBIBYTE, type OutputLimits } from './output-meter.ts'
 import type { ProcessCommand, ProcessEnd, StdioProcess, StdioProcesses } from './stdio-processes.ts'
@@ -42,13 +42,13 @@ export type StdioTransportOptions = {
   command: ProcessCommand
   log: OutputLog
   limits: StdioLimits
-  notificationLimit: Pick<NotificationLimit, 'isReached' | 'accept'>
+  screen: MessageScreen
   /** Called for every message in either direction. */
   onActivity: () => void
 }
 
 /** Checks only the envelope. The receiver validates the content. */
-const isMessage = (value: unknown): value is JSONRPCMessage => {
+const isMessage = (value: JsonValue): value is JsonValue & JSONRPCMessage => {
   if (!isJsonObject(value) || value.jsonrpc !== '2.0') return false
   return typeof value.method === 'string' || 'result' in value || isJsonObject(value.error)
 }
@@ -56,15 +56,12 @@ const isMessage = (value: unknown): value is JSONRPCMessage => {
 /** Requests and responses always have an `id`. */
 const isLikelyNotification = (line: string): boolean => line.startsWith('{') && !line.includes('"id"')
 
-const parseLine = (line: string): readonly JSONRPCMessage[] | undefined => {
-  try {
-    const value: unknown = JSON.parse(line)
-    // Batches exist only in protocol version 2025-03-26.
-    const messages = Array.isArray(value) ? value : [value]
-    return messages.every(isMessage) ? messages : undefined
-  } catch {
-    return undefined
-  }
+const parseLine = (line: string): readonly (JsonValue & JSONRPCMessage)[] | undefined => {
+  const value = parseIfJson(line)
+  if (value === undefined) return undefined
+  // Batches exist only in protocol version 2025-03-26.
+  const messages = Array.isArray(value) ? value : [value]
+  return messages.every(isMessage) ? messages : undefined
 }
 
 const isDirectory = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
@@ -94,7 +91,7 @@ const endError = ({ code, signal }: ProcessEnd): UpstreamError => {
 
 /** MCP over the standard input and output of a process, one message per line. */
 export const createStdioTransport = (options: StdioTransportOptions): StdioTransport => {
-  const { processes, command, log, limits, notificationLimit, onActivity } = options
+  const { processes, command, log, limits, screen, onActivity } = options
   const open = new Set<RequestId>()
   const exceedsLimit = createOutputMeter(limits)
   let running: StdioProcess | undefined
@@ -140,10 +137,11 @@ export const createStdioTransport = (options: StdioTransportOptions): StdioTrans
     onLine: line => {
       if (hasEnded || line.trim() === '') return
       // Drop it before parsing, which takes most of the time.
-      if (notificationLimit.isReached() && isLikelyNotification(line)) return void notificationLimit.accept()
+      const isNotification = isLikelyNotification(line)
+      if (isNotification && !screen.limit.acceptNotification(line.length, line.includes('list_changed'))) return
       const received = parseLine(line)
-      if (received === undefined) receiveInvalid(line)
-      else received.forEach(receive)
+      if (received === undefined) return receiveInvalid(line)
+      for (const message of received) if (isNotification || screen.accept(message, line.length)) receive(message)
     },
     onTooLong: beginning => {
       log.add('stdout', beginning)
@@ -164,7 +162,13 @@ export const createStdioTransport = (options: StdioTransportOptions): StdioTrans
       const limit = describeOutputLimit(limits)
       fail(new UpstreamError('too_large', `The process wrote more than ${limit}. Check its log.`))
     }
-    stdout.on('data', meter(readStdout.add))
+    const readInTurns = (chunk: Buffer): void => {
+      const { pauseMs } = screen.limit.pace(() => readStdout.add(chunk))
+      if (pauseMs === 0) return
+      stdout.pause()
+      setTimeout(() => stdout.resume(), pauseMs).unref()
+    }
+    stdout.on('data', meter(readInTurns))
     stderr.on('data', meter(readStderr.add))
   }
 

@@ -1,5 +1,5 @@
 import type { JSONRPCMessage, RequestId, Transport } from '@modelcontextprotocol/client'
-import type { NotificationLimit } from './notification-limit.ts'
+import type { AwaitedRequests } from './message-screen.ts'
 import { UpstreamError } from './upstream-error.ts'
 
 /** JSON-RPC 2.0 §5.1. */
@@ -75,14 +75,40 @@ const isDeeperThan = (value: unknown, room: number): boolean => {
 const tooDeep = (): UpstreamError =>
   new UpstreamError('protocol', `The MCP server sent JSON that is nested more than ${MAX_MESSAGE_DEPTH} levels deep.`)
 
-const isNotification = (message: JSONRPCMessage): boolean => 'method' in message && !('id' in message)
+/** Records which requests have no response yet. Call it before anything is sent. */
+const trackRequests = (transport: Transport, awaited: AwaitedRequests): void => {
+  const send = transport.send.bind(transport)
+  transport.send = async (message, options) => {
+    if (!('method' in message) || !('id' in message)) {
+      const cancelled = findCancelledId(message)
+      if (cancelled !== undefined) awaited.settle(cancelled)
+      return send(message, options)
+    }
+    const { id } = message
+    awaited.add(id)
+    options?.requestSignal?.addEventListener('abort', () => awaited.settle(id), { once: true })
+    try {
+      await send(message, options)
+    } catch (error) {
+      awaited.settle(id)
+      throw error
+    }
+  }
+}
+
+export type MessageGuardOptions = {
+  awaited: AwaitedRequests
+  /** Called for each message with whether it is a response that somebody waits for. */
+  onMessage?: (message: JSONRPCMessage, isAwaited: boolean) => void
+}
 
 /**
- * Drops notifications over the limit, and stops messages that are nested so deeply that serializing them again would
- * exhaust the stack. A response becomes an error whose data is an UpstreamError, which no upstream can produce. A
+ * Records which requests have no response yet, and stops messages that are nested so deeply that serializing them again
+ * would exhaust the stack. A response becomes an error whose data is an UpstreamError, which no upstream can produce. A
  * request is rejected, and a notification is dropped. Call it before adding any listener.
  */
-export const guardMessages = (transport: Transport, notificationLimit: NotificationLimit): void => {
+export const guardMessages = (transport: Transport, { awaited, onMessage }: MessageGuardOptions): void => {
+  trackRequests(transport, awaited)
   type Listener = NonNullable<Transport['onmessage']>
   let listener: Listener | undefined
   /** The last message that was checked. Listeners call earlier listeners, which must not check the message again. */
@@ -106,11 +132,12 @@ export const guardMessages = (transport: Transport, notificationLimit: Notificat
     (next: Listener): Listener =>
     (message, extra) => {
       if (message !== checked) {
-        if (isNotification(message) && !notificationLimit.accept()) return
+        const isAwaited = !('method' in message) && message.id !== undefined && awaited.settle(message.id)
         if (isDeeperThan(message, MAX_MESSAGE_DEPTH)) {
           reject(message)
           return
         }
+        onMessage?.(message, isAwaited)
       }
       checked = message
       next(message, extra)

@@ -10,7 +10,7 @@ import { isPerCaller, type ResolvedConfig, restingState, type Upstream, type Ups
 import { createCallerConnections } from './caller-connections.ts'
 import { createUpstreamConnection, type UpstreamConnection, type UpstreamParts } from './connection.ts'
 import { createClosing } from './connection-pool.ts'
-import { createNotificationLimit, type NotificationLimit } from './notification-limit.ts'
+import { createMessageLimit, type MessageLimit } from './message-limit.ts'
 import type { ClientSetup } from './open-connection.ts'
 import type { LogLine } from './output-log.ts'
 import { AccountError, UpstreamError } from './upstream-error.ts'
@@ -46,7 +46,7 @@ type Entry = LoadedUpstream & {
   key: string
   /** Created on first use. */
   connection: UpstreamConnection | undefined
-  notificationLimit: NotificationLimit
+  messageLimit: MessageLimit
 }
 
 const keyOf = ({ upstream, resolved, accountKey }: LoadedUpstream): string => {
@@ -103,7 +103,7 @@ export const createUpstreamConnections = ({
       timeoutMs: config.timeoutMs,
       isEager: config.isEager && setup === undefined && !isPerCaller(config),
       parts,
-      notificationLimit: entry.notificationLimit,
+      messageLimit: entry.messageLimit,
       authorizer: config.auth.type === 'none' ? undefined : accounts.authorizerOf(id, holder),
       ...(setup !== undefined && { setup }),
     })
@@ -189,6 +189,12 @@ export const createUpstreamConnections = ({
     return callers.forAnybody(upstreamId)
   }
 
+  /** Reports lists as changed, because a notification that said so was dropped. */
+  const reportMissed = (upstreamId: string): void => {
+    const entry = findEnabled(upstreamId)
+    if (entry !== undefined) notifications.notify(entry.upstream, { method: 'notifications/tools/list_changed' })
+  }
+
   const update = (serverId: string, loaded: readonly LoadedUpstream[]): void => {
     const before = servers.get(serverId) ?? new Map<string, Entry>()
     const after = new Map<string, Entry>()
@@ -207,7 +213,7 @@ export const createUpstreamConnections = ({
       const entry: Entry =
         known !== undefined && isSame
           ? Object.assign(known, each)
-          : { ...each, key, connection: undefined, notificationLimit: createNotificationLimit() }
+          : { ...each, key, connection: undefined, messageLimit: createMessageLimit({ onListsMissed: () => reportMissed(id) }) }
       after.set(id, entry)
       byId.set(id, entry)
     }
@@ -289,9 +295,8 @@ export const createUpstreamConnections = ({
     },
     /** Returns the process's output and events, or an empty list without a connection. */
     logOf: (upstreamId: string): readonly LogLine[] => byId.get(upstreamId)?.connection?.log() ?? [],
-    /** Returns how many of the upstream's notifications were over the limit, since this process knows it. */
-    countDroppedNotifications: (upstreamId: string): number =>
-      byId.get(upstreamId)?.notificationLimit.countDropped() ?? 0,
+    /** Returns how many of the upstream's messages were over the limit since its last quiet minute. */
+    countDroppedMessages: (upstreamId: string): number => byId.get(upstreamId)?.messageLimit.countDropped() ?? 0,
     onNotification: notifications.add,
     onState: states.add,
     /** Called after a connection is closed because its upstream changed. `find` returns the new connection, if any. */

@@ -8,7 +8,7 @@ import type { CatalogueItem, StoredCatalogue } from '../../upstreams/catalogue/c
 import { removeHidden } from '../../upstreams/catalogue/hidden-text.ts'
 import { listAllowedTools, presentedName, type SkippedItem } from '../../upstreams/catalogue/present-tools.ts'
 import { findToolAnswers } from '../../upstreams/catalogue/tool-answers.ts'
-import { MAX_NOTIFICATIONS_PER_SECOND } from '../../upstreams/connection/notification-limit.ts'
+import { MAX_MESSAGES_PER_SECOND } from '../../upstreams/connection/message-limit.ts'
 import type { Upstream } from '../../upstreams/upstream.ts'
 import { upstreamToolPath } from '../frame/server-frame.ts'
 
@@ -156,8 +156,8 @@ const droppedFindings = (count: number) =>
     ? []
     : [
         {
-          item: 'notifications',
-          text: `${formatCount(count, 'notification')} dropped, because the MCP server sent more than ${MAX_NOTIFICATIONS_PER_SECOND} in a second. Its lists may be out of date until the next refresh.`,
+          item: 'messages',
+          text: `${formatCount(count, 'message')} dropped, because the MCP server sent more than ${MAX_MESSAGES_PER_SECOND} notifications or requests in a second. Its lists are refreshed if one of the messages was about them. The count restarts after a quiet minute.`,
         },
       ]
 
@@ -165,11 +165,11 @@ const droppedFindings = (count: number) =>
 export const toFindings = (
   stored: StoredCatalogue | undefined,
   skipped: readonly SkippedItem[],
-  droppedNotifications: number,
+  droppedMessages: number,
 ) => {
   const flags = stored?.catalogue.flags ?? []
   const found = [
-    ...droppedFindings(droppedNotifications),
+    ...droppedFindings(droppedMessages),
     ...skipped.map(({ item, reason }) => ({ item, text: reason })),
     ...flags.map(({ kind, item, message }) => ({
       item: item === '' ? `a ${kind} without a name` : item,

@@ -24,7 +24,7 @@ import { toWaitingHead, toWaitingTool, WAITING_PER_PAGE } from './upstream-waiti
 export type UpstreamSectionsParts = {
   upstreamOffers: UpstreamOffers
   upstreamReviews: Pick<UpstreamReviews, 'getReview'>
-  upstreamConnections: Pick<UpstreamConnections, 'logOf' | 'countDroppedNotifications'>
+  upstreamConnections: Pick<UpstreamConnections, 'logOf' | 'countDroppedMessages'>
   tokenCounterFor: TokenCounterFor
 }
 
@@ -88,7 +88,7 @@ export const createUpstreamSections =
         pager: shown.pager,
         fetched: toFetched(stored),
       },
-      findings: toFindings(stored, skipped, upstreamConnections.countDroppedNotifications(upstream.id)),
+      findings: toFindings(stored, skipped, upstreamConnections.countDroppedMessages(upstream.id)),
       log: toLog(upstreamConnections.logOf(upstream.id)),
     }
   }

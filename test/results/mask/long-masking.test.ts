@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { createJobPool } from '../../../src/jobs/job-pool.ts'
+import { createJobPool, type JobPool } from '../../../src/jobs/job-pool.ts'
 import { createMasker, MaskingError } from '../../../src/results/mask/masking.ts'
 import { createSecretSearchFor } from '../../../src/results/mask/masking-job.ts'
 import { shapeResponse } from '../../../src/results/shape/shape.ts'
@@ -13,7 +13,8 @@ const LONG = `${'lorem ipsum "dolor" é '.repeat(240_000)}${SECRET}`
 
 const workers = createJobPool({ memory: MEMORY })
 afterAll(() => workers.close())
-const secretSearchFor = createSecretSearchFor(workers.job('find-secrets'))
+const jobsOf = (pool: JobPool) => ({ findSecrets: pool.job('find-secrets'), maskUtf8: pool.job('mask-utf8') })
+const secretSearchFor = createSecretSearchFor(jobsOf(workers))
 const masker = createMasker(SECRETS, secretSearchFor({ owner: 'server', group: 'organization' }))
 
 const responseOf = (type: string, body: Buffer) => ({
@@ -44,6 +45,24 @@ describe('secrets in a response of 5 MB', () => {
     expect(said.length).toBeGreaterThan(LONG.length / 2)
   })
 
+  it('are masked if there are 200 of them, all with the same beginning as most words of the text', async () => {
+    const many = Array.from({ length: 200 }, (_, at) => `"${String.fromCharCode(97 + (at % 26))}${at} secret`)
+    const some = createMasker(many, secretSearchFor({ owner: 'server', group: 'organization' }))
+    const words = '{"a":"b","c":"d","e":"lorem ipsum dolor"},'.repeat(120_000)
+    expect(await some.long.text(`${words}${many[7]}`)).toBe(`${words}•••`)
+  })
+
+  it('are masked in memory that threads share, and a text without secrets is passed on as it is', async () => {
+    const text = LONG.replace(SECRET, '')
+    const body = Buffer.from(new SharedArrayBuffer(Buffer.byteLength(text)))
+    body.write(text)
+    const passed = await shapeResponse(responseOf('text/plain', body), masker, undefined, undefined)
+    expect('utf8' in passed && passed.utf8 === body).toBe(true)
+    body.write(SECRET, 1_000_000)
+    const masked = await shapeResponse(responseOf('text/plain', body), masker, undefined, undefined)
+    expect('utf8' in masked && masked.utf8.toString()).toBe(body.toString().replace(SECRET, '•••'))
+  })
+
   it('are masked in names and strings of parsed JSON', async () => {
     const result = { content: [{ type: 'text', text: LONG }], structuredContent: { [LONG]: [LONG, 1, null, true] } }
     const hidden = LONG.replace(SECRET, '•••')
@@ -62,7 +81,7 @@ describe('secrets in a response of 5 MB', () => {
   it('are never sent unmasked if the worker pool is closed', async () => {
     const closed = createJobPool({ memory: MEMORY })
     await closed.close()
-    const secretSearch = createSecretSearchFor(closed.job('find-secrets'))({ owner: 'server', group: 'organization' })
+    const secretSearch = createSecretSearchFor(jobsOf(closed))({ owner: 'server', group: 'organization' })
     const late = createMasker(SECRETS, secretSearch)
     const response = responseOf('text/plain', Buffer.from(LONG))
     await expect(shapeResponse(response, late, undefined, undefined)).rejects.toThrow('Patchbay is shutting down')
