@@ -53,7 +53,7 @@ export const serversPlugin = (needs: ServersNeeds, lifecycle: Lifecycle) => {
     servers: createServerService({ db, changes, removal, canConfirmAddresses: mailer.isDelivering }),
     serverTransfer: createServerTransfer({ db, changes }),
     globals: createGlobalService({ db, changes, sealing }),
-    instances: createInstanceService({ db, changes, maxToolsPerServer }),
+    instances: createInstanceService({ db, changes, sealing, maxToolsPerServer }),
     rewiring: createRewiringService({ db, changes, sealing }),
     toolAdding: createToolAdding({ db, changes, maxToolsPerServer }),
     toolkitUses: createToolkitUseService({ db, changes }),

@@ -16,7 +16,9 @@ export const toServerView = (server: Server, baseUrl: string, shownAs?: ShownAs)
 })
 
 export const toGlobalView = (global: Global) =>
-  global.isSecret ? { ...global, secret: true as const } : { ...global, secret: false as const }
+  global.isSecret
+    ? { ...global, secret: true as const, origins: global.origins === undefined ? null : [...global.origins] }
+    : { ...global, secret: false as const }
 
 export const toInstanceView = (instance: Instance) => {
   const compiled = checkDefinition(instance.tool)
