@@ -5,7 +5,13 @@ import type { Services } from '../../services.ts'
 import { failureLines } from '../failure-lines.ts'
 import { readReferred } from '../read-variable.ts'
 import type { ConfigText, ConfigVariable } from './config-text.ts'
-import { draftUpstreams, type GlobalDraft, isSecretVariable, listOriginsByKey, type UpstreamDraft } from './draft-upstreams.ts'
+import {
+  draftUpstreams,
+  type GlobalDraft,
+  isSecretVariable,
+  listOriginsByKey,
+  type UpstreamDraft,
+} from './draft-upstreams.ts'
 import { mapPlace } from './found-server.ts'
 import type { ConfigFile } from './read-config-file.ts'
 

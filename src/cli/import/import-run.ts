@@ -50,7 +50,11 @@ export const importUpstreams = async (
       const secret = globals.find(draft => draft.key === key)?.isSecret === true && value !== ''
       const path = `/servers/${target.id}/globals/${encodeURIComponent(key)}`
       const origins = secret ? originsByKey.get(key) : undefined
-      const { why } = await api.send('PUT', path, { value, secret, ...(origins !== undefined && { origins: [...origins] }) })
+      const { why } = await api.send('PUT', path, {
+        value,
+        secret,
+        ...(origins !== undefined && { origins: [...origins] }),
+      })
       if (why !== undefined) return `Its global "${key}" was rejected: ${why}`
       keys.add(key)
     }

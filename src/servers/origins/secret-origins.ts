@@ -32,7 +32,7 @@ export const usesOfInstance = ({ tool, bindings }: Pick<Instance, 'tool' | 'bind
 }
 
 /** Returns the keys that an upstream reads. A command has no origin, and is the operator's. */
-export const usesOfUpstream = (config: UpstreamConfig, find: FindGlobal): KeyUse[] => {
+const usesOfUpstream = (config: UpstreamConfig, find: FindGlobal): KeyUse[] => {
   const compiled = compileConfig(config)
   if (!compiled.ok || config.transport === 'stdio') return []
   const { globals, listOrigins } = compiled.value
@@ -42,7 +42,7 @@ export const usesOfUpstream = (config: UpstreamConfig, find: FindGlobal): KeyUse
 }
 
 /** Lists every use of a server's globals. */
-export const listServerUses = async (tx: Transaction, serverId: string, find: FindGlobal): Promise<KeyUse[]> => {
+const listServerUses = async (tx: Transaction, serverId: string, find: FindGlobal): Promise<KeyUse[]> => {
   const instances = await listAllInstances(tx, serverId)
   const upstreams = await listAllUpstreams(tx, serverId)
   return [
