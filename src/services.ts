@@ -34,6 +34,8 @@ import { SAMPLE_TITLE, SAMPLE_TOOLS } from './sample/sample-toolkit.ts'
 import type { VerifyMcpToken } from './servers/access/access.ts'
 import { holdings } from './servers/bindings/holdings.store.ts'
 import { createGlobalOpener, listGlobals } from './servers/globals/globals.store.ts'
+import { setFirstOrigins } from './servers/origins/first-origins.ts'
+import { createOriginSettling } from './servers/origins/secret-origins.ts'
 import { serversPlugin } from './servers/plugin.ts'
 import { findServerToCall } from './servers/server-to-call.ts'
 import { getServerFor } from './servers/servers.service.ts'
@@ -78,6 +80,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
   const { documents, connectionLimits, responseCache, embeddingLimits, hashingCost } = options
   const { db, sealing } = await openInstallation(settings)
   lifecycle.onClose(() => db.close())
+  await setFirstOrigins({ db, sealing })
   const notices = createNotices(logger)
   lifecycle.onClose(watchFileDescriptors(notices).close)
   const databaseHealth = createDatabaseHealth({ db, notices })
@@ -143,6 +146,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
       servers: {
         getServerFor,
         listGlobals,
+        settleOrigins: createOriginSettling(sealing),
         findServerToCall,
         listToolNames: serverId => listAllInstanceNames(db, serverId),
       },

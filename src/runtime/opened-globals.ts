@@ -1,11 +1,14 @@
 import { hash } from 'node:crypto'
 import type { Database } from '../lib/db/client.ts'
+import type { Actor } from '../lib/kernel/actor.ts'
 import { once } from '../lib/kernel/once.ts'
+import type { Credential } from '../lib/outbound/credentials.ts'
 import type { Sealing } from '../lib/process/sealing.ts'
 import { createMasker, type Masker, type SecretSearch } from '../results/mask/masking.ts'
 import type { SecretSearchFor } from '../results/mask/masking-job.ts'
-import { listGlobals, openGlobal } from '../servers/globals/globals.store.ts'
-import type { Global } from '../servers/server.ts'
+import { listGlobals, openGlobal, toCredential } from '../servers/globals/globals.store.ts'
+import { mayChooseOrigins } from '../servers/origins/origin-rights.ts'
+import type { Global, SecretOrigins } from '../servers/server.ts'
 
 /**
  * A server's globals, with secrets decrypted. `version` changes whenever a global changes, and does not reveal values.
@@ -14,46 +17,77 @@ export type OpenedGlobals = {
   /** Plaintext values by key. */
   values: ReadonlyMap<string, string>
   secretKeys: ReadonlySet<string>
+  /** Returns the origins of a secret. Returns undefined for any other global. */
+  findCredential: (key: string) => Credential | undefined
   masker: Masker
   version: () => string
 }
+
+type MayChoose = (secret: SecretOrigins) => boolean
 
 /** Computes the version from the stored rows, in which secrets are encrypted. */
 const versionOf = (globals: readonly Global[]): (() => string) =>
   once(() => hash('sha256', JSON.stringify(globals), 'base64'))
 
-/** Decrypts a server's secrets. Throws SealError if one of them cannot be decrypted. */
+/**
+ * Decrypts a server's secrets. Throws SealError if one of them cannot be decrypted. Secrets without origins for which
+ * `mayChoose` returns true may be sent anywhere.
+ */
 export const toOpenedGlobals = (
   globals: readonly Global[],
   sealing: Sealing,
   secretSearch: SecretSearch,
+  mayChoose: MayChoose = () => false,
 ): OpenedGlobals => {
   const values = new Map<string, string>()
   const secrets: string[] = []
   const secretKeys = new Set<string>()
+  const credentials = new Map<string, Credential>()
   for (const global of globals) {
     const value = openGlobal(global, sealing)
     values.set(global.key, value)
     if (!global.isSecret) continue
     secrets.push(value)
     secretKeys.add(global.key)
+    if (global.origins !== undefined || !mayChoose(global)) credentials.set(global.key, toCredential(global))
   }
-  return { values, secretKeys, masker: createMasker(secrets, secretSearch), version: versionOf(globals) }
+  return {
+    values,
+    secretKeys,
+    findCredential: key => credentials.get(key),
+    masker: createMasker(secrets, secretSearch),
+    version: versionOf(globals),
+  }
 }
 
 export const NO_GLOBALS: OpenedGlobals = {
   values: new Map(),
   secretKeys: new Set(),
+  findCredential: () => undefined,
   masker: createMasker([]),
   version: () => '',
 }
 
 export type GlobalParts = { db: Database; sealing: Sealing; secretSearchFor: SecretSearchFor }
 
+type ServerOfGlobals = { id: string; organizationId: string }
+
 /** Reads a server's globals and decrypts the secrets. Does not check access. */
 export const loadOpenedGlobals = async (
   { db, sealing, secretSearchFor }: GlobalParts,
-  serverId: string,
-  organizationId: string,
-): Promise<OpenedGlobals> =>
-  toOpenedGlobals(await listGlobals(db, serverId), sealing, secretSearchFor({ owner: serverId, group: organizationId }))
+  { id, organizationId }: ServerOfGlobals,
+  mayChoose?: MayChoose,
+): Promise<OpenedGlobals> => {
+  const secretSearch = secretSearchFor({ owner: id, group: organizationId })
+  return toOpenedGlobals(await listGlobals(db, id), sealing, secretSearch, mayChoose)
+}
+
+/**
+ * Same as `loadOpenedGlobals`, for an actor who tries a tool: a secret without origins is sent if the actor could set
+ * them.
+ */
+export const loadGlobalsToTry = (
+  parts: GlobalParts,
+  actor: Actor,
+  server: ServerOfGlobals & { ownerId: string },
+): Promise<OpenedGlobals> => loadOpenedGlobals(parts, server, secret => mayChooseOrigins(actor, server, secret))

@@ -145,7 +145,7 @@ export const performCall = async (
     if (!prepared.ok) return end(errorResult(prepared.error))
     const rendered = prepared.value
     request = rendered
-    const { organizationId, timeoutMs, maxResponseBytes, mayReach, masker, outputCheck, shaping } = plan
+    const { organizationId, timeoutMs, maxResponseBytes, mayReach, credentials, masker, outputCheck, shaping } = plan
     const send = async (stop: StopSignal | undefined) => {
       const received = await http.send({
         ...rendered,
@@ -153,6 +153,7 @@ export const performCall = async (
         timeoutMs,
         maxResponseBytes,
         mayReach,
+        credentials,
         signal: stop,
         releases: releases ?? own,
       })

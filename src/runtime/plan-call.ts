@@ -1,11 +1,13 @@
 import type { JsonValue } from '../lib/kernel/json.ts'
 import { DEFAULT_TOOL_TIMEOUT_MS } from '../lib/kernel/limits.ts'
 import { once } from '../lib/kernel/once.ts'
-import { failure, type Result } from '../lib/kernel/result.ts'
+import type { Credential } from '../lib/outbound/credentials.ts'
 import type { Masker } from '../results/mask/masking.ts'
 import { type PlannedShaping, planShaping, type ShapingContext } from '../results/shape/shape-by-rules.ts'
-import { bindingOf, explainSecretAtRisk, fillFixedValue, findSecretAtRisk } from '../servers/bindings/bindings.ts'
+import { bindingOf, explainSecretAtRisk, findSecretAtRisk } from '../servers/bindings/bindings.ts'
 import { exposedSchemaOf } from '../servers/bindings/exposed-schema.ts'
+import { resolveConstant } from '../servers/bindings/resolve-constant.ts'
+import { listSentKeys } from '../servers/origins/tool-origins.ts'
 import type { Bindings, Instance } from '../servers/server.ts'
 import type { CheckedParameter } from '../templates/compile-parameters.ts'
 import type { CompiledTemplate } from '../templates/template.ts'
@@ -37,59 +39,12 @@ export type CallPlan = {
   /** How results are shaped. Undefined for most tools, whose results are not shaped. */
   shaping: PlannedShaping | undefined
   mayReach: ((origin: string) => boolean) | undefined
+  /** The secrets in the request. */
+  credentials: readonly Credential[]
 }
 
 /** The limits of the installation. */
 export type CallLimits = { maxResponseBytes: number; maxToolTimeoutMs: number }
-
-class MissingGlobal extends Error {
-  readonly key: string
-  constructor(key: string) {
-    super(key)
-    this.key = key
-  }
-}
-
-const fixedValue = (
-  checked: CheckedParameter,
-  bindings: Bindings,
-  globals: OpenedGlobals['values'],
-): JsonValue | undefined => {
-  const readGlobal = (key: string): string => {
-    const value = globals.get(key)
-    if (value === undefined) throw new MissingGlobal(key)
-    return value
-  }
-  const { name } = checked.parameter
-  const binding = bindingOf(bindings, name)
-  switch (binding.source) {
-    case 'instance':
-      return fillFixedValue(checked, binding.value, readGlobal)
-    case 'server':
-      return readGlobal(binding.key ?? name)
-    case 'exposed':
-      return undefined
-  }
-}
-
-const resolveConstant = (
-  checked: CheckedParameter,
-  bindings: Bindings,
-  globals: OpenedGlobals['values'],
-): Result<JsonValue, string> => {
-  const { name } = checked.parameter
-  try {
-    const constant = checked.check(fixedValue(checked, bindings, globals) ?? null, 'text')
-    if (constant.ok) return constant
-    const { expected, got } = constant.error
-    return failure(`The value bound to "${name}" must be ${expected}, and is ${got}. Change the binding or the global.`)
-  } catch (error) {
-    if (!(error instanceof MissingGlobal)) throw error
-    return failure(
-      `The global "${error.key}", which "${name}" is bound to, does not exist on this server. Create it again.`,
-    )
-  }
-}
 
 const planResolution = (
   { parameters }: CompiledDefinition,
@@ -105,7 +60,7 @@ const planResolution = (
       exposed.set(name, checked)
       continue
     }
-    const constant = resolveConstant(checked, bindings, globals)
+    const constant = resolveConstant(checked, bindings, key => globals.get(key))
     if (constant.ok) constants.push([name, constant.value])
     else problems.push(constant.error)
   }
@@ -145,6 +100,7 @@ export const planCall = (
     outputCheck: tool.outputSchema && createCheck(tool.outputSchema, RESULT, shapingContext),
     shaping: planShaping(tool, shapingContext, limits.maxResponseBytes),
     mayReach: reachOf(tool),
+    credentials: listSentKeys(compiled, bindings).flatMap(key => globals.findCredential(key) ?? []),
   }
 }
 

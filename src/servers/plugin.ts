@@ -58,7 +58,7 @@ export const serversPlugin = (needs: ServersNeeds, lifecycle: Lifecycle) => {
     accessRequests: createAccessRequestService({ db, changes, mailer, mailQueue, baseUrl: settings.baseUrl }),
     serverTransfer: createServerTransfer({ db, changes }),
     globals: createGlobalService({ db, changes, sealing }),
-    instances: createInstanceService({ db, changes, maxToolsPerServer }),
+    instances: createInstanceService({ db, changes, sealing, maxToolsPerServer }),
     rewiring: createRewiringService({ db, changes, sealing }),
     toolAdding: createToolAdding({ db, changes, maxToolsPerServer }),
     toolkitUses: createToolkitUseService({ db, changes }),

@@ -76,3 +76,16 @@ export const auditGlobal = (
   const change: JsonObject = from === to ? { key } : { key, isSecret: { from: from ?? null, to: to ?? null } }
   return auditServer(tx, actor, `${kind}.${to === undefined ? 'removed' : 'set'}`, server, change)
 }
+
+type Origins = readonly string[] | undefined
+
+/** Records where a secret may be sent. */
+export const auditOrigins = async (
+  tx: Transaction,
+  actor: Actor,
+  server: Server,
+  { key, from, to }: { key: string; from: Origins; to: Origins },
+): Promise<void> => {
+  const origins = differences({ origins: from ? [...from] : null }, { origins: to ? [...to] : null })
+  if (origins !== undefined) await auditServer(tx, actor, 'secret.origins_changed', server, { key, ...origins })
+}

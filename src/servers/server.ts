@@ -37,8 +37,19 @@ export const isClosed = (server: Server | ClosedServer): server is ClosedServer 
 /** A named value that belongs to a server. A secret is decrypted only for calls. */
 export type Global = { id: string; serverId: string; key: string; createdAt: Date; updatedAt: Date } & (
   | { isSecret: false; value: string }
-  | { isSecret: true; sealed: Sealed }
+  | ({ isSecret: true; sealed: Sealed } & SecretOrigins)
 )
+
+/** Who set a secret's origins. `pending` is a secret from before secrets had origins. */
+export type OriginsBy = 'pending' | 'nobody' | 'storer' | 'manager'
+
+export type SecretOrigins = {
+  /** The origins that the secret may be sent to. Undefined if nobody has set them, in which case it is sent nowhere. */
+  origins: readonly string[] | undefined
+  originsBy: OriginsBy
+  /** The user who stored the value. Undefined for a value from before this was recorded. */
+  storedBy: string | undefined
+}
 
 /** The source of a parameter's value in an instance. */
 export type Binding =

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { readOnlyField, readOnlyTimes } from '../lib/http/pages/read-only.ts'
 import { absentable, nameUpTo, orNull, timeSchema } from '../lib/http/schemas.ts'
 import { RESERVED_TOOL_PREFIX, TOOL_NAME, TOOL_NAME_RULE } from '../lib/kernel/names.ts'
+import { parseOriginPattern } from '../lib/outbound/credentials.ts'
 import { responseTokens } from '../tools/response/response-tokens.ts'
 import { contextShape, createContextShape } from './context-rules.ts'
 import { ACCESS_TIERS, PRESENTATIONS } from './server.ts'
@@ -147,15 +148,44 @@ export const UsedToolkitView = z.object({
   ...times,
 })
 
+const ORIGIN_RULE = 'must be an origin such as https://api.example.com, or https://*.example.com for any name before it'
+
+const originPattern = z
+  .string()
+  .refine(text => parseOriginPattern(text) !== undefined, ORIGIN_RULE)
+  .transform(text => parseOriginPattern(text) ?? text)
+
+/** A list of origins as people type it, one per line. */
+export const originLines = z
+  .string()
+  .transform(text => text.split(/\s+/).filter(line => line !== ''))
+  .pipe(z.array(originPattern))
+
 export const PutGlobal = z.strictObject({
   // The service checks the size, because secrets have a different limit.
-  value: z.union([z.string(), z.number(), z.boolean()]).transform(String),
+  value: z
+    .union([z.string(), z.number(), z.boolean()])
+    .transform(String)
+    .optional()
+    .describe('required, unless only the origins of a secret change'),
   secret: z.boolean().optional(),
+  origins: z
+    .array(originPattern)
+    .nullish()
+    .describe(
+      'the origins that a secret may be sent to, such as https://api.example.com or https://*.example.com; without them, the first binding by an admin, the owner of the server or whoever stored the secret sets them, and null lets the next binding do so',
+    ),
 })
 
 export const GlobalView = z.union([
   z.object({ id: z.string(), key: z.string(), value: z.string(), secret: z.literal(false), ...times }),
-  z.object({ id: z.string(), key: z.string(), secret: z.literal(true), ...times }),
+  z.object({
+    id: z.string(),
+    key: z.string(),
+    secret: z.literal(true),
+    origins: orNull(z.array(z.string())).describe('the origins that it may be sent to; null if they are not set yet'),
+    ...times,
+  }),
 ])
 
 const binding = z.discriminatedUnion('source', [

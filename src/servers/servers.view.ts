@@ -22,7 +22,9 @@ export const toClosedServerView = ({ isClosed: closed, ...server }: ClosedServer
 })
 
 export const toGlobalView = (global: Global) =>
-  global.isSecret ? { ...global, secret: true as const } : { ...global, secret: false as const }
+  global.isSecret
+    ? { ...global, secret: true as const, origins: global.origins === undefined ? null : [...global.origins] }
+    : { ...global, secret: false as const }
 
 export const toInstanceView = (instance: Instance) => {
   const compiled = checkDefinition(instance.tool)

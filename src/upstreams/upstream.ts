@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Credential } from '../lib/outbound/credentials.ts'
 import { StoredResponse } from '../tools/response/response-rules.ts'
 
 export const UPSTREAM_TRANSPORTS = ['stdio', 'http', 'sse'] as const
@@ -131,4 +132,6 @@ export type ResolvedConfig = UpstreamConfig & {
   organizationId: string | undefined
   /** Secrets in this configuration. They are masked wherever text from the upstream is shown. */
   secrets: readonly string[]
+  /** The same secrets by name, with the origins that they may be sent to. */
+  credentials: readonly Credential[]
 }

@@ -1,10 +1,11 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Database, Transaction } from '../lib/db/client.ts'
 import { rethrowTaken } from '../lib/db/failures.ts'
 import type { Changes } from '../lib/events/changes.ts'
 import type { IdPage } from '../lib/http/id-paging.ts'
 import type { Actor } from '../lib/kernel/actor.ts'
 import { assertUnchangedSince, type Unchanged } from '../lib/kernel/conflicts.ts'
-import { AppError } from '../lib/kernel/errors.ts'
+import { AppError, type FieldError } from '../lib/kernel/errors.ts'
 import { hasToolAnswers, withTool } from './catalogue/tool-answers.ts'
 import { type AuthInput, toSecretChange } from './config/auth-input.ts'
 import { applyChange, checkInput } from './config/config-input.ts'
@@ -29,6 +30,8 @@ import * as store from './upstreams.store.ts'
 export type ServersOfUpstreams = {
   getServerFor: GetServerFor<NamedServer & { presentation: string }>
   listGlobals: (tx: Transaction, serverId: string) => Promise<readonly { key: string; isSecret: boolean }[]>
+  /** Settles where the secrets of a configuration may be sent. Returns an error for each that may not. */
+  settleOrigins: (tx: Transaction, actor: Actor, serverId: string, config: UpstreamConfig) => Promise<FieldError[]>
 }
 
 type UpstreamServiceParts = {
@@ -102,6 +105,16 @@ export const createUpstreamService = ({
     if (risk !== undefined) throw refuse([risk])
   }
 
+  const assertOrigins = async (
+    tx: Transaction,
+    actor: Actor,
+    serverId: string,
+    config: UpstreamConfig,
+  ): Promise<void> => {
+    const errors = await servers.settleOrigins(tx, actor, serverId, config)
+    if (errors.length > 0) throw refuse(errors)
+  }
+
   const assertRoom = async (tx: Transaction, serverId: string): Promise<void> => {
     if ((await store.countUpstreams(tx, serverId)) < MAX_UPSTREAMS_PER_SERVER) return
     throw new AppError('limit_exceeded', `A server can have at most ${MAX_UPSTREAMS_PER_SERVER} MCP servers attached.`)
@@ -142,6 +155,7 @@ export const createUpstreamService = ({
           const config = assertConfig(checkInput(requested, { maxTimeoutMs }))
           assertToolAnswers(toolAnswers)
           await assertNoSecretAtRisk(tx, serverId, config)
+          await assertOrigins(tx, actor, serverId, config)
           await assertRoom(tx, serverId)
           const made = await store.createUpstream(tx, serverId, {
             name,
@@ -206,6 +220,10 @@ export const createUpstreamService = ({
           if (toolAnswers) assertToolAnswers(toolAnswers)
           if (startsNewCommand(before, wanted)) assertMayRunCommands(actor, { allowStdio })
           await assertNoSecretAtRisk(tx, before.serverId, wanted.config)
+          const isUsedAnew = wanted.isEnabled && !before.isEnabled
+          if (isUsedAnew || !isDeepStrictEqual(before.config, wanted.config)) {
+            await assertOrigins(tx, actor, before.serverId, wanted.config)
+          }
           const after = await store.updateUpstream(tx, id, wanted)
           const auth = { before: before.config.auth, requested: requested.auth, after: wanted.config.auth }
           const gone = await saveAuth(tx, id, auth)

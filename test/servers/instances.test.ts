@@ -238,11 +238,11 @@ describe.each(databasesOfRun)('servers on $kind', kind => {
     })
     const secret = await put('token', { value: 'sk-canary', secret: true })
     expect(secret.status).toBe(201)
-    expect(secret.body).toEqual({ id: expect.any(String), key: 'token', secret: true, ...times })
+    expect(secret.body).toEqual({ id: expect.any(String), key: 'token', secret: true, origins: null, ...times })
     expect(await put('plain', { value: '' })).toMatchObject({ status: 200, body: { value: '' } })
     // Without the field `secret`, a secret stays a secret.
     const kept = await put('token', { value: 'sk-canary-2' })
-    expect(kept.body).toEqual({ id: expect.any(String), key: 'token', secret: true, ...times })
+    expect(kept.body).toEqual({ id: expect.any(String), key: 'token', secret: true, origins: null, ...times })
     const list = await ada.send('GET', `/servers/${server.id}/globals`)
     expect(list.body).toMatchObject({ items: [{ key: 'plain', value: '' }, { key: 'token' }], nextCursor: null })
     expect(JSON.stringify(list.body)).not.toContain('canary')

@@ -172,6 +172,7 @@ export const openUpstream = (
     features: { tools: true, resources: true, prompts: true },
     auth: { type: 'none' },
     secrets,
+    credentials: [],
   }
   const connection = createUpstreamConnection({
     resolve: async () => {

@@ -5,7 +5,13 @@ import type { Services } from '../../services.ts'
 import { failureLines } from '../failure-lines.ts'
 import { readReferred } from '../read-variable.ts'
 import type { ConfigText, ConfigVariable } from './config-text.ts'
-import { draftUpstreams, type GlobalDraft, isSecretVariable, type UpstreamDraft } from './draft-upstreams.ts'
+import {
+  draftUpstreams,
+  type GlobalDraft,
+  isSecretVariable,
+  listOriginsByKey,
+  type UpstreamDraft,
+} from './draft-upstreams.ts'
 import { mapPlace } from './found-server.ts'
 import type { ConfigFile } from './read-config-file.ts'
 
@@ -68,14 +74,19 @@ export type ConfigSyncParts = {
 export const createConfigSync = ({ services, actor, serverId }: ConfigSyncParts) => {
   const { upstreams, globals } = services
   const held = new Map<string, Held>()
-  const values = new Map<string, { value: string; isSecret: boolean }>()
+  const values = new Map<string, { value: string; isSecret: boolean; origins: readonly string[] }>()
 
-  const putGlobals = async (wanted: readonly GlobalDraft[]): Promise<void> => {
-    for (const draft of wanted) {
-      const { key, isSecret } = draft
-      const next = { value: valueFor(draft), isSecret }
-      if (isDeepStrictEqual(values.get(key), next)) continue
-      await globals.putGlobal(actor, serverId, key, { value: next.value, secret: isSecret })
+  const putGlobals = async (wanted: readonly GlobalDraft[], drafts: readonly UpstreamDraft[]): Promise<void> => {
+    const found = new Map(wanted.map(draft => [draft.key, valueFor(draft)]))
+    const originsByKey = listOriginsByKey(drafts, key => found.get(key))
+    for (const { key, isSecret } of wanted) {
+      const before = values.get(key)
+      // An upstream that is rejected keeps its previous version, and so its previous origin.
+      const origins = [...new Set([...(before?.origins ?? []), ...(originsByKey.get(key) ?? [])])]
+      const value = found.get(key) ?? ''
+      const next = { value, isSecret, origins }
+      if (isDeepStrictEqual(before, next)) continue
+      await globals.putGlobal(actor, serverId, key, { value, secret: isSecret, ...(isSecret && { origins }) })
       values.set(key, next)
     }
   }
@@ -121,7 +132,7 @@ export const createConfigSync = ({ services, actor, serverId }: ConfigSyncParts)
     const notes = drafts.upstreams.flatMap(({ found: { name }, notes: all }) => all.map(note => ({ name, note })))
     const outcome: SyncOutcome = { names: [], added: [], changed: [], removed: [], skipped, notes }
     await removeOthers(drafts.upstreams, unusable, outcome)
-    await putGlobals(drafts.globals)
+    await putGlobals(drafts.globals, drafts.upstreams)
     for (const draft of drafts.upstreams) {
       try {
         await put(draft, outcome)

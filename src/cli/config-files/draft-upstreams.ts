@@ -1,6 +1,7 @@
 import { basename } from 'node:path'
 import { definedFields } from '../../lib/kernel/missing.ts'
 import { RESERVED_TOOL_PREFIX, TOOL_NAME } from '../../lib/kernel/names.ts'
+import { compileRemote } from '../../upstreams/config/compile-remote.ts'
 import type { UpstreamInput } from '../../upstreams/upstreams.schema.ts'
 import type { ConfigVariable } from './config-text.ts'
 import { type FoundServer, mapPlace } from './found-server.ts'
@@ -158,4 +159,23 @@ export const draftUpstreams = <Found extends FoundServer>(
     return draftOne(found, name, keys, renamed)
   })
   return { upstreams, globals: [...keys.globals.values()] }
+}
+
+/**
+ * Returns the origins of the URLs that each key is sent to, so that its secret can be sent to all of them.
+ * `findValue` returns the value of a global.
+ */
+export const listOriginsByKey = (
+  drafts: readonly UpstreamDraft[],
+  findValue: (key: string) => string | undefined,
+): ReadonlyMap<string, readonly string[]> => {
+  const origins = new Map<string, string[]>()
+  for (const { input, globals } of drafts) {
+    const { transport, url = '', urls, headers = {} } = input
+    const compiled = transport === 'stdio' ? undefined : compileRemote({ transport, url, urls, headers })
+    if (!compiled?.ok) continue
+    const found = compiled.value.listOrigins(findValue)
+    for (const key of globals) origins.set(key, [...new Set([...(origins.get(key) ?? []), ...found])])
+  }
+  return origins
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { GlobalDraft, UpstreamDraft } from '../config-files/draft-upstreams.ts'
+import { type GlobalDraft, listOriginsByKey, type UpstreamDraft } from '../config-files/draft-upstreams.ts'
 import { listAll, type ManagementApi } from '../management-api.ts'
 
 export type ImportOutcome = {
@@ -37,6 +37,7 @@ export const importUpstreams = async (
   const outcome: ImportOutcome = { imported: [], skipped: [], missingGlobals: [] }
   const keys = new Set(target.keys)
   const missing = new Set<string>()
+  const originsByKey = listOriginsByKey(upstreams, key => values.get(key))
 
   /** Creates globals. Returns an error message if one is rejected. */
   const putGlobals = async (wanted: readonly string[]): Promise<string | undefined> => {
@@ -48,7 +49,12 @@ export const importUpstreams = async (
       }
       const secret = globals.find(draft => draft.key === key)?.isSecret === true && value !== ''
       const path = `/servers/${target.id}/globals/${encodeURIComponent(key)}`
-      const { why } = await api.send('PUT', path, { value, secret })
+      const origins = secret ? originsByKey.get(key) : undefined
+      const { why } = await api.send('PUT', path, {
+        value,
+        secret,
+        ...(origins !== undefined && { origins: [...origins] }),
+      })
       if (why !== undefined) return `Its global "${key}" was rejected: ${why}`
       keys.add(key)
     }

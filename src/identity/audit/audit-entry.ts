@@ -50,6 +50,7 @@ export const AUDIT_ACTIONS = [
   'global.removed',
   'secret.set',
   'secret.removed',
+  'secret.origins_changed',
   'upstream.created',
   'upstream.changed',
   'upstream.tools_approved',

@@ -1,4 +1,5 @@
 import { fetchBuffered } from './buffered-response.ts'
+import { refuseCredentials } from './credentials.ts'
 import { createDispatcher, type DispatcherOptions } from './dispatch.ts'
 import {
   abortProblem,
@@ -71,11 +72,15 @@ export const createHttpClient = (options: HttpClientOptions): HttpClient => {
   const follow = createRedirector(maxRedirects)
   let isClosed = false
 
-  const refusalOf = ({ origin }: Target, { mayReach, signal }: OutboundRequest): Problem | undefined => {
+  const refusalOf = (
+    { origin }: Target,
+    { mayReach, credentials = [], signal }: OutboundRequest,
+  ): Problem | undefined => {
     if (isClosed) return stoppingProblem
     if (signal?.aborted) return abortProblem
-    if (mayReach === undefined || mayReach(origin)) return undefined
-    return blocked(`${origin} is not among the allowed origins of this tool`)
+    if (mayReach?.(origin) === false) return blocked(`${origin} is not among the allowed origins of this tool`)
+    const refusal = refuseCredentials(credentials, origin)
+    return refusal === undefined ? undefined : blocked(refusal)
   }
 
   const send = (request: OutboundRequest): Promise<OutboundResponse> => {

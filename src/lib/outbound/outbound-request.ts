@@ -1,5 +1,6 @@
 import type { Releases } from '../kernel/releases.ts'
 import type { StopSignal } from '../kernel/stop-signal.ts'
+import type { Credential } from './credentials.ts'
 
 /** A request to an address that a tenant may have chosen. */
 export type OutboundRequest = {
@@ -19,6 +20,8 @@ export type OutboundRequest = {
   releases?: Pick<Releases, 'add'> | undefined
   /** Called for the origin of the request and of each redirect; false fails it with the fault `blocked`. */
   mayReach?: ((origin: string) => boolean) | undefined
+  /** What the request contains that may be sent only to certain origins. Checked like `mayReach`. */
+  credentials?: readonly Credential[] | undefined
 }
 
 export type OutboundResponse = {
@@ -42,7 +45,7 @@ export type OutboundFault =
   | 'timeout' // the whole request took too long
   | 'busy' // no connection or no memory became free in time
   | 'too_large' // the body or the headers exceed the limit
-  | 'blocked' // refused by the address guard, `mayReach` or a rule about redirects
+  | 'blocked' // refused by the address guard, `mayReach`, `credentials` or a rule about redirects
   | 'too_many_redirects'
   | 'tls' // certificate or handshake
   | 'protocol' // not HTTP, or malformed HTTP

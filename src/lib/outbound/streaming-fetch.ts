@@ -1,8 +1,10 @@
 import { createBodyStream } from './body-stream.ts'
 import { toResponse } from './bounded-fetch.ts'
 import { parseContentEncoding } from './content-encoding.ts'
+import { type Credential, refuseCredentials } from './credentials.ts'
 import { createDispatcher, type DispatcherOptions, type ResponseHead } from './dispatch.ts'
 import {
+  blocked,
   MAX_STATUS,
   type Problem,
   type ToError,
@@ -30,6 +32,8 @@ export type StreamingFetchOptions = DispatcherOptions &
     /** The organization that all requests are made for. Undefined for Patchbay's own requests. */
     organizationId: string | undefined
     maxRedirects: number
+    /** What the requests contain that may be sent only to certain origins. */
+    credentials?: readonly Credential[]
   }
 
 export type StreamingFetch = {
@@ -137,6 +141,7 @@ const toRequest = (url: string | URL, { body, method = 'GET', headers: given }: 
 export const createStreamingFetch = (options: StreamingFetchOptions): StreamingFetch => {
   const { dispatch, close } = createDispatcher(options)
   const follow = createRedirector(options.maxRedirects)
+  const { credentials = [] } = options
 
   const fetch: StreamingFetch['fetch'] = async (url, init = {}) => {
     const startedAt = performance.now()
@@ -144,7 +149,11 @@ export const createStreamingFetch = (options: StreamingFetchOptions): StreamingF
     const signal = init.signal ?? undefined
     const abortError = (): unknown => signal?.reason
     const response = await follow(toRequest(url, init), {
-      perform: next => fetchStream(next, { ...options, dispatch, signal, toError, abortError }),
+      perform: next => {
+        const refusal = refuseCredentials(credentials, next.target.origin)
+        if (refusal !== undefined) throw toError(blocked(refusal))
+        return fetchStream(next, { ...options, dispatch, signal, toError, abortError })
+      },
       toError,
       discard,
       keepsAcrossOrigins,

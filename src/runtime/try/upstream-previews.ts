@@ -74,7 +74,7 @@ export const createUpstreamPreviews = (parts: UpstreamPreviewParts) => ({
     const { serverId } = upstream
     const { organizationId } = await getServerFor(parts.db, actor, serverId, 'build')
     await parts.upstreamConnections.sync(serverId)
-    const globals = await loadOpenedGlobals(parts, serverId, organizationId)
+    const globals = await loadOpenedGlobals(parts, { id: serverId, organizationId })
     const plain = { ...upstream, toolAnswers: {}, responseTokens: {} }
     const shapingContext = {
       shaper: parts.shaper,

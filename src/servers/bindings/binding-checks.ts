@@ -2,10 +2,12 @@ import type { Transaction } from '../../lib/db/client.ts'
 import { AppError, type FieldError } from '../../lib/kernel/errors.ts'
 import type { JsonValue } from '../../lib/kernel/json.ts'
 import { describeJsonFault, findJsonFault } from '../../lib/kernel/json-fault.ts'
+import type { Sealing } from '../../lib/process/sealing.ts'
 import { castValue } from '../../templates/check-value.ts'
 import type { CheckedParameter } from '../../templates/compile-parameters.ts'
 import { assertDefinition, type CompiledDefinition } from '../../tools/tool-definition.ts'
-import { listSecretKeys } from '../globals/globals.store.ts'
+import { listGlobals } from '../globals/globals.store.ts'
+import { type Binder, createGlobalLookup, settleOrigins, usesOfInstance } from '../origins/secret-origins.ts'
 import type { Binding, Bindings, Instance } from '../server.ts'
 import { explainSecretAtRisk, fillFixedValue, findSecretAtRisk, GLOBAL_KEY, globalKeysOf } from './bindings.ts'
 
@@ -82,14 +84,30 @@ export const findBindingFaults = (
   return [{ parameter: risk.boundAt, message: explainSecretAtRisk(risk), isSecretAtRisk: true }]
 }
 
-/** Throws `invalid_request` with one error for each invalid binding. */
-export const assertBindings = async (tx: Transaction, serverId: string, instance: Wired): Promise<void> => {
+const toError = (parameter: string, message: string): FieldError => ({ path: `bindings.${parameter}`, message })
+
+/**
+ * Throws `invalid_request` with one error for each invalid binding. The first binding of a secret may set the secret's
+ * origins.
+ */
+export const assertBindings = async (
+  tx: Transaction,
+  { sealing, ...binder }: Binder & { sealing: Sealing },
+  instance: Wired,
+): Promise<void> => {
   const compiled = assertDefinition(instance.tool)
-  const secretKeys = await listSecretKeys(tx, serverId)
+  const globals = await listGlobals(tx, binder.server.id)
+  const secretKeys = new Set(globals.flatMap(({ key, isSecret }) => (isSecret ? key : [])))
   const faults = findBindingFaults(compiled, instance, { isSecret: key => secretKeys.has(key) })
   const [first] = faults
-  if (first === undefined) return
-  const errors: FieldError[] = faults.map(({ parameter, message }) => ({ path: `bindings.${parameter}`, message }))
-  const summary = first.isSecretAtRisk ? first.message : 'Some bindings are invalid. See errors.'
-  throw new AppError('invalid_request', summary, { errors })
+  if (first !== undefined) {
+    const errors = faults.map(({ parameter, message }) => toError(parameter, message))
+    const summary = first.isSecretAtRisk ? first.message : 'Some bindings are invalid. See errors.'
+    throw new AppError('invalid_request', summary, { errors })
+  }
+  const uses = usesOfInstance(instance, createGlobalLookup(globals, sealing))
+  const refused = await settleOrigins(tx, binder, globals, uses)
+  if (refused[0] === undefined) return
+  const errors = refused.map(({ path, message }) => toError(path, message))
+  throw new AppError('invalid_request', `${refused[0].message}.`, { errors })
 }

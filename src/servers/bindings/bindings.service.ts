@@ -6,7 +6,8 @@ import type { Sealing } from '../../lib/process/sealing.ts'
 import { checkDefinition } from '../../tools/tool-definition.ts'
 import { listUpstreamsReferringTo } from '../../upstreams/global-uses.ts'
 import { createGlobalIn, type GlobalInput } from '../globals/globals.service.ts'
-import { listGlobals, listSecretKeys } from '../globals/globals.store.ts'
+import { listGlobals } from '../globals/globals.store.ts'
+import { createGlobalLookup, settleOrigins, usesOfInstance } from '../origins/secret-origins.ts'
 import type { Binding, Global, Instance } from '../server.ts'
 import { getServerFor, type ServerServiceParts } from '../servers.service.ts'
 import { changeInstance } from '../tools/instances.service.ts'
@@ -133,7 +134,7 @@ export const createRewiringService = ({ db, changes, sealing }: ServerServicePar
       { sockets, wanted }: { sockets: readonly SocketAddress[]; wanted: WantedBinding },
     ): Promise<{ sockets: number; tools: number }> =>
       changes.commit(async (tx, announce) => {
-        await getServerFor(tx, actor, serverId, 'build')
+        const server = await getServerFor(tx, actor, serverId, 'build')
         assertNotTooMany(sockets.length, wanted)
         const picked = Map.groupBy(sockets, ({ instanceId }) => instanceId)
         const instances = await listInstancesById(tx, serverId, [...picked.keys()])
@@ -141,7 +142,8 @@ export const createRewiringService = ({ db, changes, sealing }: ServerServicePar
           const message = 'Some of the selected tools no longer exist. Nothing was changed. Select the tools again.'
           throw new AppError('conflict', message)
         }
-        const secretKeys = await listSecretKeys(tx, serverId)
+        const globals = await listGlobals(tx, serverId)
+        const secretKeys = new Set(globals.flatMap(({ key, isSecret }) => (isSecret ? key : [])))
         const rewired = instances.map(instance => {
           const parameters = [...new Set((picked.get(instance.id) ?? []).map(({ parameter }) => parameter))]
           return { instance, ...rewire(instance, parameters, wanted, key => secretKeys.has(key)) }
@@ -150,6 +152,14 @@ export const createRewiringService = ({ db, changes, sealing }: ServerServicePar
           faults.map(({ parameter, message }) => ({ path: `${name}.${parameter}`, message })),
         )
         if (errors.length > 0) throw refuse(errors, rewired.filter(({ faults }) => faults.length > 0).length)
+        const find = createGlobalLookup(globals, sealing)
+        const uses = rewired.flatMap(({ instance: { name, tool, bindings: before }, bindings: changed }) =>
+          usesOfInstance({ tool, bindings: { ...before, ...changed } }, find).flatMap(({ path, ...use }) =>
+            Object.hasOwn(changed, path) ? { ...use, path: `${name}.${path}` } : [],
+          ),
+        )
+        const refused = await settleOrigins(tx, { actor, server }, globals, uses)
+        if (refused.length > 0) throw refuse(refused, new Set(refused.map(({ path }) => path.split('.')[0])).size)
         const bindings = rewired.flatMap(({ instance, bindings: changed }) =>
           Object.entries(changed).map(([parameter, binding]) => ({ instanceId: instance.id, parameter, binding })),
         )
@@ -167,7 +177,7 @@ export const createRewiringService = ({ db, changes, sealing }: ServerServicePar
       changes
         .commit(async (tx, announce) => {
           // Checks the permission and the version before globals are created.
-          const { serverId } = await changeInstance(tx, actor, id, { patch: {}, ...unchanged })
+          const { serverId } = await changeInstance(tx, actor, id, { patch: {}, sealing, ...unchanged })
           const server = await getServerFor(tx, actor, serverId, 'build')
           const globals: Global[] = []
           for (const { parameter, key, ...input } of newGlobals) {
@@ -175,7 +185,7 @@ export const createRewiringService = ({ db, changes, sealing }: ServerServicePar
               await createGlobalIn(tx, { actor, server, sealing }, key, input).catch(nameParameter(parameter)),
             )
           }
-          const instance = await changeInstance(tx, actor, id, { patch })
+          const instance = await changeInstance(tx, actor, id, { patch, sealing })
           announce({ type: 'server_changed', serverId })
           return { instance, globals }
         })

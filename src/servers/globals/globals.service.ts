@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Transaction } from '../../lib/db/client.ts'
 import type { IdPage } from '../../lib/http/id-paging.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
@@ -13,13 +14,16 @@ import type { Sealing } from '../../lib/process/sealing.ts'
 import { checkDefinition } from '../../tools/tool-definition.ts'
 import { assertGlobalMayChange } from '../../upstreams/global-uses.ts'
 import { explainSecretAtRisk, findSecretAtRisk, GLOBAL_KEY } from '../bindings/bindings.ts'
+import { forgetBoundOrigins, MAX_ORIGINS } from '../origins/bound-origins.store.ts'
+import { mayChangeOrigins, originsByOf } from '../origins/origin-rights.ts'
+import { findBoundOrigins, listOriginsInUse } from '../origins/secret-origins.ts'
 import type { Global, Server } from '../server.ts'
-import { auditGlobal } from '../server-audit.ts'
+import { auditGlobal, auditOrigins } from '../server-audit.ts'
 import { getServerFor, type ServerServiceParts } from '../servers.service.ts'
 import { listAllInstances } from '../tools/instances.store.ts'
 import * as store from './globals.store.ts'
 
-const invalid = (path: 'key' | 'value', message: string, detail: string): AppError =>
+const invalid = (path: 'key' | 'value' | 'origins', message: string, detail: string): AppError =>
   new AppError('invalid_request', message, { errors: [{ path, message: detail }] })
 
 const assertKey = (key: string): void => {
@@ -64,7 +68,69 @@ const assertMayBeSecret = async (tx: Transaction, serverId: string, key: string)
   }
 }
 
-export type GlobalInput = { value: string; secret?: boolean | undefined }
+export type GlobalInput = {
+  /** May be left out if only the origins of a secret change. */
+  value?: string | undefined
+  secret?: boolean | undefined
+  /** Where a secret may be sent. Null means that the next binding decides. If undefined, the origins stay. */
+  origins?: readonly string[] | null | undefined
+}
+
+type By = { actor: Actor; server: Server; sealing: Sealing }
+
+const assertOriginCount = (origins: readonly string[]): void => {
+  if (origins.length <= MAX_ORIGINS) return
+  throw new AppError('limit_exceeded', `A secret can have at most ${MAX_ORIGINS} origins.`)
+}
+
+const chosenOrigins = (
+  { actor, server }: By,
+  wanted: readonly string[] | null,
+  existing?: Global | undefined,
+): store.SetOrigins => {
+  if (wanted === null) return { origins: undefined, originsBy: 'nobody' }
+  const origins = [...new Set(wanted)]
+  assertOriginCount(origins)
+  const isUnchanged = existing?.isSecret && isDeepStrictEqual(existing.origins, origins)
+  return isUnchanged && existing.originsBy === 'manager' ? existing : { origins, originsBy: originsByOf(actor, server) }
+}
+
+/** Returns the origins of a secret whose value is stored without naming any. */
+const originsOfValue = async (
+  tx: Transaction,
+  by: By,
+  key: string,
+  existing: Global | undefined,
+): Promise<store.SetOrigins> => {
+  const isOthers = existing?.isSecret && existing.originsBy === 'storer' && existing.storedBy !== by.actor.userId
+  // Origins that another builder chose for their own value must not receive this one.
+  if (existing?.isSecret && !isOthers && existing.originsBy !== 'nobody') return existing
+  const origins = await findBoundOrigins(tx, by, key)
+  return origins.length > 0 ? chosenOrigins(by, origins) : { origins: undefined, originsBy: 'nobody' }
+}
+
+const auditOriginsOf = (tx: Transaction, { actor, server }: By, before: Global | undefined, after: Global) =>
+  auditOrigins(tx, actor, server, {
+    key: after.key,
+    from: before?.isSecret ? before.origins : undefined,
+    to: after.isSecret ? after.origins : undefined,
+  })
+
+/** Changes only the origins of a secret. Its value stays unknown to the actor, so this needs more than building. */
+const changeOrigins = async (
+  tx: Transaction,
+  by: By,
+  secret: Global & { isSecret: true },
+  origins: readonly string[] | null,
+): Promise<Global> => {
+  if (!mayChangeOrigins(by.actor, by.server, secret)) {
+    const message = `Only an admin, or whoever stored the secret "${secret.key}", can change its origins.`
+    throw new AppError('forbidden', message)
+  }
+  const after = await store.setOrigins(tx, secret.id, chosenOrigins(by, origins))
+  await auditOriginsOf(tx, by, secret, after)
+  return after
+}
 
 /**
  * Sets a global in the caller's transaction. The caller checks permissions and announces the change. A secret remains a
@@ -72,31 +138,49 @@ export type GlobalInput = { value: string; secret?: boolean | undefined }
  */
 const putGlobalIn = async (
   tx: Transaction,
-  { actor, server, sealing }: { actor: Actor; server: Server; sealing: Sealing },
+  by: By,
   key: string,
-  input: GlobalInput,
+  { value, secret, origins }: GlobalInput,
 ): Promise<{ global: Global; isNew: boolean }> => {
+  const { actor, server, sealing } = by
   assertKey(key)
   const existing = await store.findGlobal(tx, server.id, key)
-  const isSecret = input.secret ?? existing?.isSecret ?? false
-  assertValue(input.value, isSecret)
+  const isSecret = secret ?? existing?.isSecret ?? false
+  if (origins !== undefined && origins !== null && !isSecret) {
+    throw invalid('origins', 'Only a secret has origins.', 'are only for secrets')
+  }
+  if (value === undefined) {
+    if (!existing?.isSecret || !isSecret || origins === undefined)
+      throw invalid('value', 'Enter a value.', 'is required')
+    return { global: await changeOrigins(tx, by, existing, origins), isNew: false }
+  }
+  assertValue(value, isSecret)
   await assertGlobalMayChange(tx, actor, { serverId: server.id, key, isSecret })
   if (existing === undefined) await assertRoom(tx, server.id)
   if (isSecret && existing?.isSecret !== true) await assertMayBeSecret(tx, server.id, key)
   const secretBytes = isSecret ? await store.countSecretBytes(tx, server.id) : 0
-  const global = await store.putGlobal(tx, sealing, server.id, key, { value: input.value, isSecret })
-  if (isSecret) await assertSecretsFit(tx, server.id, secretBytes)
+  const chosen =
+    !isSecret || origins !== undefined
+      ? chosenOrigins(by, origins ?? null, existing)
+      : await originsOfValue(tx, by, key, existing)
+  const global = await store.putGlobal(tx, sealing, server.id, key, {
+    value,
+    isSecret,
+    storedBy: actor.userId,
+    origins: chosen.origins,
+    originsBy: chosen.originsBy,
+  })
+  if (isSecret) {
+    await assertSecretsFit(tx, server.id, secretBytes)
+    await forgetBoundOrigins(tx, server.id, key)
+  }
   await auditGlobal(tx, actor, server, { key, from: existing?.isSecret, to: isSecret })
+  await auditOriginsOf(tx, by, existing, global)
   return { global, isNew: existing === undefined }
 }
 
 /** Same as `putGlobalIn`, but throws `conflict` if the key already exists. */
-export const createGlobalIn = async (
-  tx: Transaction,
-  by: { actor: Actor; server: Server; sealing: Sealing },
-  key: string,
-  input: GlobalInput,
-): Promise<Global> => {
+export const createGlobalIn = async (tx: Transaction, by: By, key: string, input: GlobalInput): Promise<Global> => {
   if ((await store.findGlobal(tx, by.server.id, key)) === undefined)
     return (await putGlobalIn(tx, by, key, input)).global
   throw new AppError('conflict', `This server already has a global "${key}".`, {
@@ -120,6 +204,13 @@ export const createGlobalService = ({ db, changes, sealing }: ServerServiceParts
   getGlobal: async (actor: Actor, serverId: string, key: string): Promise<Global> => {
     await getServerFor(db, actor, serverId, 'read')
     return orThrow(await store.findGlobal(db, serverId, key), globalNotFound)
+  },
+
+  /** Returns the origins to which tools and MCP servers would send a value with this key. */
+  listUsedOrigins: async (actor: Actor, serverId: string, key: string): Promise<string[]> => {
+    if (key === '') return []
+    await getServerFor(db, actor, serverId, 'build')
+    return (await listOriginsInUse(db, serverId, sealing)).originsOf(key)
   },
 
   putGlobal: (

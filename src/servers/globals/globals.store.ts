@@ -1,16 +1,32 @@
+import { z } from 'zod'
 import type { Database, Rows, Transaction } from '../../lib/db/client.ts'
 import { type IdPage, idPageQuery } from '../../lib/http/id-paging.ts'
 import { mapFound } from '../../lib/kernel/missing.ts'
+import type { Credential } from '../../lib/outbound/credentials.ts'
 import type { Sealing } from '../../lib/process/sealing.ts'
-import type { Global } from '../server.ts'
+import type { DecryptedGlobals } from '../../upstreams/config/compiled-config.ts'
+import type { Global, OriginsBy, SecretOrigins } from '../server.ts'
+
+export type SetOrigins = Pick<SecretOrigins, 'origins' | 'originsBy'>
 
 /** Ties a ciphertext to its server and key, so that it cannot be decrypted as another global. */
 const contextOf = (serverId: string, key: string) => ({ purpose: 'server-global', ownerId: serverId, name: key })
 
-const toGlobal = ({ isSecret, value, keyId, ...row }: Rows.Global): Global => ({
-  ...row,
-  ...(isSecret ? { isSecret: true, sealed: { keyId: keyId ?? '', text: value } } : { isSecret: false, value }),
-})
+const StoredOrigins = z.array(z.string()).nullable()
+
+const areSet = (by: OriginsBy): boolean => by === 'storer' || by === 'manager'
+
+const toGlobal = ({ isSecret, value, keyId, origins, originsBy, storedBy, ...row }: Rows.Global): Global => {
+  if (!isSecret) return { ...row, isSecret: false, value }
+  return {
+    ...row,
+    isSecret: true,
+    sealed: { keyId: keyId ?? '', text: value },
+    origins: areSet(originsBy) ? (StoredOrigins.parse(origins) ?? []) : undefined,
+    originsBy,
+    storedBy: storedBy ?? undefined,
+  }
+}
 
 export const listGlobals = async (tx: Transaction, serverId: string): Promise<Global[]> =>
   (await tx.global.findMany({ where: { serverId }, orderBy: { key: 'asc' } })).map(toGlobal)
@@ -35,18 +51,31 @@ export const countSecretBytes = async (tx: Transaction, serverId: string): Promi
   return rows.reduce((bytes, { value }) => bytes + Buffer.byteLength(value, 'base64'), 0)
 }
 
+const toStoredOrigins = ({ origins, originsBy }: SetOrigins) => ({ origins: [...(origins ?? [])], originsBy })
+
 /** Creates or replaces a global. Encrypts the value of a secret. */
 export const putGlobal = async (
   tx: Transaction,
   sealing: Sealing,
   serverId: string,
   key: string,
-  { value, isSecret }: { value: string; isSecret: boolean },
+  { value, isSecret, storedBy, ...origins }: { value: string; isSecret: boolean; storedBy: string } & SetOrigins,
 ): Promise<Global> => {
   const stored = isSecret ? sealing.seal(value, contextOf(serverId, key)) : { text: value, keyId: null }
-  const data = { isSecret, value: stored.text, keyId: stored.keyId }
+  const data = { isSecret, value: stored.text, keyId: stored.keyId, storedBy, ...toStoredOrigins(origins) }
   const where = { serverId_key: { serverId, key } }
   return toGlobal(await tx.global.upsert({ where, create: { serverId, key, ...data }, update: data }))
+}
+
+/** Sets a secret's origins, but not its value. */
+export const setOrigins = async (tx: Transaction, id: string, origins: SetOrigins): Promise<Global> =>
+  toGlobal(await tx.global.update({ where: { id }, data: toStoredOrigins(origins) }))
+
+/** Lists the servers with secrets from before secrets had origins. */
+export const listServersWithPendingOrigins = async (tx: Transaction): Promise<string[]> => {
+  const where = { isSecret: true, originsBy: 'pending' } as const
+  const rows = await tx.global.findMany({ where, select: { serverId: true }, distinct: ['serverId'] })
+  return rows.map(({ serverId }) => serverId)
 }
 
 export const removeGlobal = async (tx: Transaction, serverId: string, key: string): Promise<void> => {
@@ -57,13 +86,22 @@ export const removeGlobal = async (tx: Transaction, serverId: string, key: strin
 export const openGlobal = (global: Global, sealing: Sealing): string =>
   global.isSecret ? sealing.open(global.sealed, contextOf(global.serverId, global.key)) : global.value
 
+/** Returns the secret's name and origins, which every request that contains it is checked against. */
+export const toCredential = ({ key, origins = [] }: Pick<SecretOrigins, 'origins'> & { key: string }): Credential => ({
+  name: key,
+  origins,
+})
+
 /** Creates a function that decrypts a server's globals, by key. Its result must never be shown. */
 export const createGlobalOpener =
   ({ db, sealing }: { db: Database; sealing: Sealing }) =>
-  async (serverId: string): Promise<ReadonlyMap<string, { value: string; isSecret: boolean }>> => {
+  async (serverId: string): Promise<DecryptedGlobals> => {
     const globals = await listGlobals(db, serverId)
     return new Map(
-      globals.map(global => [global.key, { value: openGlobal(global, sealing), isSecret: global.isSecret }]),
+      globals.map(global => [
+        global.key,
+        { value: openGlobal(global, sealing), credential: global.isSecret ? toCredential(global) : undefined },
+      ]),
     )
   }
 

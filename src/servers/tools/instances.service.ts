@@ -6,6 +6,7 @@ import { assertUnchangedSince, type Unchanged } from '../../lib/kernel/conflicts
 import { AppError } from '../../lib/kernel/errors.ts'
 import { orThrow } from '../../lib/kernel/missing.ts'
 import type { Permission } from '../../lib/kernel/roles.ts'
+import type { Sealing } from '../../lib/process/sealing.ts'
 import { assertBindings } from '../bindings/binding-checks.ts'
 import type { Instance, Server } from '../server.ts'
 import { getServerFor, type ServerServiceParts } from '../servers.service.ts'
@@ -60,21 +61,22 @@ export const changeInstance = async (
   tx: Transaction,
   actor: Actor,
   id: string,
-  { patch, ...unchanged }: Unchanged & { patch: store.InstancePatch },
+  { patch, sealing, ...unchanged }: Unchanged & { patch: store.InstancePatch; sealing: Sealing },
 ): Promise<Instance> => {
   const { instance: before, server } = await getInstanceFor(tx, actor, id, 'build')
   assertUnchangedSince(`the tool "${before.name}"`, before.updatedAt, unchanged)
   const toolId = patch.toolId === undefined ? undefined : await takeTool(tx, server, patch.toolId)
   const instance = await store.updateInstance(tx, id, { ...patch, toolId })
-  if (patch.bindings || toolId !== undefined) await assertBindings(tx, server.id, instance)
+  if (patch.bindings || toolId !== undefined) await assertBindings(tx, { actor, server, sealing }, instance)
   return instance
 }
 
 export const createInstanceService = ({
   db,
   changes,
+  sealing,
   maxToolsPerServer,
-}: ServerServiceParts & { maxToolsPerServer: number }) => {
+}: ServerServiceParts & { sealing: Sealing; maxToolsPerServer: number }) => {
   return {
     /** Adds a tool to a server. Also adds the tool's toolkit if the toolkit belongs to the organization. */
     createInstance: (actor: Actor, serverId: string, input: store.NewInstance): Promise<Instance> =>
@@ -84,7 +86,7 @@ export const createInstanceService = ({
           const toolId = await takeTool(tx, server, input.toolId)
           await assertRoomForTools(tx, serverId, { more: 1, maxToolsPerServer })
           const instance = await store.createInstance(tx, { ...input, serverId, toolId })
-          await assertBindings(tx, serverId, instance)
+          await assertBindings(tx, { actor, server, sealing }, instance)
           announce({ type: 'server_changed', serverId })
           return instance
         })
@@ -116,7 +118,7 @@ export const createInstanceService = ({
     ): Promise<Instance> =>
       changes
         .commit(async (tx, announce) => {
-          const instance = await changeInstance(tx, actor, id, { patch, ...unchanged })
+          const instance = await changeInstance(tx, actor, id, { patch, sealing, ...unchanged })
           announce({ type: 'server_changed', serverId: instance.serverId })
           return instance
         })

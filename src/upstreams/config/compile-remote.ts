@@ -122,6 +122,14 @@ const renderUrls = (
   return success(filled)
 }
 
+/** Returns the origin of a URL. Returns undefined if it depends on a global that is missing or is not a URL. */
+const findOrigin = (url: CompiledTemplate, findValue: (key: string) => string | undefined): string | undefined => {
+  if (url.origin.kind === 'fixed') return url.origin.origin
+  if (keysOf(url).some(key => findValue(key) === undefined)) return undefined
+  const rendered = render(url, key => findValue(key) ?? '')
+  return rendered.ok ? URL.parse(rendered.value.url)?.origin : undefined
+}
+
 const pathOfUrl = (index: number): string => (index === 0 ? 'url' : `urls[${index - 1}]`)
 
 /** Checks the URLs and headers of a remote upstream. Returns all errors at once. */
@@ -143,6 +151,7 @@ export const compileRemote = ({
       templates
         .map((template, index) => findSecretInUrl(template, pathOfUrl(index), isSecret))
         .find(risk => risk !== undefined),
+    listOrigins: findValue => templates.flatMap(template => findOrigin(template, findValue) ?? []),
     fill: readGlobal => {
       const filledUrls = renderUrls(templates, readGlobal)
       if (!filledUrls.ok) return filledUrls

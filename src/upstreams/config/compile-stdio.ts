@@ -90,6 +90,7 @@ export const compileStdio = (config: StdioConfig): Result<CompiledConfig<StdioCo
     globals: new Set(texts.all.flatMap(({ parts }) => keysIn(parts))),
     // Secrets are passed only to a local process that the operator chose.
     findSecretAtRisk: () => undefined,
+    listOrigins: () => [],
     fill: readGlobal => fillStdio(texts, readGlobal),
   })
 }

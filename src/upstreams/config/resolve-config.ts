@@ -1,5 +1,6 @@
 import type { FieldError } from '../../lib/kernel/errors.ts'
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
+import { type Credential, refuseCredentials } from '../../lib/outbound/credentials.ts'
 import type { RemoteConfig, ResolvedConfig, StdioConfig, UpstreamConfig } from '../upstream.ts'
 import { compileRemote } from './compile-remote.ts'
 import { compileStdio } from './compile-stdio.ts'
@@ -30,6 +31,13 @@ const missingGlobals = (keys: readonly string[]): ResolutionFault => ({
       : `The server does not have the globals ${quoted(keys)}, which this MCP server needs.`,
 })
 
+/** Returns why a secret may not be sent to a URL of the resolved configuration. Commands receive every secret. */
+const findRefusal = (config: UpstreamConfig, credentials: readonly Credential[]): string | undefined => {
+  if (config.transport === 'stdio') return undefined
+  const origins = [config.url, ...(config.urls ?? [])].flatMap(url => URL.parse(url)?.origin ?? [])
+  return origins.map(origin => refuseCredentials(credentials, origin)).find(refusal => refusal !== undefined)
+}
+
 /**
  * Returns the configuration with every `{{global}}` replaced, including secrets. Use the result only for connections.
  */
@@ -45,13 +53,14 @@ export const resolveConfig = (
   const { globals: keys, findSecretAtRisk, fill } = compiled.value
   const absent = [...keys].filter(key => !globals.has(key))
   if (absent.length > 0) return failure(missingGlobals(absent))
-  const risk = findSecretAtRisk(key => globals.get(key)?.isSecret === true)
+  const risk = findSecretAtRisk(key => globals.get(key)?.credential !== undefined)
   if (risk !== undefined) return failure({ reason: 'secret_at_risk', message: `The ${risk.path} ${risk.message}.` })
   const filled = fill(key => globals.get(key)?.value ?? '')
   if (!filled.ok) return filled
-  const secrets = [...keys].flatMap(key => {
-    const global = globals.get(key)
-    return global?.isSecret ? global.value : []
-  })
-  return success({ ...config, ...filled.value, organizationId, secrets })
+  const used = [...keys].flatMap(key => globals.get(key) ?? [])
+  const secrets = used.flatMap(({ value, credential }) => (credential === undefined ? [] : value))
+  const credentials = used.flatMap(({ credential }) => credential ?? [])
+  const refusal = findRefusal({ ...config, ...filled.value }, credentials)
+  if (refusal !== undefined) return failure({ reason: 'secret_at_risk', message: `${refusal}.` })
+  return success({ ...config, ...filled.value, organizationId, secrets, credentials })
 }

@@ -40,7 +40,13 @@ const parseUrl = (text: string): URL => {
 
 /** MCP over HTTP with the SDK's transports. Every request goes through the outbound guard. */
 export const createRemoteTransport = (
-  { organizationId, transport: kind, url: text, headers }: RemoteConfig & Pick<ResolvedConfig, 'organizationId'>,
+  {
+    organizationId,
+    credentials,
+    transport: kind,
+    url: text,
+    headers,
+  }: RemoteConfig & Pick<ResolvedConfig, 'organizationId' | 'credentials'>,
   network: RemoteNetwork,
   limits: OutputLimits,
   authorizer: Authorizer | undefined,
@@ -50,6 +56,7 @@ export const createRemoteTransport = (
   const guarded = createStreamingFetch({
     ...network,
     organizationId,
+    credentials,
     maxSockets: MAX_SOCKETS,
     headersTimeoutMs: HEADERS_TIMEOUT_MS,
     bodyIdleMs: BODY_IDLE_MS,

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
@@ -9,6 +10,7 @@ import { MAX_GLOBALS_PER_SERVER } from '../../lib/kernel/limits.ts'
 import type { GlobalUses, RewiringService } from '../../servers/bindings/bindings.service.ts'
 import type { GlobalService } from '../../servers/globals/globals.service.ts'
 import type { Global } from '../../servers/server.ts'
+import { originLines } from '../../servers/servers.schema.ts'
 import { removalPage } from '../frame/removal-page.ts'
 import { type ServerFrame, type ServerFrameParts, serverTabPath } from '../frame/server-frame.ts'
 import {
@@ -25,10 +27,11 @@ import { describeUses, globalPath, isUsed, toGlobalRow, toUseList, usesOfKey } f
 const Params = z.object({ uuid: uuidParam, key: z.string().max(100) })
 const keyRoute = { ...serverRoute, schema: { params: Params } }
 
-const EditForm = { value: formLines, secret: formFlag }
+/** `origins` is undefined if the form did not have the field. */
+const EditForm = { value: formLines, secret: formFlag, origins: z.string().optional().catch(undefined) }
 const NewForm = { key: formText.transform(text => text.trim()), ...EditForm }
-type Typed = { key: string; value: string; secret: boolean }
-const LABELS = { key: 'key', value: 'value' }
+type Typed = { key: string; value: string; secret: boolean; origins?: string | undefined }
+const LABELS = { key: 'key', value: 'value', origins: 'list of origins' }
 const PREFILL = z.object({ key: formText })
 
 const DONE: DoneTexts = {
@@ -47,6 +50,15 @@ const assertRetyped = ({ isSecret }: Global, typed: Pick<Typed, 'value' | 'secre
   throw new AppError('invalid_request', 'Enter the value again: a stored secret cannot be shown.', {
     errors: [{ path: 'value', message: 'is required, because the stored secret cannot be shown' }],
   })
+}
+
+/** Parses the origins of a secret. Returns undefined if there are none, so that the first binding sets them. */
+const typedOrigins = ({ origins, secret }: Pick<Typed, 'origins' | 'secret'>): string[] | undefined => {
+  if (origins === undefined || !secret) return undefined
+  const parsed = originLines.safeParse(origins)
+  if (parsed.success) return parsed.data.length === 0 ? undefined : parsed.data
+  const message = parsed.error.issues[0]?.message ?? 'is invalid'
+  throw new AppError('invalid_request', `The list of origins ${message}.`, { errors: [{ path: 'origins', message }] })
 }
 
 /** Removes a secret from the form. Pages never contain secrets, so the user must enter it again after an error. */
@@ -72,7 +84,8 @@ export const globalsPages: FastifyPluginAsync<{
         rewiring.listGlobalUses(actor, server.id),
       ])
       const keys = new Set(all.map(({ key }) => key))
-      const { key: wanted } = PREFILL.parse(request.query)
+      const wanted = PREFILL.parse(request.query).key.slice(0, 64)
+      const origins = server.mayBuild ? await globals.listUsedOrigins(actor, server.id, wanted) : []
       return {
         view: 'globals/globals',
         data: {
@@ -85,13 +98,14 @@ export const globalsPages: FastifyPluginAsync<{
             .filter(([key]) => !keys.has(key))
             .map(([key, ofKey]) => ({ key, uses: describeUses(ofKey), href: newGlobalPath(server.id, key) })),
           isFull: all.length >= MAX_GLOBALS_PER_SERVER,
-          typed: withoutSecret(typed ?? { key: wanted.slice(0, 64), value: '', secret: false }),
+          typed: withoutSecret(typed ?? { key: wanted, value: '', secret: false, origins: origins.join('\n') }),
           done: doneNote(request, server, DONE),
         },
         labels: LABELS,
       }
     },
-    save: async (request, server, { key, ...input }) => {
+    save: async (request, server, { key, ...typed }) => {
+      const input = { ...typed, origins: typedOrigins(typed) }
       await globals.createGlobal(actorOf(request), server.id, key, input)
       return donePath(serverTabPath(server.id, 'globals'), 'added')
     },
@@ -126,6 +140,7 @@ export const globalsPages: FastifyPluginAsync<{
           typed: {
             value: global.isSecret || typed?.secret === true ? '' : (typed?.value ?? global.value),
             secret: typed?.secret ?? global.isSecret,
+            origins: typed?.origins ?? (global.isSecret ? (global.origins ?? []) : []).join('\n'),
           },
           done: doneNote(request, server, DONE),
         },
@@ -134,10 +149,15 @@ export const globalsPages: FastifyPluginAsync<{
     },
     save: async (request, { global }, typed) => {
       const path = globalPath(global.serverId, global.key)
+      const origins = typedOrigins(typed)
       // If the field is left empty, the stored secret stays unchanged.
-      if (global.isSecret && typed.secret && typed.value === '') return donePath(path, 'kept')
+      if (global.isSecret && typed.secret && typed.value === '') {
+        if (typed.origins === undefined || isDeepStrictEqual(origins, global.origins)) return donePath(path, 'kept')
+        await globals.putGlobal(actorOf(request), global.serverId, global.key, { origins: origins ?? null })
+        return donePath(path, 'saved')
+      }
       assertRetyped(global, typed)
-      await globals.putGlobal(actorOf(request), global.serverId, global.key, typed)
+      await globals.putGlobal(actorOf(request), global.serverId, global.key, { ...typed, origins })
       return donePath(path, 'saved')
     },
   })

@@ -27,12 +27,23 @@ export const describeUses = ({ tools, upstreams }: GlobalUses): string => {
   return parts.join(' and ') || 'nothing'
 }
 
+const MAX_ORIGINS_LISTED = 3
+
+/** Describes where a secret may be sent. */
+const describeOrigins = (origins: readonly string[] | undefined): string => {
+  if (origins === undefined) return 'sent nowhere until its origins are set'
+  if (origins.length === 0) return 'sent nowhere'
+  const more = origins.length - MAX_ORIGINS_LISTED
+  return `sent only to ${origins.slice(0, MAX_ORIGINS_LISTED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+}
+
 export const toGlobalRow = (serverId: string, global: Global, uses: GlobalUses) => ({
   href: globalPath(serverId, global.key),
   key: global.key,
   source: global.isSecret ? 'secret' : 'global',
   isSecret: global.isSecret,
   value: global.isSecret ? undefined : shorten(global.value, MAX_VALUE_CHARACTERS),
+  origins: global.isSecret ? describeOrigins(global.origins) : undefined,
   updated: shownTime(global.updatedAt),
   uses: describeUses(uses),
 })

@@ -91,7 +91,8 @@ export const makeWorld = async (origin: string, services: Services, databaseUrl:
   const made = await makeServer(owner, [tool], { server, bindings })
   const [instanceId = ''] = Object.values(made.instanceIds)
   const [toolId = ''] = Object.values(made.toolIds)
-  await owner.expectOk('PUT', `/servers/${made.serverId}/globals/key`, { value: SECRET, secret: true })
+  const origins = [apiOrigin, 'https://mcp.example.com']
+  await owner.expectOk('PUT', `/servers/${made.serverId}/globals/key`, { value: SECRET, secret: true, origins })
   await owner.expectOk('POST', `/instances/${instanceId}/call`, { arguments: {} })
   await recorder.flush()
   const upstream = { transport: 'http', url: 'https://mcp.example.com/mcp', headers: { authorization: '{{key}}' } }

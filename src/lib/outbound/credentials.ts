@@ -1,0 +1,41 @@
+/** A value in a request that may be sent only to certain origins. */
+export type Credential = {
+  /** Shown in errors, so it must not be secret itself. */
+  name: string
+  /** Origins, or patterns such as `https://*.example.com`, in which `*` is a whole label of the host. */
+  origins: readonly string[]
+}
+
+const LABEL = '[^./:@]+'
+
+const toPattern = (origin: string): RegExp =>
+  new RegExp(`^${origin.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', LABEL)}$`)
+
+/** Returns whether the origin is among these origins and patterns. */
+export const isAmongOrigins = (origins: readonly string[], origin: string): boolean =>
+  origins.some(one => one === origin || (one.includes('*') && toPattern(one).test(origin)))
+
+/**
+ * Returns why a request with these credentials must not be sent to the origin, or undefined if it may. Every request
+ * that contains a credential is checked here when it leaves, and again for the target of each redirect.
+ */
+export const refuseCredentials = (credentials: readonly Credential[], origin: string): string | undefined => {
+  const refused = credentials.find(({ origins }) => !isAmongOrigins(origins, origin))
+  return refused && `${refused.name} may not be sent to ${origin}; an admin can allow it`
+}
+
+/** Replaces the wildcard for the URL parser. No host has this label. */
+const WILDCARD_LABEL = 'any-label-of-the-host'
+/** The last two labels of a host must be spelled out. */
+const WILDCARD = /^(https?:\/\/(?:[^/?#@*]+\.)?)\*(?=\.[^./?#@*]+\.[^/?#@*]+$)/i
+
+/**
+ * Returns an origin or pattern as browsers write it, without a trailing slash. Returns undefined if the text is neither.
+ */
+export const parseOriginPattern = (text: string): string | undefined => {
+  const trimmed = text.trim().replace(/\/$/, '')
+  const url = URL.parse(trimmed.replace(WILDCARD, `$1${WILDCARD_LABEL}`))
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) return undefined
+  if (url.username !== '' || url.password !== '' || url.href !== `${url.origin}/`) return undefined
+  return url.origin.includes('*') ? undefined : url.origin.replace(WILDCARD_LABEL, '*')
+}

@@ -1,0 +1,33 @@
+import { writeAudit } from '../../identity/audit/audit.store.ts'
+import { type Database, transact } from '../../lib/db/client.ts'
+import type { Sealing } from '../../lib/process/sealing.ts'
+import { listServersWithPendingOrigins, setOrigins } from '../globals/globals.store.ts'
+import { findServerOfAnybody } from '../servers.store.ts'
+import { listOriginsInUse } from './secret-origins.ts'
+
+/**
+ * Gives secrets from before secrets had origins those of the tools and HTTP upstreams that use them now. Templates
+ * decide these, so a migration cannot. Call it before the first request: until then, these secrets are sent nowhere.
+ */
+export const setFirstOrigins = async ({ db, sealing }: { db: Database; sealing: Sealing }): Promise<void> => {
+  for (const serverId of await listServersWithPendingOrigins(db)) {
+    const { secrets, originsOf } = await listOriginsInUse(db, serverId, sealing)
+    await transact(db, async tx => {
+      const server = await findServerOfAnybody(tx, serverId)
+      for (const secret of secrets) {
+        if (!secret.isSecret || secret.originsBy !== 'pending') continue
+        const origins = originsOf(secret.key)
+        const { key, id } = secret
+        await setOrigins(tx, id, { origins, originsBy: origins.length === 0 ? 'nobody' : 'manager' })
+        if (server === undefined || origins.length === 0) continue
+        await writeAudit(tx, {
+          action: 'secret.origins_changed',
+          actor: undefined,
+          organizationId: server.organizationId,
+          target: { type: 'server', id: serverId, name: server.name },
+          change: { key, origins: { from: null, to: origins } },
+        })
+      }
+    })
+  }
+}

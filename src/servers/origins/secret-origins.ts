@@ -1,0 +1,142 @@
+import type { Transaction } from '../../lib/db/client.ts'
+import type { Actor } from '../../lib/kernel/actor.ts'
+import { mayRole } from '../../lib/kernel/roles.ts'
+import { isAmongOrigins } from '../../lib/outbound/credentials.ts'
+import type { Sealing } from '../../lib/process/sealing.ts'
+import { findRole } from '../../tenancy/members.store.ts'
+import { checkDefinition } from '../../tools/tool-definition.ts'
+import { compileConfig } from '../../upstreams/config/resolve-config.ts'
+import type { UpstreamConfig } from '../../upstreams/upstream.ts'
+import { listAllUpstreams } from '../../upstreams/upstreams.store.ts'
+import { listGlobals, openGlobal, setOrigins } from '../globals/globals.store.ts'
+import type { Global, Instance, Server } from '../server.ts'
+import { auditOrigins } from '../server-audit.ts'
+import { getServerFor } from '../servers.service.ts'
+import { listAllInstances } from '../tools/instances.store.ts'
+import { listBoundOrigins, MAX_ORIGINS, noteBoundOrigins } from './bound-origins.store.ts'
+import { mayChooseOrigins, originsByOf } from './origin-rights.ts'
+import { type FindGlobal, type KeyUse, listKeyUses } from './tool-origins.ts'
+
+/** Returns a lookup of globals that decrypts a secret only when it is asked for. */
+export const createGlobalLookup = (globals: readonly Global[], sealing: Sealing): FindGlobal => {
+  const byKey = new Map(globals.map(global => [global.key, global]))
+  return key => {
+    const global = byKey.get(key)
+    return global && { value: openGlobal(global, sealing), isSecret: global.isSecret }
+  }
+}
+
+export const usesOfInstance = ({ tool, bindings }: Pick<Instance, 'tool' | 'bindings'>, find: FindGlobal): KeyUse[] => {
+  const compiled = checkDefinition(tool)
+  return compiled.ok ? listKeyUses(tool, compiled.value, bindings, find) : []
+}
+
+/** Returns the keys that an upstream reads. A command has no origin, and is the operator's. */
+const usesOfUpstream = (config: UpstreamConfig, find: FindGlobal): KeyUse[] => {
+  const compiled = compileConfig(config)
+  if (!compiled.ok || config.transport === 'stdio') return []
+  const { globals, listOrigins } = compiled.value
+  const found = listOrigins(key => find(key)?.value)
+  const origins = found.length === 0 ? undefined : found
+  return [...globals].map(key => ({ key, path: 'url', origins, isBaseUrl: false }))
+}
+
+/** Lists every use of a server's globals. */
+const listServerUses = async (tx: Transaction, serverId: string, find: FindGlobal): Promise<KeyUse[]> => {
+  const instances = await listAllInstances(tx, serverId)
+  const upstreams = await listAllUpstreams(tx, serverId)
+  return [
+    ...instances.flatMap(instance => usesOfInstance(instance, find)),
+    ...upstreams.flatMap(({ config }) => usesOfUpstream(config, find)),
+  ]
+}
+
+const originsIn = (uses: readonly KeyUse[]): string[] =>
+  [...new Set(uses.flatMap(({ origins = [] }) => origins))].slice(0, MAX_ORIGINS)
+
+export type OriginFault = { path: string; message: string }
+
+const explain = ({ key, path, origins = [] }: KeyUse): OriginFault => {
+  const where = origins.length === 0 ? "an origin outside the tool's allowedOrigins" : origins.join(' or ')
+  return { path, message: `${key} may not be sent to ${where}; an admin can allow it` }
+}
+
+export type Binder = { actor: Actor; server: Server }
+
+/**
+ * Settles where the secrets of new bindings may be sent. The first binding by somebody who may choose sets the origins
+ * of a secret. Returns a fault for each use that can never be sent. Keys that are not secrets are noted, because they
+ * may become one.
+ */
+export const settleOrigins = async (
+  tx: Transaction,
+  { actor, server }: Binder,
+  globals: readonly Global[],
+  uses: readonly KeyUse[],
+): Promise<OriginFault[]> => {
+  const byKey = new Map(globals.map(global => [global.key, global]))
+  const noted = new Map<string, ReadonlySet<string>>()
+  const faults: OriginFault[] = []
+  for (const [key, ofKey] of Map.groupBy(uses, use => use.key)) {
+    const secret = byKey.get(key)
+    const origins = originsIn(ofKey)
+    if (!secret?.isSecret) {
+      if (origins.length > 0) noted.set(key, new Set(origins))
+      continue
+    }
+    const isNew = secret.origins === undefined && mayChooseOrigins(actor, server, secret)
+    if (isNew && origins.length > 0) {
+      await setOrigins(tx, secret.id, { origins, originsBy: originsByOf(actor, server) })
+      await auditOrigins(tx, actor, server, { key, from: undefined, to: origins })
+    }
+    const allowed = isNew ? origins : (secret.origins ?? [])
+    const refused = ofKey.filter(
+      use => !use.isBaseUrl && use.origins !== undefined && !use.origins.some(one => isAmongOrigins(allowed, one)),
+    )
+    faults.push(...refused.map(explain))
+  }
+  await noteBoundOrigins(tx, { serverId: server.id, userId: actor.userId }, noted)
+  return faults
+}
+
+/** Creates the function that settles where the secrets of an upstream may be sent. */
+export const createOriginSettling =
+  (sealing: Sealing) =>
+  async (tx: Transaction, actor: Actor, serverId: string, config: UpstreamConfig): Promise<OriginFault[]> => {
+    const server = await getServerFor(tx, actor, serverId, 'build')
+    const globals = await listGlobals(tx, serverId)
+    const uses = usesOfUpstream(config, createGlobalLookup(globals, sealing))
+    return settleOrigins(tx, { actor, server }, globals, uses)
+  }
+
+/**
+ * Returns the origins of a value that becomes a secret, or that replaces another user's: those to which the actor, the
+ * server's owner or an admin had bound the key, and to which it is still bound.
+ */
+export const findBoundOrigins = async (
+  tx: Transaction,
+  { actor, server, sealing }: Binder & { sealing: Sealing },
+  key: string,
+): Promise<string[]> => {
+  const bound = await listBoundOrigins(tx, server.id, key)
+  if (bound.length === 0) return []
+  const trusted = new Set([actor.userId, server.ownerId])
+  for (const userId of new Set(bound.map(one => one.userId))) {
+    const role = await findRole(tx, server.organizationId, userId)
+    if (role !== undefined && mayRole(role, 'manage')) trusted.add(userId)
+  }
+  const find = createGlobalLookup(await listGlobals(tx, server.id), sealing)
+  const current = originsIn((await listServerUses(tx, server.id, find)).filter(use => use.key === key))
+  return current.filter(origin => bound.some(one => one.origin === origin && trusted.has(one.userId)))
+}
+
+/** Lists the origins of a server's globals by key, for secrets from before secrets had origins. */
+export const listOriginsInUse = async (
+  tx: Transaction,
+  serverId: string,
+  sealing: Sealing,
+): Promise<{ secrets: readonly Global[]; originsOf: (key: string) => string[] }> => {
+  const globals = await listGlobals(tx, serverId)
+  const uses = Map.groupBy(await listServerUses(tx, serverId, createGlobalLookup(globals, sealing)), use => use.key)
+  return { secrets: globals.filter(({ isSecret }) => isSecret), originsOf: key => originsIn(uses.get(key) ?? []) }
+}

@@ -1,0 +1,111 @@
+import { isAmongOrigins } from '../../lib/outbound/credentials.ts'
+import { compileTemplate } from '../../templates/compile.ts'
+import type { CheckedParameter } from '../../templates/compile-parameters.ts'
+import type { ToolDefinition } from '../../tools/tool.ts'
+import type { CompiledDefinition } from '../../tools/tool-definition.ts'
+import { bindingOf, globalKeysOf } from '../bindings/bindings.ts'
+import { resolveConstant } from '../bindings/resolve-constant.ts'
+import type { Bindings } from '../server.ts'
+
+/** A key that a tool or upstream reads, and where its value is sent. */
+export type KeyUse = {
+  key: string
+  /** The field that reads it, for errors. */
+  path: string
+  /** Undefined if a global is missing or the caller decides. May contain patterns. */
+  origins: readonly string[] | undefined
+  /** Whether the value is itself the base URL, and so says where it is sent. */
+  isBaseUrl: boolean
+}
+
+export type FindGlobal = (key: string) => { value: string; isSecret: boolean } | undefined
+
+/**
+ * Matches the scheme, host and port of a URL template as written, with its placeholders. A template that starts with a
+ * base URL is not matched.
+ */
+const AUTHORITY = /^[a-z][a-z0-9+.-]*:\/\/(?:\{\{.*?\}\}|[^/?#{])*/is
+
+/** Stands for a secret within a host, which becomes a pattern: an origin is stored and shown in plain text. */
+const SECRET_LABEL = 'q0secret0q'
+const WITH_SECRET = new RegExp(`[^./:]*${SECRET_LABEL}[^./:]*`, 'g')
+
+const originOf = (url: string): string | undefined => {
+  const parsed = URL.parse(url)
+  return parsed === null || parsed.origin === 'null' ? undefined : parsed.origin.replace(WITH_SECRET, '*')
+}
+
+const isBase = ({ parameter }: CheckedParameter): boolean => parameter.places.some(({ kind }) => kind === 'base')
+
+/** Returns the origin that the bound parameters of a URL decide. */
+const decidedOrigin = (
+  { url }: ToolDefinition,
+  deciding: readonly CheckedParameter[],
+  bindings: Bindings,
+  findGlobal: FindGlobal,
+): string | undefined => {
+  const plain = (key: string): string | undefined => findGlobal(key)?.value
+  const covered = (key: string): string | undefined => {
+    const found = findGlobal(key)
+    return found?.isSecret ? SECRET_LABEL : found?.value
+  }
+  const base = deciding.find(isBase)
+  if (base !== undefined) {
+    for (const find of [covered, plain]) {
+      const value = resolveConstant(base, bindings, find)
+      if (value.ok && typeof value.value === 'string') return originOf(value.value)
+    }
+    return undefined
+  }
+  const [authority] = AUTHORITY.exec(url) ?? []
+  const template = authority === undefined ? undefined : compileTemplate({ method: 'GET', url: authority, headers: [] })
+  if (!template?.ok) return undefined
+  const values = deciding.flatMap(checked => {
+    const value = resolveConstant(checked, bindings, covered)
+    return value.ok ? [[checked.parameter.name, value.value] as const] : []
+  })
+  const rendered = template.value.render(new Map(values))
+  return rendered.ok ? originOf(rendered.value.url) : undefined
+}
+
+/** Returns the origins that an instance calls, as far as its bindings and `allowedOrigins` decide them. */
+const originsOf = (
+  tool: ToolDefinition,
+  { template, parameters }: CompiledDefinition,
+  bindings: Bindings,
+  findGlobal: FindGlobal,
+): readonly string[] | undefined => {
+  const { origin } = template
+  const allowed = tool.allowedOrigins?.length ? tool.allowedOrigins : undefined
+  const among = (found: string): readonly string[] =>
+    allowed === undefined || found.includes('*') || isAmongOrigins(allowed, found) ? [found] : []
+  if (origin.kind === 'fixed') return among(origin.origin)
+  const deciding = parameters.filter(({ parameter }) => origin.parameters.includes(parameter.name))
+  if (deciding.some(({ parameter }) => bindingOf(bindings, parameter.name).source === 'exposed')) return allowed
+  const found = decidedOrigin(tool, deciding, bindings, findGlobal)
+  return found === undefined ? undefined : among(found)
+}
+
+const isOwnBase = (checked: CheckedParameter, bindings: Bindings): boolean =>
+  isBase(checked) && bindingOf(bindings, checked.parameter.name).source === 'server'
+
+/** Returns every key that an instance reads, with the origins that it is sent to. */
+export const listKeyUses = (
+  tool: ToolDefinition,
+  compiled: CompiledDefinition,
+  bindings: Bindings,
+  findGlobal: FindGlobal,
+): KeyUse[] => {
+  const origins = originsOf(tool, compiled, bindings, findGlobal)
+  return compiled.parameters.flatMap(checked => {
+    const { name } = checked.parameter
+    const isBaseUrl = isOwnBase(checked, bindings)
+    return [...globalKeysOf(name, bindingOf(bindings, name))].map(key => ({ key, path: name, origins, isBaseUrl }))
+  })
+}
+
+/** Returns the keys that an instance sends, except that of a global that is itself the base URL. */
+export const listSentKeys = ({ parameters }: CompiledDefinition, bindings: Bindings): string[] => {
+  const sent = parameters.filter(checked => !isOwnBase(checked, bindings))
+  return [...new Set(sent.flatMap(({ parameter: { name } }) => [...globalKeysOf(name, bindingOf(bindings, name))]))]
+}
