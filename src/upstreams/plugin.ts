@@ -97,8 +97,8 @@ export const upstreamsPlugin = (needs: UpstreamsNeeds, lifecycle: Lifecycle) => 
     db,
     changes,
     connections,
-      compileOutputSchemas: needs.compileOutputSchemas,
-      onError: (error, id) => logger.error({ err: error, id }, 'the catalogue of an MCP server could not be stored'),
+    compileOutputSchemas: needs.compileOutputSchemas,
+    onError: (error, id) => logger.error({ err: error, id }, 'the catalogue of an MCP server could not be stored'),
   })
   lifecycle.onClose(catalogues.close)
   const conversation = createUpstreamConversation(connections)

@@ -87,7 +87,9 @@ describe('an event stream, in any chunks and with any line ends', () => {
         const awaited = createAwaitedRequests()
         const add = createEventScreen(createMessageScreen({ limit, awaited, send: () => {} }))
         for (const [id, { kind }] of sent.entries()) if (kind === 'response') awaited.add(id)
-        const events = sent.map((message, id) => `event: message${end}data:${JSON.stringify(toEvent(message, id))}${end}${end}`)
+        const events = sent.map(
+          (message, id) => `event: message${end}data:${JSON.stringify(toEvent(message, id))}${end}${end}`,
+        )
         const stream = Buffer.from(events.join(''))
         const passed: Buffer[] = []
         for (let at = 0, turn = 0; at < stream.length; turn++) {
