@@ -105,14 +105,17 @@ describe('a value in the request of an HTTP tool', () => {
       '<!DOCTYPE a [<!ENTITY x "y">]><a>&x;</a>',
       '<?xml version="1.0" encoding="UTF-7"?><!-- +AC0ALQA+- +ADwAIQ-DOCTYPE a SYSTEM +ACI-x+ACIAPgA8ACEALQAt- --><a/>',
       `<a>${'x'.repeat(262_144)}</a>`,
-    ])('is refused as the whole body unless it is well-formed, short, in UTF-8 and without a DOCTYPE: %.60j', async xml => {
-      const call = await tool({ headers: XML, body: '{{xml}}' })
-      const { request, error } = await call({ xml })
-      expect(request).toBeUndefined()
-      expect(error).toBe(
-        '"xml": must be a well-formed XML document in UTF-8 of at most 262144 characters without a DOCTYPE, because it is sent unchanged as the whole body',
-      )
-    })
+    ])(
+      'is refused as the whole body unless it is well-formed, short, in UTF-8 and without a DOCTYPE: %.60j',
+      async xml => {
+        const call = await tool({ headers: XML, body: '{{xml}}' })
+        const { request, error } = await call({ xml })
+        expect(request).toBeUndefined()
+        expect(error).toBe(
+          '"xml": must be a well-formed XML document in UTF-8 of at most 262144 characters without a DOCTYPE, because it is sent unchanged as the whole body',
+        )
+      },
+    )
 
     it.each([
       { body: '<a>\n<!-- {{x}} --></a>', error: 'line 2, column 6: a placeholder cannot be in an XML comment' },
