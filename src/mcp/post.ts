@@ -1,3 +1,4 @@
+import type { Admit } from './admission.ts'
 import { type BodyLimits, parseBody, readBody } from './body.ts'
 import type { Challenges } from './challenges.ts'
 import { type Classified, classify, invalidRequest } from './classify.ts'
@@ -16,7 +17,11 @@ import type { Sessions } from './sessions/sessions.ts'
 import type { StatelessCalls } from './stateless/stateless-calls.ts'
 import type { Listen } from './streams/listen.ts'
 
+/** Time after which access is checked again when the body arrives, because it may have ended since the head arrived. */
+export const LATE_BODY_MS = 500
+
 export type PostOptions = {
+  admit: Admit
   limits: BodyLimits
   challenges: Challenges
   sessions: Sessions
@@ -33,7 +38,7 @@ export type PostOptions = {
  * 1. `checkOrigin` (admission.ts): checks Origin and Host
  * 2. `findServer` (admission.ts): finds the mounted server by its UUID
  * 3. `checkAccess` (admission.ts): finds the caller by token, creates the `ServerRequest`
- * 4. `readBody` (body.ts): reads the bytes, within the limit
+ * 4. `readBody` (body.ts): reads the bytes, within the limit; repeats steps 1 to 3 if they arrive late
  * 5. `parseBody` (body.ts): parses the bytes as JSON
  * 6. `classify` (classify.ts): parses the messages and determines their era
  * 7. `checkScopes` (scopes.ts): checks that the token allows the messages
@@ -50,7 +55,7 @@ export type PostOptions = {
  * - `performCall` (runtime/perform-call.ts): resolves the arguments, renders and sends the request, shapes the result
  */
 export const createPost = (options: PostOptions) => {
-  const { limits, challenges, sessions, sessionPosts, statelessCalls, listen, report } = options
+  const { admit, limits, challenges, sessions, sessionPosts, statelessCalls, listen, report } = options
 
   const checkScopes = ({ http, mounted, caller }: ServerRequest, classified: Classified): Refusal | undefined => {
     const messages = classified.era === 'session-batch' ? classified.messages : [classified.message]
@@ -105,9 +110,14 @@ export const createPost = (options: PostOptions) => {
       : dispatchInSession(request, classified.value)
   }
 
-  return (request: ServerRequest): void => {
-    const handleBody = (bytes: Buffer): void => writeReply(request.http, respond(request, bytes), report)
-    readBody(request.http, limits.maxRequestBytes, handleBody, report)
+  return ({ http, ...admitted }: ServerRequest): void => {
+    const admittedAt = performance.now()
+    const handleBody = (bytes: Buffer): void => {
+      const reply = (request: ServerRequest): void => writeReply(http, respond(request, bytes), report)
+      if (performance.now() - admittedAt > LATE_BODY_MS) admit(http, reply)
+      else reply({ http, ...admitted })
+    }
+    readBody(http, limits.maxRequestBytes, handleBody, report)
   }
 }
 

@@ -93,6 +93,7 @@ export const mcpRoutes =
     const passthrough = options.createPassthrough({ challenges, checkRoom, watchAccess, isStopping, report })
     const streams = createSessionStreams(watchAccess, now)
     const post = createPost({
+      admit,
       limits,
       challenges,
       sessions,

@@ -1,9 +1,11 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { createApiClient } from '../support/api-client.ts'
+import { LATE_BODY_MS } from '../../src/mcp/post.ts'
+import { createApiClient, WithId } from '../support/api-client.ts'
 import { createBrowser } from '../support/browser.ts'
 import { anyDatabase, EMAIL, makeToken, NEW_PASSWORD, signUpInBrowser, startApp } from './app.ts'
 import { linkIn, newPerson, startMailApp } from './mail.ts'
@@ -32,6 +34,12 @@ type Browser = ReturnType<typeof createBrowser>
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 const TOKEN = JSON.stringify({ name: 'late', expiresInDays: 1 })
+
+const INITIALIZE = {
+  protocolVersion: '2025-11-25',
+  capabilities: {},
+  clientInfo: { name: 'test', version: '1' },
+}
 
 const Session = z.object({ csrfToken: z.string() })
 
@@ -79,6 +87,22 @@ describe('a request whose body arrives after its access has ended', () => {
     const late = await sendBody()
     expect(late.status).toBe(303)
     expect(await app.services.db.accessToken.count()).toBe(0)
+  })
+
+  it('is refused by an MCP server', async () => {
+    const app = await startApp(anyDatabase)
+    const browser = await signUpInBrowser(app)
+    const token = await makeToken(browser)
+    const server = WithId.parse((await browser.send('POST', '/servers', { name: 'Server', access: 'private' })).json())
+    const headers = { ...JSON_TYPE, accept: 'application/json, text/event-stream', authorization: `Bearer ${token}` }
+    const ping = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: INITIALIZE })
+    const lateBody = await sendHead(app.origin, `/s/${server.id}`, headers, ping)
+    const laterBody = await sendHead(app.origin, `/s/${server.id}`, headers, ping)
+    await delay(LATE_BODY_MS + 100)
+    expect(await lateBody()).toMatchObject({ status: 200 })
+    const { id } = await app.services.db.accessToken.findFirstOrThrow()
+    expect((await browser.send('DELETE', `/tokens/${id}`)).status).toBe(204)
+    expect(await laterBody()).toMatchObject({ status: 401 })
   })
 
   it('is accepted while the access lasts', async () => {
