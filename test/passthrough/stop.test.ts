@@ -51,6 +51,7 @@ describe('a passthrough server of a Patchbay that is stopping', () => {
 
   it('sends what it has of a response that it cuts off, which then looks incomplete, and records why', async () => {
     const app = await startTestApp()
+    onTestFinished(app.close)
     const drain = createDrain(app.app.http.server)
     const http = createServer((request, response) => {
       request.resume()
@@ -75,7 +76,6 @@ describe('a passthrough server of a Patchbay that is stopping', () => {
     expect(await app.services.db.execution.findMany({ select: { error: true } })).toEqual([
       { error: expect.stringMatching(/^Patchbay is shutting down/) },
     ])
-    await app.close()
   })
 
   it('sends a JSON-RPC error for a request that it cuts off', async () => {
