@@ -72,10 +72,11 @@ describe('a passthrough server of a Patchbay that is stopping', () => {
     await drain(() => app.app.http.close(), 100)
     await ended
     expect(response?.complete).toBe(false)
-    await app.services.recorder.flush()
-    expect(await app.services.db.execution.findMany({ select: { error: true } })).toEqual([
-      { error: expect.stringMatching(/^Patchbay is shutting down/) },
-    ])
+    const errors = async () => {
+      await app.services.recorder.flush()
+      return (await app.services.db.execution.findMany()).map(({ error }) => error)
+    }
+    await expect.poll(errors).toEqual([expect.stringMatching(/^Patchbay is shutting down/)])
   })
 
   it('sends a JSON-RPC error for a request that it cuts off', async () => {
