@@ -51,6 +51,7 @@ describe('a passthrough server of a Patchbay that is stopping', () => {
 
   it('sends what it has of a response that it cuts off, which then looks incomplete, and records why', async () => {
     const app = await startTestApp()
+    onTestFinished(app.close)
     const drain = createDrain(app.app.http.server)
     const http = createServer((request, response) => {
       request.resume()
@@ -71,11 +72,11 @@ describe('a passthrough server of a Patchbay that is stopping', () => {
     await drain(() => app.app.http.close(), 100)
     await ended
     expect(response?.complete).toBe(false)
-    await app.services.recorder.flush()
-    expect(await app.services.db.execution.findMany({ select: { error: true } })).toEqual([
-      { error: expect.stringMatching(/^Patchbay is shutting down/) },
-    ])
-    await app.close()
+    const errors = async () => {
+      await app.services.recorder.flush()
+      return (await app.services.db.execution.findMany()).map(({ error }) => error)
+    }
+    await expect.poll(errors).toEqual([expect.stringMatching(/^Patchbay is shutting down/)])
   })
 
   it('sends a JSON-RPC error for a request that it cuts off', async () => {

@@ -70,9 +70,9 @@ export const startPassage = (parts: PassageParts): Passage => {
     },
     markSlow: cut => {
       const watchAgain = (): void => {
-        if (mounted.isEnded && !parts.isStopping()) cut()
-        // Subscribes again, because `end` removes the subscriber.
-        else watch(cut, () => queueMicrotask(watchAgain))
+        // Subscribes again, because `end` removes the subscriber. A server that has ended would call it at once.
+        if (!mounted.isEnded) watch(cut, () => queueMicrotask(watchAgain))
+        else if (!parts.isStopping()) cut()
       }
       watchAgain()
     },
