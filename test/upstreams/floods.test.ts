@@ -79,13 +79,16 @@ const countDropped = async (serverId: string, id: string): Promise<number> => {
 }
 
 describe('an upstream that floods a call', () => {
-  it.each([...Object.keys(FLOODS).entries()])('has its response handled, and the rest dropped and counted: %s %s', async at => {
-    const { serverId, id, client } = await attach()
-    const result = await client.request('tools/call', { name: `up_t${at}`, arguments: {} })
-    expect(result).toMatchObject({ content: [{ type: 'text', text: 'done' }] })
-    expect(await countDropped(serverId, id)).toBeGreaterThan(FLOOD / 2)
-    await client.close()
-  })
+  it.each([...Object.keys(FLOODS).entries()])(
+    'has its response handled, and the rest dropped and counted: %s %s',
+    async at => {
+      const { serverId, id, client } = await attach()
+      const result = await client.request('tools/call', { name: `up_t${at}`, arguments: {} })
+      expect(result).toMatchObject({ content: [{ type: 'text', text: 'done' }] })
+      expect(await countDropped(serverId, id)).toBeGreaterThan(FLOOD / 2)
+      await client.close()
+    },
+  )
 
   it('has few of its requests answered, some of them with an error', () => {
     // 100 results and 100 errors per second.

@@ -213,7 +213,12 @@ export const createUpstreamConnections = ({
       const entry: Entry =
         known !== undefined && isSame
           ? Object.assign(known, each)
-          : { ...each, key, connection: undefined, messageLimit: createMessageLimit({ onListsMissed: () => reportMissed(id) }) }
+          : {
+              ...each,
+              key,
+              connection: undefined,
+              messageLimit: createMessageLimit({ onListsMissed: () => reportMissed(id) }),
+            }
       after.set(id, entry)
       byId.set(id, entry)
     }
