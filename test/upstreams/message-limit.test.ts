@@ -8,12 +8,15 @@ import { runsOf } from '../support/cases-of-run.ts'
 const startLimit = () => {
   let time = 0
   const limit = createMessageLimit({ onListsMissed: () => {}, now: () => time })
-  return { limit, pass: (ms: number) => void (time += ms) }
+  const pass = (ms: number): void => {
+    time += ms
+  }
+  return { limit, pass }
 }
 const countAccepted = (tries: number, accept: () => boolean): number =>
   Array.from({ length: tries }, accept).filter(accepted => accepted).length
 
-describe('the limit of an upstream’s messages', () => {
+describe('the limit on messages of an upstream', () => {
   it('accepts 100 per second', () => {
     const { limit, pass } = startLimit()
     const send = () => countAccepted(1_000, () => limit.acceptNotification(10, false))

@@ -2,6 +2,11 @@ import { type Problem, tooLargeProblem } from './faults.ts'
 
 /** Maximum bytes buffered for the reader. When it is reached, reading from the socket pauses. */
 const MAX_WAITING_BYTES = 256 * 1_024
+/**
+ * Reading resumes once no more than this is buffered. If it resumed for each chunk, the parser would put the rest of
+ * what it has back into the socket's buffer each time, which copies that buffer and lets it grow.
+ */
+const FEW_WAITING_BYTES = MAX_WAITING_BYTES / 2
 
 const EVENT_ENDS = ['\n\n', '\r\n\r\n', '\r\r'] as const
 /** Maximum bytes of an event terminator that can be at the end of one chunk while the rest is in the next chunk. */
@@ -74,9 +79,10 @@ export const createBodyStream = (options: BodyStreamOptions) => {
       start: controller => {
         target = controller
       },
-      pull: () => {
+      pull: controller => {
         idle.refresh()
-        options.resume()
+        const waitingBytes = MAX_WAITING_BYTES - (controller.desiredSize ?? 0)
+        if (waitingBytes <= FEW_WAITING_BYTES) options.resume()
       },
       cancel: () => {
         if (finish()) options.onCancel()

@@ -1,6 +1,6 @@
 import type { Matcher, Span } from './matcher.ts'
 
-export const escapeForRegExp = (text: string): string => text.replaceAll(/[\\^$.|?*+()[\]{}/]/g, String.raw`\$&`)
+const escapeForRegExp = (text: string): string => text.replaceAll(/[\\^$.|?*+()[\]{}/]/g, String.raw`\$&`)
 
 const findCased = (pattern: string, text: string, limit: number): readonly Span[] => {
   const spans: Span[] = []

@@ -13,6 +13,8 @@ const MISSED_LISTS_MS = 2_000
 const DROPPING_SHARE = 0.1
 /** Time to receive one chunk, before it can be measured. */
 const CHUNK_MS = 0.1
+/** Shorter pauses are added up, because a timer takes time, too. */
+const MIN_PAUSE_MS = 5
 
 /** Counts per second. What exceeds one second's maximum, because of a large message, counts in the next seconds. */
 const createRate = (now: () => number) => {
@@ -101,7 +103,8 @@ export const createMessageLimit = ({ onListsMissed, now = () => performance.now(
       if (dropped === before) return { read: made, pauseMs: 0 }
       const endedAt = performance.now()
       freeAt = Math.max(freeAt, endedAt) + (endedAt - startedAt + CHUNK_MS) * (1 / DROPPING_SHARE - 1)
-      return { read: made, pauseMs: freeAt - endedAt }
+      const pauseMs = freeAt - endedAt
+      return { read: made, pauseMs: pauseMs < MIN_PAUSE_MS ? 0 : pauseMs }
     },
   }
 }

@@ -21,7 +21,7 @@ export const createAwaitedRequests = () => {
 export type AwaitedRequests = ReturnType<typeof createAwaitedRequests>
 
 /** The error for a request over the limit. */
-export const refuseRequest = (id: RequestId): JSONRPCMessage => ({
+const refuseRequest = (id: RequestId): JSONRPCMessage => ({
   jsonrpc: '2.0',
   id,
   error: {

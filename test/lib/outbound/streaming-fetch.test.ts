@@ -1,4 +1,5 @@
 import type { RequestListener, ServerResponse } from 'node:http'
+import { setImmediate } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createAddressPolicy } from '../../../src/lib/outbound/address-policy.ts'
@@ -294,4 +295,29 @@ describe('a request', () => {
     expect(port).not.toBe(gone.port)
     expect((await faultOf(openFetch().fetch('http://api.test:1/'))).fault).toBe('refused')
   })
+})
+
+it('a slow reader of a flood of small chunks slows the sender, and little is buffered', async () => {
+  const chunk = ': nothing\n\n'.repeat(600)
+  let sentBytes = 0
+  const api = await startApi((_, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    const write = (): void => {
+      while (!response.destroyed && response.write(chunk)) sentBytes += chunk.length
+      sentBytes += chunk.length
+      response.once('drain', write)
+    }
+    write()
+  })
+  const { next, cancel } = readerOf(await openFetch().fetch(urlOf(api)))
+  let readBytes = 0
+  for (let reads = 0; reads < 1_000; reads++) {
+    readBytes += (await next())?.length ?? 0
+    // Lets everything that has arrived be read.
+    await setImmediate()
+    await setImmediate()
+  }
+  // Most of it is in the buffers of both sockets.
+  expect(sentBytes - readBytes).toBeLessThan(16 * 1_024 * 1_024)
+  await cancel()
 })
