@@ -8,7 +8,7 @@ import { createSchemaChecks } from '../../src/tools/schemas/schema-check.ts'
 /** The memory of a Patchbay that lacks none. */
 export const MEMORY = shareMemory(8_192)
 
-type Limits = { timeLimitMs?: number; heapLimitMb?: number; maxThreads?: number }
+type Limits = { timeLimitMs?: number; heapLimitMb?: number; maxThreads?: number; maxBytes?: number }
 
 const withLimits = (name: 'inspect-result' | 'shape-result', limits: Limits) => {
   const { timeLimitMs, ownProcess } = JOBS[name]
@@ -21,7 +21,10 @@ const withLimits = (name: 'inspect-result' | 'shape-result', limits: Limits) => 
 /** Opens a result inspector with a worker pool and limits of its own. */
 export const openResultInspector = (limits: Limits = {}) => {
   const workers = withLimits('inspect-result', limits)
-  return { ...createResultInspector(workers.job('inspect-result'), MEMORY.inFlightBytes), close: workers.close }
+  return {
+    ...createResultInspector(workers.job('inspect-result'), limits.maxBytes ?? MEMORY.inFlightBytes),
+    close: workers.close,
+  }
 }
 
 /** Opens schema checks with a worker pool of their own. */

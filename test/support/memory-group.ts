@@ -29,7 +29,7 @@ export const createMemoryGroup = (megabytes: number): string | undefined => {
   const directory = join(version.parent, `patchbay-test-${process.pid}-${++groups}`)
   try {
     mkdirSync(directory)
-    atEndOfFile(() => rmdirSync(directory))
+    atEndOfFile(() => existsSync(directory) && rmdirSync(directory))
     writeFileSync(join(directory, version.memory), limit)
     const swap = join(directory, version.swap)
     if (existsSync(swap)) writeFileSync(swap, version.swapLimit ?? limit)

@@ -69,7 +69,7 @@ describe('embeddings of tools', () => {
     const large = embeddings.prepare(makeTools(101))
     await vi.waitFor(() => expect(logged).toHaveLength(1))
     expect(logged[0]).toMatch(
-      /the embeddings of 101 tools need 21 kB of memory, and there are 5 kB.*PATCHBAY_MEMORY_MB/,
+      /the embeddings of 101 tools need 21\.4 kB of memory, and there are 5 kB.*PATCHBAY_MEMORY_MB/,
     )
     expect(await large.find('50', () => true)).toBeUndefined()
     const small = embeddings.prepare(makeTools(10))
