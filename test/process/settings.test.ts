@@ -41,6 +41,8 @@ describe('settings', () => {
     ['PATCHBAY_TRUST_PROXY', 'proxy.example.com'],
     ['PATCHBAY_LOG_LEVEL', 'loud'],
     ['SMTP_URL', 'mail.example.com:25'],
+    ['PATCHBAY_MEMORY_MB', '1 GB'],
+    ['PATCHBAY_MEMORY_MB', '200'],
     ['PATCHBAY_ANSWER_CACHE_MB', '256 MB'],
     ['PATCHBAY_MAX_REQUEST_BYTES', '4 MiB'],
     ['PATCHBAY_MAX_RESPONSE_BYTES', '0'],

@@ -9,7 +9,7 @@ import type { SchemaCheckJob } from '../../src/tools/schemas/schema-check-job.ts
 /** The memory of a Patchbay that lacks none. */
 export const MEMORY = shareMemory(8_192)
 
-type Limits = { timeLimitMs?: number; heapLimitMb?: number; maxThreads?: number }
+type Limits = { timeLimitMs?: number; heapLimitMb?: number; maxThreads?: number; maxBytes?: number }
 
 const withLimits = (name: 'inspect-result' | 'shape-result' | 'check-schema', limits: Limits) => {
   const { timeLimitMs, ownProcess } = JOBS[name]
@@ -22,7 +22,10 @@ const withLimits = (name: 'inspect-result' | 'shape-result' | 'check-schema', li
 /** Opens a result inspector with a worker pool and limits of its own. */
 export const openResultInspector = (limits: Limits = {}) => {
   const workers = withLimits('inspect-result', limits)
-  return { ...createResultInspector(workers.job('inspect-result'), MEMORY.inFlightBytes), close: workers.close }
+  return {
+    ...createResultInspector(workers.job('inspect-result'), limits.maxBytes ?? MEMORY.inFlightBytes),
+    close: workers.close,
+  }
 }
 
 /** Opens schema checks with a worker pool and limits of their own. `sandboxed` has the tasks done in the sandbox. */

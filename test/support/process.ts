@@ -106,17 +106,20 @@ export type CommandOptions = {
   directory?: string
   env?: NodeJS.ProcessEnv
 }
-/** `maxFiles` limits the file descriptors of the process. */
-export type StartOptions = CommandOptions & { maxFiles?: number | undefined }
+/** `maxFiles` limits the file descriptors of the process. `group` is the file of a cgroup that takes its id. */
+export type StartOptions = CommandOptions & { maxFiles?: number | undefined; group?: string | undefined }
 
 /** Starts the program with these command-line arguments. */
 export const startCommand = (
   args: readonly string[],
-  { directory = temporaryDirectory(), env = {}, maxFiles }: StartOptions = {},
+  { directory = temporaryDirectory(), env = {}, maxFiles, group }: StartOptions = {},
 ): Running => {
   const command = [process.execPath, PROGRAM, ...args]
-  const limited =
-    maxFiles === undefined ? command : ['sh', '-c', `ulimit -n ${maxFiles} && exec "$@"`, 'sh', ...command]
+  const limits = [
+    ...(maxFiles === undefined ? [] : [`ulimit -n ${maxFiles}`]),
+    ...(group === undefined ? [] : [`echo $$ > ${group}`]),
+  ]
+  const limited = limits.length === 0 ? command : ['sh', '-c', [...limits, 'exec "$@"'].join(' && '), 'sh', ...command]
   const [file = '', ...rest] = limited
   const child = spawn(file, rest, {
     cwd: directory,
@@ -189,6 +192,7 @@ export const startPatchbay = async ({
   directory = temporaryDirectory(),
   env = {},
   maxFiles,
+  group,
 }: StartOptions = {}): Promise<Patchbay> => {
   const port = Number(env.PATCHBAY_PORT ?? (await freePort()))
   const given = {
@@ -197,7 +201,7 @@ export const startPatchbay = async ({
     PATCHBAY_LOG_LEVEL: 'warn',
     ...env,
   }
-  const server = startCommand(['serve'], { directory, env: given, maxFiles })
+  const server = startCommand(['serve'], { directory, env: given, maxFiles, group })
   await server.said('Patchbay is ready')
   return {
     ...server,

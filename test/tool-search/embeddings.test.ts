@@ -1,19 +1,19 @@
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
-import { createToolEmbeddings } from '../../src/tool-search/embeddings/tool-embeddings.ts'
+import { createToolEmbeddings, type EmbeddingLimits } from '../../src/tool-search/embeddings/tool-embeddings.ts'
 import { fuseOrders } from '../../src/tool-search/tool-search.ts'
 import { type Answerer, answerJson, startFakeApi } from '../support/fake-api.ts'
 
 const Asked = z.object({ input: z.array(z.string()) })
 
-const start = async (answer: Answerer) => {
+const start = async (answer: Answerer, limits: Partial<EmbeddingLimits> = {}) => {
   const endpoint = await startFakeApi(answer)
   const logged: string[] = []
   const embeddings = createToolEmbeddings({
     settings: { url: `${endpoint.origin}/v1/embeddings?api-key=hush`, model: 'small', key: 'hush-hush' },
     logger: { warn: (details, message) => void logged.push(`${JSON.stringify(details)} ${message}`) },
-    limits: { pauseMs: 0 },
+    limits: { pauseMs: 0, ...limits },
   })
   onTestFinished(async () => {
     await embeddings.close()
@@ -62,6 +62,20 @@ describe('embeddings of tools', () => {
     const texts = endpoint.seen.flatMap(({ body }) => Asked.parse(JSON.parse(body)).input)
     const ofTools = texts.filter(text => text.startsWith('tool'))
     expect(ofTools).toEqual([...new Set(ofTools)])
+  })
+
+  it('that do not fit in the memory are left out, and the log says why', async () => {
+    const { endpoint, embeddings, logged } = await start(answerByNumber, { maxBytes: 5_000 })
+    const large = embeddings.prepare(makeTools(101))
+    await vi.waitFor(() => expect(logged).toHaveLength(1))
+    expect(logged[0]).toMatch(
+      /the embeddings of 101 tools need 21\.4 kB of memory, and there are 5 kB.*PATCHBAY_MEMORY_MB/,
+    )
+    expect(await large.find('50', () => true)).toBeUndefined()
+    const small = embeddings.prepare(makeTools(10))
+    await vi.waitFor(async () => expect(await small.find('5', () => true)).toBeDefined())
+    const asked = endpoint.seen.flatMap(({ body }) => Asked.parse(JSON.parse(body)).input)
+    expect(asked.filter(text => text.startsWith('tool'))).toHaveLength(16 + 10)
   })
 
   it('are mentioned in the log once if the endpoint fails, without the key, the URL or the query', async () => {

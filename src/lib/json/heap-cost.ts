@@ -8,7 +8,9 @@ import type { ResultDocument } from './result-document.ts'
 
 /** Returns the share of this thread's heap limit in bytes, and at most `mostBytes`. */
 export const shareOfHeap = (share: number, mostBytes: number): number =>
-  Math.min(mostBytes, (resourceLimits.maxOldGenerationSizeMb ?? Number.POSITIVE_INFINITY) * 1_024 * 1_024 * share)
+  Math.floor(
+    Math.min(mostBytes, (resourceLimits.maxOldGenerationSizeMb ?? Number.POSITIVE_INFINITY) * 1_024 * 1_024 * share),
+  )
 
 /**
  * Maximum heap size of a parsed result. 10 MB of real records take at most a third of the larger value. A worker also

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
+import { formatBytes, formatNumber } from '../../lib/kernel/format.ts'
 import { mapInTurns } from '../../lib/worker/pause.ts'
 import { MAX_QUERY_CHARACTERS } from '../ranking/tool-index.ts'
 import { type ToolText, textOfTool } from '../ranking/tool-words.ts'
@@ -30,6 +31,9 @@ const USUAL_LIMITS: EmbeddingLimits = {
   // Enough for 20,000 tools with 1,536 numbers each.
   maxBytes: 128 * 1_024 * 1_024,
 }
+
+/** The embeddings of a server's tools do not fit in the memory. */
+class TooManyToolsError extends EmbeddingError {}
 
 type ToolEmbeddingsParts = {
   settings: EmbeddingSettings
@@ -62,7 +66,7 @@ export const createToolEmbeddings = ({ settings, logger, limits }: ToolEmbedding
     if (isClosed || performance.now() - loggedAt < LOG_EVERY_MS) return
     loggedAt = performance.now()
     const reason = error instanceof EmbeddingError ? error.message : 'unknown reason'
-    logger.warn({ reason }, 'the embeddings endpoint failed, so tools are found by words only')
+    logger.warn({ reason }, 'there are no embeddings, so tools are found by words only')
   }
 
   /** Creates a function that requests embeddings. After a failure, it sends no requests for `pauseMs`. */
@@ -100,6 +104,11 @@ export const createToolEmbeddings = ({ settings, logger, limits }: ToolEmbedding
     if (texts.size === 0) return undefined
     const found = await askForTools([...texts.values()])
     if (found === undefined) return undefined
+    const neededBytes = tools.length * ((found[0]?.byteLength ?? 0) + BYTES_BESIDES)
+    if (neededBytes > maxBytes) {
+      const needed = `the embeddings of ${formatNumber(tools.length)} tools need ${formatBytes(neededBytes)} of memory`
+      throw new TooManyToolsError(`${needed}, and there are ${formatBytes(maxBytes)}; raise PATCHBAY_MEMORY_MB`)
+    }
     for (const [at, key] of [...texts.keys()].entries()) vectors.set(key, found[at])
     return next
   }
@@ -141,14 +150,16 @@ export const createToolEmbeddings = ({ settings, logger, limits }: ToolEmbedding
           next = await inTurn(() => fillSome(tools, places, from))
         }
       }
+      const resumeLater = (): void => {
+        notBefore = performance.now() + pauseMs
+      }
       const beginFilling = (): void => {
         if (performance.now() < notBefore) return
         notBefore = Number.POSITIVE_INFINITY
-        void fill()
-          .catch(noteFault)
-          .finally(() => {
-            notBefore = performance.now() + pauseMs
-          })
+        void fill().then(resumeLater, (error: unknown) => {
+          noteFault(error)
+          if (!(error instanceof TooManyToolsError)) resumeLater()
+        })
       }
       beginFilling()
 
