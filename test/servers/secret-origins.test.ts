@@ -162,6 +162,28 @@ describe.each(databasesOfRun)('a secret, on $kind', kind => {
     expect(['initialize', 'server/discover'].map(method => evilUpstream.timesAsked('up', method))).toEqual([0, 0])
   })
 
+  it('is not passed through to an MCP server that is moved to another origin', async () => {
+    const { id, uuid } = z
+      .object({ id: z.string(), uuid: z.string() })
+      .parse(
+        (await admin.expectOk('POST', '/servers', { name: 'Pass', access: 'public', presentation: 'passthrough' }))
+          .body,
+      )
+    await admin.expectOk('PUT', at(id), { value: SECRET, secret: true })
+    await admin.expectOk('PUT', at(id, 'host'), { value: carrier.origin })
+    const headers = { 'x-token': '{{carrier_token}}' }
+    const upstream = { name: 'up', transport: 'http', url: '{{host}}/up', headers }
+    const { id: upstreamId } = await admin.create(`/servers/${id}/upstreams`, upstream)
+    const pass = () => fetch(`${patchbay.origin}/s/${uuid}`, { method: 'POST', body: '{}' })
+    expect((await pass()).status).toBe(200)
+    expect(carrier.seen.at(-1)).toMatchObject({ headers: { 'x-token': SECRET } })
+    await builder.expectOk('PUT', at(id, 'host'), { value: evil.origin })
+    expect(await (await pass()).text()).toContain(refusalAt(evil.origin))
+    const moved = { url: evil.origin, urls: [carrier.origin] }
+    expect(await builder.send('PATCH', `/upstreams/${upstreamId}`, moved)).toMatchObject({ status: 400 })
+    expect(isLeaked()).toBe(false)
+  })
+
   it('that a builder stored is theirs to bind first, and later values of others do not go there', async () => {
     const { serverId, toolkitId } = await makeServer(admin, [])
     expect((await put(builder, serverId, { value: 'a bait', secret: true })).body).toMatchObject({ origins: null })

@@ -36,9 +36,11 @@ const usesOfUpstream = (config: UpstreamConfig, find: FindGlobal): KeyUse[] => {
   const compiled = compileConfig(config)
   if (!compiled.ok || config.transport === 'stdio') return []
   const { globals, listOrigins } = compiled.value
-  const found = listOrigins(key => find(key)?.value)
-  const origins = found.length === 0 ? undefined : found
-  return [...globals].map(key => ({ key, path: 'url', origins, isBaseUrl: false }))
+  // Each URL is a use of its own, because the upstream needs all of them.
+  const origins = new Set(listOrigins(key => find(key)?.value))
+  return [...globals].flatMap(key =>
+    [...origins].map(origin => ({ key, path: 'url', origins: [origin], isBaseUrl: false })),
+  )
 }
 
 /** Lists every use of a server's globals. */
