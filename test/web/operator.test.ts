@@ -120,7 +120,7 @@ describe('the system status page', () => {
 
   it('reports a database that is not responding', async () => {
     const { db } = patchbay.services
-    const query = vi.spyOn(db, '$queryRaw').mockRejectedValue(new Error('gone'))
+    const query = vi.spyOn(db, 'probe').mockRejectedValue(new Error('gone'))
     const { status, html } = await createPageBrowser(patchbay.origin).get('/status')
     query.mockRestore()
     expect([status, textOf(html).includes('The database is not responding')]).toEqual([503, true])
