@@ -56,7 +56,7 @@ const rowsBefore = (origin: string): string => {
     insert('User', { id: 'ada', email: 'ada@example.com', passwordHash: '' }),
     insert('Organization', { id: 'carriers', name: 'Carriers' }),
     insert('Membership', { id: 'm', organizationId: 'carriers', userId: 'ada', role: 'owner' }),
-    insert('Server', { id: SERVER_ID, organizationId: 'carriers', ownerId: 'ada', name: 'Desk' }),
+    insert('Server', { id: SERVER_ID, organizationId: 'carriers', ownerId: 'ada', name: 'Desk', access: 'organization' }),
     insert('Toolkit', { id: 'kit', organizationId: 'carriers', title: 'Kit' }),
     insert('ToolkitUse', { id: 'use', serverId: SERVER_ID, toolkitId: 'kit' }),
     insert('Tool', { id: 'track', toolkitId: 'kit', name: 'track', definition: JSON.stringify(definition) }),
