@@ -9,6 +9,8 @@ export type DatabaseProxy = {
   refuse: () => Promise<void>
   /** Keeps all connections open and accepts new ones, but passes nothing on. */
   freeze: () => Promise<void>
+  /** Passes nothing on for the connections that are open, but accepts new ones, as after a failover. */
+  loseConnections: () => void
   restore: () => Promise<void>
   close: () => Promise<void>
 }
@@ -51,6 +53,9 @@ export const startDatabaseProxy = async (databaseUrl: string): Promise<DatabaseP
     refuse,
     freeze: async () => {
       isFrozen = true
+      for (const socket of sockets) socket.unpipe().pause()
+    },
+    loseConnections: () => {
       for (const socket of sockets) socket.unpipe().pause()
     },
     restore: async () => {

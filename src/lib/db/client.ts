@@ -42,7 +42,13 @@ const OPTIONS = {
   errorFormat: 'minimal',
 } as const
 
-const createClient = async (target: DatabaseTarget): Promise<PrismaClient> => {
+/**
+ * After this time without a result a query fails and its connection is closed, because a connection that a failover or
+ * a firewall cut off would otherwise hang until TCP gives up. More than any query takes.
+ */
+const QUERY_TIMEOUT_MS = 30_000
+
+const createClient = async (target: DatabaseTarget, queryTimeoutMs: number): Promise<PrismaClient> => {
   // Loads only the client that is needed, because each one has a query compiler of several megabytes.
   if (target.kind === 'sqlite') {
     const [{ PrismaClient }, { sqliteAdapterFactory }] = await Promise.all([
@@ -55,7 +61,7 @@ const createClient = async (target: DatabaseTarget): Promise<PrismaClient> => {
     import('./generated/postgresql/client.ts'),
     import('@prisma/adapter-pg'),
   ])
-  const client = new PrismaClient({ adapter: new PrismaPg(toPgConfig(target)), ...OPTIONS })
+  const client = new PrismaClient({ adapter: new PrismaPg({ ...toPgConfig(target), query_timeout: queryTimeoutMs }), ...OPTIONS })
   // This client is generated from the same models and only adds features (skipDuplicates, more isolation levels).
   return client as unknown as PrismaClient
 }
@@ -64,9 +70,9 @@ const createClient = async (target: DatabaseTarget): Promise<PrismaClient> => {
  * Opens a migrated database. If the database itself fails, queries throw an AppError: `unavailable` (the message says
  * whether it is busy, unreachable or damaged) or `storage_full`.
  */
-export const openDatabase = (target: DatabaseTarget): Promise<OpenDatabase> =>
+export const openDatabase = (target: DatabaseTarget, queryTimeoutMs = QUERY_TIMEOUT_MS): Promise<OpenDatabase> =>
   namingFailures(target, async () => {
-    const client = await createClient(target)
+    const client = await createClient(target, queryTimeoutMs)
     try {
       await client.$connect()
       await client.$queryRaw`SELECT 1` // PostgreSQL's pool connects on the first query

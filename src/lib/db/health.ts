@@ -103,7 +103,7 @@ export const createDatabaseHealth = ({ db, notices }: { db: OpenDatabase; notice
     report,
     /**
      * Runs `work`. Throws DatabaseFailure `unreachable` as soon as the database is known to be unreachable, because a
-     * query on a dead connection would wait for minutes.
+     * query on a dead connection would wait for half a minute.
      */
     whileReachable: async <T>(work: () => Promise<T>): Promise<T> => {
       if (notices.has('database_unreachable')) throw databaseUnreachable()

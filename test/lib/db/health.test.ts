@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type OpenDatabase, openDatabase } from '../../../src/lib/db/client.ts'
 import { createDatabaseHealth, type DatabaseHealth } from '../../../src/lib/db/health.ts'
 import { createNotices, type Notices } from '../../../src/lib/process/notices.ts'
+import { startDatabaseProxy } from '../../support/database-proxy.ts'
 import { databaseKinds, type TestDatabase } from '../../support/databases.ts'
 
 const POOL_SIZE = 10
@@ -50,6 +51,18 @@ describe.each(databaseKinds.filter(({ kind }) => kind === 'postgresql'))('the he
     release()
     await holder
     expect(await Promise.all(waiting)).toEqual(waiting.map(() => 0))
+  })
+
+  it('recovers from connections that are lost without a word', async () => {
+    const proxy = await startDatabaseProxy(database.url)
+    const target = { kind: 'postgresql', url: proxy.url } as const
+    const other = await openDatabase(target, 500)
+    proxy.loseConnections()
+    const failures = await Promise.allSettled([other.organization.count()])
+    expect(failures).toMatchObject([{ status: 'rejected', reason: { name: 'AppError', fault: 'unreachable' } }])
+    expect(await other.organization.count()).toBe(0)
+    await other.close()
+    await proxy.close()
   })
 
   it('is bad once the database is gone', async () => {
