@@ -13,7 +13,7 @@ export const JOBS = {
     load: async () => (await import('../tools/lint/read-catalogue.ts')).createCatalogueReader(),
     timeLimitMs: 60_000,
   },
-  /** Searching 10 MB usually takes a tenth of a second, and three seconds if secrets and text were made to be slow. */
+  /** Searching 10 MB usually takes a tenth of a second, and three seconds if secrets and text are crafted to be slow. */
   'find-secrets': {
     load: async () => (await import('../results/mask/masking-job.ts')).runFindSecretsJob,
     timeLimitMs: 5_000,

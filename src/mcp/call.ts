@@ -8,7 +8,7 @@ import type { RequestId, RequestMessage } from './message.ts'
 import type { RpcResponse } from './rpc-response.ts'
 
 /**
- * The context of a running request. Whoever sends its response ends its `releases` afterwards.
+ * The context of a running request. The sender of its response ends its `releases` afterwards.
  * A client that cancels the request gets no response.
  */
 export type Call = CallContext & {

@@ -129,7 +129,7 @@ export const createNameResolver = ({
   const query = (name: string, { creator, group }: Tenant): Promise<DnsAnswer> =>
     queries.run(name, async () => {
       const answer = await queryAddresses(name, { servers, deadlineMs })
-      // Whoever has names whose servers are silent shares half of all lookups with others of the kind.
+      // Creators whose name servers are silent share half of all lookups.
       if (answer.kind === 'silent') queue.markSlow(creator ?? group)
       const ttl = cacheMsOf(answer)
       // An entry with a TTL of 0 would never expire.

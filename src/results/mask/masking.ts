@@ -13,7 +13,7 @@ const MASK = '•••'
 const MASK_BYTE = '*'
 /**
  * Strings and UTF-8 of at least this length are searched in the worker pool. A search of this length takes less than
- * 1 ms, and 20 ms if it was made to be slow.
+ * 1 ms, and 20 ms if it is crafted to be slow.
  */
 const LONG_TEXT = 64 * 1_024
 
