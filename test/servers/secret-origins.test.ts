@@ -140,6 +140,45 @@ describe.each(databasesOfRun)('a secret, on $kind', kind => {
     expect(isLeaked()).toBe(false)
   })
 
+  it('does not get its origins from a binding of a builder when an admin saves something else', async () => {
+    const { serverId, toolkitId } = await makeServer(admin, [])
+    const based = tool('based', '{{url:base}}/x')
+    const { id: toolId } = await builder.create(`/toolkits/${toolkitId}/tools`, based)
+    const bindings = { ...BOUND, base: { source: 'server', value: 'm' } }
+    const early = { toolId, name: 'early', bindings: { ...bindings, token: { source: 'server', value: 'other' } } }
+    const { id } = await builder.create(`/servers/${serverId}/instances`, early)
+    await admin.expectOk('PUT', at(serverId), { value: SECRET, secret: true })
+    await admin.expectOk('PUT', at(serverId, 'other'), { value: SECRET, secret: true })
+    const late = { toolId, name: 'late', bindings }
+    expect(await builder.send('POST', `/servers/${serverId}/instances`, late)).toMatchObject({
+      status: 400,
+      body: { errors: [{ path: 'bindings.token', message: refusalAt('an unknown origin') }] },
+    })
+    await builder.expectOk('PUT', at(serverId, 'm'), { value: evil.origin })
+    await admin.expectOk('PATCH', `/instances/${id}`, { description: 'Tracks', bindings: early.bindings })
+    expect(await originsOf(serverId, 'other')).toBeNull()
+    expect(await call(admin, id)).toContain(`other may not be sent to ${evil.origin}`)
+    expect(isLeaked()).toBe(false)
+    await admin.expectOk('PATCH', `/instances/${id}`, { bindings })
+    expect(await originsOf(serverId)).toEqual([evil.origin])
+  })
+
+  it('does not get its origins from the headers of an MCP server that an admin enables or changes', async () => {
+    const { serverId } = await makeServer(admin, [])
+    const headers = { 'x-key': '{{carrier_token}}' }
+    const upstream = { name: 'up', transport: 'http', url: '{{m}}/up', headers, enabled: false }
+    const { id } = await builder.create(`/servers/${serverId}/upstreams`, upstream)
+    await admin.expectOk('PUT', at(serverId), { value: SECRET, secret: true })
+    const another = { ...upstream, name: 'another', url: '{{n}}/up' }
+    expect(await builder.send('POST', `/servers/${serverId}/upstreams`, another)).toMatchObject({ status: 400 })
+    await builder.expectOk('PUT', at(serverId, 'm'), { value: evil.origin })
+    await admin.expectOk('PATCH', `/upstreams/${id}`, { timeoutMs: 5_000 })
+    await admin.expectOk('PATCH', `/upstreams/${id}`, { enabled: true, headers: { ...headers, 'x-more': 'yes' } })
+    expect(await originsOf(serverId)).toBeNull()
+    await admin.expectOk('PATCH', `/upstreams/${id}`, { headers: { 'x-other': '{{carrier_token}}' } })
+    expect(await originsOf(serverId)).toEqual([evil.origin])
+  })
+
   it('is not sent to an MCP server of another origin', async () => {
     const { serverId } = await makeDesk()
     const upstream = {
