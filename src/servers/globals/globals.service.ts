@@ -16,7 +16,7 @@ import { assertGlobalMayChange } from '../../upstreams/global-uses.ts'
 import { explainSecretAtRisk, findSecretAtRisk, GLOBAL_KEY } from '../bindings/bindings.ts'
 import { forgetBoundOrigins, MAX_ORIGINS } from '../origins/bound-origins.store.ts'
 import { mayChangeOrigins, originsByOf } from '../origins/origin-rights.ts'
-import { findBoundOrigins, listOriginsInUse } from '../origins/secret-origins.ts'
+import { findBoundOrigins } from '../origins/secret-origins.ts'
 import type { Global, Server } from '../server.ts'
 import { auditGlobal, auditOrigins } from '../server-audit.ts'
 import { getServerFor, type ServerServiceParts } from '../servers.service.ts'
@@ -206,11 +206,11 @@ export const createGlobalService = ({ db, changes, sealing }: ServerServiceParts
     return orThrow(await store.findGlobal(db, serverId, key), globalNotFound)
   },
 
-  /** Returns the origins to which tools and MCP servers would send a value with this key. */
-  listUsedOrigins: async (actor: Actor, serverId: string, key: string): Promise<string[]> => {
+  /** Returns the origins that a new secret with this key would get if the actor stored it without any. */
+  listSuggestedOrigins: async (actor: Actor, serverId: string, key: string): Promise<string[]> => {
     if (key === '') return []
-    await getServerFor(db, actor, serverId, 'build')
-    return (await listOriginsInUse(db, serverId, sealing)).originsOf(key)
+    const server = await getServerFor(db, actor, serverId, 'build')
+    return findBoundOrigins(db, { actor, server, sealing }, key)
   },
 
   putGlobal: (
