@@ -305,13 +305,25 @@ describe.each(databasesOfRun)('a secret, on $kind', kind => {
     await admin.create(`/servers/${serverId}/upstreams`, { name: 'up', ...upstream })
     await admin.expectOk('PUT', at(serverId, 'unused'), { value: SECRET, secret: true })
     const before = { origins: [], originsBy: 'pending', storedBy: null } as const
-    await patchbay.db.global.updateMany({ where: { serverId }, data: before })
+    const altered = await makeDesk()
+    await admin.expectOk('PUT', at(altered.serverId, 'base'), { value: carrier.origin, secret: true })
+    expect(await altered.add(admin, tool('based', '{{url:base}}/x'), { base: { source: 'server' } })).toMatchObject({
+      status: 201,
+    })
+    await patchbay.db.global.updateMany({
+      where: { serverId: altered.serverId, key: 'base' },
+      data: { value: 'bm9uc2Vuc2U=' },
+    })
+    const serverIds = { in: [serverId, altered.serverId] }
+    await patchbay.db.global.updateMany({ where: { serverId: serverIds }, data: before })
     const upgraded = await patchbay.another()
     try {
       expect(await originsOf(serverId)).toEqual([carrier.origin])
       expect(await originsOf(serverId, 'second')).toEqual([carrier.origin])
       expect(await originsOf(serverId, 'third')).toEqual(['https://mcp.example.com'])
       expect(await originsOf(serverId, 'unused')).toBeNull()
+      expect(await originsOf(altered.serverId)).toEqual([carrier.origin])
+      expect(await originsOf(altered.serverId, 'base')).toBeNull()
       const there = createApiClient(upgraded.origin, builder.token)
       for (const id of [instanceId, WithId.parse(body).id]) {
         expect(await call(there, id)).not.toContain('isError')

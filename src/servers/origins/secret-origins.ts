@@ -3,7 +3,7 @@ import type { Transaction } from '../../lib/db/client.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { mayRole } from '../../lib/kernel/roles.ts'
 import { isAmongOrigins } from '../../lib/outbound/credentials.ts'
-import type { Sealing } from '../../lib/process/sealing.ts'
+import { SealError, type Sealing } from '../../lib/process/sealing.ts'
 import { findRole } from '../../tenancy/members.store.ts'
 import { checkDefinition } from '../../tools/tool-definition.ts'
 import { compileConfig, keysOfConfig } from '../../upstreams/config/resolve-config.ts'
@@ -18,12 +18,26 @@ import { listBoundOrigins, MAX_ORIGINS, noteBoundOrigins } from './bound-origins
 import { mayChooseOrigins, originsByOf } from './origin-rights.ts'
 import { type FindGlobal, type KeyUse, listKeyUses } from './tool-origins.ts'
 
-/** Returns a lookup of globals that decrypts a secret only when it is asked for. */
+/** Returns the value of a global. Returns undefined if it is a secret that cannot be decrypted. */
+const findValue = (global: Global, sealing: Sealing): string | undefined => {
+  try {
+    return openGlobal(global, sealing)
+  } catch (error) {
+    if (error instanceof SealError) return undefined
+    throw error
+  }
+}
+
+/**
+ * Returns a lookup of globals that decrypts a secret only when it is asked for. A secret that cannot be decrypted counts
+ * as missing.
+ */
 export const createGlobalLookup = (globals: readonly Global[], sealing: Sealing): FindGlobal => {
   const byKey = new Map(globals.map(global => [global.key, global]))
   return key => {
     const global = byKey.get(key)
-    return global && { value: openGlobal(global, sealing), isSecret: global.isSecret }
+    const value = global && findValue(global, sealing)
+    return value === undefined ? undefined : { value, isSecret: global?.isSecret === true }
   }
 }
 
