@@ -274,6 +274,9 @@ describe.each(databasesOfRun)('a secret, on $kind', kind => {
     [{ origins: ['https://api.example.com/path'] }, 'origins[0]'],
     [{ origins: ['https://*.com'] }, 'origins[0]'],
     [{ origins: ['https://*'] }, 'origins[0]'],
+    [{ origins: ['https://*.*.example.com'] }, 'origins[0]'],
+    [{ origins: ['https://a*.example.com'] }, 'origins[0]'],
+    [{ origins: ['https://*.com:8443'] }, 'origins[0]'],
     [{ origins: ['ftp://example.com'] }, 'origins[0]'],
     [{}, 'value'],
     [{ secret: false, origins: [] }, 'origins'],
@@ -292,6 +295,27 @@ describe.each(databasesOfRun)('a secret, on $kind', kind => {
     const bindings = { tenant: { source: 'server' } }
     expect(await add(admin, { name: 'hosted', method: 'GET', url }, bindings)).toMatchObject({ status: 201 })
     expect(await originsOf(serverId, 'tenant')).toEqual(['http://*.example.com:8080'])
+  })
+
+  it('in a short host keeps its pattern when it is saved again, and a whole host never becomes one', async () => {
+    const { serverId, add } = await makeDesk()
+    const bindHost = async (key: string, url: string) => {
+      await admin.expectOk('PUT', at(serverId, key), { value: 'canary', secret: true })
+      const bindings = { [key]: { source: 'server' } }
+      expect(await add(admin, { name: key, method: 'GET', url }, bindings)).toMatchObject({ status: 201 })
+    }
+    await bindHost('tenant', 'https://{{tenant}}.internal/')
+    const origins = ['https://*.internal', 'https://any-label-of-the-host.example.com']
+    expect(await admin.expectOk('PUT', at(serverId, 'tenant'), { origins })).toMatchObject({ body: { origins } })
+    const wider = { origins: ['https://*.internal', 'https://*.test'] }
+    expect(await admin.send('PUT', at(serverId, 'tenant'), wider)).toMatchObject({
+      status: 400,
+      body: { errors: [{ path: 'origins[1]' }] },
+    })
+    await bindHost('host', 'https://{{host}}/')
+    await bindHost('port', 'https://{{port}}:8443/')
+    expect(await originsOf(serverId, 'host')).toBeNull()
+    expect(await originsOf(serverId, 'port')).toBeNull()
   })
 
   it('stored before secrets had origins keeps those of the tools and MCP servers that use it', async () => {

@@ -10,6 +10,7 @@ import {
   MAX_SECRETS_BYTES,
 } from '../../lib/kernel/limits.ts'
 import { orThrow } from '../../lib/kernel/missing.ts'
+import { isNarrowPattern } from '../../lib/outbound/credentials.ts'
 import type { Sealing } from '../../lib/process/sealing.ts'
 import { checkDefinition } from '../../tools/tool-definition.ts'
 import { assertGlobalMayChange } from '../../upstreams/global-uses.ts'
@@ -83,6 +84,17 @@ const assertOriginCount = (origins: readonly string[]): void => {
   throw new AppError('limit_exceeded', `A secret can have at most ${MAX_ORIGINS} origins.`)
 }
 
+/** Throws if a pattern is too wide to be chosen. Those that a binding has set can be sent back. */
+const assertNarrow = (origins: readonly string[], existing: Global | undefined): void => {
+  const stored = existing?.isSecret ? existing.origins : undefined
+  const index = origins.findIndex(one => !isNarrowPattern(one) && stored?.includes(one) !== true)
+  if (index === -1) return
+  const detail = 'must have one * at most, and spell out the last two names of the host'
+  throw new AppError('invalid_request', `The origin ${origins[index]} ${detail}.`, {
+    errors: [{ path: `origins[${index}]`, message: detail }],
+  })
+}
+
 const chosenOrigins = (
   { actor, server }: By,
   wanted: readonly string[] | null,
@@ -149,6 +161,7 @@ const putGlobalIn = async (
   if (origins !== undefined && origins !== null && !isSecret) {
     throw invalid('origins', 'Only a secret has origins.', 'are only for secrets')
   }
+  assertNarrow(origins ?? [], existing)
   if (value === undefined) {
     if (!existing?.isSecret || !isSecret || origins === undefined)
       throw invalid('value', 'Enter a value.', 'is required')
