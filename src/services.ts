@@ -80,7 +80,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
   const { documents, connectionLimits, responseCache, embeddingLimits, hashingCost } = options
   const { db, sealing } = await openInstallation(settings)
   lifecycle.onClose(() => db.close())
-  await setFirstOrigins({ db, sealing })
+  await setFirstOrigins({ db, sealing, logger })
   const notices = createNotices(logger)
   lifecycle.onClose(watchFileDescriptors(notices).close)
   const databaseHealth = createDatabaseHealth({ db, notices })

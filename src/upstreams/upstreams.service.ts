@@ -31,7 +31,12 @@ export type ServersOfUpstreams = {
   getServerFor: GetServerFor<NamedServer & { presentation: string }>
   listGlobals: (tx: Transaction, serverId: string) => Promise<readonly { key: string; isSecret: boolean }[]>
   /** Settles where the secrets of a configuration may be sent. Returns an error for each that may not. */
-  settleOrigins: (tx: Transaction, actor: Actor, serverId: string, config: UpstreamConfig) => Promise<FieldError[]>
+  settleOrigins: (
+    tx: Transaction,
+    actor: Actor,
+    serverId: string,
+    configs: { config: UpstreamConfig; before: UpstreamConfig | undefined },
+  ) => Promise<FieldError[]>
 }
 
 type UpstreamServiceParts = {
@@ -109,9 +114,9 @@ export const createUpstreamService = ({
     tx: Transaction,
     actor: Actor,
     serverId: string,
-    config: UpstreamConfig,
+    configs: { config: UpstreamConfig; before: UpstreamConfig | undefined },
   ): Promise<void> => {
-    const errors = await servers.settleOrigins(tx, actor, serverId, config)
+    const errors = await servers.settleOrigins(tx, actor, serverId, configs)
     if (errors.length > 0) throw refuse(errors)
   }
 
@@ -155,7 +160,7 @@ export const createUpstreamService = ({
           const config = assertConfig(checkInput(requested, { maxTimeoutMs }))
           assertToolAnswers(toolAnswers)
           await assertNoSecretAtRisk(tx, serverId, config)
-          await assertOrigins(tx, actor, serverId, config)
+          await assertOrigins(tx, actor, serverId, { config, before: undefined })
           await assertRoom(tx, serverId)
           const made = await store.createUpstream(tx, serverId, {
             name,
@@ -222,7 +227,7 @@ export const createUpstreamService = ({
           await assertNoSecretAtRisk(tx, before.serverId, wanted.config)
           const isUsedAnew = wanted.isEnabled && !before.isEnabled
           if (isUsedAnew || !isDeepStrictEqual(before.config, wanted.config)) {
-            await assertOrigins(tx, actor, before.serverId, wanted.config)
+            await assertOrigins(tx, actor, before.serverId, { config: wanted.config, before: before.config })
           }
           const after = await store.updateUpstream(tx, id, wanted)
           const auth = { before: before.config.auth, requested: requested.auth, after: wanted.config.auth }

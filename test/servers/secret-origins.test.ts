@@ -140,6 +140,45 @@ describe.each(databasesOfRun)('a secret, on $kind', kind => {
     expect(isLeaked()).toBe(false)
   })
 
+  it('does not get its origins from a binding of a builder when an admin saves something else', async () => {
+    const { serverId, toolkitId } = await makeServer(admin, [])
+    const based = tool('based', '{{url:base}}/x')
+    const { id: toolId } = await builder.create(`/toolkits/${toolkitId}/tools`, based)
+    const bindings = { ...BOUND, base: { source: 'server', value: 'm' } }
+    const early = { toolId, name: 'early', bindings: { ...bindings, token: { source: 'server', value: 'other' } } }
+    const { id } = await builder.create(`/servers/${serverId}/instances`, early)
+    await admin.expectOk('PUT', at(serverId), { value: SECRET, secret: true })
+    await admin.expectOk('PUT', at(serverId, 'other'), { value: SECRET, secret: true })
+    const late = { toolId, name: 'late', bindings }
+    expect(await builder.send('POST', `/servers/${serverId}/instances`, late)).toMatchObject({
+      status: 400,
+      body: { errors: [{ path: 'bindings.token', message: refusalAt('an unknown origin') }] },
+    })
+    await builder.expectOk('PUT', at(serverId, 'm'), { value: evil.origin })
+    await admin.expectOk('PATCH', `/instances/${id}`, { description: 'Tracks', bindings: early.bindings })
+    expect(await originsOf(serverId, 'other')).toBeNull()
+    expect(await call(admin, id)).toContain(`other may not be sent to ${evil.origin}`)
+    expect(isLeaked()).toBe(false)
+    await admin.expectOk('PATCH', `/instances/${id}`, { bindings })
+    expect(await originsOf(serverId)).toEqual([evil.origin])
+  })
+
+  it('does not get its origins from the headers of an MCP server that an admin enables or changes', async () => {
+    const { serverId } = await makeServer(admin, [])
+    const headers = { 'x-key': '{{carrier_token}}' }
+    const upstream = { name: 'up', transport: 'http', url: '{{m}}/up', headers, enabled: false }
+    const { id } = await builder.create(`/servers/${serverId}/upstreams`, upstream)
+    await admin.expectOk('PUT', at(serverId), { value: SECRET, secret: true })
+    const another = { ...upstream, name: 'another', url: '{{n}}/up' }
+    expect(await builder.send('POST', `/servers/${serverId}/upstreams`, another)).toMatchObject({ status: 400 })
+    await builder.expectOk('PUT', at(serverId, 'm'), { value: evil.origin })
+    await admin.expectOk('PATCH', `/upstreams/${id}`, { timeoutMs: 5_000 })
+    await admin.expectOk('PATCH', `/upstreams/${id}`, { enabled: true, headers: { ...headers, 'x-more': 'yes' } })
+    expect(await originsOf(serverId)).toBeNull()
+    await admin.expectOk('PATCH', `/upstreams/${id}`, { headers: { 'x-other': '{{carrier_token}}' } })
+    expect(await originsOf(serverId)).toEqual([evil.origin])
+  })
+
   it('is not sent to an MCP server of another origin', async () => {
     const { serverId } = await makeDesk()
     const upstream = {
@@ -235,6 +274,9 @@ describe.each(databasesOfRun)('a secret, on $kind', kind => {
     [{ origins: ['https://api.example.com/path'] }, 'origins[0]'],
     [{ origins: ['https://*.com'] }, 'origins[0]'],
     [{ origins: ['https://*'] }, 'origins[0]'],
+    [{ origins: ['https://*.*.example.com'] }, 'origins[0]'],
+    [{ origins: ['https://a*.example.com'] }, 'origins[0]'],
+    [{ origins: ['https://*.com:8443'] }, 'origins[0]'],
     [{ origins: ['ftp://example.com'] }, 'origins[0]'],
     [{}, 'value'],
     [{ secret: false, origins: [] }, 'origins'],
@@ -255,6 +297,27 @@ describe.each(databasesOfRun)('a secret, on $kind', kind => {
     expect(await originsOf(serverId, 'tenant')).toEqual(['http://*.example.com:8080'])
   })
 
+  it('in a short host keeps its pattern when it is saved again, and a whole host never becomes one', async () => {
+    const { serverId, add } = await makeDesk()
+    const bindHost = async (key: string, url: string) => {
+      await admin.expectOk('PUT', at(serverId, key), { value: 'canary', secret: true })
+      const bindings = { [key]: { source: 'server' } }
+      expect(await add(admin, { name: key, method: 'GET', url }, bindings)).toMatchObject({ status: 201 })
+    }
+    await bindHost('tenant', 'https://{{tenant}}.internal/')
+    const origins = ['https://*.internal', 'https://any-label-of-the-host.example.com']
+    expect(await admin.expectOk('PUT', at(serverId, 'tenant'), { origins })).toMatchObject({ body: { origins } })
+    const wider = { origins: ['https://*.internal', 'https://*.test'] }
+    expect(await admin.send('PUT', at(serverId, 'tenant'), wider)).toMatchObject({
+      status: 400,
+      body: { errors: [{ path: 'origins[1]' }] },
+    })
+    await bindHost('host', 'https://{{host}}/')
+    await bindHost('port', 'https://{{port}}:8443/')
+    expect(await originsOf(serverId, 'host')).toBeNull()
+    expect(await originsOf(serverId, 'port')).toBeNull()
+  })
+
   it('stored before secrets had origins keeps those of the tools and MCP servers that use it', async () => {
     const { serverId, instanceId, add } = await makeDesk()
     await admin.expectOk('PUT', at(serverId, 'base'), { value: `${carrier.origin}/v1` })
@@ -266,13 +329,25 @@ describe.each(databasesOfRun)('a secret, on $kind', kind => {
     await admin.create(`/servers/${serverId}/upstreams`, { name: 'up', ...upstream })
     await admin.expectOk('PUT', at(serverId, 'unused'), { value: SECRET, secret: true })
     const before = { origins: [], originsBy: 'pending', storedBy: null } as const
-    await patchbay.db.global.updateMany({ where: { serverId }, data: before })
+    const altered = await makeDesk()
+    await admin.expectOk('PUT', at(altered.serverId, 'base'), { value: carrier.origin, secret: true })
+    expect(await altered.add(admin, tool('based', '{{url:base}}/x'), { base: { source: 'server' } })).toMatchObject({
+      status: 201,
+    })
+    await patchbay.db.global.updateMany({
+      where: { serverId: altered.serverId, key: 'base' },
+      data: { value: 'bm9uc2Vuc2U=' },
+    })
+    const serverIds = { in: [serverId, altered.serverId] }
+    await patchbay.db.global.updateMany({ where: { serverId: serverIds }, data: before })
     const upgraded = await patchbay.another()
     try {
       expect(await originsOf(serverId)).toEqual([carrier.origin])
       expect(await originsOf(serverId, 'second')).toEqual([carrier.origin])
       expect(await originsOf(serverId, 'third')).toEqual(['https://mcp.example.com'])
       expect(await originsOf(serverId, 'unused')).toBeNull()
+      expect(await originsOf(altered.serverId)).toEqual([carrier.origin])
+      expect(await originsOf(altered.serverId, 'base')).toBeNull()
       const there = createApiClient(upgraded.origin, builder.token)
       for (const id of [instanceId, WithId.parse(body).id]) {
         expect(await call(there, id)).not.toContain('isError')

@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto'
+
 /** A value in a request that may be sent only to certain origins. */
 export type Credential = {
   /** Shown in errors, so it must not be secret itself. */
@@ -24,18 +26,23 @@ export const refuseCredentials = (credentials: readonly Credential[], origin: st
   return refused && `${refused.name} may not be sent to ${origin}; an admin can allow it`
 }
 
-/** Replaces the wildcard for the URL parser. No host has this label. */
-const WILDCARD_LABEL = 'any-label-of-the-host'
-/** The last two labels of a host must be spelled out. */
-const WILDCARD = /^(https?:\/\/(?:[^/?#@*]+\.)?)\*(?=\.[^./?#@*]+\.[^/?#@*]+$)/i
+/** Replaces a wildcard for the URL parser. Random, so that no host has this label. */
+const WILDCARD_LABEL = `any${randomBytes(12).toString('hex')}`
+/** A `*` in place of a whole label of the host. */
+const WILDCARD = /(?<=[/.])\*(?=[.:]|$)/g
+/** A pattern with one `*`, in which the last two labels of the host are spelled out. */
+const NARROW = /^https?:\/\/(?:[^*]+\.)?\*\.[^.*:]+\.[^*]+$/
+
+/** Returns whether people may choose the pattern. Bindings can set wider ones, such as `https://*.internal`. */
+export const isNarrowPattern = (pattern: string): boolean => !pattern.includes('*') || NARROW.test(pattern)
 
 /**
  * Returns an origin or pattern as browsers write it, without a trailing slash. Returns undefined if the text is neither.
  */
 export const parseOriginPattern = (text: string): string | undefined => {
   const trimmed = text.trim().replace(/\/$/, '')
-  const url = URL.parse(trimmed.replace(WILDCARD, `$1${WILDCARD_LABEL}`))
+  const url = URL.parse(trimmed.replace(WILDCARD, WILDCARD_LABEL))
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) return undefined
   if (url.username !== '' || url.password !== '' || url.href !== `${url.origin}/`) return undefined
-  return url.origin.includes('*') ? undefined : url.origin.replace(WILDCARD_LABEL, '*')
+  return url.origin.includes('*') ? undefined : url.origin.replaceAll(WILDCARD_LABEL, '*')
 }

@@ -8,6 +8,7 @@ import type { CheckedParameter } from '../../templates/compile-parameters.ts'
 import { assertDefinition, type CompiledDefinition } from '../../tools/tool-definition.ts'
 import { listGlobals } from '../globals/globals.store.ts'
 import { type Binder, createGlobalLookup, settleOrigins, usesOfInstance } from '../origins/secret-origins.ts'
+import type { KeyUse } from '../origins/tool-origins.ts'
 import type { Binding, Bindings, Instance } from '../server.ts'
 import { explainSecretAtRisk, fillFixedValue, findSecretAtRisk, GLOBAL_KEY, globalKeysOf } from './bindings.ts'
 
@@ -88,12 +89,13 @@ const toError = (parameter: string, message: string): FieldError => ({ path: `bi
 
 /**
  * Throws `invalid_request` with one error for each invalid binding. The first binding of a secret may set the secret's
- * origins.
+ * origins, if `isChanged` returns true for it.
  */
 export const assertBindings = async (
   tx: Transaction,
   { sealing, ...binder }: Binder & { sealing: Sealing },
   instance: Wired,
+  isChanged?: (use: KeyUse) => boolean,
 ): Promise<void> => {
   const compiled = assertDefinition(instance.tool)
   const globals = await listGlobals(tx, binder.server.id)
@@ -106,7 +108,7 @@ export const assertBindings = async (
     throw new AppError('invalid_request', summary, { errors })
   }
   const uses = usesOfInstance(instance, createGlobalLookup(globals, sealing))
-  const refused = await settleOrigins(tx, binder, globals, uses)
+  const refused = await settleOrigins(tx, binder, globals, uses, isChanged)
   if (refused[0] === undefined) return
   const errors = refused.map(({ path, message }) => toError(path, message))
   throw new AppError('invalid_request', `${refused[0].message}.`, { errors })

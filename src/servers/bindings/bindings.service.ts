@@ -185,7 +185,8 @@ export const createRewiringService = ({ db, changes, sealing }: ServerServicePar
               await createGlobalIn(tx, { actor, server, sealing }, key, input).catch(nameParameter(parameter)),
             )
           }
-          const instance = await changeInstance(tx, actor, id, { patch, sealing })
+          const stored = newGlobals.map(({ parameter }) => parameter)
+          const instance = await changeInstance(tx, actor, id, { patch, sealing, stored })
           announce({ type: 'server_changed', serverId })
           return { instance, globals }
         })

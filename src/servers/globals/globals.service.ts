@@ -10,13 +10,14 @@ import {
   MAX_SECRETS_BYTES,
 } from '../../lib/kernel/limits.ts'
 import { orThrow } from '../../lib/kernel/missing.ts'
+import { isNarrowPattern } from '../../lib/outbound/credentials.ts'
 import type { Sealing } from '../../lib/process/sealing.ts'
 import { checkDefinition } from '../../tools/tool-definition.ts'
 import { assertGlobalMayChange } from '../../upstreams/global-uses.ts'
 import { explainSecretAtRisk, findSecretAtRisk, GLOBAL_KEY } from '../bindings/bindings.ts'
 import { forgetBoundOrigins, MAX_ORIGINS } from '../origins/bound-origins.store.ts'
 import { mayChangeOrigins, originsByOf } from '../origins/origin-rights.ts'
-import { findBoundOrigins, listOriginsInUse } from '../origins/secret-origins.ts'
+import { findBoundOrigins } from '../origins/secret-origins.ts'
 import type { Global, Server } from '../server.ts'
 import { auditGlobal, auditOrigins } from '../server-audit.ts'
 import { getServerFor, type ServerServiceParts } from '../servers.service.ts'
@@ -81,6 +82,17 @@ type By = { actor: Actor; server: Server; sealing: Sealing }
 const assertOriginCount = (origins: readonly string[]): void => {
   if (origins.length <= MAX_ORIGINS) return
   throw new AppError('limit_exceeded', `A secret can have at most ${MAX_ORIGINS} origins.`)
+}
+
+/** Throws if a pattern is too wide to be chosen. Those that a binding has set can be sent back. */
+const assertNarrow = (origins: readonly string[], existing: Global | undefined): void => {
+  const stored = existing?.isSecret ? existing.origins : undefined
+  const index = origins.findIndex(one => !isNarrowPattern(one) && stored?.includes(one) !== true)
+  if (index === -1) return
+  const detail = 'must have one * at most, and spell out the last two names of the host'
+  throw new AppError('invalid_request', `The origin ${origins[index]} ${detail}.`, {
+    errors: [{ path: `origins[${index}]`, message: detail }],
+  })
 }
 
 const chosenOrigins = (
@@ -149,6 +161,7 @@ const putGlobalIn = async (
   if (origins !== undefined && origins !== null && !isSecret) {
     throw invalid('origins', 'Only a secret has origins.', 'are only for secrets')
   }
+  assertNarrow(origins ?? [], existing)
   if (value === undefined) {
     if (!existing?.isSecret || !isSecret || origins === undefined)
       throw invalid('value', 'Enter a value.', 'is required')
@@ -206,11 +219,11 @@ export const createGlobalService = ({ db, changes, sealing }: ServerServiceParts
     return orThrow(await store.findGlobal(db, serverId, key), globalNotFound)
   },
 
-  /** Returns the origins to which tools and MCP servers would send a value with this key. */
-  listUsedOrigins: async (actor: Actor, serverId: string, key: string): Promise<string[]> => {
+  /** Returns the origins that a new secret with this key would get if the actor stored it without any. */
+  listSuggestedOrigins: async (actor: Actor, serverId: string, key: string): Promise<string[]> => {
     if (key === '') return []
-    await getServerFor(db, actor, serverId, 'build')
-    return (await listOriginsInUse(db, serverId, sealing)).originsOf(key)
+    const server = await getServerFor(db, actor, serverId, 'build')
+    return findBoundOrigins(db, { actor, server, sealing }, key)
   },
 
   putGlobal: (

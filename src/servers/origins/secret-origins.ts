@@ -1,11 +1,12 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Transaction } from '../../lib/db/client.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { mayRole } from '../../lib/kernel/roles.ts'
 import { isAmongOrigins } from '../../lib/outbound/credentials.ts'
-import type { Sealing } from '../../lib/process/sealing.ts'
+import { SealError, type Sealing } from '../../lib/process/sealing.ts'
 import { findRole } from '../../tenancy/members.store.ts'
 import { checkDefinition } from '../../tools/tool-definition.ts'
-import { compileConfig } from '../../upstreams/config/resolve-config.ts'
+import { compileConfig, keysOfConfig } from '../../upstreams/config/resolve-config.ts'
 import type { UpstreamConfig } from '../../upstreams/upstream.ts'
 import { listAllUpstreams } from '../../upstreams/upstreams.store.ts'
 import { listGlobals, openGlobal, setOrigins } from '../globals/globals.store.ts'
@@ -17,12 +18,26 @@ import { listBoundOrigins, MAX_ORIGINS, noteBoundOrigins } from './bound-origins
 import { mayChooseOrigins, originsByOf } from './origin-rights.ts'
 import { type FindGlobal, type KeyUse, listKeyUses } from './tool-origins.ts'
 
-/** Returns a lookup of globals that decrypts a secret only when it is asked for. */
+/** Returns the value of a global. Returns undefined if it is a secret that cannot be decrypted. */
+const findValue = (global: Global, sealing: Sealing): string | undefined => {
+  try {
+    return openGlobal(global, sealing)
+  } catch (error) {
+    if (error instanceof SealError) return undefined
+    throw error
+  }
+}
+
+/**
+ * Returns a lookup of globals that decrypts a secret only when it is asked for. A secret that cannot be decrypted counts
+ * as missing.
+ */
 export const createGlobalLookup = (globals: readonly Global[], sealing: Sealing): FindGlobal => {
   const byKey = new Map(globals.map(global => [global.key, global]))
   return key => {
     const global = byKey.get(key)
-    return global && { value: openGlobal(global, sealing), isSecret: global.isSecret }
+    const value = global && findValue(global, sealing)
+    return value === undefined ? undefined : { value, isSecret: global?.isSecret === true }
   }
 }
 
@@ -36,11 +51,25 @@ const usesOfUpstream = (config: UpstreamConfig, find: FindGlobal): KeyUse[] => {
   const compiled = compileConfig(config)
   if (!compiled.ok || config.transport === 'stdio') return []
   const { globals, listOrigins } = compiled.value
+  const known = listOrigins(key => find(key)?.value)
+  const isUndecided = known.length < 1 + (config.urls?.length ?? 0)
   // Each URL is a use of its own, because the upstream needs all of them.
-  const origins = new Set(listOrigins(key => find(key)?.value))
-  return [...globals].flatMap(key =>
-    [...origins].map(origin => ({ key, path: 'url', origins: [origin], isBaseUrl: false })),
-  )
+  const places = [...[...new Set(known)].map(origin => [origin]), ...(isUndecided ? [undefined] : [])]
+  return [...globals].flatMap(key => places.map(origins => ({ key, path: 'url', origins, isBaseUrl: false })))
+}
+
+/** Replaces URLs that have not changed, so that only the keys of changed headers are read. */
+const UNMOVED_URL = 'https://unmoved.invalid/'
+
+/** Returns the keys that the fields of an upstream read, except fields that are the same in `before`. */
+const changedKeysOf = (config: UpstreamConfig, before: UpstreamConfig | undefined): ReadonlySet<string> => {
+  if (config.transport === 'stdio' || before === undefined || before.transport === 'stdio') {
+    return new Set(keysOfConfig(config))
+  }
+  const isMoved = config.url !== before.url || !isDeepStrictEqual(config.urls ?? [], before.urls ?? [])
+  const headers = Object.entries(config.headers).filter(([name, value]) => before.headers[name] !== value)
+  const rest = isMoved ? config : { ...config, url: UNMOVED_URL, urls: undefined }
+  return new Set(keysOfConfig({ ...rest, headers: Object.fromEntries(headers) }))
 }
 
 /** Lists every use of a server's globals. */
@@ -58,30 +87,48 @@ const originsIn = (uses: readonly KeyUse[]): string[] =>
 
 export type OriginFault = { path: string; message: string }
 
-const explain = ({ key, path, origins = [] }: KeyUse): OriginFault => {
-  const where = origins.length === 0 ? "an origin outside the tool's allowedOrigins" : origins.join(' or ')
+const describePlace = (origins: readonly string[] | undefined): string => {
+  if (origins === undefined) return 'an unknown origin'
+  return origins.length === 0 ? "an origin outside the tool's allowedOrigins" : origins.join(' or ')
+}
+
+const explain = ({ key, path, origins }: KeyUse): OriginFault => {
+  const where = describePlace(origins)
   return { path, message: `${key} may not be sent to ${where}; an admin can allow it` }
 }
 
 export type Binder = { actor: Actor; server: Server }
 
 /**
- * Settles where the secrets of new bindings may be sent. The first binding by somebody who may choose sets the origins
- * of a secret. Returns a fault for each use that can never be sent. Keys that are not secrets are noted, because they
- * may become one.
+ * Returns whether a use of a secret is refused. `allowed` is undefined if the secret has no origins and the actor may
+ * not set them.
+ */
+const isRefused = ({ isBaseUrl, origins }: KeyUse, allowed: readonly string[] | undefined): boolean => {
+  if (isBaseUrl) return false
+  // A missing global could lead anywhere, and origins that are set later must not include it unseen.
+  if (origins === undefined) return allowed === undefined
+  return !origins.some(one => isAmongOrigins(allowed ?? [], one))
+}
+
+/**
+ * Settles where the secrets of bindings may be sent. The first binding by somebody who may choose sets the origins of a
+ * secret. Only uses for which `isChanged` returns true count: the actor did not choose the others. Returns a fault for
+ * each use that can never be sent. Keys that are not secrets are noted, because they may become one.
  */
 export const settleOrigins = async (
   tx: Transaction,
   { actor, server }: Binder,
   globals: readonly Global[],
   uses: readonly KeyUse[],
+  isChanged: (use: KeyUse) => boolean = () => true,
 ): Promise<OriginFault[]> => {
   const byKey = new Map(globals.map(global => [global.key, global]))
   const noted = new Map<string, ReadonlySet<string>>()
   const faults: OriginFault[] = []
   for (const [key, ofKey] of Map.groupBy(uses, use => use.key)) {
     const secret = byKey.get(key)
-    const origins = originsIn(ofKey)
+    const changed = ofKey.filter(isChanged)
+    const origins = originsIn(changed)
     if (!secret?.isSecret) {
       if (origins.length > 0) noted.set(key, new Set(origins))
       continue
@@ -91,11 +138,9 @@ export const settleOrigins = async (
       await setOrigins(tx, secret.id, { origins, originsBy: originsByOf(actor, server) })
       await auditOrigins(tx, actor, server, { key, from: undefined, to: origins })
     }
-    const allowed = isNew ? origins : (secret.origins ?? [])
-    const refused = ofKey.filter(
-      use => !use.isBaseUrl && use.origins !== undefined && !use.origins.some(one => isAmongOrigins(allowed, one)),
-    )
-    faults.push(...refused.map(explain))
+    const affected = secret.origins === undefined ? changed : ofKey
+    const allowed = isNew ? origins : secret.origins
+    faults.push(...affected.filter(use => isRefused(use, allowed)).map(explain))
   }
   await noteBoundOrigins(tx, { serverId: server.id, userId: actor.userId }, noted)
   return faults
@@ -104,11 +149,17 @@ export const settleOrigins = async (
 /** Creates the function that settles where the secrets of an upstream may be sent. */
 export const createOriginSettling =
   (sealing: Sealing) =>
-  async (tx: Transaction, actor: Actor, serverId: string, config: UpstreamConfig): Promise<OriginFault[]> => {
+  async (
+    tx: Transaction,
+    actor: Actor,
+    serverId: string,
+    { config, before }: { config: UpstreamConfig; before: UpstreamConfig | undefined },
+  ): Promise<OriginFault[]> => {
     const server = await getServerFor(tx, actor, serverId, 'build')
     const globals = await listGlobals(tx, serverId)
     const uses = usesOfUpstream(config, createGlobalLookup(globals, sealing))
-    return settleOrigins(tx, { actor, server }, globals, uses)
+    const changed = changedKeysOf(config, before)
+    return settleOrigins(tx, { actor, server }, globals, uses, ({ key }) => changed.has(key))
   }
 
 /**

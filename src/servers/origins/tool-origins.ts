@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { isAmongOrigins } from '../../lib/outbound/credentials.ts'
 import { compileTemplate } from '../../templates/compile.ts'
 import type { CheckedParameter } from '../../templates/compile-parameters.ts'
@@ -12,7 +13,7 @@ export type KeyUse = {
   key: string
   /** The field that reads it, for errors. */
   path: string
-  /** Undefined if a global is missing or the caller decides. May contain patterns. */
+  /** Undefined if a global is missing, a secret is the whole host, or the caller decides. May contain patterns. */
   origins: readonly string[] | undefined
   /** Whether the value is itself the base URL, and so says where it is sent. */
   isBaseUrl: boolean
@@ -27,12 +28,17 @@ export type FindGlobal = (key: string) => { value: string; isSecret: boolean } |
 const AUTHORITY = /^[a-z][a-z0-9+.-]*:\/\/(?:\{\{.*?\}\}|[^/?#{])*/is
 
 /** Stands for a secret within a host, which becomes a pattern: an origin is stored and shown in plain text. */
-const SECRET_LABEL = 'q0secret0q'
+const SECRET_LABEL = `q${randomBytes(12).toString('hex')}q`
 const WITH_SECRET = new RegExp(`[^./:]*${SECRET_LABEL}[^./:]*`, 'g')
+
+/** A pattern that would allow any host. */
+const ONLY_WILDCARDS = /^[^/]*\/\/[*.]+(?::|$)/
 
 const originOf = (url: string): string | undefined => {
   const parsed = URL.parse(url)
-  return parsed === null || parsed.origin === 'null' ? undefined : parsed.origin.replace(WITH_SECRET, '*')
+  if (parsed === null || parsed.origin === 'null') return undefined
+  const origin = parsed.origin.replace(WITH_SECRET, '*')
+  return ONLY_WILDCARDS.test(origin) ? undefined : origin
 }
 
 const isBase = ({ parameter }: CheckedParameter): boolean => parameter.places.some(({ kind }) => kind === 'base')

@@ -8,6 +8,8 @@ import { orThrow } from '../../lib/kernel/missing.ts'
 import type { Permission } from '../../lib/kernel/roles.ts'
 import type { Sealing } from '../../lib/process/sealing.ts'
 import { assertBindings } from '../bindings/binding-checks.ts'
+import { bindingOf, globalKeysOf } from '../bindings/bindings.ts'
+import type { KeyUse } from '../origins/tool-origins.ts'
 import type { Instance, Server } from '../server.ts'
 import { getServerFor, type ServerServiceParts } from '../servers.service.ts'
 import { assertHoldsTools } from '../settings/passthrough-rules.ts'
@@ -56,18 +58,29 @@ export const assertRoomForTools = async (
   )
 }
 
-/** Changes an instance in the caller's transaction and returns it. The caller announces the change. */
+/**
+ * Changes an instance in the caller's transaction and returns it. The caller announces the change. The parameters of
+ * `stored` have a global whose value the actor has just stored, so their bindings are the actor's too.
+ */
 export const changeInstance = async (
   tx: Transaction,
   actor: Actor,
   id: string,
-  { patch, sealing, ...unchanged }: Unchanged & { patch: store.InstancePatch; sealing: Sealing },
+  {
+    patch,
+    sealing,
+    stored = [],
+    ...unchanged
+  }: Unchanged & { patch: store.InstancePatch; sealing: Sealing; stored?: readonly string[] },
 ): Promise<Instance> => {
   const { instance: before, server } = await getInstanceFor(tx, actor, id, 'build')
   assertUnchangedSince(`the tool "${before.name}"`, before.updatedAt, unchanged)
   const toolId = patch.toolId === undefined ? undefined : await takeTool(tx, server, patch.toolId)
   const instance = await store.updateInstance(tx, id, { ...patch, toolId })
-  if (patch.bindings || toolId !== undefined) await assertBindings(tx, { actor, server, sealing }, instance)
+  if (patch.bindings === undefined && toolId === undefined) return instance
+  const isChanged = ({ path, key }: KeyUse): boolean =>
+    stored.includes(path) || !globalKeysOf(path, bindingOf(before.bindings, path)).has(key)
+  await assertBindings(tx, { actor, server, sealing }, instance, isChanged)
   return instance
 }
 

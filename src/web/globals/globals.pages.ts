@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
 import { type FormPage, formFlag, formLines, formPage, formText } from '../../lib/http/pages/forms.ts'
 import { uuidParam } from '../../lib/http/schemas.ts'
+import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { formatCount } from '../../lib/kernel/format.ts'
 import { MAX_GLOBALS_PER_SERVER } from '../../lib/kernel/limits.ts'
@@ -52,13 +53,28 @@ const assertRetyped = ({ isSecret }: Global, typed: Pick<Typed, 'value' | 'secre
   })
 }
 
-/** Parses the origins of a secret. Returns undefined if there are none, so that the first binding sets them. */
-const typedOrigins = ({ origins, secret }: Pick<Typed, 'origins' | 'secret'>): string[] | undefined => {
+type TypedOrigins = Pick<Typed, 'origins' | 'secret'>
+
+/** Parses the origins of a secret. Returns undefined if the form had none. */
+const typedOrigins = ({ origins, secret }: TypedOrigins): string[] | undefined => {
   if (origins === undefined || !secret) return undefined
   const parsed = originLines.safeParse(origins)
-  if (parsed.success) return parsed.data.length === 0 ? undefined : parsed.data
+  if (parsed.success) return parsed.data
   const message = parsed.error.issues[0]?.message ?? 'is invalid'
   throw new AppError('invalid_request', `The list of origins ${message}.`, { errors: [{ path: 'origins', message }] })
+}
+
+/** Returns the origins to edit. Those that another builder chose are left out, so that no new value is sent there. */
+const originsToEdit = ({ userId }: Actor, global: Global): readonly string[] => {
+  if (!global.isSecret || (global.originsBy === 'storer' && global.storedBy !== userId)) return []
+  return global.origins ?? []
+}
+
+/** Returns the origins that the user changed, or null if they removed all. Returns undefined if they changed nothing. */
+const changedOrigins = (typed: TypedOrigins, before: readonly string[]): string[] | null | undefined => {
+  const origins = typedOrigins(typed)
+  if (origins === undefined || isDeepStrictEqual(origins, before)) return undefined
+  return origins.length === 0 ? null : origins
 }
 
 /** Removes a secret from the form. Pages never contain secrets, so the user must enter it again after an error. */
@@ -85,7 +101,7 @@ export const globalsPages: FastifyPluginAsync<{
       ])
       const keys = new Set(all.map(({ key }) => key))
       const wanted = PREFILL.parse(request.query).key.slice(0, 64)
-      const origins = server.mayBuild ? await globals.listUsedOrigins(actor, server.id, wanted) : []
+      const origins = server.mayBuild ? await globals.listSuggestedOrigins(actor, server.id, wanted) : []
       return {
         view: 'globals/globals',
         data: {
@@ -105,7 +121,8 @@ export const globalsPages: FastifyPluginAsync<{
       }
     },
     save: async (request, server, { key, ...typed }) => {
-      const input = { ...typed, origins: typedOrigins(typed) }
+      // Without origins, the first binding sets them.
+      const input = { ...typed, origins: changedOrigins(typed, []) }
       await globals.createGlobal(actorOf(request), server.id, key, input)
       return donePath(serverTabPath(server.id, 'globals'), 'added')
     },
@@ -140,7 +157,7 @@ export const globalsPages: FastifyPluginAsync<{
           typed: {
             value: global.isSecret || typed?.secret === true ? '' : (typed?.value ?? global.value),
             secret: typed?.secret ?? global.isSecret,
-            origins: typed?.origins ?? (global.isSecret ? (global.origins ?? []) : []).join('\n'),
+            origins: typed?.origins ?? originsToEdit(actorOf(request), global).join('\n'),
           },
           done: doneNote(request, server, DONE),
         },
@@ -149,11 +166,11 @@ export const globalsPages: FastifyPluginAsync<{
     },
     save: async (request, { global }, typed) => {
       const path = globalPath(global.serverId, global.key)
-      const origins = typedOrigins(typed)
+      const origins = changedOrigins(typed, originsToEdit(actorOf(request), global))
       // If the field is left empty, the stored secret stays unchanged.
       if (global.isSecret && typed.secret && typed.value === '') {
-        if (typed.origins === undefined || isDeepStrictEqual(origins, global.origins)) return donePath(path, 'kept')
-        await globals.putGlobal(actorOf(request), global.serverId, global.key, { origins: origins ?? null })
+        if (origins === undefined) return donePath(path, 'kept')
+        await globals.putGlobal(actorOf(request), global.serverId, global.key, { origins })
         return donePath(path, 'saved')
       }
       assertRetyped(global, typed)
