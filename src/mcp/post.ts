@@ -17,9 +17,6 @@ import type { Sessions } from './sessions/sessions.ts'
 import type { StatelessCalls } from './stateless/stateless-calls.ts'
 import type { Listen } from './streams/listen.ts'
 
-/** Time after which access is checked again when the body arrives, because it may have ended since the head arrived. */
-export const LATE_BODY_MS = 500
-
 export type PostOptions = {
   admit: Admit
   limits: BodyLimits
@@ -38,7 +35,7 @@ export type PostOptions = {
  * 1. `checkOrigin` (admission.ts): checks Origin and Host
  * 2. `findServer` (admission.ts): finds the mounted server by its UUID
  * 3. `checkAccess` (admission.ts): finds the caller by token, creates the `ServerRequest`
- * 4. `readBody` (body.ts): reads the bytes, within the limit; repeats steps 1 to 3 if they arrive late
+ * 4. `readBody` (body.ts): reads the bytes, within the limit; repeats steps 1 to 3 if they arrive after the head
  * 5. `parseBody` (body.ts): parses the bytes as JSON
  * 6. `classify` (classify.ts): parses the messages and determines their era
  * 7. `checkScopes` (scopes.ts): checks that the token allows the messages
@@ -111,10 +108,14 @@ export const createPost = (options: PostOptions) => {
   }
 
   return ({ http, ...admitted }: ServerRequest): void => {
-    const admittedAt = performance.now()
+    // A body that was received with the head is handled before this. Until any other arrives, the access may have ended.
+    let isLate = false
+    setImmediate(() => {
+      isLate = true
+    })
     const handleBody = (bytes: Buffer): void => {
       const reply = (request: ServerRequest): void => writeReply(http, respond(request, bytes), report)
-      if (performance.now() - admittedAt > LATE_BODY_MS) admit(http, reply)
+      if (isLate) admit(http, reply)
       else reply({ http, ...admitted })
     }
     readBody(http, limits.maxRequestBytes, handleBody, report)

@@ -1,4 +1,4 @@
-import { removeMember } from '../identity/accounts.store.ts'
+import { findUser, removeMember } from '../identity/accounts.store.ts'
 import { writeAudit } from '../identity/audit/audit.store.ts'
 import { userTarget } from '../identity/audit/audit-entry.ts'
 import type { Database, Transaction } from '../lib/db/client.ts'
@@ -74,17 +74,35 @@ export const giveRole = async (
   return changed
 }
 
+/** Throws if an operator would no longer see a command that a server of the organization runs on this machine. */
+const assertMayRemoveFromCommands = async (
+  tx: Transaction,
+  actor: Actor,
+  organizationId: string,
+  { member, holdings }: { member: Member; holdings: Holdings },
+): Promise<void> => {
+  if (actor.isOperator || (await findUser(tx, member.userId))?.isOperator !== true) return
+  const command = await holdings.findCommand(tx, organizationId)
+  if (command === undefined) return
+  const message =
+    `The MCP server "${command.name}" of the server "${command.serverName}" runs a command on this machine, so the ` +
+    'operator of this installation can only be removed by an operator. Remove the MCP server first, or ask the operator.'
+  throw new AppError('forbidden', message)
+}
+
 /** Returns the member to remove. Members can always remove themselves. Removing someone else requires permission. */
 const getForRemoval = async (
   tx: Transaction,
   actor: Actor,
-  organizationId: string,
-  userId: string,
+  holdings: Holdings,
+  { organizationId, userId }: { organizationId: string; userId: string },
 ): Promise<Member> => {
   const isLeaving = userId === actor.userId
   await assertStillMay(tx, actor, organizationId, isLeaving ? 'read' : 'manage')
   const member = await getMember(tx, organizationId, userId)
-  if (!isLeaving) await assertStillMay(tx, actor, organizationId, permissionOver(member.role))
+  if (isLeaving) return member
+  await assertStillMay(tx, actor, organizationId, permissionOver(member.role))
+  await assertMayRemoveFromCommands(tx, actor, organizationId, { member, holdings })
   return member
 }
 
@@ -131,7 +149,7 @@ export const createMemberService = ({ db, changes, holdings }: MemberServicePart
 
   /** Previews a removal. Available to the member and to users who may remove the member. */
   previewRemoval: async (actor: Actor, organizationId: string, userId: string): Promise<RemovalPreview> => {
-    const member = await getForRemoval(db, actor, organizationId, userId)
+    const member = await getForRemoval(db, actor, holdings, { organizationId, userId })
     const others = await store.listOtherMembers(db, organizationId, userId)
     return {
       member,
@@ -143,11 +161,12 @@ export const createMemberService = ({ db, changes, holdings }: MemberServicePart
 
   /**
    * Removes a member, or lets members leave. Their servers go to `serversTo`. By default, the servers go to the user
-   * who removes the member, or to the oldest owner if the member leaves. Throws `conflict` for the last owner.
+   * who removes the member, or to the oldest owner if the member leaves. Throws `conflict` for the last owner. Only
+   * an operator can remove an operator from an organization whose servers run commands on this machine.
    */
   removeMember: (actor: Actor, organizationId: string, userId: string, serversTo?: string): Promise<void> =>
     changes.commit(async (tx, announce) => {
-      const member = await getForRemoval(tx, actor, organizationId, userId)
+      const member = await getForRemoval(tx, actor, holdings, { organizationId, userId })
       if (member.role === 'owner') await assertOtherOwner(tx, organizationId, member)
       const heirId = serversTo ?? (await defaultHeirId(tx, actor, organizationId, userId))
       const heir = await getHeir(tx, organizationId, { heirId, leavingId: userId })

@@ -106,6 +106,14 @@ describe.each(databaseKinds)('the history of a server on $kind', kind => {
     expect(stored?.updatedAt).toEqual(stored?.createdAt)
   })
 
+  it.runIf(kind.kind === 'sqlite')('is found by its user without reading the calls of others', async () => {
+    const { db, serverId } = await createHistoryWorld(kind)
+    const plan = await db.$queryRaw<{ detail: string }[]>`
+      EXPLAIN QUERY PLAN SELECT * FROM "Execution" WHERE "serverId" = ${serverId} AND "userId" = ${'ada'}
+      ORDER BY "startedAt" DESC, "id" DESC LIMIT 20`
+    expect(plan.map(({ detail }) => detail)).toEqual([expect.stringContaining('(serverId=? AND userId=?)')])
+  })
+
   it('is listed newest first, in pages that neither repeat nor skip a record of the same millisecond', async () => {
     const world = await createHistoryWorld(kind)
     const records = Array.from({ length: 25 }, (_, index) =>

@@ -1,4 +1,7 @@
+import { createServer } from 'node:http'
 import { expect, it, onTestFinished, vi } from 'vitest'
+import { watchForUnnamedProxies } from '../../src/lib/http/unnamed-proxy.ts'
+import { createNotices } from '../../src/lib/process/notices.ts'
 import { signUp } from '../support/api-client.ts'
 import { startTestApp } from '../support/app.ts'
 import { runCommand, startPatchbay } from '../support/process.ts'
@@ -59,6 +62,19 @@ it('the advice says how often and when last, and ends a day after the last reque
   expect(await adviceOf(origin)).toMatchObject({ advice: [] })
   await through('Via')
   expect(await adviceOf(origin)).toMatchObject({ advice: [expect.stringContaining('seen once, last at')] })
+})
+
+it('the advice names the address with the most requests, whatever others send', () => {
+  const ignore = () => undefined
+  const notices = createNotices({ warn: ignore, error: ignore, info: ignore })
+  const server = createServer()
+  watchForUnnamedProxies(server, [], notices)
+  const send = (remoteAddress: string) =>
+    server.emit('request', { headers: { via: '1.1 x' }, socket: { remoteAddress } })
+  for (const address of ['198.51.100.9', '192.0.2.1', '192.0.2.1', '198.51.100.9', '192.0.2.1']) send(address)
+  for (const address of ['198.51.100.7', '198.51.100.8']) send(address)
+  const named = expect.stringMatching(/through a proxy at 192\.0\.2\.1 .*seen 3 times/)
+  expect(notices.list('advice')).toMatchObject([{ message: named }])
 })
 
 it('a proxy that is named is not reported', async () => {

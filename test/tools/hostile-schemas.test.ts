@@ -47,6 +47,25 @@ describe('a check against a schema', () => {
     )
   })
 
+  it('reads a schema only to recognize it if an earlier check has compiled the same one', async () => {
+    let reads = 0
+    const schemaOf = (city: string): JsonObject => ({
+      get type() {
+        reads += 1
+        return 'object'
+      },
+      required: [city],
+    })
+    const readsOf = async (city: string) => {
+      const before = reads
+      expect(await createCheck(schemaOf(city))({ oslo: 1, rome: 1 })).toEqual(MATCH)
+      return reads - before
+    }
+    expect(await readsOf('oslo')).toBeGreaterThan(1)
+    expect(await readsOf('oslo')).toBe(1)
+    expect(await readsOf('rome')).toBeGreaterThan(1)
+  })
+
   it('that matches a long pattern fails, outside the main thread', async () => {
     checks.sandboxed.length = 0
     const allOf = Array.from({ length: 5 }, (_, index) => ({ pattern: `^(a?){${1_000 - index}}$` }))

@@ -63,6 +63,24 @@ describe.each(databasesOfRun)('commands as upstreams, if allowed, on $kind', kin
     })
   })
 
+  it('keep the operator in their organization: others can remove an operator only once no command is left', async () => {
+    const { userId } = await signUp(patchbay.origin)
+    await patchbay.db.user.update({ where: { id: userId }, data: { isOperator: true } })
+    const { organizationId } = await patchbay.db.membership.findFirstOrThrow({ where: { userId: operator.userId } })
+    const join = () => patchbay.db.membership.create({ data: { organizationId, userId, role: 'admin' } })
+    const path = `/organizations/${organizationId}/members/${userId}`
+    await attach()
+    await join()
+    expect(await builder.send('DELETE', path)).toMatchObject({
+      status: 403,
+      body: { detail: expect.stringContaining('runs a command on this machine') },
+    })
+    await operator.expectOk('DELETE', path)
+    await join()
+    await patchbay.db.upstream.deleteMany({ where: { transport: 'stdio', server: { organizationId } } })
+    await builder.expectOk('DELETE', path)
+  })
+
   it.each([
     ['the command', { command: 'sh' }],
     ['an argument', { args: ['-c', 'id'] }],

@@ -4,7 +4,7 @@ import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { JsonObject } from '../../lib/kernel/json.ts'
 import { endEverything, endSessions, revokeAccess } from '../access-ending.ts'
-import type { AccessToken } from '../account.ts'
+import type { AccessToken, User } from '../account.ts'
 import type { MailFlowParts } from '../account-parts.ts'
 import * as userStore from '../accounts.store.ts'
 import { writeAudit } from '../audit/audit.store.ts'
@@ -54,7 +54,7 @@ export const createPasswordChanges = (parts: MailFlowParts) => {
     tx: Transaction,
     announce: Announce,
     { token, passwordHash, revokeAll, address }: Omit<ResetInput, 'password'> & { passwordHash: string },
-  ): Promise<{ email: string; ended: EndedAccess }> => {
+  ): Promise<{ user: User; ended: EndedAccess }> => {
     const user = await takeLinkOfUser(tx, 'reset_password', token)
     const userId = user.id
     await userStore.updatePasswordHash(tx, userId, passwordHash)
@@ -65,7 +65,14 @@ export const createPasswordChanges = (parts: MailFlowParts) => {
     const actor = userActor(user, address)
     await writeAudit(tx, { action: 'user.password_reset', actor, target: userTarget(user), change })
     announce({ type: 'access_changed', userId })
-    return { email: user.email, ended }
+    return { user, ended }
+  }
+
+  /** Lifts the blocks caused by attempts with a wrong password, also in other processes. */
+  const liftBlocks = async ({ id: userId, email }: User, address: string): Promise<void> => {
+    await throttle.forgiveAccount({ email, address })
+    // Processes that heard of the reset may have cached a block again before the counters were reset.
+    await changes.commit(async (_, announce) => announce({ type: 'access_changed', userId }))
   }
 
   return {
@@ -95,12 +102,11 @@ export const createPasswordChanges = (parts: MailFlowParts) => {
       // The transaction below uses up the link. This check only avoids needless hashing.
       await checkLink(db, 'reset_password', token)
       const passwordHash = await passwords.hashPassword(password)
-      const { email, ended } = await changes.commit((tx, announce) =>
+      const { user, ended } = await changes.commit((tx, announce) =>
         setPassword(tx, announce, { ...input, passwordHash }),
       )
-      // Lifts the blocks caused by earlier attempts with a wrong password.
-      await throttle.forgiveAccount({ email, address })
-      notify(email, ended, address)
+      await liftBlocks(user, address)
+      notify(user.email, ended, address)
     },
 
     /**

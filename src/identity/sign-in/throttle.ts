@@ -40,6 +40,8 @@ const MAX_BLOCKS = 10_000
 export const createThrottle = (counters: Counters, now: () => number = Date.now) => {
   // Spares the database further attempts by blocked clients.
   const blockedUntil = new LRUCache<string, number>({ maxSize: MAX_BLOCKS, sizeCalculation: () => 1 })
+  // Counts how often blocks were lifted. A count read before that may be outdated, so its block is not cached.
+  let liftings = 0
   const assertNotBlocked = (key: string): void => {
     const until = blockedUntil.get(key)
     if (until === undefined) return
@@ -49,9 +51,10 @@ export const createThrottle = (counters: Counters, now: () => number = Date.now)
   }
   const count = async (limit: Limit, key: string): Promise<void> => {
     assertNotBlocked(key)
+    const liftingsBefore = liftings
     const { count, resetsInMs } = await counters.increment(key, limit.windowMs)
     if (count <= limit.most) return
-    blockedUntil.set(key, now() + resetsInMs)
+    if (liftings === liftingsBefore) blockedUntil.set(key, now() + resetsInMs)
     throw tooMany(resetsInMs)
   }
   const countBy = (limit: Limit, ...parts: string[]): Promise<void> => count(limit, keyOf(limit, ...parts))
@@ -60,13 +63,10 @@ export const createThrottle = (counters: Counters, now: () => number = Date.now)
     anywhere: keyOf(SIGN_IN_ANYWHERE, email),
     address: keyOf(SIGN_IN_ADDRESS, networkOf(address)),
   })
-  const forgiveSignIn = async (attempt: Attempt): Promise<void> => {
-    const keys = keysOf(attempt)
-    // The cached blocks may be outdated now, so the next attempt consults the counters again.
-    for (const key of Object.values(keys)) blockedUntil.delete(key)
-    await counters.reset(keys.here)
-    await counters.decrement(keys.anywhere)
-    await counters.decrement(keys.address)
+  /** Call after the counters have changed: an attempt in between would cache a block by the old count again. */
+  const liftBlocks = (attempt: Attempt): void => {
+    liftings += 1
+    for (const key of Object.values(keysOf(attempt))) blockedUntil.delete(key)
   }
   return {
     /** Counts the attempt before the password is checked, so that concurrent attempts cannot exceed the limit. */
@@ -79,14 +79,24 @@ export const createThrottle = (counters: Counters, now: () => number = Date.now)
       await count(SIGN_IN_ANYWHERE, keys.anywhere)
     },
     /** Uncounts a successful sign-in and resets the counter for this account and network. */
-    forgiveSignIn,
+    forgiveSignIn: async (attempt: Attempt): Promise<void> => {
+      const keys = keysOf(attempt)
+      await counters.reset(keys.here)
+      await counters.decrement(keys.anywhere)
+      await counters.decrement(keys.address)
+      liftBlocks(attempt)
+    },
     /**
      * Like `forgiveSignIn`, and resets the counter for this account and all networks. For users who have proved in
-     * another way that the account is theirs: the failures may be those of others.
+     * another way that the account is theirs: the failures may be those of others. Other processes must be told
+     * afterwards to forget their blocks.
      */
     forgiveAccount: async (attempt: Attempt): Promise<void> => {
-      await forgiveSignIn(attempt)
-      await counters.reset(keysOf(attempt).anywhere)
+      const keys = keysOf(attempt)
+      await counters.reset(keys.here)
+      await counters.reset(keys.anywhere)
+      await counters.decrement(keys.address)
+      liftBlocks(attempt)
     },
     /** Uncounts an attempt that did not fail, without resetting previous failures. */
     uncountSignIn: async (attempt: Attempt): Promise<void> => {
@@ -102,7 +112,10 @@ export const createThrottle = (counters: Counters, now: () => number = Date.now)
     },
     countExternal: (address: string): Promise<void> => countBy(EXTERNAL_ADDRESS, networkOf(address)),
     /** Clears the cached blocks, so that the next attempt consults the counters again. */
-    forgetBlocks: () => blockedUntil.clear(),
+    forgetBlocks: (): void => {
+      liftings += 1
+      blockedUntil.clear()
+    },
     countSignUp: (address: string): Promise<void> => countBy(SIGN_UP_ADDRESS, networkOf(address)),
   }
 }

@@ -17,6 +17,8 @@ declare module 'fastify' {
     actor: Actor | undefined
     /** How the caller authenticated. Requests with a session cookie also need a CSRF token. */
     signedInBy: 'token' | 'session' | undefined
+    /** Whether the whole body had arrived when the caller was identified. */
+    wasComplete: boolean
   }
   interface FastifyInstance {
     actorFinders: FindActors
@@ -115,11 +117,11 @@ const authenticate = async (request: FastifyRequest, finders: FindActors): Promi
 }
 
 /**
- * Identifies the caller again after the body has arrived. The client may have sent it long after the head, and the
+ * Identifies the caller again if the body arrived after that. The client may have sent it long after the head, and the
  * caller's access may have ended in between.
  */
 const authenticateAgain = async (request: FastifyRequest, finders: FindActors): Promise<void> => {
-  if (request.actor === undefined || !hasBody(request.headers)) return
+  if (request.actor === undefined || request.wasComplete || !hasBody(request.headers)) return
   if (request.signedInBy === 'session') await request.session.reload()
   request.actor = undefined
   request.signedInBy = undefined
@@ -137,8 +139,8 @@ const assertDeclared = ({ method, url, config }: RouteOptions): void => {
 }
 
 /**
- * Identifies the caller of each request in this scope before the body is read and again after, and enforces the route's
- * `access`. A bearer token takes precedence over the session cookie. Call after `keepSessions`. Access is checked after
+ * Identifies the caller of each request in this scope before the body is read, and again after if the body comes later
+ * than the head, and enforces the route's `access`. A bearer token takes precedence over the session cookie. Call after `keepSessions`. Access is checked after
  * the body has been read, so that a rejected form can be preserved, and with `onRequest` also before.
  */
 export const checkAccess = (
@@ -149,8 +151,12 @@ export const checkAccess = (
   app.decorate('actorFinders', finders)
   app.decorateRequest('actor', undefined)
   app.decorateRequest('signedInBy', undefined)
+  app.decorateRequest('wasComplete', false)
   app.addHook('onRoute', assertDeclared)
-  app.addHook('onRequest', async request => authenticate(request, finders))
+  app.addHook('onRequest', async request => {
+    await authenticate(request, finders)
+    request.wasComplete = request.raw.complete
+  })
   if (assertIn === 'onRequest') app.addHook('onRequest', async (request, reply) => assertAccess(request, reply))
   app.addHook('preValidation', async (request, reply) => {
     await authenticateAgain(request, finders)

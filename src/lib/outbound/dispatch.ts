@@ -119,7 +119,10 @@ class OutboundCall implements PendingRequest, Dispatcher.DispatchHandler {
       this.#failFor(blocked(`${origin} is Patchbay itself, which cannot call itself`), true)
       return
     }
-    void this.#acquire()
+    this.#acquire().catch(error => {
+      if (this.#connection !== undefined) this.#pool?.discard(this.#connection)
+      this.fail(error)
+    })
   }
 
   async #acquire(): Promise<void> {

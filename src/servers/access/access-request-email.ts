@@ -1,6 +1,6 @@
 import type { Mail } from '../../lib/mail/mailer.ts'
 
-/** What the email about a request for access says. The owner answers on the page at `link`. */
+/** The contents of an email that tells a server's owner about a request. The owner answers on the page at `link`. */
 type RequestEmail = { to: string; asker: string; serverName: string; organizationName: string; link: string }
 
 export const accessRequestEmail = ({ to, asker, serverName, organizationName, link }: RequestEmail): Mail => ({

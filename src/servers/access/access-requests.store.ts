@@ -76,7 +76,7 @@ export const endTierNotice = async (tx: Transaction, serverId: string): Promise<
   await tx.server.updateMany({ where: { id: serverId, tierNoticeAt: { not: null } }, data: { tierNoticeAt: null } })
 }
 
-/** Finds whom a member asks for access to a server, and of which organization it is. */
+/** Finds the owner of a server, who answers requests for access, and the name of its organization. */
 export const findOwnerAndOrganization = async (
   tx: Transaction,
   serverId: string,

@@ -1,4 +1,5 @@
 import type { Transaction } from '../../lib/db/client.ts'
+import { mapFound } from '../../lib/kernel/missing.ts'
 import type { HeldServer, Holdings } from '../../tenancy/holdings.ts'
 import { countToolkits } from '../../tools/toolkits.store.ts'
 import { auditServer } from '../server-audit.ts'
@@ -17,6 +18,13 @@ const listOrganizationIdsOfOwner = async (tx: Transaction, ownerId: string): Pro
   const select = { organizationId: true } as const
   const rows = await tx.server.findMany({ where: { ownerId }, select, distinct: ['organizationId'] })
   return rows.map(({ organizationId }) => organizationId)
+}
+
+const findCommand: Holdings['findCommand'] = async (tx, organizationId) => {
+  const where = { transport: 'stdio' as const, server: { organizationId, removedAt: null } }
+  const select = { name: true, server: { select: { name: true } } } as const
+  const row = await tx.upstream.findFirst({ where, select, orderBy: { id: 'asc' } })
+  return mapFound(row, ({ name, server }) => ({ name, serverName: server.name }))
 }
 
 const giveServers: Holdings['giveServers'] = async (tx, { organizationId, from, to }) => {
@@ -49,6 +57,7 @@ const stopServers: Holdings['stopServers'] = async (tx, actor, organizationId) =
 export const holdings: Holdings = {
   listServersOwnedBy,
   listOrganizationIdsOfOwner,
+  findCommand,
   countServers: (tx, organizationId) => tx.server.count({ where: { organizationId, removedAt: null } }),
   countToolkits,
   giveServers,

@@ -17,8 +17,9 @@ export type SchemaCheckJob =
 export type Mismatch = { at: string; message: string }
 
 /**
- * `match`: the value matches, or the schema can be saved. `invalid`: the schema cannot be used; `problem` completes a sentence whose subject is the schema. `slow`: the check
- * exceeded its time limit. `deep`: the value or the schema has too many levels.
+ * `match`: the value matches, or the schema can be saved. `invalid`: the schema cannot be used; `problem` completes a
+ * sentence whose subject is the schema. `slow`: the check exceeded its time limit. `deep`: the value or the schema has
+ * too many levels.
  */
 export type SchemaCheckOutcome =
   | { kind: 'match' | 'slow' | 'deep' }

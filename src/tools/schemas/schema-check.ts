@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { ValidateFunction } from 'ajv/dist/2020.js'
+import { LRUCache } from 'lru-cache'
 import { formatDuration } from '../../lib/kernel/format.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 import { once } from '../../lib/kernel/once.ts'
@@ -30,6 +31,8 @@ const MAX_STEPS = 50_000
 const MAX_UNIQUE_ITEMS = 100
 /** Time limit for compiling a schema on the main thread, in milliseconds. The measure should rule out slow ones. */
 const COMPILE_MS = 250
+/** Maximum schemas whose measure and validator are cached, because some checks are created for a single call. */
+const MAX_CACHED = 200
 
 const hasLongList = (value: JsonValue): boolean => {
   if (Array.isArray(value)) return value.length > MAX_UNIQUE_ITEMS || value.some(hasLongList)
@@ -77,6 +80,23 @@ const createQuickCheck = (schema: JsonObject) => {
     if (outcome.kind === 'slow') compiled = 'slow'
     else if (outcome.kind === 'deep') compiled = undefined
     return outcome
+  }
+}
+
+/** A schema as the main thread knows it. `check` is undefined if the schema is too large for it. */
+type KnownSchema = { key: string; measure: SchemaMeasure; check: ReturnType<typeof createQuickCheck> | undefined }
+
+/** Creates the cache of schemas by their text. */
+const createKnownSchemas = () => {
+  const cache = new LRUCache<string, KnownSchema>({ max: MAX_CACHED })
+  return (schema: JsonObject): KnownSchema => {
+    const key = hash('sha256', JSON.stringify(schema), 'base64url')
+    const cached = cache.get(key)
+    if (cached !== undefined) return cached
+    const measure = measureSchema(schema)
+    const known = { key, measure, check: isSmall(measure) ? createQuickCheck(schema) : undefined }
+    cache.set(key, known)
+    return known
   }
 }
 
@@ -145,35 +165,42 @@ const explainUnsaved = (ending: JobEnding, timeLimitMs: number): SchemaProblem =
  * Checks values against tools' schemas, and schemas before they are saved. Quick checks run immediately. All others run
  * in a separate process, because the schemas are untrusted.
  */
-export const createSchemaChecks = ({ run, timeLimitMs }: Job<SchemaCheckJob, SchemaCheckOutcome>) => ({
-  /** Compiles the schema for the first value and caches the validator. The schema may be unchecked and invalid. */
-  createCheck: (schema: JsonObject, names: SchemaNames, { owner, group }: Tenant): SchemaCheck => {
-    const measure = once(() => measureSchema(schema))
-    const key = once(() => hash('sha256', JSON.stringify(schema), 'base64url'))
-    const checkHere = createQuickCheck(schema)
+export const createSchemaChecks = ({ run, timeLimitMs }: Job<SchemaCheckJob, SchemaCheckOutcome>) => {
+  const toKnown = createKnownSchemas()
+  return {
+    /**
+     * Compiles the schema for the first value, unless it is cached. The schema may be unchecked and invalid, and must not
+     * change.
+     */
+    createCheck: (schema: JsonObject, names: SchemaNames, { owner, group }: Tenant): SchemaCheck => {
+      const known = once(() => toKnown(schema))
 
-    const checkInProcess = async (value: JsonValue, signal: StopSignal | undefined): Promise<SchemaCheckResult> => {
-      const job = { task: 'check', key: key(), schema, value } as const
-      const outcome = await run(owner, job, { group, affinity: key(), signal })
-      if (outcome.ok) return toResult(outcome.value, names)
-      const message = `the check against ${names.schemaName} ${explainEnding(outcome.error, timeLimitMs)}`
-      return { kind: 'unchecked', message }
-    }
+      const checkInProcess = async (value: JsonValue, signal: StopSignal | undefined): Promise<SchemaCheckResult> => {
+        const { key } = known()
+        const outcome = await run(owner, { task: 'check', key, schema, value }, { group, affinity: key, signal })
+        if (outcome.ok) return toResult(outcome.value, names)
+        const message = `the check against ${names.schemaName} ${explainEnding(outcome.error, timeLimitMs)}`
+        return { kind: 'unchecked', message }
+      }
 
-    return async (value, signal) => {
-      const outcome = isQuick(measure(), value) ? checkHere(value) : undefined
-      return outcome === undefined || outcome.kind === 'slow' ? checkInProcess(value, signal) : toResult(outcome, names)
-    }
-  },
+      return async (value, signal) => {
+        const { measure, check } = known()
+        const outcome = isQuick(measure, value) ? check?.(value) : undefined
+        return outcome === undefined || outcome.kind === 'slow'
+          ? checkInProcess(value, signal)
+          : toResult(outcome, names)
+      }
+    },
 
-  /** Returns why a schema cannot be saved, or undefined if it can. The message completes a sentence about the schema. */
-  findProblem: async (schema: JsonObject, { owner, group }: Tenant): Promise<SchemaProblem | undefined> => {
-    const compiled = isSmall(measureSchema(schema)) ? compileHere(schema) : 'slow'
-    if (compiled !== 'slow') return compiled.ok ? undefined : { kind: 'invalid', message: compiled.error }
-    const outcome = await run(owner, { task: 'save', schema }, { group })
-    if (!outcome.ok) return explainUnsaved(outcome.error, timeLimitMs)
-    return outcome.value.kind === 'invalid' ? { kind: 'invalid', message: outcome.value.problem } : undefined
-  },
-})
+    /** Returns why a schema cannot be saved, or undefined if it can. The message completes a sentence about the schema. */
+    findProblem: async (schema: JsonObject, { owner, group }: Tenant): Promise<SchemaProblem | undefined> => {
+      const compiled = isSmall(measureSchema(schema)) ? compileHere(schema) : 'slow'
+      if (compiled !== 'slow') return compiled.ok ? undefined : { kind: 'invalid', message: compiled.error }
+      const outcome = await run(owner, { task: 'save', schema }, { group })
+      if (!outcome.ok) return explainUnsaved(outcome.error, timeLimitMs)
+      return outcome.value.kind === 'invalid' ? { kind: 'invalid', message: outcome.value.problem } : undefined
+    },
+  }
+}
 
 export type SchemaChecks = ReturnType<typeof createSchemaChecks>

@@ -123,8 +123,7 @@ const describeServer = (
 /**
  * Fetches the lists that an upstream offers and its `features` allow. Masks `known` secrets and account tokens. If the
  * upstream refuses a list, uses the one from `before`. `checkTools` removes output schemas that clients cannot compile.
- * `ttlMs` is the shortest TTL that the upstream specifies for a
- * list. Throws UpstreamError.
+ * `ttlMs` is the shortest TTL that the upstream specifies for a list. Throws UpstreamError.
  */
 export const fetchCatalogue = async (
   connection: UpstreamConnection,

@@ -40,6 +40,16 @@ describe('requests of several organizations to one origin', () => {
     expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([200, 200, 200])
   })
 
+  it('fail if the creator cannot be looked up', async () => {
+    const { api, seen } = await startHoldingApi()
+    const findCreator = async () => {
+      throw new Error('no database')
+    }
+    const client = buildClient({ share: { ...PATIENT, maxSockets: 2 }, findCreator })
+    expect(await faultOf(client.send(from('a', api, '/quick')))).toMatchObject({ fault: 'unreachable' })
+    expect(seen).toEqual([])
+  })
+
   it('of one creator share a limit, which leaves connections to the organizations of others', async () => {
     const { api, seen, answer, answerAll } = await startHoldingApi()
     const creators = new Map([...'abc'].map(organization => [organization, 'ann']))
