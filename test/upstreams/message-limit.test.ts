@@ -1,17 +1,29 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createEventScreen } from '../../src/upstreams/connection/event-screen.ts'
-import { createMessageLimit, MAX_MESSAGES_PER_SECOND } from '../../src/upstreams/connection/message-limit.ts'
+import {
+  createMessageLimit,
+  createOrganizationLimits,
+  MAX_MESSAGES_OF_ORGANIZATION,
+  MAX_MESSAGES_PER_SECOND,
+} from '../../src/upstreams/connection/message-limit.ts'
 import { createAwaitedRequests, createMessageScreen } from '../../src/upstreams/connection/message-screen.ts'
 import { runsOf } from '../support/cases-of-run.ts'
 
-const startLimit = () => {
+const startLimits = () => {
   let time = 0
-  const limit = createMessageLimit({ onListsMissed: () => {}, now: () => time })
+  const now = (): number => time
+  const limitOf = createOrganizationLimits(now)
+  const attach = (organizationId: string) =>
+    createMessageLimit({ onListsMissed: () => {}, organization: limitOf(organizationId), now })
   const pass = (ms: number): void => {
     time += ms
   }
-  return { limit, pass }
+  return { attach, pass, now }
+}
+const startLimit = () => {
+  const { attach, pass } = startLimits()
+  return { limit: attach('one'), pass }
 }
 const countAccepted = (tries: number, accept: () => boolean): number =>
   Array.from({ length: tries }, accept).filter(accepted => accepted).length
@@ -49,6 +61,54 @@ describe('the limit on messages of an upstream', () => {
     expect(limit.countDropped()).toBe(0)
     flood()
     expect(limit.countDropped()).toBe(50)
+  })
+})
+
+describe('the limits on all upstreams together', () => {
+  it('accept 400 per second of one organization, and still those of others', () => {
+    const { attach, pass } = startLimits()
+    const own = Array.from({ length: 10 }, () => attach('one'))
+    const send = (limits: typeof own, accept: (limit: (typeof own)[number]) => boolean) =>
+      limits.reduce((sum, limit) => sum + countAccepted(200, () => accept(limit)), 0)
+    for (let second = 0; second < 3; second++) {
+      expect(send(own, limit => limit.acceptNotification(10, false))).toBe(MAX_MESSAGES_OF_ORGANIZATION)
+      expect(send(own, limit => limit.acceptRequest(10))).toBe(MAX_MESSAGES_OF_ORGANIZATION)
+      expect(send([attach('other')], limit => limit.acceptRequest(10))).toBe(MAX_MESSAGES_PER_SECOND)
+      pass(1_000)
+    }
+  })
+
+  /** Reads floods for 10 seconds. Returns the share of the time that each organization's reads took. */
+  const readFloods = (organizations: readonly string[]): Map<string, number> => {
+    const { attach, pass, now } = startLimits()
+    const READ_MS = 1
+    const END_MS = 10_000
+    const streams = organizations.map(organization => ({ organization, limit: attach(organization), readAt: 0 }))
+    const used = new Map<string, number>()
+    while (now() < END_MS) {
+      const [next] = streams.toSorted((one, other) => one.readAt - other.readAt)
+      if (next === undefined) break
+      pass(Math.max(0, next.readAt - now()))
+      const { pauseMs } = next.limit.pace(() => {
+        pass(READ_MS)
+        next.limit.drop(false)
+      })
+      next.readAt = now() + pauseMs
+      used.set(next.organization, (used.get(next.organization) ?? 0) + READ_MS / END_MS)
+    }
+    return used
+  }
+
+  it.each([1, 10, 100])('read %i floods of one organization in a tenth of the time', count => {
+    const used = readFloods(Array.from({ length: count }, () => 'one'))
+    expect(used.get('one')).toBeGreaterThan(0.05)
+    expect(used.get('one')).toBeLessThan(0.11)
+  })
+
+  it('share this time equally among organizations', () => {
+    const used = readFloods(['other', ...Array.from({ length: 20 }, () => 'one')])
+    expect(used.get('one')).toBeLessThan(0.06)
+    expect(used.get('other')).toBeGreaterThan(0.04)
   })
 })
 
@@ -120,5 +180,56 @@ describe('an event stream, in any chunks and with any line ends', () => {
     expect(passed.slice(0, 3)).toEqual([0, 0, 0])
     expect(passed.slice(6, -1)).toEqual(passed.slice(6, -1).map(() => piece.length))
     expect(passed.reduce((sum, length) => sum + length)).toBe(Buffer.concat(parts).length)
+  })
+
+  const startStream = () => {
+    const { limit } = startLimit()
+    const awaited = createAwaitedRequests()
+    const add = createEventScreen(createMessageScreen({ limit, awaited, send: () => {} }))
+    /** Returns how many of these messages pass. */
+    const count = (sent: readonly object[]): number => {
+      const passed = add(Buffer.from(sent.map(message => `data: ${JSON.stringify(message)}\n\n`).join('')))
+      return Buffer.concat(passed).toString().split('data: ').length - 1
+    }
+    const countRequests = (): number => countAccepted(200, () => limit.acceptRequest(0))
+    return { awaited, add, count, countRequests }
+  }
+  const LARGE = 'x'.repeat(1_024 * 1_024)
+
+  it('passes on one response to a request, and counts repeated ones', () => {
+    const { awaited, count } = startStream()
+    awaited.add(1)
+    expect(count(Array.from({ length: 2_000 }, () => ({ id: 1, result: {} })))).toBe(1 + MAX_MESSAGES_PER_SECOND)
+  })
+
+  it('counts its first event, which passes even over the limit', () => {
+    const { count, countRequests } = startStream()
+    expect(count([{ id: 'asked', method: 'ping' }])).toBe(1)
+    expect(countRequests()).toBe(MAX_MESSAGES_PER_SECOND - 1)
+  })
+
+  it('counts neither awaited responses nor notifications that contain an id as requests', () => {
+    const { awaited, count, countRequests } = startStream()
+    const ids = Array.from({ length: 50 }, (_, id) => id)
+    for (const id of ids) awaited.add(id)
+    const notification = { method: 'notifications/message', params: { data: { id: 1, text: 'x'.repeat(100_000) } } }
+    expect(count([notification, ...ids.map(id => ({ id, result: {} }))])).toBe(51)
+    expect(countRequests()).toBe(MAX_MESSAGES_PER_SECOND)
+  })
+
+  it.each([
+    ['an awaited response', { jsonrpc: '2.0', id: 1, result: LARGE }, MAX_MESSAGES_PER_SECOND],
+    ['an awaited response whose id is last', { result: LARGE, jsonrpc: '2.0', id: 1 }, MAX_MESSAGES_PER_SECOND - 1],
+    ['a response that nobody waits for', { jsonrpc: '2.0', id: 2, result: LARGE }, 35],
+    ['a request with the id of an awaited response', { jsonrpc: '2.0', id: 1, method: 'ping', params: LARGE }, 35],
+  ])('counts the size of a large event, unless it is an awaited response: %s', (_title, message, left) => {
+    const { awaited, add, countRequests } = startStream()
+    awaited.add(1)
+    const event = Buffer.from(`data: ${JSON.stringify(message)}\n\n`)
+    const passed: Buffer[] = [...add(Buffer.from(': first\n\n'))]
+    for (let at = 0; at < event.length; at += 65_536) passed.push(...add(event.subarray(at, at + 65_536)))
+    expect(Buffer.concat(passed).length).toBe(': first\n\n'.length + event.length)
+    expect(countRequests()).toBe(left)
+    expect(awaited.claim(1)).toBe(left === 35)
   })
 })

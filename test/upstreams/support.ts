@@ -10,7 +10,7 @@ import {
   type UpstreamConnection,
   type UpstreamParts,
 } from '../../src/upstreams/connection/connection.ts'
-import { createMessageLimit } from '../../src/upstreams/connection/message-limit.ts'
+import { createMessageLimit, createOrganizationLimits } from '../../src/upstreams/connection/message-limit.ts'
 import type { ClientSetup, UpstreamClient } from '../../src/upstreams/connection/open-connection.ts'
 import type { ConnectionLimits } from '../../src/upstreams/connection/shared-connection.ts'
 import { createStdioProcesses, type StdioProcesses } from '../../src/upstreams/connection/stdio-processes.ts'
@@ -182,7 +182,7 @@ export const openUpstream = (
     timeoutMs,
     isEager,
     setup,
-    messageLimit: createMessageLimit({ onListsMissed: () => {} }),
+    messageLimit: createMessageLimit({ onListsMissed: () => {}, organization: createOrganizationLimits()() }),
     parts: {
       processes: started,
       network: {

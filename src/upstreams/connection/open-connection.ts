@@ -96,7 +96,7 @@ const createProcessLink = (config: ResolvedConfig & { transport: 'stdio' }, opti
   const send = (message: JSONRPCMessage): void => void transport.send(message).catch(() => {})
   const screen = createMessageScreen({ limit, awaited, send })
   const transport = createStdioTransport({ processes, command: config, log, limits, screen, onActivity })
-  guardMessages(transport, { awaited })
+  guardMessages(transport, awaited)
   return {
     transport,
     isProcess: true,

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import type { JsonValue } from '../../lib/kernel/json.ts'
 import { OutboundError, type OutboundFault } from '../../lib/outbound/outbound-request.ts'
 import type { StreamingFetch } from '../../lib/outbound/streaming-fetch.ts'
 import { createEventScreen } from './event-screen.ts'
@@ -68,10 +69,10 @@ const watchStream = (response: Response, { limits, screen, onEnd }: StreamOption
 
 /** Drops the messages of a batch that are over the limit. The SDK calls only `json`, and then checks each message. */
 const limitBatch = (response: Response, { accept }: MessageScreen): Response => {
-  const readJson = response.json.bind(response)
   const json = async (): Promise<unknown> => {
-    const value: unknown = await readJson()
-    return Array.isArray(value) ? value.filter(message => accept(message, 0)) : value
+    const text = await response.text()
+    const value: JsonValue = JSON.parse(text)
+    return Array.isArray(value) ? value.filter(message => accept(message, text.length / value.length)) : value
   }
   return Object.defineProperty(response, 'json', { value: json })
 }
@@ -177,6 +178,8 @@ export const createRemoteFetch = ({ fetch, isSse, limits, screen, onLost }: Remo
       if (isGet) failedStreams = 0
       const isTheStream = isSse && isGet && response.ok
       if (isTheStream) hasStream = true
+      // Each reopened stream counts, because it may consist of its first event, which always passes.
+      if (isGet && isEventStream(response)) screen.limit.count('requests', 0)
       const watched = isEventStream(response)
         ? watchStream(response, { limits, screen, onEnd: cause => recordStreamEnd(cause, isTheStream) })
         : limitBatch(response, screen)

@@ -32,6 +32,15 @@ const STREAM_IDLE_MS = 30 * 60_000
 /** Time limit for ending a session. */
 const SESSION_END_TIMEOUT_MS = 1_000
 
+/** Limits of the delay before the SDK reopens a stream, which the upstream chooses (`retry:`). */
+const MIN_REOPEN_MS = 1_000
+const MAX_REOPEN_MS = 60 * 60_000
+
+const scheduleReopening = (reopen: () => void, delayMs: number): (() => void) => {
+  const timer = setTimeout(reopen, Math.min(Math.max(delayMs, MIN_REOPEN_MS), MAX_REOPEN_MS)).unref()
+  return () => clearTimeout(timer)
+}
+
 const parseUrl = (text: string): URL => {
   const url = URL.parse(text)
   if (url === null) throw new UpstreamError('blocked', 'The URL is not valid.')
@@ -79,13 +88,12 @@ export const createRemoteTransport = (
   // The guard follows redirects itself and checks each one.
   const options = { fetch: remote.fetch, requestInit: { headers: { ...headers } }, redirectPolicy: 'follow' as const }
   const { SSEClientTransport, StreamableHTTPClientTransport } = mcpClient()
-  const http = kind === 'http' ? new StreamableHTTPClientTransport(url, options) : undefined
+  const http =
+    kind === 'http'
+      ? new StreamableHTTPClientTransport(url, { ...options, reconnectionScheduler: scheduleReopening })
+      : undefined
   const transport: Transport = http ?? new SSEClientTransport(url, options)
-  guardMessages(transport, {
-    awaited,
-    // Events with an id were counted as requests, whatever their kind and size.
-    onMessage: (message, isAwaited) => (isAwaited ? limit.refund() : limit.charge(JSON.stringify(message).length)),
-  })
+  guardMessages(transport, awaited)
   if (http !== undefined) watchRequests(transport, remote.takeStreamFault)
 
   return {

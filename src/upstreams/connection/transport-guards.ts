@@ -96,18 +96,12 @@ const trackRequests = (transport: Transport, awaited: AwaitedRequests): void => 
   }
 }
 
-export type MessageGuardOptions = {
-  awaited: AwaitedRequests
-  /** Called for each message with whether it is a response that somebody waits for. */
-  onMessage?: (message: JSONRPCMessage, isAwaited: boolean) => void
-}
-
 /**
  * Records which requests have no response yet, and stops messages that are nested so deeply that serializing them again
  * would exhaust the stack. A response becomes an error whose data is an UpstreamError, which no upstream can produce. A
  * request is rejected, and a notification is dropped. Call it before adding any listener.
  */
-export const guardMessages = (transport: Transport, { awaited, onMessage }: MessageGuardOptions): void => {
+export const guardMessages = (transport: Transport, awaited: AwaitedRequests): void => {
   trackRequests(transport, awaited)
   type Listener = NonNullable<Transport['onmessage']>
   let listener: Listener | undefined
@@ -132,12 +126,11 @@ export const guardMessages = (transport: Transport, { awaited, onMessage }: Mess
     (next: Listener): Listener =>
     (message, extra) => {
       if (message !== checked) {
-        const isAwaited = !('method' in message) && message.id !== undefined && awaited.settle(message.id)
+        if (!('method' in message) && message.id !== undefined) awaited.settle(message.id)
         if (isDeeperThan(message, MAX_MESSAGE_DEPTH)) {
           reject(message)
           return
         }
-        onMessage?.(message, isAwaited)
       }
       checked = message
       next(message, extra)

@@ -10,7 +10,7 @@ import { isPerCaller, type ResolvedConfig, restingState, type Upstream, type Ups
 import { createCallerConnections } from './caller-connections.ts'
 import { createUpstreamConnection, type UpstreamConnection, type UpstreamParts } from './connection.ts'
 import { createClosing } from './connection-pool.ts'
-import { createMessageLimit, type MessageLimit } from './message-limit.ts'
+import { createMessageLimit, createOrganizationLimits, type MessageLimit } from './message-limit.ts'
 import type { ClientSetup } from './open-connection.ts'
 import type { LogLine } from './output-log.ts'
 import { AccountError, UpstreamError } from './upstream-error.ts'
@@ -79,6 +79,7 @@ export const createUpstreamConnections = ({
   const byId = new Map<string, Entry>()
   const syncing = new Map<string, Promise<unknown>>()
   const closing = createClosing()
+  const limitOf = createOrganizationLimits()
   const notifications = createListeners<[upstream: Upstream, notification: Notification]>()
   const states = createListeners<[upstream: Upstream, state: UpstreamState]>()
   const replacements = createListeners<[upstreamId: string]>()
@@ -217,7 +218,10 @@ export const createUpstreamConnections = ({
               ...each,
               key,
               connection: undefined,
-              messageLimit: createMessageLimit({ onListsMissed: () => reportMissed(id) }),
+              messageLimit: createMessageLimit({
+                onListsMissed: () => reportMissed(id),
+                organization: limitOf(each.resolved.ok ? each.resolved.value.organizationId : undefined),
+              }),
             }
       after.set(id, entry)
       byId.set(id, entry)
