@@ -20,6 +20,8 @@ export type BatchReply = {
   responses: Promise<RpcResponse | undefined>
   cutOff: () => RpcResponse | undefined
   cancel: () => void
+  /** Ends the releases of all calls. */
+  release: () => void
 }
 
 /**
@@ -86,9 +88,14 @@ const writePending = (
     })
 }
 
-const writeBatch = (http: HttpExchange, { responses, cutOff, cancel }: BatchReply, report: ReportFault): void => {
+const writeBatch = (
+  http: HttpExchange,
+  { responses, cutOff, cancel, release }: BatchReply,
+  report: ReportFault,
+): void => {
   const { raw } = http
   raw.on('close', () => {
+    release()
     if (!raw.writableFinished) cancel()
   })
   const deliver = (done: RpcResponse | undefined): void => {
@@ -100,5 +107,11 @@ const writeBatch = (http: HttpExchange, { responses, cutOff, cancel }: BatchRepl
     deliver(cutOff())
     cancel()
   })
-  responses.then(deliver).catch(error => report(error, 'could not send the responses of an MCP batch'))
+  responses
+    .then(deliver)
+    .catch(error => report(error, 'could not send the responses of an MCP batch'))
+    .finally(() => {
+      // Then 'close' may have been emitted before there was a listener.
+      if (raw.destroyed) release()
+    })
 }

@@ -1,4 +1,5 @@
 import {
+  CREATOR_MEMORY_SHARE,
   MAX_CONNECTION_WAIT_MS,
   MAX_MEMORY_WAIT_MS,
   MAX_SOCKETS_OF_CREATOR,
@@ -42,6 +43,7 @@ export const runtimePlugin = (
     memory: createMemoryShares({
       maxBytes: memory.inFlightBytes,
       maxBytesOfOrganization: memory.inFlightBytes * ORGANIZATION_MEMORY_SHARE,
+      maxBytesOfCreator: memory.inFlightBytes * CREATOR_MEMORY_SHARE,
       maxWaitMs: MAX_MEMORY_WAIT_MS,
     }),
     inProcess,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { JsonObject, JsonValue } from '../../src/lib/kernel/json.ts'
 import { success } from '../../src/lib/kernel/result.ts'
-import { FRIEND_TOKEN, INITIALIZE, makeServer, makeTool, OWNER_TOKEN, startTestApp, type TestApp } from './support.ts'
+import { FRIEND_TOKEN, INITIALIZE, makeServer, makeTool, OWNER_TOKEN, startTestApp, type TestApp, text } from './support.ts'
 import { beginSession, errorCode, post, replyOf, send } from './wire.ts'
 
 const VERSIONS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']
@@ -280,6 +280,39 @@ describe('a batch', () => {
       { id: 3, error: { code: -32603 } },
       { id: 7, result: {} },
     ])
+  })
+
+  it('keeps the memory of its large responses until it has been sent, but not of those that do not fit', async () => {
+    const released: unknown[] = []
+    const slow = Promise.withResolvers<void>()
+    const tool = makeTool('text', {
+      call: async ({ text: name }, { releases }) => {
+        releases?.add(() => void released.push(name))
+        if (name === 'slow') await slow.promise
+        return text(name === 'small' ? 'small' : 'x'.repeat(3 * 1_024 * 1_024))
+      },
+    })
+    const holding = makeServer({ tools: [tool] })
+    app.servers.set(holding.id, holding)
+    const session = await beginSession(app, holding.id, '2025-03-26')
+    const names = ['small', 'first', 'second', 'third', 'slow']
+    const calls = names.map((name, id) => ({
+      jsonrpc: '2.0',
+      id,
+      method: 'tools/call',
+      params: { name: 'text', arguments: { text: name } },
+    }))
+    const response = post(app, holding.id, calls, session)
+    await expect.poll(() => released).toEqual(['small', 'third'])
+    slow.resolve()
+    expect((await response).json()).toMatchObject([
+      { result: { content: [{ text: 'small' }] } },
+      { result: {} },
+      { result: {} },
+      { error: { code: -32603 } },
+      { error: { code: -32603 } },
+    ])
+    await expect.poll(() => released).toEqual(['small', 'third', 'slow', 'first', 'second'])
   })
 
   it('of only notifications gets 202', async () => {

@@ -58,6 +58,8 @@ export const MAX_SOCKETS_OF_CREATOR = 64
 export const MAX_CONNECTION_WAIT_MS = 2_000
 /** Share of the memory for responses that one organization may use. */
 export const ORGANIZATION_MEMORY_SHARE = 1 / 4
+/** The same for all organizations that one user created. */
+export const CREATOR_MEMORY_SHARE = 1 / 2
 /** How long a response waits for memory. */
 export const MAX_MEMORY_WAIT_MS = 2_000
 /** Longest time that a tool's results may be cached: one day. */

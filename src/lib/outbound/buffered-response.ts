@@ -59,10 +59,14 @@ export type BufferOptions = Omit<StreamOptions, 'mayRetry' | 'abortError'> & {
 }
 
 /** What controls the stream of a response. */
-type Stream = { pause: () => void; resume: () => void; cut: (error: unknown) => void }
+type Stream = {
+  readonly creatorId: string | undefined
+  pause: () => void; resume: () => void; cut: (error: unknown) => void }
 
 /** Factor by which the memory of a response of unknown length grows as it arrives. */
 const GROWTH = 4
+/** Steps in which the memory of a response grows as it is decoded, in bytes. */
+const DECODED_STEP = 256 * 1_024
 
 const NO_HEAD: ResponseHead = { status: 0, statusText: '', headers: {} }
 
@@ -136,7 +140,8 @@ class BufferedResponse implements ResponseReceiver {
     const { memory, organizationId, toError } = this.#options
     if (memory === undefined) return undefined
     const { host } = this.#prepared.target
-    this.#memory ??= new ResponseMemory(memory, organizationId, error => toError(noMemoryProblem(error, host)))
+    const owner = { organizationId, creatorId: this.stream?.creatorId }
+    this.#memory ??= new ResponseMemory(memory, owner, error => toError(noMemoryProblem(error, host)))
     return this.#memory.growTo(bytes)
   }
 
@@ -157,7 +162,11 @@ class BufferedResponse implements ResponseReceiver {
   async #decode(encoding: string, raw: Buffer): Promise<void> {
     const { maxResponseBytes, toError } = this.#options
     const { host } = this.#prepared.target
-    const makeRoom = async (): Promise<void> => this.#makeRoom(raw.length + maxResponseBytes)
+    const makeRoom = (bytes: number): Promise<void> | undefined => {
+      const { length } = raw
+      const isEnough = length + bytes <= (this.#memory?.bytes ?? 0)
+      return isEnough ? undefined : this.#makeRoom(length + Math.min(bytes + DECODED_STEP, maxResponseBytes))
+    }
     const decoded = await decodeBody(encoding, raw, maxResponseBytes, makeRoom)
     if (decoded.ok) this.#succeed(decoded.value)
     else if (decoded.error === 'too_large') this.fail(toError(tooLargeProblem(host, maxResponseBytes)))

@@ -87,19 +87,32 @@ export const createHttpClient = (options: HttpClientOptions): HttpClient => {
     const startedAt = now()
     const toError: ToError = problem => toOutboundError(problem, now() - startedAt)
 
+    const { releases } = request
+    let releaseLast: (() => void) | undefined
+    const add = (release: () => void): void => {
+      releaseLast = release
+      releases?.add(release)
+    }
+    const ofResponse = releases && { add }
+    /** Frees the memory of a redirect's body, which nobody reads. */
+    const discard = (): void => {
+      releaseLast?.()
+      releaseLast = undefined
+    }
+
     const perform = (prepared: PreparedRequest): Promise<OutboundResponse> => {
       const refusal = refusalOf(prepared.target, request)
       if (refusal !== undefined) throw toError(refusal)
-      const { organizationId, maxResponseBytes, signal, releases } = request
+      const { organizationId, maxResponseBytes, signal } = request
       const timeoutMs = request.timeoutMs - (now() - startedAt)
       const limits = { organizationId, timeoutMs, maxResponseBytes, signal, toError }
       const inside = inProcess?.get(prepared.target.origin)
       return inside === undefined
-        ? fetchBuffered(prepared, { ...limits, dispatch, bodyIdleMs, memory, releases })
+        ? fetchBuffered(prepared, { ...limits, dispatch, bodyIdleMs, memory, releases: ofResponse })
         : fetchInProcess(inside, prepared, limits)
     }
 
-    return follow(request, { perform, toError })
+    return follow(request, { perform, toError, discard })
   }
 
   return {

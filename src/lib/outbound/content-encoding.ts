@@ -1,18 +1,17 @@
-import { promisify } from 'node:util'
+import type { Transform } from 'node:stream'
 import zlib from 'node:zlib'
 import { failure, type Result, success } from '../kernel/result.ts'
 
-type DecodeOptions = { maxOutputLength: number }
 type Decoder = {
-  decode: (raw: Buffer, options: DecodeOptions) => Promise<Buffer>
-  decodeSync: (raw: Buffer, options: DecodeOptions) => Buffer
+  open: (options: { chunkSize: number }) => Transform
+  decodeSync: (raw: Buffer, options: { maxOutputLength: number }) => Buffer
 }
 
-const gzip: Decoder = { decode: promisify(zlib.gunzip), decodeSync: zlib.gunzipSync }
-const zlibDeflate: Decoder = { decode: promisify(zlib.inflate), decodeSync: zlib.inflateSync }
-const rawDeflate: Decoder = { decode: promisify(zlib.inflateRaw), decodeSync: zlib.inflateRawSync }
-const brotli: Decoder = { decode: promisify(zlib.brotliDecompress), decodeSync: zlib.brotliDecompressSync }
-const zstd: Decoder = { decode: promisify(zlib.zstdDecompress), decodeSync: zlib.zstdDecompressSync }
+const gzip: Decoder = { open: zlib.createGunzip, decodeSync: zlib.gunzipSync }
+const zlibDeflate: Decoder = { open: zlib.createInflate, decodeSync: zlib.inflateSync }
+const rawDeflate: Decoder = { open: zlib.createInflateRaw, decodeSync: zlib.inflateRawSync }
+const brotli: Decoder = { open: zlib.createBrotliDecompress, decodeSync: zlib.brotliDecompressSync }
+const zstd: Decoder = { open: zlib.createZstdDecompress, decodeSync: zlib.zstdDecompressSync }
 
 /**
  * `deflate` means the zlib format (RFC 9110 §8.4.1.2), but some servers send a raw deflate stream,
@@ -67,30 +66,53 @@ const decodeSmall = (decoder: Decoder, raw: Buffer, maxBytes: number): Buffer | 
   }
 }
 
+/** Size of the pieces in which large bodies are decoded. */
+const CHUNK_BYTES = 64 * 1_024
+
+type Decoded = Result<Buffer, 'too_large' | 'corrupt'>
+
+const decodeLarge = async (
+  output: AsyncIterator<Buffer>,
+  maxBytes: number,
+  makeRoom: (bytes: number) => Promise<void> | undefined,
+): Promise<Decoded> => {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for (;;) {
+    const next = await output.next().catch(() => undefined)
+    if (next === undefined) return failure('corrupt')
+    if (next.done === true) return success(Buffer.concat(chunks, bytes))
+    bytes += next.value.length
+    if (bytes > maxBytes) return failure('too_large')
+    await makeRoom(bytes)
+    chunks.push(next.value)
+  }
+}
+
 /**
- * Decodes a body with the encoding from `parseContentEncoding`. Stops as soon as the output exceeds `maxBytes`. Awaits
- * `makeRoom` before it decodes a body that may become large.
+ * Decodes a body with the encoding from `parseContentEncoding`. Stops as soon as the output exceeds `maxBytes`. If the
+ * output may become large, awaits `makeRoom` for its number of bytes, before it is decoded and as it grows.
  */
 export const decodeBody = async (
   encoding: string,
   raw: Buffer,
   maxBytes: number,
-  makeRoom: () => Promise<void>,
-): Promise<Result<Buffer, 'too_large' | 'corrupt'>> => {
+  makeRoom: (bytes: number) => Promise<void> | undefined,
+): Promise<Decoded> => {
   const decoder = DECODERS.get(encoding)?.(raw)
   if (decoder === undefined) return failure('corrupt')
-  const attempt = async <Decoded>(
-    decode: () => Decoded,
-  ): Promise<Result<Awaited<Decoded>, 'too_large' | 'corrupt'>> => {
-    try {
-      return success(await decode())
-    } catch (error) {
-      return failure(isTooLarge(error) ? 'too_large' : 'corrupt')
-    }
+  try {
+    const small = decodeSmall(decoder, raw, maxBytes)
+    if (small !== undefined) return success(small)
+  } catch {
+    return failure('corrupt')
   }
-  const small = await attempt(() => decodeSmall(decoder, raw, maxBytes))
-  if (!small.ok) return small
-  if (small.value !== undefined) return success(small.value)
-  await makeRoom()
-  return attempt(() => decoder.decode(raw, { maxOutputLength: maxBytes }))
+  await makeRoom(raw.length)
+  const stream = decoder.open({ chunkSize: CHUNK_BYTES })
+  try {
+    stream.end(raw)
+    return await decodeLarge(stream[Symbol.asyncIterator](), maxBytes, makeRoom)
+  } finally {
+    stream.destroy()
+  }
 }

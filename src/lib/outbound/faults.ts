@@ -141,12 +141,12 @@ const noConnectionProblem = ({ usedShare, waitedMs }: NoConnectionError, host: s
   return { fault: 'busy', text }
 }
 
-export const noMemoryProblem = ({ ownBytes, waitedMs }: NoMemoryError, host: string): Problem => {
+export const noMemoryProblem = ({ usedShare, waitedMs }: NoMemoryError, host: string): Problem => {
   const waited = `this one from ${host} waited ${waitedMs / 1_000} s for memory`
   const text =
-    ownBytes === undefined
+    usedShare === undefined
       ? `the memory for responses is in use by the calls of all organizations; ${waited}; ask for less or try again later, or have the operator raise PATCHBAY_MEMORY_MB`
-      : `responses of your organization use ${formatBytes(ownBytes)} of memory; ${waited}; ask for less, or send fewer calls at a time`
+      : `responses of ${SHARES[usedShare.of]} use ${formatBytes(usedShare.bytes)} of memory; ${waited}; ask for less, or send fewer calls at a time`
   return { fault: 'busy', text }
 }
 

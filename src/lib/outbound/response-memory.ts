@@ -6,15 +6,21 @@ export const UNCOUNTED_BYTES = 64 * 1_024
 /** The memory that one response uses. */
 export class ResponseMemory implements MemoryHolder {
   readonly organizationId: string | undefined
+  readonly creatorId: string | undefined
   /** Bytes that the response may use, or waits for. */
   bytes = 0
   readonly #shares: MemoryShares
   readonly #toError: (error: NoMemoryError) => unknown
   #waiting: PromiseWithResolvers<void> | undefined
 
-  constructor(shares: MemoryShares, organizationId: string | undefined, toError: (error: NoMemoryError) => unknown) {
+  constructor(
+    shares: MemoryShares,
+    { organizationId, creatorId }: Pick<MemoryHolder, 'organizationId' | 'creatorId'>,
+    toError: (error: NoMemoryError) => unknown,
+  ) {
     this.#shares = shares
     this.organizationId = organizationId
+    this.creatorId = creatorId
     this.#toError = toError
   }
 

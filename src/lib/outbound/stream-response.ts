@@ -71,6 +71,11 @@ class StreamedResponse implements ResponseHandler {
     })
   }
 
+  /** Who created the organization of the request, if that is known. Set before the response begins. */
+  get creatorId(): string | undefined {
+    return this.#call.creatorId
+  }
+
   start(): void {
     if (this.#options.signal?.aborted) this.#cutForAbort()
     else this.#call.start()

@@ -1,3 +1,5 @@
+import { UNCOUNTED_BYTES } from '../../lib/outbound/response-memory.ts'
+import type { Call } from '../call.ts'
 import { CLOSED_CHANNEL, createPostChannel } from '../client-channel.ts'
 import type { ReportFault } from '../http-exchange.ts'
 import type { Message, RequestId, RequestMessage } from '../message.ts'
@@ -40,16 +42,30 @@ const tooMuch = refusal(
   `The responses of this batch exceed ${MAX_BATCH_RESPONSE_BYTES} bytes in total: send this request by itself`,
 )
 
-/** Renders the responses to a batch. Replaces responses over the total limit with errors. `ids` are the request ids. */
-const batchTexts = (ids: readonly RequestId[], responses: readonly (RpcResponse | undefined)[]): string[] => {
+/** The responses to the requests of a batch, which are sent together. */
+const createBatchResponses = () => {
+  /** By the index of the request; undefined if it was cancelled. */
+  const responses = new Map<number, RpcResponse | undefined>()
   let bytes = 0
-  return responses.flatMap((response, index) => {
-    if (response === undefined) return []
-    const size = sizeOf(response)
-    const isFitting = bytes + size <= MAX_BATCH_RESPONSE_BYTES
-    if (isFitting) bytes += size
-    return responseText(isFitting ? response : errorResponse(ids[index] ?? null, tooMuch))
-  })
+  return {
+    /**
+     * Adds a response, or an error instead of a response over the total limit. Returns whether the memory that is in
+     * use until the batch has been sent needs no counting.
+     */
+    add: (index: number, id: RequestId, response: RpcResponse | undefined): boolean => {
+      const size = response === undefined ? 0 : sizeOf(response)
+      const isFitting = bytes + size <= MAX_BATCH_RESPONSE_BYTES
+      responses.set(index, isFitting ? response : errorResponse(id, tooMuch))
+      if (isFitting) bytes += size
+      return !isFitting || size === 0 || bytes <= UNCOUNTED_BYTES
+    },
+    /** Joins the responses, with an error for each request that has none. Returns undefined if all were cancelled. */
+    join: (ids: readonly RequestId[]): RpcResponse | undefined => {
+      const all = ids.map((id, index) => (responses.has(index) ? responses.get(index) : errorResponse(id, CUT_BY_SHUTDOWN)))
+      const texts = all.flatMap(response => (response === undefined ? [] : responseText(response)))
+      return texts.length === 0 ? undefined : { status: 200, head: `[${texts.join(',')}]`, rest: [], headers: undefined }
+    },
+  }
 }
 
 /** Handles POST requests of the session era, which start a session or carry messages within one. */
@@ -86,9 +102,8 @@ export const createSessionPosts = ({ sessions, streams, maxSessionsPerServer, re
   ): BatchReply | 'accepted' => {
     const pending: Promise<void>[] = []
     const ids: RequestId[] = []
-    /** By the index of the request; undefined if it was cancelled. */
-    const responses = new Map<number, RpcResponse | undefined>()
-    const cancels: (() => void)[] = []
+    const responses = createBatchResponses()
+    const calls: Call[] = []
     for (const message of messages) {
       if (message.kind !== 'request') {
         receiveMessage(router, session, message)
@@ -97,35 +112,29 @@ export const createSessionPosts = ({ sessions, streams, maxSessionsPerServer, re
       const index = ids.push(message.id) - 1
       const started = serveRequest({ router, session, message, caller, channel: CLOSED_CHANNEL, report })
       if (!('call' in started)) {
-        responses.set(index, started)
+        responses.add(index, message.id, started)
         continue
       }
       const { call, response } = started
-      cancels.push(call.signal.abort)
-      const done = response.then(done => void responses.set(index, call.signal.aborted ? undefined : done))
-      pending.push(done.finally(call.releases.end))
+      calls.push(call)
+      const add = (done: RpcResponse): void => {
+        const isUncounted = responses.add(index, message.id, call.signal.aborted ? undefined : done)
+        if (isUncounted) call.releases.end()
+      }
+      pending.push(response.then(add))
     }
     if (ids.length === 0) return 'accepted'
-    const join = (): RpcResponse | undefined =>
-      joinResponses(
-        ids,
-        ids.map((id, index) => (responses.has(index) ? responses.get(index) : errorResponse(id, CUT_BY_SHUTDOWN))),
-      )
+    const join = (): RpcResponse | undefined => responses.join(ids)
     return {
       responses: Promise.all(pending).then(join),
       cutOff: join,
       cancel: () => {
-        for (const cancel of cancels) cancel()
+        for (const call of calls) call.signal.abort()
+      },
+      release: () => {
+        for (const call of calls) call.releases.end()
       },
     }
   },
 })
 export type SessionPosts = ReturnType<typeof createSessionPosts>
-
-const joinResponses = (
-  ids: readonly RequestId[],
-  responses: readonly (RpcResponse | undefined)[],
-): RpcResponse | undefined => {
-  const texts = batchTexts(ids, responses)
-  return texts.length === 0 ? undefined : { status: 200, head: `[${texts.join(',')}]`, rest: [], headers: undefined }
-}

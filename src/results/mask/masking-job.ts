@@ -1,3 +1,4 @@
+import { resourceLimits } from 'node:worker_threads'
 import { LRUCache } from 'lru-cache'
 import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
 import type { Tenant } from '../../lib/worker/fair-queue.ts'
@@ -10,8 +11,19 @@ export type MaskUtf8Job = { secrets: readonly string[]; utf8: Uint8Array }
 
 /** Maximum number of prepared searches that each thread caches, keyed by their secrets. */
 const MAX_PREPARED = 100
+/** Share of the thread's heap that they may use. */
+const PREPARED_SHARE = 1 / 8
+/** Heap that a search uses for each byte of its secrets, measured with 64 KiB of them. */
+const HEAP_PER_BYTE = 100
+/** The heap limit in MiB if the thread has none, as in tests. */
+const USUAL_HEAP_MB = 80
 
-const prepared = new LRUCache<string, FindSecrets>({ max: MAX_PREPARED })
+const { maxOldGenerationSizeMb: heapMb = USUAL_HEAP_MB } = resourceLimits
+const prepared = new LRUCache<string, FindSecrets>({
+  max: MAX_PREPARED,
+  maxSize: Math.floor((heapMb * 1_024 * 1_024 * PREPARED_SHARE) / HEAP_PER_BYTE),
+  sizeCalculation: (_, key) => Buffer.byteLength(key),
+})
 
 export const runFindSecretsJob = ({ secrets, text }: FindSecretsJob): Range[] => {
   const key = JSON.stringify(secrets)

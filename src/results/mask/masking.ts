@@ -174,8 +174,10 @@ const maskerOf = (search: Search, secretSearch: SecretSearch | undefined): Maske
       text: async (text, signal) => maskText(text, await anyLength(text, signal)),
       utf8: async (utf8, signal) => {
         if (isEmpty) return utf8
+        const { secrets } = search
+        if (secrets.length === 0) return utf8
         if (secretSearch !== undefined && utf8.length >= LONG_TEXT) {
-          return (await secretSearch.maskUtf8(search.secrets, utf8, signal)) ?? utf8
+          return (await secretSearch.maskUtf8(secrets, utf8, signal)) ?? utf8
         }
         const text = utf8.toString('utf8')
         const ranges = now(text)

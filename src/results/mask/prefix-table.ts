@@ -54,8 +54,8 @@ export const createPrefixTable = (secrets: readonly SpelledText[]): ((text: stri
       const kind = firsts[first % FIRST_UNITS] ?? 0
       if (kind === 0) continue
       if ((kind & IS_SHORT) !== 0) return at
-      // The prefix of a secret cannot reach beyond the end.
-      if (at + PREFIX_UNITS > length) return -1
+      // The prefix of a secret cannot reach beyond the end. A shorter secret may follow.
+      if (at + PREFIX_UNITS > length) continue
       if (entries[hashOf(first, text.charCodeAt(at + 1), text.charCodeAt(at + 2)) >>> shift] === 1) return at
     }
     return -1

@@ -7,11 +7,16 @@ import { buildClient, faultOf, requestTo, startApi } from './apis.ts'
 
 const KB = 1_000
 const BODY = Buffer.alloc(400 * KB, 'a')
+/** Compresses well, but not to almost nothing. */
+const RECORDS = Buffer.from(Array.from({ length: 5_000 }, (_, id) => `{"id":${id},"a":${id * 7}}`).join('\n'))
 
 /** Starts an API with a body of 400 kB, of a length that is announced, unknown, or unknown until it is decoded. */
 const startLargeApi = () =>
   startApi(({ url }, response) => {
     if (url === '/known') response.end(BODY)
+    else if (url === '/moved') response.writeHead(302, { location: '/known' }).end(BODY)
+    else if (url === '/dense') response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(BODY))
+    else if (url === '/records') response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(RECORDS))
     else if (url === '/zipped')
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(BODY, { level: 0 }))
     else if (url === '/small') response.end('small')
@@ -21,22 +26,25 @@ const startLargeApi = () =>
     }
   })
 
+/** Opens a client. An organization's creator is the first letter of its name. */
 const open = async (limits: Partial<MemoryLimits> = {}) => {
   const { port } = await startLargeApi()
   const memory = createMemoryShares({
-    maxBytes: 1_300 * KB,
+    maxBytes: 1_700 * KB,
     maxBytesOfOrganization: 500 * KB,
     maxWaitMs: 60_000,
     ...limits,
   })
-  const client = buildClient({ memory })
-  return (organizationId: string, path: string, more: Partial<OutboundRequest> = {}) => {
+  const share = { maxSockets: 32, maxWaitMs: 60_000 }
+  const client = buildClient({ memory, share, maxSockets: 64, findCreator: async ([first]) => first })
+  const send = (organizationId: string, path: string, more: Partial<OutboundRequest> = {}) => {
     const releases = createReleases()
     const url = `http://api.test:${port}${path}`
     const limit = { maxResponseBytes: 450 * KB, timeoutMs: 60_000 }
     const response = client.send(requestTo(url, { organizationId, releases, ...limit, ...more }))
     return { response, end: releases.end }
   }
+  return { send, countWaiting: memory.countWaiting }
 }
 
 /** Notes the name of each response that has arrived. */
@@ -46,9 +54,9 @@ const noteIn =
     void response.then(() => arrived.push(name)).catch(() => undefined)
   }
 
-describe.each(['/known', '/unknown', '/zipped'])('the memory for the response of %s', path => {
+describe.each(['/known', '/unknown', '/zipped', '/dense'])('the memory for the response of %s', path => {
   it('is shared: a second one waits until the first is released', async () => {
-    const send = await open()
+    const { send } = await open()
     const first = send('a', path)
     expect((await first.response).body).toEqual(BODY)
     const arrived: string[] = []
@@ -61,7 +69,7 @@ describe.each(['/known', '/unknown', '/zipped'])('the memory for the response of
   })
 
   it('is refused with the reason if it is not free in time, and free again afterwards', async () => {
-    const send = await open({ maxWaitMs: 50 })
+    const { send } = await open({ maxWaitMs: 50 })
     const first = send('a', path)
     await first.response
     const error = await faultOf(send('a', path).response)
@@ -76,7 +84,7 @@ describe.each(['/known', '/unknown', '/zipped'])('the memory for the response of
   })
 
   it('is free at once if the call is over before the response', async () => {
-    const send = await open({ maxWaitMs: 50 })
+    const { send } = await open({ maxWaitMs: 50 })
     for (let at = 0; at < 3; at++) {
       const { response, end } = send('a', path)
       end()
@@ -86,7 +94,7 @@ describe.each(['/known', '/unknown', '/zipped'])('the memory for the response of
 })
 
 it('one organization cannot take all memory, and small responses need none', async () => {
-  const send = await open({ maxBytes: 1_300 * KB, maxBytesOfOrganization: 1_300 * KB, maxWaitMs: 50 })
+  const { send } = await open({ maxBytes: 1_300 * KB, maxBytesOfOrganization: 1_300 * KB, maxWaitMs: 50 })
   await send('a', '/known').response
   // Not more than is left: 900 kB.
   await send('a', '/known').response
@@ -99,8 +107,39 @@ it('one organization cannot take all memory, and small responses need none', asy
   )
 })
 
+it('all organizations of one user cannot take it either', async () => {
+  const share = { maxBytesOfOrganization: 500 * KB, maxBytesOfCreator: 1_000 * KB }
+  const { send } = await open({ maxBytes: 4_000 * KB, ...share, maxWaitMs: 50 })
+  await Promise.all([send('a1', '/known').response, send('a2', '/known').response])
+  const error = await faultOf(send('a3', '/known').response)
+  expect(error.message).toMatch(
+    /^responses of the organizations that one user created, yours among them, use 800 kB of memory; this one from .* waited /,
+  )
+  expect((await send('b1', '/known').response).body).toEqual(BODY)
+})
+
+it('a response larger than its share is received once per user, and not from the reserve', async () => {
+  const { send } = await open({ maxBytes: 1_600 * KB, maxBytesOfOrganization: 390 * KB, maxWaitMs: 50 })
+  const held = ['a1', 'b1', 'c1'].map(organization => send(organization, '/known'))
+  await Promise.all(held.map(({ response }) => response))
+  expect(await faultOf(send('a2', '/known').response)).toMatchObject({ fault: 'busy' })
+  expect(await faultOf(send('d1', '/known').response)).toMatchObject({ fault: 'busy' })
+  expect((await send('d1', '/records').response).body).toEqual(RECORDS)
+})
+
+it('a compressed response needs little more than its own size, whatever its limit', async () => {
+  const { send } = await open({ maxBytes: 16_000 * KB, maxBytesOfOrganization: 1_000 * KB, maxWaitMs: 50 })
+  await send('a', '/known').response
+  expect((await send('a', '/records', { maxResponseBytes: 10_000 * KB }).response).body).toEqual(RECORDS)
+})
+
+it('the body of a redirect needs none once it has been followed', async () => {
+  const { send } = await open({ maxWaitMs: 50 })
+  expect((await send('a', '/moved').response).body).toEqual(BODY)
+})
+
 it('a response larger than all memory for responses is received if there is no other', async () => {
-  const send = await open({ maxBytes: 100 * KB, maxBytesOfOrganization: 50 * KB, maxWaitMs: 50 })
+  const { send } = await open({ maxBytes: 100 * KB, maxBytesOfOrganization: 50 * KB, maxWaitMs: 50 })
   const only = send('a', '/known')
   expect((await only.response).body).toEqual(BODY)
   expect(await faultOf(send('b', '/known').response)).toMatchObject({ fault: 'busy' })
@@ -109,15 +148,14 @@ it('a response larger than all memory for responses is received if there is no o
 })
 
 it('of waiting organizations the one that uses least goes first', async () => {
-  const send = await open({ maxBytes: 800 * KB, maxBytesOfOrganization: 800 * KB })
+  const { send, countWaiting } = await open({ maxBytes: 800 * KB, maxBytesOfOrganization: 800 * KB })
   const [a1, b1] = [send('a', '/known'), send('b', '/known')]
   await Promise.all([a1.response, b1.response])
   const arrived: string[] = []
   const [a2, c1] = [send('a', '/known'), send('c', '/known')]
   noteIn(arrived)('a2', a2)
   noteIn(arrived)('c1', c1)
-  // Both wait by the time that later requests have their responses.
-  for (let at = 0; at < 3; at++) await send('d', '/small').response
+  await expect.poll(countWaiting).toBe(2)
   b1.end()
   expect((await c1.response).body).toEqual(BODY)
   expect(arrived).toEqual(['c1'])
@@ -126,14 +164,15 @@ it('of waiting organizations the one that uses least goes first', async () => {
 })
 
 it('a call that is cancelled while it waits leaves the queue', async () => {
-  const send = await open()
+  const { send, countWaiting } = await open()
   const first = send('a', '/known')
   await first.response
   const controller = new AbortController()
   const cancelled = send('a', '/known', { signal: controller.signal })
-  for (let at = 0; at < 3; at++) await send('d', '/small').response
+  await expect.poll(countWaiting).toBe(1)
   controller.abort()
   expect(await faultOf(cancelled.response)).toMatchObject({ fault: 'aborted' })
+  expect(countWaiting()).toBe(0)
   first.end()
   expect((await send('a', '/known').response).body).toEqual(BODY)
 })

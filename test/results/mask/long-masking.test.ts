@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createJobPool, type JobPool } from '../../../src/jobs/job-pool.ts'
 import { createMasker, MaskingError } from '../../../src/results/mask/masking.ts'
 import { createSecretSearchFor } from '../../../src/results/mask/masking-job.ts'
@@ -76,6 +76,27 @@ describe('secrets in a response of 5 MB', () => {
     client.abort()
     await expect(masked).rejects.toThrow(MaskingError)
     await expect(masker.long.text(LONG, client.signal)).rejects.toThrow('The call was cancelled.')
+  })
+
+  it('are searched in a small heap, however many other servers have as many secrets', async () => {
+    const small = createJobPool({ memory: { ...MEMORY, maxThreads: 1, threadHeapMb: 80 } })
+    onTestFinished(small.close)
+    const search = createSecretSearchFor(jobsOf(small))({ owner: 'server', group: 'organization' })
+    const text = LONG.slice(0, 70_000)
+    for (let at = 0; at < 40; at++) {
+      const others = Array.from({ length: 8 }, (_, index) => `${at}.${index} `.repeat(1_500))
+      const { long } = createMasker(others, search)
+      expect(await long.text(`${text}${others[3]}`)).toBe(`${text}•••`)
+    }
+  })
+
+  it('are not searched for in the pool if there are none after all', async () => {
+    const closed = createJobPool({ memory: MEMORY })
+    await closed.close()
+    const search = createSecretSearchFor(jobsOf(closed))({ owner: 'server', group: 'organization' })
+    const none = createMasker([], search).also(() => [])
+    const utf8 = Buffer.from(LONG)
+    expect(await none.long.utf8(utf8)).toBe(utf8)
   })
 
   it('are never sent unmasked if the worker pool is closed', async () => {
