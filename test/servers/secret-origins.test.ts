@@ -255,6 +255,26 @@ describe.each(databasesOfRun)('a secret, on $kind', kind => {
     expect(isLeaked()).toBe(false)
   })
 
+  it('that is stored after it was bound keeps the origin of an admin among a hundred of a builder', async () => {
+    // Tools are read in the order of their names.
+    const { serverId, toolkitId } = await makeServer(admin, [tool('zz_track', `${carrier.origin}/track`)], {
+      bindings: { zz_track: BOUND },
+    })
+    await Promise.all(
+      Array.from({ length: 101 }, async (_, index) => {
+        const name = `aa_${index}`
+        const { id } = await builder.create(
+          `/toolkits/${toolkitId}/tools`,
+          tool(name, `https://${index}.evil.example/`),
+        )
+        await builder.create(`/servers/${serverId}/instances`, { toolId: id, name, bindings: BOUND })
+      }),
+    )
+    expect((await put(admin, serverId, { value: SECRET, secret: true })).body).toMatchObject({
+      origins: [carrier.origin],
+    })
+  })
+
   it('can be allowed elsewhere by an admin, without its value, and not by a builder', async () => {
     const { serverId, instanceId, toolId } = await makeDesk()
     const wider = { origins: [carrier.origin, `${partner.origin}/`] }
