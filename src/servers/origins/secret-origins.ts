@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Transaction } from '../../lib/db/client.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { mayRole } from '../../lib/kernel/roles.ts'
-import { isAmongOrigins } from '../../lib/outbound/credentials.ts'
+import { explainRefusal, isAmongOrigins } from '../../lib/outbound/credentials.ts'
 import { SealError, type Sealing } from '../../lib/process/sealing.ts'
 import { mapInTurns } from '../../lib/worker/pause.ts'
 import { findRole } from '../../tenancy/members.store.ts'
@@ -98,10 +98,10 @@ const describePlace = (origins: readonly string[] | undefined): string => {
   return origins.length === 0 ? "an origin outside the tool's allowedOrigins" : origins.join(' or ')
 }
 
-const explain = ({ key, path, origins }: KeyUse): OriginFault => {
-  const where = describePlace(origins)
-  return { path, message: `${key} may not be sent to ${where}; an admin can allow it` }
-}
+const explain = ({ key, path, origins }: KeyUse): OriginFault => ({
+  path,
+  message: explainRefusal(key, describePlace(origins)),
+})
 
 export type Binder = { actor: Actor; server: Server }
 
