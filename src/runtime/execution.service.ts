@@ -13,7 +13,7 @@ import type { CallContext } from './call/compiled-tool.ts'
 import type { ToolResult } from './call/tool-result.ts'
 import { compileTool } from './compile-tool.ts'
 import { createHistoryReading, type HistoryParts } from './history-reading.ts'
-import { type GlobalParts, loadGlobalsToTry, loadOpenedGlobals, NO_GLOBALS } from './opened-globals.ts'
+import { type GlobalParts, loadOpenedGlobals, NO_GLOBALS } from './opened-globals.ts'
 import { performCall } from './perform-call.ts'
 import { planCall } from './plan-call.ts'
 import { createServerCompiler, type ServerCompilerParts } from './server-compiler.ts'
@@ -47,7 +47,7 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
     if (serverId === undefined) return { globals: NO_GLOBALS, shapingContext }
     const server = await getServerFor(db, actor, serverId, 'build')
     if (server.organizationId !== organizationId) throw new AppError('not_found', 'Server not found.')
-    const globals = await loadGlobalsToTry(parts, actor, server)
+    const globals = await loadOpenedGlobals(parts, server)
     return { globals, shapingContext: { ...shapingContext, compactTables: server.compactTables } }
   }
 

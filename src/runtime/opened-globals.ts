@@ -1,14 +1,12 @@
 import { hash } from 'node:crypto'
 import type { Database } from '../lib/db/client.ts'
-import type { Actor } from '../lib/kernel/actor.ts'
 import { once } from '../lib/kernel/once.ts'
 import type { Credential } from '../lib/outbound/credentials.ts'
 import type { Sealing } from '../lib/process/sealing.ts'
 import { createMasker, type Masker, type SecretSearch } from '../results/mask/masking.ts'
 import type { SecretSearchFor } from '../results/mask/masking-job.ts'
 import { listGlobals, openGlobal, toCredential } from '../servers/globals/globals.store.ts'
-import { mayChooseOrigins } from '../servers/origins/origin-rights.ts'
-import type { Global, SecretOrigins } from '../servers/server.ts'
+import type { Global } from '../servers/server.ts'
 
 /**
  * A server's globals, with secrets decrypted. `version` changes whenever a global changes, and does not reveal values.
@@ -23,21 +21,15 @@ export type OpenedGlobals = {
   version: () => string
 }
 
-type MayChoose = (secret: SecretOrigins) => boolean
-
 /** Computes the version from the stored rows, in which secrets are encrypted. */
 const versionOf = (globals: readonly Global[]): (() => string) =>
   once(() => hash('sha256', JSON.stringify(globals), 'base64'))
 
-/**
- * Decrypts a server's secrets. Throws SealError if one of them cannot be decrypted. Secrets without origins for which
- * `mayChoose` returns true may be sent anywhere.
- */
+/** Decrypts a server's secrets. Throws SealError if one of them cannot be decrypted. */
 export const toOpenedGlobals = (
   globals: readonly Global[],
   sealing: Sealing,
   secretSearch: SecretSearch,
-  mayChoose: MayChoose = () => false,
 ): OpenedGlobals => {
   const values = new Map<string, string>()
   const secrets: string[] = []
@@ -49,7 +41,7 @@ export const toOpenedGlobals = (
     if (!global.isSecret) continue
     secrets.push(value)
     secretKeys.add(global.key)
-    if (global.origins !== undefined || !mayChoose(global)) credentials.set(global.key, toCredential(global))
+    credentials.set(global.key, toCredential(global))
   }
   return {
     values,
@@ -76,18 +68,7 @@ type ServerOfGlobals = { id: string; organizationId: string }
 export const loadOpenedGlobals = async (
   { db, sealing, secretSearchFor }: GlobalParts,
   { id, organizationId }: ServerOfGlobals,
-  mayChoose?: MayChoose,
 ): Promise<OpenedGlobals> => {
   const secretSearch = secretSearchFor({ owner: id, group: organizationId })
-  return toOpenedGlobals(await listGlobals(db, id), sealing, secretSearch, mayChoose)
+  return toOpenedGlobals(await listGlobals(db, id), sealing, secretSearch)
 }
-
-/**
- * Same as `loadOpenedGlobals`, for an actor who tries a tool: a secret without origins is sent if the actor could set
- * them.
- */
-export const loadGlobalsToTry = (
-  parts: GlobalParts,
-  actor: Actor,
-  server: ServerOfGlobals & { ownerId: string },
-): Promise<OpenedGlobals> => loadOpenedGlobals(parts, server, secret => mayChooseOrigins(actor, server, secret))

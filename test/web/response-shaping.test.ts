@@ -99,7 +99,8 @@ it('a response is stored with the secrets of its tool masked', async () => {
   const row = await patchbay.services.db.server.findUniqueOrThrow({ where: { id: serverId } })
   const actor = await patchbay.services.accounts.findActorByUserId(row.ownerId)
   if (actor === undefined) throw new Error('user not found')
-  await patchbay.services.globals.putGlobal(actor, serverId, 'key', { value: 'very-secret-value', secret: true })
+  const secret = { value: 'very-secret-value', secret: true, origins: [fake.origin] }
+  await patchbay.services.globals.putGlobal(actor, serverId, 'key', secret)
   const fields = form({ headers: 'X-Key: {{key}}', serverId })
   const { html } = await person.submit('/tool-send', fields)
   expect(fake.seen.at(-1)?.headers['x-key']).toBe('very-secret-value')

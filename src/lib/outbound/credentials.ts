@@ -17,13 +17,17 @@ const toPattern = (origin: string): RegExp =>
 export const isAmongOrigins = (origins: readonly string[], origin: string): boolean =>
   origins.some(one => one === origin || (one.includes('*') && toPattern(one).test(origin)))
 
+/** Returns the error for a credential that may not be sent to a place, which is an origin or a description. */
+export const explainRefusal = (name: string, place: string): string =>
+  `${name} may not be sent to ${place}; an admin can allow it on the server's Globals tab`
+
 /**
  * Returns why a request with these credentials must not be sent to the origin, or undefined if it may. Every request
  * that contains a credential is checked here when it leaves, and again for the target of each redirect.
  */
 export const refuseCredentials = (credentials: readonly Credential[], origin: string): string | undefined => {
   const refused = credentials.find(({ origins }) => !isAmongOrigins(origins, origin))
-  return refused && `${refused.name} may not be sent to ${origin}; an admin can allow it`
+  return refused && explainRefusal(refused.name, origin)
 }
 
 /** Replaces a wildcard for the URL parser. Random, so that no host has this label. */

@@ -14,7 +14,7 @@ import type { ToolDefinition } from '../../tools/tool.ts'
 import { type CompiledDefinition, checkDefinition } from '../../tools/tool-definition.ts'
 import type { ToolService } from '../../tools/tools.service.ts'
 import type { ExecutionParts } from '../compile-tool.ts'
-import { type GlobalParts, loadGlobalsToTry, NO_GLOBALS, type OpenedGlobals } from '../opened-globals.ts'
+import { type GlobalParts, loadOpenedGlobals, NO_GLOBALS, type OpenedGlobals } from '../opened-globals.ts'
 import { performCall, renderCall } from '../perform-call.ts'
 import { type CallPlan, planCall } from '../plan-call.ts'
 import { toCurl } from './curl.ts'
@@ -102,7 +102,7 @@ export const createToolDrafts = (
     const server = await getServerFor(db, actor, serverId, 'build')
     if (server.organizationId !== organizationId) throw new AppError('not_found', 'Server not found.')
     const instances = toolId === undefined ? [] : await listInstancesOfTool(db, serverId, toolId)
-    const globals = await loadGlobalsToTry(parts, actor, server)
+    const globals = await loadOpenedGlobals(parts, server)
     return { organizationId, globals, instance: instances[0], compactTables: server.compactTables }
   }
 

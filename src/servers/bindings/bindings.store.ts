@@ -1,7 +1,9 @@
 import type { Transaction } from '../../lib/db/client.ts'
 import { withoutNulls } from '../../lib/kernel/missing.ts'
-import type { Binding, Bindings } from '../server.ts'
-import { readBindings, toStoredBinding } from '../tools/instances.store.ts'
+import { mapInTurns } from '../../lib/worker/pause.ts'
+import type { Binding, Bindings, Instance } from '../server.ts'
+import { listInstancesById, readBindings, toStoredBinding } from '../tools/instances.store.ts'
+import { globalKeysOf } from './bindings.ts'
 
 /** An instance without its request, small enough to load all instances of a server. */
 export type WiredTool = {
@@ -30,6 +32,25 @@ export const listWiredTools = async (tx: Transaction, serverId: string): Promise
     toolkit,
     bindings: readBindings(bindings),
   }))
+}
+
+/** Number of instances read at once. Reading this many takes a few milliseconds. */
+const INSTANCES_AT_ONCE = 200
+
+/** Lists the instances that read any of these globals. Yields to the event loop, because there may be thousands. */
+export const listInstancesReading = async (
+  tx: Transaction,
+  serverId: string,
+  keys: ReadonlySet<string>,
+): Promise<Instance[]> => {
+  const wired = await listWiredTools(tx, serverId)
+  const reads = ({ bindings }: WiredTool): boolean =>
+    Object.entries(bindings).some(([name, binding]) => [...globalKeysOf(name, binding)].some(key => keys.has(key)))
+  const ids = (await mapInTurns(wired, tool => (reads(tool) ? [tool.id] : []))).flat()
+  const batches = Array.from({ length: Math.ceil(ids.length / INSTANCES_AT_ONCE) }, (_, index) =>
+    ids.slice(index * INSTANCES_AT_ONCE, (index + 1) * INSTANCES_AT_ONCE),
+  )
+  return (await mapInTurns(batches, batch => listInstancesById(tx, serverId, batch))).flat()
 }
 
 /** Returns the stored definitions of those tools that have an instance in the server. */

@@ -12,16 +12,17 @@ import {
 import { orThrow } from '../../lib/kernel/missing.ts'
 import { isNarrowPattern } from '../../lib/outbound/credentials.ts'
 import type { Sealing } from '../../lib/process/sealing.ts'
+import { mapInTurns } from '../../lib/worker/pause.ts'
 import { checkDefinition } from '../../tools/tool-definition.ts'
 import { assertGlobalMayChange } from '../../upstreams/global-uses.ts'
+import { listInstancesReading } from '../bindings/bindings.store.ts'
 import { explainSecretAtRisk, findSecretAtRisk, GLOBAL_KEY } from '../bindings/bindings.ts'
 import { forgetBoundOrigins, MAX_ORIGINS } from '../origins/bound-origins.store.ts'
 import { mayChangeOrigins, originsByOf } from '../origins/origin-rights.ts'
-import { findBoundOrigins } from '../origins/secret-origins.ts'
+import { findBoundOrigins, listCurrentOrigins } from '../origins/secret-origins.ts'
 import type { Global, Server } from '../server.ts'
 import { auditGlobal, auditOrigins } from '../server-audit.ts'
 import { getServerFor, type ServerServiceParts } from '../servers.service.ts'
-import { listAllInstances } from '../tools/instances.store.ts'
 import * as store from './globals.store.ts'
 
 const invalid = (path: 'key' | 'value' | 'origins', message: string, detail: string): AppError =>
@@ -62,11 +63,11 @@ const assertSecretsFit = async (tx: Transaction, serverId: string, before: numbe
 /** Throws if instances already send this global to origins chosen by their callers. */
 const assertMayBeSecret = async (tx: Transaction, serverId: string, key: string): Promise<void> => {
   const secretKeys = new Set(await store.listSecretKeys(tx, serverId)).add(key)
-  for (const { name, tool, bindings } of await listAllInstances(tx, serverId)) {
+  await mapInTurns(await listInstancesReading(tx, serverId, new Set([key])), ({ name, tool, bindings }) => {
     const compiled = checkDefinition(tool)
     const risk = compiled.ok && findSecretAtRisk(compiled.value, tool, bindings, bound => secretKeys.has(bound))
     if (risk) throw new AppError('invalid_request', `In the tool "${name}": ${explainSecretAtRisk(risk)}`)
-  }
+  })
 }
 
 export type GlobalInput = {
@@ -77,7 +78,13 @@ export type GlobalInput = {
   origins?: readonly string[] | null | undefined
 }
 
-type By = { actor: Actor; server: Server; sealing: Sealing }
+type By = {
+  actor: Actor
+  server: Server
+  sealing: Sealing
+  /** The origins to which the key is bound. Read in the transaction if undefined. */
+  currentOrigins?: readonly string[] | undefined
+}
 
 const assertOriginCount = (origins: readonly string[]): void => {
   if (origins.length <= MAX_ORIGINS) return
@@ -117,7 +124,8 @@ const originsOfValue = async (
   const isOthers = existing?.isSecret && existing.originsBy === 'storer' && existing.storedBy !== by.actor.userId
   // Origins that another builder chose for their own value must not receive this one.
   if (existing?.isSecret && !isOthers && existing.originsBy !== 'nobody') return existing
-  const origins = await findBoundOrigins(tx, by, key)
+  const current = by.currentOrigins ?? (await listCurrentOrigins(tx, by.server.id, key, by.sealing))
+  const origins = await findBoundOrigins(tx, by, key, current)
   return origins.length > 0 ? chosenOrigins(by, origins) : { origins: undefined, originsBy: 'nobody' }
 }
 
@@ -203,60 +211,79 @@ export const createGlobalIn = async (tx: Transaction, by: By, key: string, input
 
 const globalNotFound = () => new AppError('not_found', 'Global not found on this server.')
 
-export const createGlobalService = ({ db, changes, sealing }: ServerServiceParts & { sealing: Sealing }) => ({
-  listGlobals: async (actor: Actor, serverId: string, page: IdPage): Promise<Global[]> => {
-    await getServerFor(db, actor, serverId, 'read')
-    return store.listGlobalPage(db, serverId, page)
-  },
-
-  listAllGlobals: async (actor: Actor, serverId: string): Promise<Global[]> => {
-    await getServerFor(db, actor, serverId, 'read')
-    return store.listGlobals(db, serverId)
-  },
-
-  getGlobal: async (actor: Actor, serverId: string, key: string): Promise<Global> => {
-    await getServerFor(db, actor, serverId, 'read')
-    return orThrow(await store.findGlobal(db, serverId, key), globalNotFound)
-  },
-
-  /** Returns the origins that a new secret with this key would get if the actor stored it without any. */
-  listSuggestedOrigins: async (actor: Actor, serverId: string, key: string): Promise<string[]> => {
-    if (key === '') return []
-    const server = await getServerFor(db, actor, serverId, 'build')
-    return findBoundOrigins(db, { actor, server, sealing }, key)
-  },
-
-  putGlobal: (
+export const createGlobalService = ({ db, changes, sealing }: ServerServiceParts & { sealing: Sealing }) => {
+  /** Compiles the tools that use a secret to be stored before the transaction, which blocks other changes. */
+  const readCurrentOrigins = async (
     actor: Actor,
     serverId: string,
     key: string,
-    input: GlobalInput,
-  ): Promise<{ global: Global; isNew: boolean }> =>
-    changes.commit(async (tx, announce) => {
-      const server = await getServerFor(tx, actor, serverId, 'build')
-      const done = await putGlobalIn(tx, { actor, server, sealing }, key, input)
-      announce({ type: 'server_changed', serverId })
-      return done
-    }),
+    { value, secret, origins }: GlobalInput,
+  ): Promise<string[] | undefined> => {
+    if (value === undefined || origins !== undefined) return undefined
+    await getServerFor(db, actor, serverId, 'build')
+    const isSecret = secret ?? (await store.findGlobal(db, serverId, key))?.isSecret ?? false
+    return isSecret ? listCurrentOrigins(db, serverId, key, sealing) : undefined
+  }
 
-  /** Creates a global. Throws `conflict` if the key already exists. */
-  createGlobal: (actor: Actor, serverId: string, key: string, input: GlobalInput): Promise<Global> =>
-    changes.commit(async (tx, announce) => {
-      const server = await getServerFor(tx, actor, serverId, 'build')
-      const global = await createGlobalIn(tx, { actor, server, sealing }, key, input)
-      announce({ type: 'server_changed', serverId })
-      return global
-    }),
+  return {
+    listGlobals: async (actor: Actor, serverId: string, page: IdPage): Promise<Global[]> => {
+      await getServerFor(db, actor, serverId, 'read')
+      return store.listGlobalPage(db, serverId, page)
+    },
 
-  removeGlobal: (actor: Actor, serverId: string, key: string): Promise<void> =>
-    changes.commit(async (tx, announce) => {
-      const server = await getServerFor(tx, actor, serverId, 'build')
-      const existing = orThrow(await store.findGlobal(tx, serverId, key), globalNotFound)
-      await assertGlobalMayChange(tx, actor, { serverId, key, isSecret: undefined })
-      await store.removeGlobal(tx, serverId, key)
-      await auditGlobal(tx, actor, server, { key, from: existing.isSecret, to: undefined })
-      announce({ type: 'server_changed', serverId })
-    }),
-})
+    listAllGlobals: async (actor: Actor, serverId: string): Promise<Global[]> => {
+      await getServerFor(db, actor, serverId, 'read')
+      return store.listGlobals(db, serverId)
+    },
+
+    getGlobal: async (actor: Actor, serverId: string, key: string): Promise<Global> => {
+      await getServerFor(db, actor, serverId, 'read')
+      return orThrow(await store.findGlobal(db, serverId, key), globalNotFound)
+    },
+
+    /** Returns the origins that a new secret with this key would get if the actor stored it without any. */
+    listSuggestedOrigins: async (actor: Actor, serverId: string, key: string): Promise<string[]> => {
+      if (key === '') return []
+      const server = await getServerFor(db, actor, serverId, 'build')
+      return findBoundOrigins(db, { actor, server }, key, await listCurrentOrigins(db, serverId, key, sealing))
+    },
+
+    putGlobal: async (
+      actor: Actor,
+      serverId: string,
+      key: string,
+      input: GlobalInput,
+    ): Promise<{ global: Global; isNew: boolean }> => {
+      const currentOrigins = await readCurrentOrigins(actor, serverId, key, input)
+      return changes.commit(async (tx, announce) => {
+        const server = await getServerFor(tx, actor, serverId, 'build')
+        const done = await putGlobalIn(tx, { actor, server, sealing, currentOrigins }, key, input)
+        announce({ type: 'server_changed', serverId })
+        return done
+      })
+    },
+
+    /** Creates a global. Throws `conflict` if the key already exists. */
+    createGlobal: async (actor: Actor, serverId: string, key: string, input: GlobalInput): Promise<Global> => {
+      const currentOrigins = await readCurrentOrigins(actor, serverId, key, input)
+      return changes.commit(async (tx, announce) => {
+        const server = await getServerFor(tx, actor, serverId, 'build')
+        const global = await createGlobalIn(tx, { actor, server, sealing, currentOrigins }, key, input)
+        announce({ type: 'server_changed', serverId })
+        return global
+      })
+    },
+
+    removeGlobal: (actor: Actor, serverId: string, key: string): Promise<void> =>
+      changes.commit(async (tx, announce) => {
+        const server = await getServerFor(tx, actor, serverId, 'build')
+        const existing = orThrow(await store.findGlobal(tx, serverId, key), globalNotFound)
+        await assertGlobalMayChange(tx, actor, { serverId, key, isSecret: undefined })
+        await store.removeGlobal(tx, serverId, key)
+        await auditGlobal(tx, actor, server, { key, from: existing.isSecret, to: undefined })
+        announce({ type: 'server_changed', serverId })
+      }),
+  }
+}
 
 export type GlobalService = ReturnType<typeof createGlobalService>

@@ -2,18 +2,19 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Transaction } from '../../lib/db/client.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { mayRole } from '../../lib/kernel/roles.ts'
-import { isAmongOrigins } from '../../lib/outbound/credentials.ts'
+import { explainRefusal, isAmongOrigins } from '../../lib/outbound/credentials.ts'
 import { SealError, type Sealing } from '../../lib/process/sealing.ts'
+import { mapInTurns } from '../../lib/worker/pause.ts'
 import { findRole } from '../../tenancy/members.store.ts'
 import { checkDefinition } from '../../tools/tool-definition.ts'
 import { compileConfig, keysOfConfig } from '../../upstreams/config/resolve-config.ts'
 import type { UpstreamConfig } from '../../upstreams/upstream.ts'
 import { listAllUpstreams } from '../../upstreams/upstreams.store.ts'
+import { listInstancesReading } from '../bindings/bindings.store.ts'
 import { listGlobals, openGlobal, setOrigins } from '../globals/globals.store.ts'
 import type { Global, Instance, Server } from '../server.ts'
 import { auditOrigins } from '../server-audit.ts'
 import { getServerFor } from '../servers.service.ts'
-import { listAllInstances } from '../tools/instances.store.ts'
 import { listBoundOrigins, MAX_ORIGINS, noteBoundOrigins } from './bound-origins.store.ts'
 import { mayChooseOrigins, originsByOf } from './origin-rights.ts'
 import { type FindGlobal, type KeyUse, listKeyUses } from './tool-origins.ts'
@@ -72,18 +73,23 @@ const changedKeysOf = (config: UpstreamConfig, before: UpstreamConfig | undefine
   return new Set(keysOfConfig({ ...rest, headers: Object.fromEntries(headers) }))
 }
 
-/** Lists every use of a server's globals. */
-const listServerUses = async (tx: Transaction, serverId: string, find: FindGlobal): Promise<KeyUse[]> => {
-  const instances = await listAllInstances(tx, serverId)
+/** Lists every use of these globals of a server. Yields to the event loop, because compiling tools takes a while. */
+const listServerUses = async (
+  tx: Transaction,
+  serverId: string,
+  keys: ReadonlySet<string>,
+  find: FindGlobal,
+): Promise<KeyUse[]> => {
+  const instances = await listInstancesReading(tx, serverId, keys)
   const upstreams = await listAllUpstreams(tx, serverId)
-  return [
-    ...instances.flatMap(instance => usesOfInstance(instance, find)),
-    ...upstreams.flatMap(({ config }) => usesOfUpstream(config, find)),
+  const uses = [
+    ...(await mapInTurns(instances, instance => usesOfInstance(instance, find))),
+    ...(await mapInTurns(upstreams, ({ config }) => usesOfUpstream(config, find))),
   ]
+  return uses.flat().filter(({ key }) => keys.has(key))
 }
 
-const originsIn = (uses: readonly KeyUse[]): string[] =>
-  [...new Set(uses.flatMap(({ origins = [] }) => origins))].slice(0, MAX_ORIGINS)
+const originsIn = (uses: readonly KeyUse[]): string[] => [...new Set(uses.flatMap(({ origins = [] }) => origins))]
 
 export type OriginFault = { path: string; message: string }
 
@@ -92,10 +98,10 @@ const describePlace = (origins: readonly string[] | undefined): string => {
   return origins.length === 0 ? "an origin outside the tool's allowedOrigins" : origins.join(' or ')
 }
 
-const explain = ({ key, path, origins }: KeyUse): OriginFault => {
-  const where = describePlace(origins)
-  return { path, message: `${key} may not be sent to ${where}; an admin can allow it` }
-}
+const explain = ({ key, path, origins }: KeyUse): OriginFault => ({
+  path,
+  message: explainRefusal(key, describePlace(origins)),
+})
 
 export type Binder = { actor: Actor; server: Server }
 
@@ -128,7 +134,7 @@ export const settleOrigins = async (
   for (const [key, ofKey] of Map.groupBy(uses, use => use.key)) {
     const secret = byKey.get(key)
     const changed = ofKey.filter(isChanged)
-    const origins = originsIn(changed)
+    const origins = originsIn(changed).slice(0, MAX_ORIGINS)
     if (!secret?.isSecret) {
       if (origins.length > 0) noted.set(key, new Set(origins))
       continue
@@ -163,13 +169,29 @@ export const createOriginSettling =
   }
 
 /**
+ * Lists the origins to which a key is bound now, if users have bound it to any. Call it outside of a transaction where
+ * possible, because it may compile all tools of the server.
+ */
+export const listCurrentOrigins = async (
+  tx: Transaction,
+  serverId: string,
+  key: string,
+  sealing: Sealing,
+): Promise<string[]> => {
+  if ((await listBoundOrigins(tx, serverId, key)).length === 0) return []
+  const find = createGlobalLookup(await listGlobals(tx, serverId), sealing)
+  return originsIn(await listServerUses(tx, serverId, new Set([key]), find))
+}
+
+/**
  * Returns the origins of a value that becomes a secret, or that replaces another user's: those to which the actor, the
- * server's owner or an admin had bound the key, and to which it is still bound.
+ * server's owner or an admin had bound the key, and which are among its `current` ones.
  */
 export const findBoundOrigins = async (
   tx: Transaction,
-  { actor, server, sealing }: Binder & { sealing: Sealing },
+  { actor, server }: Binder,
   key: string,
+  current: readonly string[],
 ): Promise<string[]> => {
   const bound = await listBoundOrigins(tx, server.id, key)
   if (bound.length === 0) return []
@@ -178,18 +200,20 @@ export const findBoundOrigins = async (
     const role = await findRole(tx, server.organizationId, userId)
     if (role !== undefined && mayRole(role, 'manage')) trusted.add(userId)
   }
-  const find = createGlobalLookup(await listGlobals(tx, server.id), sealing)
-  const current = originsIn((await listServerUses(tx, server.id, find)).filter(use => use.key === key))
-  return current.filter(origin => bound.some(one => one.origin === origin && trusted.has(one.userId)))
+  const theirs = new Set(bound.flatMap(({ userId, origin }) => (trusted.has(userId) ? origin : [])))
+  return current.filter(origin => theirs.has(origin)).slice(0, MAX_ORIGINS)
 }
 
-/** Lists the origins of a server's globals by key, for secrets from before secrets had origins. */
+/** Returns a server's secrets, and the origins that its tools and attached MCP servers would send each of them to. */
 export const listOriginsInUse = async (
   tx: Transaction,
   serverId: string,
   sealing: Sealing,
 ): Promise<{ secrets: readonly Global[]; originsOf: (key: string) => string[] }> => {
   const globals = await listGlobals(tx, serverId)
-  const uses = Map.groupBy(await listServerUses(tx, serverId, createGlobalLookup(globals, sealing)), use => use.key)
-  return { secrets: globals.filter(({ isSecret }) => isSecret), originsOf: key => originsIn(uses.get(key) ?? []) }
+  const secrets = globals.filter(({ isSecret }) => isSecret)
+  const keys = new Set(secrets.map(({ key }) => key))
+  const uses = await listServerUses(tx, serverId, keys, createGlobalLookup(globals, sealing))
+  const byKey = Map.groupBy(uses, use => use.key)
+  return { secrets, originsOf: key => originsIn(byKey.get(key) ?? []).slice(0, MAX_ORIGINS) }
 }
