@@ -10,10 +10,16 @@ import { createDatabaseCounters } from './lib/db/counters.store.ts'
 import { createDatabaseHealth } from './lib/db/health.ts'
 import { createChanges } from './lib/events/changes.ts'
 import { createEventBus } from './lib/events/event-bus.ts'
-import { CONNECT_TIMEOUT_MS } from './lib/kernel/limits.ts'
+import {
+  CONNECT_TIMEOUT_MS,
+  CREATOR_MEMORY_SHARE,
+  MAX_MEMORY_WAIT_MS,
+  ORGANIZATION_MEMORY_SHARE,
+} from './lib/kernel/limits.ts'
 import { createMailer } from './lib/mail/create-mailer.ts'
 import { type AddressPolicy, createAddressPolicy } from './lib/outbound/address-policy.ts'
 import type { HttpClientOptions } from './lib/outbound/client.ts'
+import { createMemoryShares } from './lib/outbound/memory-shares.ts'
 import { createNameResolver, type NameResolverOptions, toLookup } from './lib/outbound/name-resolver.ts'
 import { watchFileDescriptors } from './lib/process/file-descriptors.ts'
 import { createLifecycle, type Lifecycle } from './lib/process/lifecycle.ts'
@@ -75,6 +81,15 @@ export type ServiceOptions = {
   hashingCost?: HashingCost | undefined
 }
 
+/** The memory for the responses of APIs and attached MCP servers. */
+const createResponseMemory = ({ inFlightBytes }: Settings['memory']) =>
+  createMemoryShares({
+    maxBytes: inFlightBytes,
+    maxBytesOfOrganization: inFlightBytes * ORGANIZATION_MEMORY_SHARE,
+    maxBytesOfCreator: inFlightBytes * CREATOR_MEMORY_SHARE,
+    maxWaitMs: MAX_MEMORY_WAIT_MS,
+  })
+
 /** Starts the services in order. `lifecycle` closes them in reverse order. */
 const openServices = async (settings: Settings, logger: Logger, options: ServiceOptions, lifecycle: Lifecycle) => {
   const { documents, connectionLimits, responseCache, embeddingLimits, hashingCost } = options
@@ -104,6 +119,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
   const lookup = toLookup(createNameResolver({ usesSystem, findCreator, ...options.names }).resolve)
   const network = { policy, connectTimeoutMs: CONNECT_TIMEOUT_MS, ownOrigins, findCreator, lookup }
   const upstreamNetwork = { ...network, policy: options.upstreamPolicy ?? policy }
+  const responseMemory = createResponseMemory(settings.memory)
   const common = { settings, db, databaseHealth, notices, changes, bus, sealing, logger, counters, mailer }
 
   const identity = identityPlugin(
@@ -140,6 +156,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
     {
       ...common,
       network: upstreamNetwork,
+      responseMemory,
       findActorByUserId: accounts.findActorByUserId,
       openGlobals: createGlobalOpener({ db, sealing }),
       compileOutputSchemas: workers.job('compile-output-schemas'),
@@ -184,6 +201,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
       ...servers,
       counting,
       network,
+      responseMemory,
       inProcess: new Map([[SAMPLE_ORIGIN, sampleApi]]),
     },
     lifecycle,

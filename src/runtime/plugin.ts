@@ -1,14 +1,11 @@
 import {
-  CREATOR_MEMORY_SHARE,
   MAX_CONNECTION_WAIT_MS,
-  MAX_MEMORY_WAIT_MS,
   MAX_SOCKETS_OF_CREATOR,
   MAX_SOCKETS_OF_ORGANIZATION,
   MAX_SOCKETS_PER_ORIGIN,
-  ORGANIZATION_MEMORY_SHARE,
 } from '../lib/kernel/limits.ts'
 import { createHttpClient, type HttpClientOptions } from '../lib/outbound/client.ts'
-import { createMemoryShares } from '../lib/outbound/memory-shares.ts'
+import type { MemoryShares } from '../lib/outbound/memory-shares.ts'
 import type { Lifecycle } from '../lib/process/lifecycle.ts'
 import type { Logger } from '../lib/process/logger.ts'
 import type { Settings } from '../lib/process/settings.ts'
@@ -21,13 +18,14 @@ export type RuntimeNeeds = Omit<
   settings: Pick<Settings, 'limits' | 'memory'>
   logger: Logger
   network: Pick<HttpClientOptions, 'policy' | 'connectTimeoutMs' | 'ownOrigins' | 'findCreator' | 'lookup'>
+  responseMemory: MemoryShares
   /** APIs implemented in this process, by origin. */
   inProcess: NonNullable<HttpClientOptions['inProcess']>
 }
 
 /** Creates the service that compiles and calls tools, and the HTTP client for their requests. */
 export const runtimePlugin = (
-  { settings, logger, network, inProcess, ...needs }: RuntimeNeeds,
+  { settings, logger, network, responseMemory, inProcess, ...needs }: RuntimeNeeds,
   lifecycle: Lifecycle,
 ) => {
   const { limits, memory } = settings
@@ -40,12 +38,7 @@ export const runtimePlugin = (
       maxSocketsOfCreator: MAX_SOCKETS_OF_CREATOR,
       maxWaitMs: MAX_CONNECTION_WAIT_MS,
     },
-    memory: createMemoryShares({
-      maxBytes: memory.inFlightBytes,
-      maxBytesOfOrganization: memory.inFlightBytes * ORGANIZATION_MEMORY_SHARE,
-      maxBytesOfCreator: memory.inFlightBytes * CREATOR_MEMORY_SHARE,
-      maxWaitMs: MAX_MEMORY_WAIT_MS,
-    }),
+    memory: responseMemory,
     inProcess,
   })
   lifecycle.onClose(http.close)

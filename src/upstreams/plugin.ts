@@ -4,6 +4,7 @@ import type { Changes } from '../lib/events/changes.ts'
 import type { EventBus } from '../lib/events/event-bus.ts'
 import type { Actor } from '../lib/kernel/actor.ts'
 import type { HttpClientOptions } from '../lib/outbound/client.ts'
+import type { MemoryShares } from '../lib/outbound/memory-shares.ts'
 import type { Lifecycle } from '../lib/process/lifecycle.ts'
 import type { Logger } from '../lib/process/logger.ts'
 import type { Sealing } from '../lib/process/sealing.ts'
@@ -32,6 +33,7 @@ type UpstreamsNeeds = {
   logger: Logger
   settings: Pick<Settings, 'baseUrl' | 'allowStdio' | 'dataDirectory' | 'commandEnvironment' | 'limits'>
   network: Pick<HttpClientOptions, 'policy' | 'connectTimeoutMs' | 'ownOrigins' | 'findCreator' | 'lookup'>
+  responseMemory: MemoryShares
   findActorByUserId: (userId: string) => Promise<Actor | undefined>
   openGlobals: OpenGlobalsOf
   compileOutputSchemas: CompileOutputSchemas
@@ -86,7 +88,12 @@ export const upstreamsPlugin = (needs: UpstreamsNeeds, lifecycle: Lifecycle) => 
     accounts: oauth.accounts,
     parts: {
       processes,
-      network: { ...network, maxRedirects: limits.maxRedirects, maxResponseBytes: limits.maxResponseBytes },
+      network: {
+        ...network,
+        maxRedirects: limits.maxRedirects,
+        maxResponseBytes: limits.maxResponseBytes,
+        memory: needs.responseMemory,
+      },
       clientInfo: { name: 'patchbay', version: VERSION },
       ...(connectionLimits && { limits: connectionLimits }),
     },

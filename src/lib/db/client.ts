@@ -61,7 +61,10 @@ const createClient = async (target: DatabaseTarget, queryTimeoutMs: number): Pro
     import('./generated/postgresql/client.ts'),
     import('@prisma/adapter-pg'),
   ])
-  const client = new PrismaClient({ adapter: new PrismaPg({ ...toPgConfig(target), query_timeout: queryTimeoutMs }), ...OPTIONS })
+  const client = new PrismaClient({
+    adapter: new PrismaPg({ ...toPgConfig(target), query_timeout: queryTimeoutMs }),
+    ...OPTIONS,
+  })
   // This client is generated from the same models and only adds features (skipDuplicates, more isolation levels).
   return client as unknown as PrismaClient
 }

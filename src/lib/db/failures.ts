@@ -132,7 +132,8 @@ const POSTGRES_GONE = /^(08|28|3D000|53|57P)/
 const SOCKET_GONE = /^(ECONN|EPIPE|ENOTFOUND|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|EADDRNOTAVAIL)/
 /** Connection failures without a code: the adapter's kinds and `pg`'s messages. */
 const KIND_GONE = /^(ConnectionClosed|DatabaseNotReachable|SocketTimeout|TlsConnectionError)$/
-const MESSAGE_GONE = /connection (terminated|ended|error)|timeout exceeded when trying to connect|query read timeout|not queryable/i
+const MESSAGE_GONE =
+  /connection (terminated|ended|error)|timeout exceeded when trying to connect|query read timeout|not queryable/i
 
 const postgresFailureOf = (error: unknown): AppError | undefined => {
   const { kind, code, message } = faultOf(error)

@@ -23,7 +23,7 @@ const endOfLastEvent = (chunk: Buffer): number | undefined => {
 }
 
 /** Counts the bytes of the current event. A stream may be endless, but a single event may not. */
-const createEventCounter = () => {
+export const createEventCounter = () => {
   let bytes = 0
   let tail: Buffer = Buffer.alloc(0)
   return (chunk: Buffer): number => {
@@ -36,7 +36,7 @@ const createEventCounter = () => {
   }
 }
 
-const createByteCounter = () => {
+export const createByteCounter = () => {
   let bytes = 0
   return (chunk: Buffer): number => {
     bytes += chunk.length

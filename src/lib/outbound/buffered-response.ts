@@ -4,7 +4,7 @@ import { noMemoryProblem, type Problem, tooLargeProblem } from './faults.ts'
 import type { MemoryShares } from './memory-shares.ts'
 import type { OutboundRequest, OutboundResponse } from './outbound-request.ts'
 import type { PreparedRequest } from './prepared-request.ts'
-import { ResponseMemory, UNCOUNTED_BYTES } from './response-memory.ts'
+import { GROWTH, ResponseMemory, UNCOUNTED_BYTES } from './response-memory.ts'
 import { type ResponseReceiver, type StreamOptions, streamResponse } from './stream-response.ts'
 
 const hasNoBody = (method: string, status: number): boolean => method === 'HEAD' || status === 204 || status === 304
@@ -61,10 +61,11 @@ export type BufferOptions = Omit<StreamOptions, 'mayRetry' | 'abortError'> & {
 /** What controls the stream of a response. */
 type Stream = {
   readonly creatorId: string | undefined
-  pause: () => void; resume: () => void; cut: (error: unknown) => void }
+  pause: () => void
+  resume: () => void
+  cut: (error: unknown) => void
+}
 
-/** Factor by which the memory of a response of unknown length grows as it arrives. */
-const GROWTH = 4
 /** Steps in which the memory of a response grows as it is decoded, in bytes. */
 const DECODED_STEP = 256 * 1_024
 

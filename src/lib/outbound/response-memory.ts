@@ -2,6 +2,8 @@ import type { MemoryHolder, MemoryShares, NoMemoryError } from './memory-shares.
 
 /** Responses of at most this size are not counted. The limits on connections bound their memory. */
 export const UNCOUNTED_BYTES = 64 * 1_024
+/** Factor by which the memory of a response of unknown length grows as it arrives. */
+export const GROWTH = 4
 
 /** The memory that one response uses. */
 export class ResponseMemory implements MemoryHolder {

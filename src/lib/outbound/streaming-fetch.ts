@@ -1,17 +1,20 @@
 import { createBodyStream } from './body-stream.ts'
 import { toResponse } from './bounded-fetch.ts'
 import { parseContentEncoding } from './content-encoding.ts'
+import { countBody } from './counted-body.ts'
 import { type Credential, refuseCredentials } from './credentials.ts'
 import { createDispatcher, type DispatcherOptions, type ResponseHead } from './dispatch.ts'
 import {
   blocked,
   MAX_STATUS,
+  noMemoryProblem,
   type Problem,
   type ToError,
   toOutboundError,
   tooLargeProblem,
   unknownStatusProblem,
 } from './faults.ts'
+import type { MemoryShares } from './memory-shares.ts'
 import type { PreparedRequest } from './prepared-request.ts'
 import { createRedirector } from './redirects.ts'
 import { type StreamOptions, streamResponse } from './stream-response.ts'
@@ -32,6 +35,8 @@ export type StreamingFetchOptions = DispatcherOptions &
     /** The organization that all requests are made for. Undefined for Patchbay's own requests. */
     organizationId: string | undefined
     maxRedirects: number
+    /** The memory for responses. */
+    memory?: MemoryShares | undefined
     /** What the requests contain that may be sent only to certain origins. */
     credentials?: readonly Credential[]
   }
@@ -117,6 +122,11 @@ const fetchStream = (
     )
   })
 
+const lengthOf = ({ headers }: ResponseHead): number | undefined => {
+  const length = Number(headers['content-length'])
+  return Number.isSafeInteger(length) ? length : undefined
+}
+
 /** Ends a response that nobody reads. Ignores a rejection, because the body may already have failed. */
 const discard = ({ body }: StreamingResponse): void => {
   body.cancel().catch(() => undefined)
@@ -141,18 +151,31 @@ const toRequest = (url: string | URL, { body, method = 'GET', headers: given }: 
 export const createStreamingFetch = (options: StreamingFetchOptions): StreamingFetch => {
   const { dispatch, close } = createDispatcher(options)
   const follow = createRedirector(options.maxRedirects)
-  const { credentials = [] } = options
+  const { credentials = [], memory } = options
 
   const fetch: StreamingFetch['fetch'] = async (url, init = {}) => {
     const startedAt = performance.now()
     const toError: ToError = problem => toOutboundError(problem, performance.now() - startedAt)
     const signal = init.signal ?? undefined
     const abortError = (): unknown => signal?.reason
+    const count = async (received: StreamingResponse, host: string, shares: MemoryShares) => {
+      const { organizationId } = options
+      const creatorId = organizationId === undefined ? undefined : await options.findCreator?.(organizationId)
+      return countBody(received.body, {
+        memory: shares,
+        owner: { organizationId, creatorId },
+        isEvents: isEventStream(received),
+        contentLength: lengthOf(received),
+        maxBytes: options.maxResponseBytes,
+        toError: error => toError(noMemoryProblem(error, host)),
+      })
+    }
     const response = await follow(toRequest(url, init), {
-      perform: next => {
+      perform: async next => {
         const refusal = refuseCredentials(credentials, next.target.origin)
         if (refusal !== undefined) throw toError(blocked(refusal))
-        return fetchStream(next, { ...options, dispatch, signal, toError, abortError })
+        const received = await fetchStream(next, { ...options, dispatch, signal, toError, abortError })
+        return memory === undefined ? received : { ...received, body: await count(received, next.target.host, memory) }
       },
       toError,
       discard,

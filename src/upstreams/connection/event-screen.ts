@@ -103,9 +103,9 @@ const createLargeEvents = ({ limit, claim }: MessageScreen) => {
 }
 
 /**
- * Drops events of an event stream whose messages are over the limit, before they are decoded and parsed. Returns a
- * function that takes a chunk and returns what to pass on, in pieces. The first event always passes, because it may
- * contain the endpoint, or the id from which the stream can be resumed.
+ * Drops events of an event stream whose messages are over the limit, before the SDK reads them. Only events that may
+ * have an id are parsed for that. Returns a function that takes a chunk and returns what to pass on, in pieces. The
+ * first event always passes, because it may contain the endpoint, or the id from which the stream can be resumed.
  */
 export const createEventScreen = (messages: MessageScreen): ((chunk: Buffer) => Buffer[]) => {
   const { limit } = messages

@@ -91,7 +91,7 @@ export type MessageLimitOptions = {
 
 /**
  * Limits what an upstream sends without being asked, across all of its connections, because handling it takes time from
- * all tenants. Responses that somebody waits for are never dropped.
+ * all tenants. The first response to each request that somebody waits for is never dropped.
  */
 export const createMessageLimit = ({
   onListsMissed,

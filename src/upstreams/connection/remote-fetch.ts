@@ -96,7 +96,7 @@ const KINDS: Readonly<Record<OutboundFault, UpstreamFault>> = {
 
 /** Turns an error message into a sentence. Leaves the case of a host or URL at its start unchanged. */
 const asSentence = (text: string): string =>
-  `${text.replace(/^(the|no) /, word => word.charAt(0).toUpperCase() + word.slice(1))}.`
+  `${text.replace(/^(the|no|responses) /, word => word.charAt(0).toUpperCase() + word.slice(1))}.`
 
 export const toRemoteError = (error: OutboundError): UpstreamError =>
   new UpstreamError(KINDS[error.fault], asSentence(error.message), { cause: error })
@@ -149,7 +149,8 @@ export const createRemoteFetch = ({ fetch, isSse, limits, screen, onLost }: Remo
     const fault = cause instanceof OutboundError ? toRemoteError(cause) : undefined
     streamFault = fault
     if (cause instanceof UpstreamError) onLost(cause)
-    else if (isTheStream) onLost(fault?.kind === 'too_large' ? fault : streamEnded(cause))
+    else if (isTheStream)
+      onLost(fault?.kind === 'too_large' || fault?.kind === 'unavailable' ? fault : streamEnded(cause))
   }
 
   /** Detects the end of a session: 404 according to the specification, but 400 from some servers. */

@@ -15,7 +15,14 @@ import { UpstreamError } from './upstream-error.ts'
 /** The settings of the outbound guard. */
 export type RemoteNetwork = Pick<
   StreamingFetchOptions,
-  'policy' | 'maxRedirects' | 'connectTimeoutMs' | 'ownOrigins' | 'lookup' | 'maxResponseBytes'
+  | 'policy'
+  | 'maxRedirects'
+  | 'connectTimeoutMs'
+  | 'ownOrigins'
+  | 'findCreator'
+  | 'lookup'
+  | 'maxResponseBytes'
+  | 'memory'
 >
 
 /**
