@@ -4,15 +4,14 @@ import { type ApiClient, makeServer } from '../../support/api-client.ts'
 import { answerJson } from '../../support/fake-api.ts'
 import { runFakeApi, runPatchbay } from '../../support/world.ts'
 
-const MANY = 32
+const MANY = 20
 const records = Array.from({ length: 10_000 }, (_, id) => ({
   id,
   note: `Some words about number ${id}, and more of them`,
 }))
 const large = JSON.stringify(records)
 
-/** More than a user may create, as some users have from earlier versions. */
-const ORGANIZATIONS = 24
+const ORGANIZATIONS = 14
 
 const patchbay = runPatchbay({ isOwn: true })
 let expected = MANY

@@ -4,9 +4,8 @@ import { type ApiClient, makeServer } from '../../support/api-client.ts'
 import { answerJson } from '../../support/fake-api.ts'
 import { runFakeApi, runPatchbay } from '../../support/world.ts'
 
-const SERVERS = 40
-/** The most that a user may create, including the one that came with the account. */
-const ORGANIZATIONS = 20
+const SERVERS = 24
+const ORGANIZATIONS = 16
 
 const patchbay = runPatchbay({ isOwn: true })
 let firstEnded = Promise.withResolvers<void>()
