@@ -1,7 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { JsonObject, JsonValue } from '../../src/lib/kernel/json.ts'
 import { success } from '../../src/lib/kernel/result.ts'
-import { FRIEND_TOKEN, INITIALIZE, makeServer, makeTool, OWNER_TOKEN, startTestApp, type TestApp, text } from './support.ts'
+import {
+  FRIEND_TOKEN,
+  INITIALIZE,
+  makeServer,
+  makeTool,
+  OWNER_TOKEN,
+  startTestApp,
+  type TestApp,
+  text,
+} from './support.ts'
 import { beginSession, errorCode, post, replyOf, send } from './wire.ts'
 
 const VERSIONS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']

@@ -61,7 +61,10 @@ export type BufferOptions = Omit<StreamOptions, 'mayRetry' | 'abortError'> & {
 /** What controls the stream of a response. */
 type Stream = {
   readonly creatorId: string | undefined
-  pause: () => void; resume: () => void; cut: (error: unknown) => void }
+  pause: () => void
+  resume: () => void
+  cut: (error: unknown) => void
+}
 
 /** Factor by which the memory of a response of unknown length grows as it arrives. */
 const GROWTH = 4

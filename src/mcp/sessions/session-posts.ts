@@ -61,9 +61,13 @@ const createBatchResponses = () => {
     },
     /** Joins the responses, with an error for each request that has none. Returns undefined if all were cancelled. */
     join: (ids: readonly RequestId[]): RpcResponse | undefined => {
-      const all = ids.map((id, index) => (responses.has(index) ? responses.get(index) : errorResponse(id, CUT_BY_SHUTDOWN)))
+      const all = ids.map((id, index) =>
+        responses.has(index) ? responses.get(index) : errorResponse(id, CUT_BY_SHUTDOWN),
+      )
       const texts = all.flatMap(response => (response === undefined ? [] : responseText(response)))
-      return texts.length === 0 ? undefined : { status: 200, head: `[${texts.join(',')}]`, rest: [], headers: undefined }
+      return texts.length === 0
+        ? undefined
+        : { status: 200, head: `[${texts.join(',')}]`, rest: [], headers: undefined }
     },
   }
 }
