@@ -1,4 +1,4 @@
 import { serveJobs } from '../lib/worker/serve-jobs.ts'
 import { JOBS } from './jobs.ts'
 
-export default await serveJobs(import.meta.url, JOBS)
+export default serveJobs(import.meta.url, JOBS)

@@ -1,27 +1,38 @@
 import { describe, expect, it } from 'vitest'
-import { findMemoryMb, MIN_MEMORY_MB, shareMemory } from '../../src/lib/process/memory-budget.ts'
+import {
+  COPIES_IN_FLIGHT,
+  findMemoryMb,
+  MIN_MEMORY_MB,
+  PROGRAM_MB,
+  SLOT_OVERHEAD_MB,
+  shareMemory,
+} from '../../src/lib/process/memory-budget.ts'
 import { loadSettings } from '../../src/lib/process/settings.ts'
 import { runCommand, temporaryDirectory } from '../support/process.ts'
 
 const MEBIBYTE = 1_024 * 1_024
 const GIBIBYTE = 1_024 * MEBIBYTE
-const SIZES = [256, 300, 512, 768, 1_024, 2_048, 4_096, 65_536]
+const ROUNDING_MB = 2
+const SIZES = [512, 768, 1_024, 2_048, 4_096, 65_536]
 
 describe('the parts of the memory', () => {
   it.each(SIZES)('fit into %d MB, with everything in use at once', totalMb => {
     const memory = shareMemory(totalMb, undefined, 4)
     const { inFlightBytes, cutResultBytes, cachedResponseBytes, recordBytes, sampleBytes, embeddingBytes } = memory
     const caches = cutResultBytes + cachedResponseBytes + recordBytes + sampleBytes + embeddingBytes
-    const threads = memory.maxThreads * (memory.processHeapMb + 20)
-    const program = 110
-    const sumMb = program + threads + (2 * inFlightBytes + caches) / MEBIBYTE
-    expect(sumMb).toBeLessThanOrEqual(totalMb + 5)
+    const threads = memory.maxThreads * (memory.threadHeapMb + memory.processHeapMb + SLOT_OVERHEAD_MB)
+    const sumMb = PROGRAM_MB + threads + (COPIES_IN_FLIGHT * inFlightBytes + caches) / MEBIBYTE
+    expect(sumMb).toBeLessThanOrEqual(totalMb + ROUNDING_MB)
   })
 
   it('never shrink when there is more memory', () => {
-    const sums = SIZES.map(totalMb => {
-      const { inFlightBytes, cutResultBytes, maxThreads, processHeapMb } = shareMemory(totalMb, undefined, 4)
-      return [inFlightBytes, cutResultBytes, maxThreads, maxThreads * processHeapMb]
+    const sums = [MIN_MEMORY_MB, ...SIZES].map(totalMb => {
+      const { inFlightBytes, cutResultBytes, maxThreads, threadHeapMb, processHeapMb } = shareMemory(
+        totalMb,
+        undefined,
+        4,
+      )
+      return [inFlightBytes, cutResultBytes, maxThreads, maxThreads * (threadHeapMb + processHeapMb)]
     })
     for (const [at, sum] of sums.entries()) {
       for (const [part, value] of (sums[at + 1] ?? []).entries()) expect(value).toBeGreaterThanOrEqual(sum[part] ?? 0)
@@ -37,9 +48,19 @@ describe('the parts of the memory', () => {
     expect(findMemoryMb(200 * MEBIBYTE, 8 * GIBIBYTE)).toBe(200)
     const directory = temporaryDirectory()
     expect(loadSettings({ PATCHBAY_MEMORY_MB: '512' }, directory).memory).toEqual(shareMemory(512))
-    const { memory } = loadSettings({ PATCHBAY_MEMORY_MB: '512', PATCHBAY_ANSWER_CACHE_MB: '100' }, directory)
-    expect(memory.cutResultBytes).toBe(100 * MEBIBYTE)
-    expect(memory.processHeapMb).toBeLessThan(shareMemory(512).processHeapMb)
+    const { memory } = loadSettings({ PATCHBAY_MEMORY_MB: '512', PATCHBAY_ANSWER_CACHE_MB: '90' }, directory)
+    expect(memory.cutResultBytes).toBe(90 * MEBIBYTE)
+    expect(shareMemory(4_096, 900, 4).processHeapMb).toBeLessThan(shareMemory(4_096, undefined, 4).processHeapMb)
+  })
+
+  it.each([
+    ['256', 33, 32],
+    ['512', 600, 96],
+  ])('of %s MB are not set to more than fits: %d MB for cut results', (total, cutResults, most) => {
+    const given = { PATCHBAY_MEMORY_MB: total, PATCHBAY_ANSWER_CACHE_MB: String(cutResults) }
+    expect(() => loadSettings(given, temporaryDirectory())).toThrow(
+      `PATCHBAY_ANSWER_CACHE_MB must be at most ${most}, because Patchbay uses ${total} MB of memory in all (PATCHBAY_MEMORY_MB)`,
+    )
   })
 })
 

@@ -5,7 +5,7 @@ import type { DatabaseTarget } from '../db/target.ts'
 import { SHUTDOWN_DELAY_MS } from '../kernel/limits.ts'
 import { DEFAULT_DATABASE_URL, ENVIRONMENT, type Environment, LOOPBACK, type SettingName } from './environment.ts'
 import { conflictsOf, type Given } from './environment-conflicts.ts'
-import { findMemoryMb, type MemoryBudget, MIN_MEMORY_MB, shareMemory } from './memory-budget.ts'
+import { findMemoryMb, type MemoryBudget, MIN_MEMORY_MB, maxCutResultsMb, shareMemory } from './memory-budget.ts'
 
 /** A setting as `doctor` shows it, without secret values. */
 export type SettingOrigin = { name: SettingName; value: string; from: 'environment' | '.env' | 'default' }
@@ -57,6 +57,18 @@ const memoryProblemsOf = ({ PATCHBAY_MEMORY_MB }: Given): string[] => {
     ? []
     : [
         `PATCHBAY_MEMORY_MB is not set, and this container has ${found} MB of memory: Patchbay needs ${MIN_MEMORY_MB} MB. Raise the memory limit of the container`,
+      ]
+}
+
+/** Returns an error if the memory for cut results leaves too little for everything else. */
+const cutResultProblemsOf = (env: Environment): string[] => {
+  const { PATCHBAY_ANSWER_CACHE_MB: mb = 0 } = env
+  const { totalMb } = memoryOf(env)
+  const most = maxCutResultsMb(totalMb)
+  return mb <= most
+    ? []
+    : [
+        `PATCHBAY_ANSWER_CACHE_MB must be at most ${most}, because Patchbay uses ${totalMb} MB of memory in all (PATCHBAY_MEMORY_MB)`,
       ]
 }
 
@@ -204,7 +216,8 @@ export const loadSettings = (given: NodeJS.ProcessEnv = process.env, directory =
   const all = withPlatformPort({ ...file, ...environment })
   const parsed = ENVIRONMENT.safeParse(all)
   const issues = parsed.error?.issues.map(issue => `${issue.path.join('.')} ${issue.message}`) ?? []
-  const lines = [...issues, ...conflictsOf(all), ...memoryProblemsOf(all)]
+  const ofMemory = parsed.success ? cutResultProblemsOf(parsed.data) : []
+  const lines = [...issues, ...conflictsOf(all), ...memoryProblemsOf(all), ...ofMemory]
   if (!parsed.success || lines.length > 0) throw new SettingsError(lines)
   const origins = ENVIRONMENT.keyof().options.map(
     (name): SettingOrigin => ({

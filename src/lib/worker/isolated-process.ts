@@ -11,8 +11,13 @@ export const OUT_OF_MEMORY_EXIT = 70
  */
 const PERMISSIONS = ['--permission', '--allow-fs-read=*', '--allow-worker', '--disable-warning=SecurityWarning']
 
-/** Messages from the process: one when it is ready, and one per job. `failure` is a description for the log. */
+/** Messages to the process: the name of the job to load, followed by its inputs. */
+export type ProcessRequest = { load: string } | { name: string; input: never }
+
+/** Messages from the process: one when it has loaded a job, and one per input. `failure` is a description for the log. */
 export type ProcessMessage = { ready: true } | { output: unknown } | { failure: string }
+
+type ProcessJob = Pick<JobRequest, 'name' | 'timeLimitMs'> & { input: never }
 
 type Exit = { exit: number | null; signal: string | null }
 
@@ -32,12 +37,14 @@ const sacrifice = ({ pid }: ChildProcess): void => {
 const isOutOfMemory = ({ exit, signal }: Exit): boolean => signal !== null || exit === OUT_OF_MEMORY_EXIT
 
 /**
- * Runs a named job in a process of its own, one call at a time. The process starts with the first call and ends with
- * the thread that started it. If the process has ended, the next call starts a new one. `file` is the module that calls
+ * Runs named jobs in a process of its own, one call at a time. The process starts with the first call and ends with the
+ * thread that started it. If the process has ended, the next call starts a new one. `file` is the module that calls
  * `serveJobs`.
  */
-export const createIsolatedProcess = (file: string, name: string, heapLimitMb: number) => {
+export const createIsolatedProcess = (file: string, heapLimitMb: number) => {
   let child: ChildProcess | undefined
+  /** Names of the jobs that the process has loaded. */
+  const loaded = new Set<string>()
   let settle: ((outcome: ProcessMessage | Exit) => void) | undefined
 
   const receive = (): Promise<ProcessMessage | Exit> =>
@@ -46,12 +53,13 @@ export const createIsolatedProcess = (file: string, name: string, heapLimitMb: n
     })
 
   const start = (): ChildProcess => {
-    const started = fork(file, [name, String(heapLimitMb)], {
+    const started = fork(file, [String(heapLimitMb)], {
       env: {},
       execArgv: PERMISSIONS,
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     })
+    loaded.clear()
     sacrifice(started)
     started.on('message', (message: ProcessMessage) => settle?.(message))
     started.on('error', error => settle?.({ failure: String(error) }))
@@ -63,35 +71,45 @@ export const createIsolatedProcess = (file: string, name: string, heapLimitMb: n
     return started
   }
 
-  const toReply = (outcome: ProcessMessage | Exit): JobReply => {
+  const toReply = (name: string, outcome: ProcessMessage | Exit): JobReply => {
     if ('output' in outcome) return outcome
     if ('failure' in outcome) throw new Error(outcome.failure)
     if ('exit' in outcome && isOutOfMemory(outcome)) return { ended: 'memory' }
     throw new Error(`the process of the job ${name} ended unexpectedly`)
   }
 
-  const run = async ({ input, timeLimitMs }: Pick<JobRequest, 'input' | 'timeLimitMs'>): Promise<JobReply> => {
-    if (child === undefined) {
-      child = start()
-      const first = await receive()
-      if (!('ready' in first)) return toReply(first)
-    }
+  // If a message can no longer be sent, the `exit` event reports the failure.
+  const send = (process: ChildProcess, message: ProcessRequest): void => void process.send(message, () => undefined)
+
+  const runOnce = async ({ name, input, timeLimitMs }: ProcessJob): Promise<JobReply> => {
+    child ??= start()
     const running = child
+    if (!loaded.has(name)) {
+      const loading = receive()
+      send(running, { load: name })
+      const first = await loading
+      if (!('ready' in first)) return toReply(name, first)
+      loaded.add(name)
+    }
     const outcome = receive()
     let isLate = false
     const timer = setTimeout(() => {
       isLate = true
       running.kill('SIGKILL')
     }, timeLimitMs)
-    // If the input can no longer be sent, the `exit` event reports the failure.
-    running.send({ input }, () => undefined)
+    send(running, { name, input })
     const received = await outcome
     clearTimeout(timer)
-    return isLate && 'exit' in received ? { ended: 'time' } : toReply(received)
+    return isLate && 'exit' in received ? { ended: 'time' } : toReply(name, received)
   }
 
   return {
-    run,
+    /** Runs a job. If it lacks memory in a process that has caches of others, it runs again in a new process. */
+    run: async (job: ProcessJob): Promise<JobReply> => {
+      const isUsed = child !== undefined
+      const reply = await runOnce(job)
+      return isUsed && 'ended' in reply && reply.ended === 'memory' ? runOnce(job) : reply
+    },
     /** Ends the idle process, to free its memory. */
     end: (): void => {
       child?.kill('SIGKILL')

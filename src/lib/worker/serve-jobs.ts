@@ -5,6 +5,7 @@ import {
   type IsolatedProcess,
   OUT_OF_MEMORY_EXIT,
   type ProcessMessage,
+  type ProcessRequest,
 } from './isolated-process.ts'
 import type { JobReply, JobRequest, JobTable } from './job.ts'
 
@@ -26,10 +27,7 @@ export const confineThread = (heapLimitMb: number) => ({
 })
 
 /** The `workerData` of the thread in an isolated process. */
-type IsolatedThread = { isolatedJob: string }
-
-const isIsolatedThread = (data: unknown): data is IsolatedThread =>
-  typeof data === 'object' && data !== null && 'isolatedJob' in data
+const ISOLATED = 'isolated'
 
 export const isOutOfMemory = (error: unknown): boolean =>
   typeof error === 'object' && error !== null && Reflect.get(error, 'code') === 'ERR_WORKER_OUT_OF_MEMORY'
@@ -47,10 +45,10 @@ const loadFunction = (jobs: JobTable, name: string): Promise<(input: never) => u
   return job.load()
 }
 
-/** Runs the job in a thread, so that the process notices immediately when the pool thread that started it has ended. */
+/** Runs the jobs in a thread, so that the process notices immediately when the pool thread that started it has ended. */
 const superviseThread = (file: string): void => {
-  const [, , isolatedJob, heapLimitMb] = process.argv
-  const thread = new Worker(file, { ...confineThread(Number(heapLimitMb)), workerData: { isolatedJob } })
+  const [, , heapLimitMb] = process.argv
+  const thread = new Worker(file, { ...confineThread(Number(heapLimitMb)), workerData: ISOLATED })
   thread.on('error', error => process.exit(isOutOfMemory(error) ? OUT_OF_MEMORY_EXIT : 1))
   thread.on('message', message => process.send?.(message))
   process.on('message', message => thread.postMessage(message))
@@ -58,17 +56,23 @@ const superviseThread = (file: string): void => {
   process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
 }
 
-const serveProcess = async (jobs: JobTable, { isolatedJob }: IsolatedThread): Promise<void> => {
-  const run = await loadFunction(jobs, isolatedJob)
+const serveProcess = (jobs: JobTable): void => {
+  const loaded = new Map<string, (input: never) => unknown>()
   const send = (message: ProcessMessage): void => parentPort?.postMessage(message)
-  parentPort?.on('message', async ({ input }: { input: never }) => {
+  const respond = async (request: ProcessRequest): Promise<ProcessMessage> => {
+    if ('load' in request) {
+      loaded.set(request.load, await loadFunction(jobs, request.load))
+      return { ready: true }
+    }
+    return { output: await loaded.get(request.name)?.(request.input) }
+  }
+  parentPort?.on('message', async (request: ProcessRequest) => {
     try {
-      send({ output: await run(input) })
+      send(await respond(request))
     } catch (error) {
       send({ failure: describe(error) })
     }
   })
-  send({ ready: true })
 }
 
 type Request = JobRequest & { input: never }
@@ -80,35 +84,32 @@ const createThreadJob = (jobs: JobTable, name: string) => {
 
 const createRunner = (file: string, jobs: JobTable) => {
   const known = new Map<string, (request: Request) => Promise<JobReply>>()
-  /** The process that ran last. Others are ended, so that each thread has the memory of one. */
-  let last: IsolatedProcess | undefined
+  /** The process for all jobs. It is replaced for a job with another heap limit, so that each thread has only one. */
+  let shared: { heapLimitMb: number; process: IsolatedProcess } | undefined
 
-  const createProcessJob = (name: string, { heapLimitMb }: NonNullable<JobRequest['ownProcess']>) => {
-    const own = createIsolatedProcess(file, name, heapLimitMb)
-    return (request: Request): Promise<JobReply> => {
-      if (last !== own) last?.end()
-      last = own
-      return own.run(request)
-    }
+  const processFor = ({ heapLimitMb }: NonNullable<JobRequest['ownProcess']>): IsolatedProcess => {
+    if (shared?.heapLimitMb === heapLimitMb) return shared.process
+    shared?.process.end()
+    shared = { heapLimitMb, process: createIsolatedProcess(file, heapLimitMb) }
+    return shared.process
   }
 
-  const create = ({ name, ownProcess }: Request) =>
-    ownProcess === undefined ? createThreadJob(jobs, name) : createProcessJob(name, ownProcess)
-
   return async (request: Request): Promise<JobReply> => {
-    const run = known.get(request.name) ?? create(request)
-    known.set(request.name, run)
+    const { name, ownProcess } = request
+    if (ownProcess !== undefined) return processFor(ownProcess).run(request)
+    const run = known.get(name) ?? createThreadJob(jobs, name)
+    known.set(name, run)
     return run(request)
   }
 }
 
 /**
  * Serves the jobs of a table. The pool's worker file runs in three places: in a pool thread, which uses the returned
- * function, in the isolated process of a job, and in the thread of that process. `url` is the URL of the worker file.
+ * function, in the isolated process of that thread, and in the thread of that process. `url` is the URL of the worker file.
  */
-export const serveJobs = async (url: string, jobs: JobTable) => {
+export const serveJobs = (url: string, jobs: JobTable) => {
   const file = fileURLToPath(url)
   if (isMainThread) superviseThread(file)
-  else if (isIsolatedThread(workerData)) await serveProcess(jobs, workerData)
+  else if (workerData === ISOLATED) serveProcess(jobs)
   return createRunner(file, jobs)
 }
