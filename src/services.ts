@@ -21,6 +21,7 @@ import { type AddressPolicy, createAddressPolicy } from './lib/outbound/address-
 import type { HttpClientOptions } from './lib/outbound/client.ts'
 import { createMemoryShares } from './lib/outbound/memory-shares.ts'
 import { createNameResolver, type NameResolverOptions, toLookup } from './lib/outbound/name-resolver.ts'
+import { createGarbageCollector } from './lib/process/collect-garbage.ts'
 import { watchFileDescriptors } from './lib/process/file-descriptors.ts'
 import { createLifecycle, type Lifecycle } from './lib/process/lifecycle.ts'
 import type { Logger } from './lib/process/logger.ts'
@@ -82,12 +83,13 @@ export type ServiceOptions = {
 }
 
 /** The memory for the responses of APIs and attached MCP servers. */
-const createResponseMemory = ({ inFlightBytes }: Settings['memory']) =>
+const createResponseMemory = ({ inFlightBytes, totalMb }: Settings['memory']) =>
   createMemoryShares({
     maxBytes: inFlightBytes,
     maxBytesOfOrganization: inFlightBytes * ORGANIZATION_MEMORY_SHARE,
     maxBytesOfCreator: inFlightBytes * CREATOR_MEMORY_SHARE,
     maxWaitMs: MAX_MEMORY_WAIT_MS,
+    collectGarbage: createGarbageCollector(totalMb),
   })
 
 /** Starts the services in order. `lifecycle` closes them in reverse order. */

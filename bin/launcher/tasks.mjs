@@ -2,9 +2,16 @@ import { join } from 'node:path'
 
 /**
  * Node 24 lets the young generation grow to 128 MB, more than Patchbay uses in total. This flag restores the 32 MB of
- * Node 22, which saves 60 MB under load. With a smaller size, collections are so frequent that calls slow down.
+ * Node 22, which saves 60 MB under load. With a smaller size, collections are so frequent that calls slow down: only for
+ * a Patchbay that has little memory.
  */
 const YOUNG_MEMORY = '--max-semi-space-size=16'
+const LITTLE_YOUNG_MEMORY = '--max-semi-space-size=2'
+/** In MiB. */
+const LITTLE_MEMORY_MB = 512
+/** Without a limit, this is 0, undefined (old versions of Node) or a number larger than any memory. */
+const containerMb = () => (process.constrainedMemory?.() || Number.POSITIVE_INFINITY) / 2 ** 20
+const hasLittleMemory = () => (Number(process.env.PATCHBAY_MEMORY_MB) || containerMb()) < LITTLE_MEMORY_MB
 /**
  * V8 would allocate objects in the old generation if earlier objects from the same place in the code survived for a
  * while. After a burst of calls it would do so for objects that live only as long as a call, and then collect the old
@@ -27,7 +34,7 @@ const COMPILED_CODE = { NODE_COMPILE_CACHE: 'dist/.compile-cache' }
 export const TASKS = {
   command: {
     needs: 'built',
-    run: [YOUNG_MEMORY, ALLOCATE_YOUNG, 'dist/cli/main.js'],
+    run: [hasLittleMemory() ? LITTLE_YOUNG_MEMORY : YOUNG_MEMORY, ALLOCATE_YOUNG, 'dist/cli/main.js'],
     env: { ...GIVES_BACK, ...COMPILED_CODE },
   },
   build: { needs: 'built' },

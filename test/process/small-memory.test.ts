@@ -20,8 +20,8 @@ const medium = Buffer.from(JSON.stringify({ items: records.slice(0, 5_000) }))
 const bodies: Partial<Record<string, Buffer>> = { '/large': large, '/medium': medium }
 const group = createMemoryGroup(MEMORY_MB)
 
-/** As the launcher starts Patchbay. */
-const USUAL = { NODE_OPTIONS: '--max-semi-space-size=16', MALLOC_TRIM_THRESHOLD_: '1000000' }
+/** As the launcher starts Patchbay with little memory. */
+const LAUNCHED = { NODE_OPTIONS: '--max-semi-space-size=2', MALLOC_TRIM_THRESHOLD_: '1000000' }
 
 it.skipIf(group === undefined)(
   'with 256 MB, many large results end as results or errors, and Patchbay goes on (skipped if no cgroup can be made)',
@@ -31,7 +31,7 @@ it.skipIf(group === undefined)(
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length }).end(body)
     })
     onTestFinished(api.close)
-    const patchbay = await startPatchbay({ group, env: USUAL })
+    const patchbay = await startPatchbay({ group, env: LAUNCHED })
     const builder = await signUp(patchbay.origin)
     const tools = ['large', 'medium', 'small'].map(name => ({ name, method: 'GET', url: `${api.origin}/${name}` }))
     const { url } = await makeServer(builder, tools, { server: { maxResponseTokens: 1_000 } })

@@ -8,7 +8,12 @@ export type MemoryLimits = {
   maxBytesOfCreator?: number
   /** How long a response waits for memory before it fails. */
   maxWaitMs: number
+  /** Frees the memory of earlier responses. Called before a large response is received, if others have ended. */
+  collectGarbage?: (() => void) | undefined
 }
+
+/** A response of this many bytes is worth a garbage collection. */
+const LARGE_BYTES = 1_024 * 1_024
 
 /** Share of the memory that no response may use if it is larger than its organization's share. */
 const RESERVED_SHARE = 1 / 4
@@ -52,11 +57,14 @@ export const createMemoryShares = ({
   maxBytesOfOrganization,
   maxBytesOfCreator = maxBytesOfOrganization,
   maxWaitMs,
+  collectGarbage,
 }: MemoryLimits) => {
   const unreserved = maxBytes * (1 - RESERVED_SHARE)
   const inUse = { all: 0, ofOrganization: createCounts(), ofCreator: createCounts() }
   const held = new Map<MemoryHolder, number>()
   const waiting = new Map<MemoryHolder, Waiting>()
+  /** Bytes of responses that ended since garbage was last collected. */
+  let ended = 0
 
   const organizationOf = ({ organizationId = '' }: MemoryHolder): string => organizationId
   const creatorOf = (holder: MemoryHolder): string => holder.creatorId ?? organizationOf(holder)
@@ -78,7 +86,15 @@ export const createMemoryShares = ({
   /** A response that is larger than all memory, which may be received alone, does not use up the reserve. */
   const withoutReserve = (bytes: number): number => Math.min(bytes, unreserved)
 
+  const makeRoom = (bytes: number): void => {
+    if (collectGarbage === undefined || bytes < LARGE_BYTES || ended < LARGE_BYTES) return
+    ended = 0
+    collectGarbage()
+  }
+
   const add = (holder: MemoryHolder, bytes: number): void => {
+    if (bytes < 0) ended -= bytes
+    else makeRoom(bytes)
     const before = heldBy(holder)
     const sum = before + bytes
     if (sum === 0) held.delete(holder)
