@@ -230,11 +230,11 @@ describe('organizations that one user created', () => {
       findCreator: async organization => `creator of ${organization}`,
     })
     const organizations = ['a', 'b', 'c', 'd', 'e', 'f']
-    const lookOnce = () =>
-      Promise.all(organizations.map((organization, index) => look(`silent${index}.example`, organization)))
-    await lookOnce()
-    // The queries may end a moment later.
-    await lookOnce()
+    const lookUpFrom = (first: number) =>
+      Promise.all(organizations.map((organization, index) => look(`silent${first + index}.example`, organization)))
+    await lookUpFrom(0)
+    // The queries may end a moment later, but before these do.
+    await lookUpFrom(organizations.length)
     server.asked.length = 0
     const waiting = silentNames(60).map((name, index) => look(name, organizations[index % 6]))
     await expect.poll(() => askedNames(server.asked)).toBe(24)
