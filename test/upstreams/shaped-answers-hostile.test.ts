@@ -90,11 +90,12 @@ describe('unusual results of upstreams', () => {
     const { url } = await attach({ branches: DROP, twice: DROP })
     const [hostile, quick] = [await connect(url), await connect(url)]
     const ended: string[] = []
-    const [failed] = await Promise.all([
+    const failing = Array.from({ length: 8 }, () =>
       callText(hostile, 'up_branches').finally(() => ended.push('hostile')),
-      callText(quick, 'up_twice').finally(() => ended.push('quick')),
-    ])
-    expect(ended).toEqual(['quick', 'hostile'])
+    )
+    await callText(quick, 'up_twice').finally(() => ended.push('quick'))
+    const [failed] = await Promise.all(failing)
+    expect(ended.at(-1)).toBe('hostile')
     expect(failed).toEqual({
       isError: true,
       text: "The response could not be checked against the tool's output schema: the check against outputSchema took longer than 250 ms. The tool's builder must simplify the schema.",
