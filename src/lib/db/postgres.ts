@@ -29,7 +29,7 @@ export const probePostgres = async (target: PostgresTarget, timeoutMs: number): 
     connectionTimeoutMillis: timeoutMs,
     query_timeout: timeoutMs,
   })
-  // What fails here also rejects below.
+  // The query below rejects too. Without a listener, a lost connection would end the process.
   client.on('error', () => undefined)
   try {
     await client.connect()

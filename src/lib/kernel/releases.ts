@@ -1,4 +1,4 @@
-/** What a call holds, such as memory, until it has ended. Each release is called once, at once if it has ended. */
+/** Functions that release the resources of a call, such as memory. `end` calls each once; `add` after `end` calls it at once. */
 export type Releases = { add: (release: () => void) => void; end: () => void }
 
 export const createReleases = (): Releases => {

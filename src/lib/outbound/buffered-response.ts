@@ -58,7 +58,7 @@ export type BufferOptions = Omit<StreamOptions, 'mayRetry' | 'abortError'> & {
   releases: OutboundRequest['releases']
 }
 
-/** What controls the stream of a response. */
+/** The controls of a response's stream. */
 type Stream = {
   readonly creatorId: string | undefined
   pause: () => void

@@ -64,7 +64,7 @@ export const createMemoryShares = ({
   const held = new Map<MemoryHolder, number>()
   const waiting = new Map<MemoryHolder, Waiting>()
   /** Bytes of responses that ended since garbage was last collected. */
-  let ended = 0
+  let endedBytes = 0
 
   const organizationOf = ({ organizationId = '' }: MemoryHolder): string => organizationId
   const creatorOf = (holder: MemoryHolder): string => holder.creatorId ?? organizationOf(holder)
@@ -87,13 +87,13 @@ export const createMemoryShares = ({
   const withoutReserve = (bytes: number): number => Math.min(bytes, unreserved)
 
   const makeRoom = (bytes: number): void => {
-    if (collectGarbage === undefined || bytes < LARGE_BYTES || ended < LARGE_BYTES) return
-    ended = 0
+    if (collectGarbage === undefined || bytes < LARGE_BYTES || endedBytes < LARGE_BYTES) return
+    endedBytes = 0
     collectGarbage()
   }
 
   const add = (holder: MemoryHolder, bytes: number): void => {
-    if (bytes < 0) ended -= bytes
+    if (bytes < 0) endedBytes -= bytes
     else makeRoom(bytes)
     const before = heldBy(holder)
     const sum = before + bytes

@@ -16,11 +16,11 @@ export type OutboundRequest = {
   /** After decompression. */
   maxResponseBytes: number
   signal?: StopSignal | undefined
-  /** What frees the memory of the response. Without it, the memory counts as free once the response is returned. */
+  /** Releases the memory of the response. If undefined, the memory counts as free once the response is returned. */
   releases?: Pick<Releases, 'add'> | undefined
   /** Called for the origin of the request and of each redirect; false fails it with the fault `blocked`. */
   mayReach?: ((origin: string) => boolean) | undefined
-  /** What the request contains that may be sent only to certain origins. Checked like `mayReach`. */
+  /** Values in the request that may be sent only to certain origins. Checked like `mayReach`. */
   credentials?: readonly Credential[] | undefined
 }
 

@@ -37,7 +37,7 @@ export type StreamingFetchOptions = DispatcherOptions &
     maxRedirects: number
     /** The memory for responses. */
     memory?: MemoryShares | undefined
-    /** What the requests contain that may be sent only to certain origins. */
+    /** Values in the requests that may be sent only to certain origins. */
     credentials?: readonly Credential[]
   }
 

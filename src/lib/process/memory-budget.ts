@@ -4,13 +4,15 @@ const MEBIBYTE = 1_024 * 1_024
 
 /** The least memory that Patchbay runs in. */
 export const MIN_MEMORY_MB = 256
+/** With less, in MiB, what is not in use is freed at once, although that takes time. */
+export const ENOUGH_MEMORY_MB = 512
 /** Share of a machine's memory that Patchbay uses if neither a setting nor a container limits it. */
 const SHARE_OF_MACHINE = 1 / 4
 
 /** Code, libraries, the database and pages, in MiB, after a day of calls. */
 export const PROGRAM_MB = 128
 /**
- * What a thread and the process that it supervises need besides their heaps, in MiB: 10 for the thread, 45 for the
+ * Memory outside the heaps of a thread and the process that it supervises, in MiB: 10 for the thread, 45 for the
  * process.
  */
 export const SLOT_OVERHEAD_MB = 55
@@ -74,6 +76,8 @@ export const shareMemory = (totalMb: number, cutResultsMb?: number, cores: numbe
     totalMb,
     /** Threads of the worker pool, each of which may supervise one process. */
     maxThreads,
+    /** Whether the processes are kept for further jobs. One without a job takes about 75 MiB. */
+    keepsProcesses: totalMb >= ENOUGH_MEMORY_MB,
     threadHeapMb,
     processHeapMb: Math.min(PROCESS_HEAP_MB, slotMb - SLOT_OVERHEAD_MB - threadHeapMb),
     inFlightBytes: mb('inFlight') * MEBIBYTE,

@@ -120,7 +120,7 @@ const toSettings = (
   auditDays: env.PATCHBAY_AUDIT_DAYS,
   /** Grace period for a used refresh token; 0 for none. */
   oauthRefreshGraceMs: env.PATCHBAY_OAUTH_REFRESH_GRACE_SECONDS * 1_000,
-  /** What each part of Patchbay may use of the memory. */
+  /** The memory limits of Patchbay's parts. */
   memory: memoryOf(env),
   /** Not needed on loopback, where no load balancer has to notice that Patchbay is stopping. */
   shutdownDelayMs: env.PATCHBAY_SHUTDOWN_DELAY_MS ?? (LOOPBACK.test(env.PATCHBAY_HOST) ? 0 : SHUTDOWN_DELAY_MS),

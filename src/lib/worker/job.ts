@@ -39,7 +39,8 @@ export type JobRequest = {
   name: string
   input: unknown
   timeLimitMs: number
-  ownProcess: { heapLimitMb: number } | undefined
+  /** `isKept`: whether the process stays for further jobs. */
+  ownProcess: { heapLimitMb: number; isKept: boolean } | undefined
 }
 
 /** The reply: the output, or the reason why there is none. */

@@ -87,16 +87,24 @@ const createRunner = (file: string, jobs: JobTable) => {
   /** The process for all jobs. It is replaced for a job with another heap limit, so that each thread has only one. */
   let shared: { heapLimitMb: number; process: IsolatedProcess } | undefined
 
-  const processFor = ({ heapLimitMb }: NonNullable<JobRequest['ownProcess']>): IsolatedProcess => {
-    if (shared?.heapLimitMb === heapLimitMb) return shared.process
+  const endProcess = (): void => {
     shared?.process.end()
+    shared = undefined
+  }
+  const processFor = (heapLimitMb: number): IsolatedProcess => {
+    if (shared?.heapLimitMb === heapLimitMb) return shared.process
+    endProcess()
     shared = { heapLimitMb, process: createIsolatedProcess(file, heapLimitMb) }
     return shared.process
   }
 
   return async (request: Request): Promise<JobReply> => {
     const { name, ownProcess } = request
-    if (ownProcess !== undefined) return processFor(ownProcess).run(request)
+    if (ownProcess !== undefined) {
+      return processFor(ownProcess.heapLimitMb)
+        .run(request)
+        .finally(ownProcess.isKept ? undefined : endProcess)
+    }
     const run = known.get(name) ?? createThreadJob(jobs, name)
     known.set(name, run)
     return run(request)

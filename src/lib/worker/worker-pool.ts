@@ -25,7 +25,7 @@ const NICENESS = 5
 const MAX_AFFINITIES = 1_000
 
 /** The threads, and the heap limits in MiB of each and of its process. A job's own limit applies if it is lower. */
-export type PoolMemory = Pick<MemoryBudget, 'maxThreads' | 'threadHeapMb' | 'processHeapMb'>
+export type PoolMemory = Pick<MemoryBudget, 'maxThreads' | 'threadHeapMb' | 'processHeapMb' | 'keepsProcesses'>
 
 export type WorkerPoolOptions<Jobs extends JobTable> = {
   jobs: Jobs
@@ -110,7 +110,7 @@ const createDeadline = (signal: StopSignal | undefined) => {
  */
 export const createWorkerPool = <Jobs extends JobTable>(options: WorkerPoolOptions<Jobs>) => {
   const { jobs, worker, memory, idleMs = IDLE_MS } = options
-  const { maxThreads, threadHeapMb, processHeapMb } = memory
+  const { maxThreads, threadHeapMb, processHeapMb, keepsProcesses } = memory
   const { findCreator = async () => undefined } = options
   const queue = createFairQueue({
     maxRunning: maxThreads,
@@ -171,6 +171,7 @@ export const createWorkerPool = <Jobs extends JobTable>(options: WorkerPoolOptio
       const { timeLimitMs } = definition
       const ownProcess = definition.ownProcess && {
         heapLimitMb: Math.min(definition.ownProcess.heapLimitMb, processHeapMb),
+        isKept: keepsProcesses,
       }
       return {
         timeLimitMs,

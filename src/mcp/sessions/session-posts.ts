@@ -44,7 +44,7 @@ const tooMuch = refusal(
 
 /** The responses to the requests of a batch, which are sent together. */
 const createBatchResponses = () => {
-  /** By the index of the request; undefined if it was cancelled. */
+  /** Responses keyed by the index of their request, which are undefined for cancelled requests. */
   const responses = new Map<number, RpcResponse | undefined>()
   let bytes = 0
   return {

@@ -14,7 +14,7 @@ export type CallContext = {
   readonly client: string | undefined
   /** Aborted when the caller disconnects or cancels the call. */
   readonly signal: StopSignal
-  /** What frees the memory of the result, once the result has been sent. */
+  /** Releases the memory of the result once the result has been sent. */
   readonly releases?: Pick<Releases, 'add'> | undefined
   /** The link for upstream tools, which may send messages to the client. */
   readonly link?: CallLink | undefined

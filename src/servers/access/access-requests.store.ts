@@ -34,7 +34,7 @@ export const removeAnswered = async (tx: Transaction, { id, access, allowedUserI
   else await tx.accessRequest.deleteMany({ where: { serverId: id, userId: { in: [...allowedUserIds] } } })
 }
 
-/** What waits for an owner's decision: requests for access, and the question whether a server should stay private. */
+/** Decisions that an owner is asked for: requests for access, and whether a server should stay private. */
 export type OwnerNotices = {
   requests: readonly { serverId: string; serverName: string; userId: string; email: string }[]
   tiers: readonly { serverId: string; serverName: string }[]

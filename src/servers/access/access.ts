@@ -49,7 +49,7 @@ export const policyOf = (server: Governed): AccessPolicy => ({
   allowedUserIds: new Set(server.allowedUserIds),
 })
 
-/** Whose calls a user may see in the history of a server that they may use. */
+/** The calls that a user may see in the history of a server: everybody's, or only their own. */
 export type CallsShown = 'all' | 'own'
 
 /**
