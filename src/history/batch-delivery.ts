@@ -40,7 +40,7 @@ type Crash = { kind: 'crashed'; message: string }
 
 /**
  * Creates the worker thread that holds the recorder's connection. The thread starts on first use and again after it has
- * ended. It handles one batch at a time and does not keep the process alive.
+ * ended. It handles one batch at a time, and keeps the process alive until it is closed.
  */
 const createWriterThread = (options: { target: DatabaseTarget; startWorker: StartWorker | undefined }) => {
   const startWorker = options.startWorker ?? ((file, workerOptions) => new Worker(file, workerOptions))
@@ -55,7 +55,6 @@ const createWriterThread = (options: { target: DatabaseTarget; startWorker: Star
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
     })
     let failure = ''
-    started.unref()
     started.on('message', (message: WriteOutcome | typeof READY) => {
       if (message === READY) ready.resolve()
       else settle?.(message)

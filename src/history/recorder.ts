@@ -62,8 +62,9 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
     // Flushes twice, because records rejected by the first flush create a gap.
     await loop.flush()
     await loop.flush()
-    clearTimeout(deadline)
     isClosed = true
+    await loop.stop()
+    clearTimeout(deadline)
     lost += queue.drop()
     const unreported = lost + missing.total() - missing.reported()
     if (unreported > 0) {

@@ -50,6 +50,7 @@ export const createRecordingLoop = (options: {
   let hasUncounted = false
   let acceptedTokens = 0
   let releasedTokens = 0
+  let isStopped = false
   let isEnded = false
 
   const isReached = ({ released, reported, counted }: Omit<FlushGoal, 'resolve'>): boolean =>
@@ -93,7 +94,7 @@ export const createRecordingLoop = (options: {
   }
 
   const isWorkDue = (): boolean =>
-    !isEnded &&
+    !isStopped &&
     (queue.hasFullBatch() ||
       (areRecordsDue && (!queue.isEmpty() || tokens.length > 0 || hasUncounted)) ||
       (areGapsDue && !missing.isEmpty()))
@@ -146,8 +147,14 @@ export const createRecordingLoop = (options: {
       send()
       await new Promise<void>(resolve => flushes.push({ ...goal, resolve }))
     },
-    /** Stops for good, even if records are waiting. */
+    /** Starts no more batches. Resolves once the current one is delivered. */
+    stop: async (): Promise<void> => {
+      isStopped = true
+      await sending
+    },
+    /** Stops at once, even if records are waiting. */
     end: async (): Promise<void> => {
+      isStopped = true
       isEnded = true
       await delivery.giveUp()
       await sending

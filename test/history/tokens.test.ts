@@ -1,16 +1,19 @@
+import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { createRecorder } from '../../src/history/recorder.ts'
+import { createRecorder, type RecorderOptions } from '../../src/history/recorder.ts'
 import { removeOldToolDays } from '../../src/history/tool-days.store.ts'
 import { databaseKinds } from '../support/databases.ts'
 import { buildExecution } from './execution.ts'
 import { createHistoryWorld, createServer } from './history-world.ts'
 
 const DAY = '2026-11-22'
+/** The id of a thread that has ended. */
+const ENDED = -1
 const startedAt = new Date(`${DAY}T23:59:59.999Z`)
 
 describe.each(databaseKinds)('tokens of calls on $kind', kind => {
-  const createWorld = async () => {
-    const world = await createHistoryWorld(kind)
+  const createWorld = async (options: Partial<RecorderOptions> = {}) => {
+    const world = await createHistoryWorld(kind, options)
     const { db, recorder, serverId } = world
     const listDays = async () =>
       (await db.toolDay.findMany({ where: { serverId }, orderBy: { tool: 'asc' } })).map(
@@ -47,6 +50,22 @@ describe.each(databaseKinds)('tokens of calls on $kind', kind => {
       [900, 100, false],
       [null, 30, true],
     ])
+  })
+
+  it('that are still being counted do not keep the recorder from closing', async () => {
+    const { recorder, recordMany, workers, log } = await createWorld({ flushIntervalMs: 0 })
+    const [record] = recordMany(1)
+    if (record === undefined) throw new Error('there is no record')
+    recorder.countBeforeWrite(async () => {
+      await setImmediate()
+      recorder.recordTokens({ executionId: record.id, before: 8, sent: 4, otherwise: 8, isEstimated: true })
+      recorder.noteUncounted()
+    })
+    recorder.noteUncounted()
+    await recorder.close()
+    await setImmediate()
+    expect(workers.map(({ threadId }) => threadId)).toEqual([ENDED])
+    expect(log.lines).toEqual([])
   })
 
   it('are written with the row, if they are counted before', async () => {
