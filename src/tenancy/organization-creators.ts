@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { createSingleFlight } from '../lib/cache/single-flight.ts'
 import type { Database } from '../lib/db/client.ts'
 import type { DatabaseHealth } from '../lib/db/health.ts'
+import type { FindCreator } from '../lib/worker/fair-queue.ts'
 
 const MAX_CACHED = 10_000
 /** How long a caller waits for the database. It only shares limits fairly, so nobody has to wait for it longer. */
@@ -20,9 +21,13 @@ const orUnknown = async <Found>(found: Promise<Found>): Promise<Found | undefine
 
 /**
  * Creates a function that returns who created an organization, which never changes. Returns undefined if that is
- * unknown, if the id is not that of an organization, and while the database cannot be reached or is slow.
+ * unknown, if the id is not that of an organization, and while the database cannot be reached or is slow. Every call
+ * takes this path.
  */
-export const createCreatorLookup = (db: Database, { whileReachable }: Pick<DatabaseHealth, 'whileReachable'>) => {
+export const createCreatorLookup = (
+  db: Database,
+  { whileReachable }: Pick<DatabaseHealth, 'whileReachable'>,
+): FindCreator => {
   // `null`: unknown.
   const creators = new LRUCache<string, { id: string | null }>({ maxSize: MAX_CACHED, sizeCalculation: () => 1 })
   const lookups = createSingleFlight<string | undefined>()
@@ -35,7 +40,7 @@ export const createCreatorLookup = (db: Database, { whileReachable }: Pick<Datab
     return id ?? undefined
   }
 
-  return async (organizationId: string): Promise<string | undefined> => {
+  return organizationId => {
     const known = creators.get(organizationId)
     if (known !== undefined) return known.id ?? undefined
     return lookups.run(organizationId, () => orUnknown(load(organizationId))).catch(() => undefined)

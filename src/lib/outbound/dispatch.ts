@@ -114,24 +114,27 @@ class OutboundCall implements PendingRequest, Dispatcher.DispatchHandler {
 
   /** Sends the request as soon as a connection is free. */
   start(): void {
-    const { origin } = this.#request
+    const { organizationId, origin } = this.#request
     if (this.#guard.isOwn(origin)) {
       this.#failFor(blocked(`${origin} is Patchbay itself, which cannot call itself`), true)
       return
     }
-    this.#acquire().catch(error => {
-      if (this.#connection !== undefined) this.#pool?.discard(this.#connection)
-      this.fail(error)
-    })
+    const creator = organizationId === undefined ? undefined : this.#guard.findCreator?.(organizationId)
+    if (creator instanceof Promise) creator.then(creatorId => this.#acquire(creatorId)).catch(error => this.fail(error))
+    else this.#acquire(creator)
   }
 
-  async #acquire(): Promise<void> {
-    const { organizationId, origin } = this.#request
-    if (organizationId !== undefined) this.creatorId = await this.#guard.findCreator?.(organizationId)
+  #acquire(creatorId: string | undefined): void {
     if (this.#isOver) return
-    this.#pool = this.#guard.pools.get(origin)
-    if (this.#pool === undefined) this.#failFor(stoppingProblem)
-    else this.#pool.acquire(this)
+    this.creatorId = creatorId
+    try {
+      this.#pool = this.#guard.pools.get(this.#request.origin)
+      if (this.#pool === undefined) this.#failFor(stoppingProblem)
+      else this.#pool.acquire(this)
+    } catch (error) {
+      if (this.#connection !== undefined) this.#pool?.discard(this.#connection)
+      this.fail(error)
+    }
   }
 
   /** Stops reading from the socket. */

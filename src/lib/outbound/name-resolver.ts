@@ -97,7 +97,7 @@ const orStopped = <Value>(work: Promise<Value>, signal: StopSignal): Promise<Val
 export const createNameResolver = ({
   usesSystem,
   servers,
-  findCreator = async () => undefined,
+  findCreator = () => undefined,
   hostsPath = '/etc/hosts',
   resolvConfPath = '/etc/resolv.conf',
   system = systemResolver(),

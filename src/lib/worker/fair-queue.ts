@@ -9,8 +9,11 @@ const SLOW_MS = 60_000
  */
 export type Tenant = { owner: string; group: string; creator?: string | undefined }
 
-/** Returns who created a group, or undefined if nobody is known. Never rejects. */
-export type FindCreator = (group: string) => Promise<string | undefined>
+/**
+ * Returns who created a group, or undefined if nobody is known. Returns a promise only if that has to be loaded, which
+ * never rejects.
+ */
+export type FindCreator = (group: string) => string | undefined | Promise<string | undefined>
 
 export class QueueFullError extends Error {
   override readonly name = 'QueueFullError'

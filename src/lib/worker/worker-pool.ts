@@ -111,7 +111,7 @@ const createDeadline = (signal: StopSignal | undefined) => {
 export const createWorkerPool = <Jobs extends JobTable>(options: WorkerPoolOptions<Jobs>) => {
   const { jobs, worker, memory, idleMs = IDLE_MS } = options
   const { maxThreads, threadHeapMb, processHeapMb, keepsProcesses } = memory
-  const { findCreator = async () => undefined } = options
+  const { findCreator = () => undefined } = options
   const queue = createFairQueue({
     maxRunning: maxThreads,
     maxRunningOfOwner: Math.max(1, maxThreads >> 1),
