@@ -88,8 +88,9 @@ const CLOSING = Buffer.from('"}]}}')
 const CLOSING_STRUCTURED = Buffer.from('}}}')
 
 /**
- * Escapes UTF-8 for a JSON string, in pieces. Other work can run after some of them, because 10 MB take 15 ms. Reads the bytes as
- * Latin-1, because JSON escapes only ASCII characters. No decoding is needed, and a character may span two pieces.
+ * Escapes UTF-8 for a JSON string, in pieces. Other work can run after some of them, because 10 MB take 15 ms. Reads
+ * the bytes as Latin-1, because JSON escapes only ASCII characters. No decoding is needed, and a character may span two
+ * pieces.
  */
 const escapeUtf8 = async (utf8: Buffer): Promise<Buffer[]> => {
   const pieces: Buffer[] = []
