@@ -14,8 +14,9 @@ const other = during(() => startOAuthFake())
 const patchbay = runPatchbay({ isOwn: true })
 const owner = during(() => makePerson(patchbay.origin, 'front@example.com'))
 const builder = during(() => makePerson(patchbay.origin, 'builder@example.com'))
+let organizationId: string
 beforeAll(async () => {
-  const { organizationId } = await patchbay.db.membership.findFirstOrThrow({ where: { userId: owner.userId } })
+  organizationId = (await patchbay.db.membership.findFirstOrThrow({ where: { userId: owner.userId } })).organizationId
   await patchbay.db.membership.create({ data: { organizationId, userId: builder.userId, role: 'builder' } })
 })
 beforeEach(() => {
@@ -116,5 +117,104 @@ describe('a secret of an MCP server that uses OAuth', () => {
     expect(JSON.stringify(other.seen)).not.toContain(SECRET)
     const told = fake.seen.filter(seen => JSON.stringify(seen).includes(SECRET)).map(({ url: path }) => path)
     expect(new Set(told)).toEqual(new Set(['/mcp']))
+  })
+})
+
+describe('a client secret that has not been sent anywhere yet', () => {
+  const CLIENT = { type: 'oauth', clientId: 'brought', clientSecret: SECRET }
+  const entryOf = async (upstreamId: string) => {
+    const { body } = await owner.expectOk('GET', `/upstreams/${upstreamId}`)
+    const schema = z.object({
+      auth: z.object({ clientSecretSetAt: z.string().nullable() }),
+      warnings: z.array(z.string()),
+    })
+    const { auth, warnings } = schema.parse(body)
+    return { isSet: auth.clientSecretSetAt !== null, warnings }
+  }
+  const SAYS = () => `The client secret was not entered for ${other.origin}, so it is not sent.`
+  const sentTo = ({ exchanges }: typeof fake) =>
+    exchanges.map(({ form, authorization = '' }) => {
+      const basic = Buffer.from(authorization.slice('Basic '.length), 'base64').toString()
+      return `${form} ${basic}`
+    })
+
+  it('is not sent to another origin to which a builder moves the MCP server', async () => {
+    const { serverId, upstreamId } = await attach(owner, fake.url, CLIENT, SHARED)
+    expect(await entryOf(upstreamId)).toEqual({ isSet: true, warnings: [] })
+    await builder.expectOk('PATCH', `/upstreams/${upstreamId}`, { url: other.url })
+    const refused = await startConnecting(builder.visitor, upstreamId)
+    expect(refused.status).toBe(409)
+    expect(refused.text).toContain(`its client secret was not entered for ${other.origin}`)
+    expect(await entryOf(upstreamId)).toEqual({ isSet: false, warnings: [expect.stringContaining(SAYS())] })
+    const page = await owner.visitor.get(`/servers/${serverId}/sources/upstreams/${upstreamId}`)
+    expect(page.text).toContain(SAYS())
+    expect(page.text).not.toContain('Leave empty to keep it')
+    // Saving again without the secret does not move it either.
+    await builder.expectOk('PATCH', `/upstreams/${upstreamId}`, { auth: { type: 'oauth', clientId: 'brought' } })
+    expect((await startConnecting(builder.visitor, upstreamId)).status).toBe(409)
+    expect(sentTo(other).join()).not.toContain(SECRET)
+
+    const auth = { ...CLIENT, clientSecret: 'of the builder' }
+    await builder.expectOk('PATCH', `/upstreams/${upstreamId}`, { auth })
+    expect(await entryOf(upstreamId)).toEqual({ isSet: true, warnings: [] })
+    await builder.visitor.get(other.agree(leavingLink(await startConnecting(builder.visitor, upstreamId))))
+    expect(sentTo(other).at(-1)).toContain('of the builder')
+  })
+
+  it('is sent to another origin if it is entered in the same request', async () => {
+    const { upstreamId } = await attach(owner, fake.url, { ...CLIENT, clientSecret: 'the old one' }, SHARED)
+    await owner.expectOk('PATCH', `/upstreams/${upstreamId}`, { url: other.url, auth: CLIENT })
+    expect(await entryOf(upstreamId)).toEqual({ isSet: true, warnings: [] })
+    const page = await owner.visitor.get(other.agree(leavingLink(await startConnecting(owner.visitor, upstreamId))))
+    expect(page.url).toContain('done=connected')
+    expect(sentTo(other).at(-1)).toContain(SECRET)
+  })
+
+  it('is not sent to another origin to which a builder moves the MCP server with a global', async () => {
+    const { serverId, upstreamId } = await attach(owner, 'https://mcp.example.com/mcp', { type: 'oauth' }, SHARED)
+    const setHost = (value: string) => builder.expectOk('PUT', `/servers/${serverId}/globals/host`, { value })
+    await setHost(fake.origin)
+    await owner.expectOk('PATCH', `/upstreams/${upstreamId}`, { url: '{{host}}/mcp', auth: CLIENT })
+    const begun = leavingLink(await startConnecting(builder.visitor, upstreamId))
+    await setHost(other.origin)
+    expect((await startConnecting(builder.visitor, upstreamId)).status).toBe(409)
+    expect((await entryOf(upstreamId)).warnings).toEqual([expect.stringContaining(SAYS())])
+    const exchanged = fake.exchanges.length
+    expect((await builder.visitor.get(fake.agree(begun))).status).toBe(409)
+    expect(fake.exchanges.length).toBe(exchanged)
+    // It has not been sent anywhere, so it can be used again at the address that it was entered for.
+    await setHost(fake.origin)
+    expect((await entryOf(upstreamId)).warnings).toEqual([])
+    await owner.visitor.get(fake.agree(leavingLink(await startConnecting(owner.visitor, upstreamId))))
+    expect(sentTo(fake).at(-1)).toContain(SECRET)
+  })
+
+  it('entered while a missing global decided the address must be entered again', async () => {
+    const { serverId, upstreamId } = await attach(owner, '{{host}}/mcp', CLIENT, SHARED)
+    expect(await entryOf(upstreamId)).toEqual({ isSet: true, warnings: [] })
+    await builder.expectOk('PUT', `/servers/${serverId}/globals/host`, { value: other.origin })
+    expect((await entryOf(upstreamId)).isSet).toBe(false)
+    expect((await startConnecting(builder.visitor, upstreamId)).status).toBe(409)
+  })
+
+  it('is not sent to renew or revoke the token of an account that was connected at another origin', async () => {
+    const bait = { type: 'oauth', clientId: 'brought' }
+    const { upstreamId } = await attach(builder, other.url, bait, {
+      server: { access: 'organization', organizationId },
+    })
+    other.behave({ expiresIn: AT_ONCE })
+    await builder.visitor.get(other.agree(leavingLink(await startConnecting(builder.visitor, upstreamId))))
+    await owner.expectOk('PATCH', `/upstreams/${upstreamId}`, { url: fake.url, auth: CLIENT })
+    const renewals = other.renewals()
+    await owner.send('POST', `/upstreams/${upstreamId}/refresh`)
+    expect(other.renewals()).toBeGreaterThan(renewals)
+    await owner.expectOk('DELETE', `/upstreams/${upstreamId}/account`)
+    await expect.poll(() => other.revoked.length).toBe(2)
+    expect(sentTo(other).join()).not.toContain(SECRET)
+    const revocations = other.seen.filter(({ url: path }) => path === '/revoke')
+    for (const { headers, body } of revocations) {
+      const basic = Buffer.from(headers.authorization?.slice('Basic '.length) ?? '', 'base64').toString()
+      expect(`${basic} ${body}`).not.toContain(SECRET)
+    }
   })
 })

@@ -121,7 +121,8 @@ export const createUpstreamAccounts = ({
         fetch,
         redirectUri,
         state,
-        findClient: (server, scope) => clients.findOrRegister(upstreamId, config, server, scope, fetch),
+        findClient: (server, scope) =>
+          clients.findOrRegister(upstreamId, { auth: config.auth, url: target.url }, server, scope, fetch),
       })
       return { ...found, ...started, state }
     },
@@ -137,7 +138,7 @@ export const createUpstreamAccounts = ({
       await assertSameAddress(upstreamId, authorization.url)
       const content = await finishConnecting(response, authorization, {
         fetch: fetchFor(connectable.server.organizationId),
-        pinSecret: (client, issuer) => clients.pinSecret(upstreamId, client, issuer),
+        pinSecret: ({ client, url, server }) => clients.pinSecret(upstreamId, client, { url, issuer: server.issuer }),
       })
       // It may have moved while the code was exchanged.
       await assertSameAddress(upstreamId, content.url)
