@@ -7,7 +7,7 @@ import { type PlannedShaping, planShaping, type ShapingContext } from '../result
 import { bindingOf, explainSecretAtRisk, findSecretAtRisk } from '../servers/bindings/bindings.ts'
 import { exposedSchemaOf } from '../servers/bindings/exposed-schema.ts'
 import { resolveConstant } from '../servers/bindings/resolve-constant.ts'
-import { listSentKeys } from '../servers/origins/tool-origins.ts'
+import { listCredentials } from '../servers/origins/tool-origins.ts'
 import type { Bindings, Instance } from '../servers/server.ts'
 import type { CheckedParameter } from '../templates/compile-parameters.ts'
 import type { CompiledTemplate } from '../templates/template.ts'
@@ -100,7 +100,7 @@ export const planCall = (
     outputCheck: tool.outputSchema && createCheck(tool.outputSchema, RESULT, shapingContext),
     shaping: planShaping(tool, shapingContext, limits.maxResponseBytes),
     mayReach: reachOf(tool),
-    credentials: listSentKeys(compiled, bindings).flatMap(key => globals.findCredential(key) ?? []),
+    credentials: listCredentials(compiled, bindings, globals.findCredential, key => globals.values.get(key)),
   }
 }
 

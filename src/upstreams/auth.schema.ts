@@ -56,7 +56,9 @@ export const authView = z.discriminatedUnion('type', [
     type: z.literal('oauth'),
     per: z.enum(['server', 'caller']),
     clientId: orNull(z.string()),
-    clientSecretSetAt: orNull(timeSchema).describe('when the client secret was entered'),
+    clientSecretSetAt: orNull(timeSchema).describe(
+      'when the client secret was entered; null if there is none, or if it must be entered again because the MCP server moved to another origin (see `warnings`)',
+    ),
     scopes: orNull(z.array(z.string())),
     connection: orNull(
       z.object({

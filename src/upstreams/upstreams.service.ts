@@ -10,15 +10,14 @@ import { hasToolAnswers, withTool } from './catalogue/tool-answers.ts'
 import { type AuthInput, toSecretChange } from './config/auth-input.ts'
 import { applyChange, checkInput } from './config/config-input.ts'
 import { listWarnings } from './config/plain-http.ts'
-import { compileConfig, keysOfConfig } from './config/resolve-config.ts'
+import { compileConfig, findOriginOf, keysOfConfig } from './config/resolve-config.ts'
 import { assertMayRunCommands, startsNewCommand } from './config/stdio-permission.ts'
 import { type GetServerFor, getUpstreamFor } from './get-upstream.ts'
 import { MAX_UPSTREAMS_PER_SERVER } from './limits.ts'
 import type { AccountInfo } from './oauth-client/account.ts'
 import { listSharedAccounts, type StoredAccount, takeAccountsOf } from './oauth-client/accounts.store.ts'
-import { listSecretTimes } from './oauth-client/clients.store.ts'
 import type { Revocations } from './oauth-client/revocations.ts'
-import type { UpstreamClients } from './oauth-client/upstream-clients.ts'
+import type { ConfiguredSecret, UpstreamClients } from './oauth-client/upstream-clients.ts'
 import { assertPassable } from './passthrough-rules.ts'
 import { isOAuth, type ToolAnswers, type Upstream, type UpstreamAuth, type UpstreamConfig } from './upstream.ts'
 import { auditChangedUpstream, auditUpstream, type NamedServer, whereOf } from './upstream-audit.ts'
@@ -29,7 +28,11 @@ import * as store from './upstreams.store.ts'
 /** The functions that upstreams need from the server module. */
 export type ServersOfUpstreams = {
   getServerFor: GetServerFor<NamedServer & { presentation: string }>
-  listGlobals: (tx: Transaction, serverId: string) => Promise<readonly { key: string; isSecret: boolean }[]>
+  /** `value` is undefined for a secret. */
+  listGlobals: (
+    tx: Transaction,
+    serverId: string,
+  ) => Promise<readonly { key: string; isSecret: boolean; value?: string }[]>
   /** Settles where the secrets of a configuration may be sent. Returns an error for each that may not. */
   settleOrigins: (
     tx: Transaction,
@@ -43,7 +46,7 @@ type UpstreamServiceParts = {
   db: Database
   changes: Changes
   servers: ServersOfUpstreams
-  clients: Pick<UpstreamClients, 'saveConfigured'>
+  clients: Pick<UpstreamClients, 'saveConfigured' | 'listConfigured'>
   revocations: Pick<Revocations, 'revokeInBackground'>
   /** Whether upstreams may run commands on this machine. */
   allowStdio: boolean
@@ -59,13 +62,25 @@ export type UpstreamWithGlobals = {
   missingGlobals: readonly string[]
   /** Warnings about where the upstream's secrets are sent. */
   warnings: readonly string[]
-  /** When the builder's client secret was entered. */
+  /** When the builder's client secret was entered. Undefined if it must be entered again. */
   clientSecretSetAt?: Date | undefined
   /** The account that all callers share. */
   account?: AccountInfo | undefined
 }
 
 const clientIdOf = (auth: UpstreamAuth | undefined): string | undefined => (isOAuth(auth) ? auth.clientId : undefined)
+
+const createValueLookup = (globals: readonly { key: string; value?: string }[]) => {
+  const values = new Map(globals.map(({ key, value }) => [key, value]))
+  return (key: string): string | undefined => values.get(key)
+}
+
+/** Returns the upstream's origin if its client secret must be entered again for it. */
+const findLostFor = (secret: ConfiguredSecret, origin: string | undefined): string | undefined =>
+  origin !== undefined && secret.mustBeEnteredFor(origin) ? origin : undefined
+
+const enterSecretAgain = (origin: string): string =>
+  `The client secret was not entered for ${origin}, so it is not sent. If this address is correct, enter the secret again.`
 
 export const createUpstreamService = ({
   db,
@@ -79,20 +94,20 @@ export const createUpstreamService = ({
   /** Stores the requested account setting and client secret. Returns the accounts that are removed as a result. */
   const saveAuth = async (
     tx: Transaction,
-    upstreamId: string,
-    {
-      before,
-      requested,
-      after,
-    }: { before: UpstreamAuth | undefined; requested: AuthInput | undefined; after: UpstreamAuth },
+    { id, serverId, config }: Upstream,
+    { before, requested }: { before: UpstreamAuth | undefined; requested: AuthInput | undefined },
   ): Promise<StoredAccount[]> => {
+    const after = config.auth
     const secret = toSecretChange(before, requested, after)
     const hasOwnClient = clientIdOf(before) !== undefined || clientIdOf(after) !== undefined
-    if (secret !== 'kept' && hasOwnClient)
-      await clients.saveConfigured(tx, upstreamId, secret === 'none' ? undefined : secret)
+    if (secret === 'none' && hasOwnClient) await clients.saveConfigured(tx, id, undefined)
+    if (secret !== 'none' && secret !== 'kept') {
+      const enteredFor = findOriginOf(config, createValueLookup(await servers.listGlobals(tx, serverId)))
+      await clients.saveConfigured(tx, id, { ...secret, enteredFor })
+    }
     // Accounts of another kind, or connected with a different client, no longer work.
     const isSame = isOAuth(before) && isOAuth(after) && before.per === after.per && before.clientId === after.clientId
-    return isOAuth(before) && !isSame ? takeAccountsOf(tx, upstreamId) : []
+    return isOAuth(before) && !isSame ? takeAccountsOf(tx, id) : []
   }
 
   const getForChange = async (tx: Transaction, actor: Actor, id: string, unchanged: Unchanged = {}) => {
@@ -127,19 +142,29 @@ export const createUpstreamService = ({
 
   /** Adds globals and accounts to the upstreams of one server. Reads the server's globals only once. */
   const withGlobals = async (serverId: string, upstreams: readonly Upstream[]): Promise<UpstreamWithGlobals[]> => {
-    const isSecretByKey = new Map((await servers.listGlobals(db, serverId)).map(({ key, isSecret }) => [key, isSecret]))
+    const globals = await servers.listGlobals(db, serverId)
+    const isSecretByKey = new Map(globals.map(({ key, isSecret }) => [key, isSecret]))
+    const findValue = createValueLookup(globals)
     const authorized = upstreams.flatMap(({ id, config }) => (isOAuth(config.auth) ? id : []))
-    const [secretTimes, accounts] = await Promise.all([
-      listSecretTimes(db, authorized),
+    const [secrets, accounts] = await Promise.all([
+      clients.listConfigured(db, authorized),
       listSharedAccounts(db, authorized),
     ])
-    return upstreams.map(upstream => ({
-      upstream,
-      missingGlobals: keysOfConfig(upstream.config).filter(key => !isSecretByKey.has(key)),
-      warnings: listWarnings(upstream.config, key => isSecretByKey.get(key) === true),
-      clientSecretSetAt: secretTimes.get(upstream.id),
-      account: accounts.get(upstream.id),
-    }))
+    return upstreams.map(upstream => {
+      const { id, config } = upstream
+      const secret = secrets.get(id)
+      const lostFor = secret && findLostFor(secret, findOriginOf(config, findValue))
+      return {
+        upstream,
+        missingGlobals: keysOfConfig(config).filter(key => !isSecretByKey.has(key)),
+        warnings: [
+          ...listWarnings(config, key => isSecretByKey.get(key) === true),
+          ...(lostFor === undefined ? [] : [enterSecretAgain(lostFor)]),
+        ],
+        clientSecretSetAt: lostFor === undefined ? secret?.enteredAt : undefined,
+        account: accounts.get(id),
+      }
+    })
   }
 
   const withOwnGlobals = async (upstream: Upstream): Promise<UpstreamWithGlobals> => ({
@@ -170,7 +195,7 @@ export const createUpstreamService = ({
             responseTokens,
             toolAnswers,
           })
-          await saveAuth(tx, made.id, { before: undefined, requested: requested.auth, after: config.auth })
+          await saveAuth(tx, made, { before: undefined, requested: requested.auth })
           await auditUpstream(tx, actor, server, 'upstream.created', made, whereOf(config))
           announce({ type: 'upstream_changed', upstreamId: made.id, serverId })
           return made
@@ -230,8 +255,7 @@ export const createUpstreamService = ({
             await assertOrigins(tx, actor, before.serverId, { config: wanted.config, before: before.config })
           }
           const after = await store.updateUpstream(tx, id, wanted)
-          const auth = { before: before.config.auth, requested: requested.auth, after: wanted.config.auth }
-          const gone = await saveAuth(tx, id, auth)
+          const gone = await saveAuth(tx, after, { before: before.config.auth, requested: requested.auth })
           await auditChangedUpstream(tx, actor, server, { before, after })
           announce({ type: 'upstream_changed', upstreamId: id, serverId: before.serverId })
           return { upstream: after, gone }

@@ -1,9 +1,10 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { isAllowed, policyOf } from '../../src/servers/access/access.ts'
 import { openTo } from '../../src/servers/access/open-to.store.ts'
 import { toServer, WITH_USERS } from '../../src/servers/servers.store.ts'
 import { knock } from '../mcp/messages.ts'
+import { insertGrant } from '../oauth/support/tokens.ts'
 import { makeServer, WithId } from '../support/api-client.ts'
 import { databasesOfRun } from '../support/databases.ts'
 import { createPageBrowser } from '../support/page-browser.ts'
@@ -133,6 +134,53 @@ describe.each(databasesOfRun)('a private server on $kind', kind => {
     // The sums do not say whose calls they count.
     expect(await statusOf(named, 'GET', `/servers/${server.serverId}/executions/tokens`)).toBe(403)
     expect(await statusOf(admin, 'GET', `/servers/${server.serverId}/executions/tokens`)).toBe(200)
+  })
+
+  it('shows named builders only their own grants, and neither connections nor lost records of everybody', async () => {
+    const { owner, admin, named } = people
+    const { serverId } = server
+    const granted = { origin: world.origin, serverId }
+    await insertGrant(world.services, { ...granted, userId: owner.userId, clientId: 'client-of-owner' })
+    await insertGrant(world.services, { ...granted, userId: named.userId, clientId: 'client-of-named' })
+    await world.db.executionGap.create({
+      data: { serverId, missing: 3, from: new Date(), to: new Date(), reason: 'a test' },
+    })
+    const controller = new AbortController()
+    onTestFinished(() => controller.abort())
+    const headers = { accept: 'text/event-stream', authorization: `Bearer ${owner.token}` }
+    expect((await fetch(`${server.url}/sse`, { headers, signal: controller.signal })).status).toBe(200)
+    const listed = async (person: Person, path: string) => {
+      const { body } = await person.expectOk('GET', `/servers/${serverId}/${path}`)
+      return z.object({ items: z.array(z.unknown()), gaps: z.array(z.unknown()).optional() }).parse(body)
+    }
+    for (const [person, seesAll] of [
+      [owner, true],
+      [admin, true],
+      [named, false],
+    ] as const) {
+      const { items } = await listed(person, 'grants')
+      const users = z.array(z.object({ user: z.object({ id: z.string() }) })).parse(items)
+      const own = seesAll ? [owner.userId, named.userId] : [named.userId]
+      expect(users.map(({ user }) => user.id).sort()).toEqual(own.sort())
+      expect((await listed(person, 'executions')).gaps).toHaveLength(seesAll ? 1 : 0)
+      const browser = await signIn(person)
+      const [access, overview, history, tool] = await Promise.all(
+        [
+          `/servers/${serverId}/access`,
+          `/servers/${serverId}`,
+          `/servers/${serverId}/history`,
+          `/tools/${server.toolId}`,
+        ].map(async path => (await browser.get(path)).html),
+      )
+      expect(access).toContain('client-of-named')
+      expect(access?.includes('client-of-owner')).toBe(seesAll)
+      expect(/id="live-state"[^>]*>([^<]*)</.exec(overview ?? '')?.[1]).toBe(
+        seesAll ? 'Online · 1 connection' : 'Online',
+      )
+      expect(history?.includes('a test')).toBe(seesAll)
+      expect(tool).toContain(seesAll ? '1 open connection' : '0 open connections')
+    }
+    await world.db.executionGap.deleteMany({ where: { serverId } })
   })
 
   it('counts only the calls that a user may see, on its page, in the list and in the usage', async () => {

@@ -132,6 +132,58 @@ describe.each(databasesOfRun)('a secret, on $kind', kind => {
     expect(isLeaked()).toBe(false)
   })
 
+  describe('that is itself the base URL of a tool', () => {
+    const makeHook = async (options: object = {}) => {
+      const desk = await makeDesk()
+      const hook = { value: `${carrier.origin}/hooks/${SECRET}`, secret: true, ...options }
+      await admin.expectOk('PUT', at(desk.serverId, 'hook'), hook)
+      const definition = { name: 'notify', method: 'GET', url: '{{url:hook}}/send?to={{to?}}' }
+      const { body, toolId } = await desk.add(builder, definition, { hook: { source: 'server' } })
+      return { ...desk, id: WithId.parse(body).id, toolId }
+    }
+    const refusal = () => `hook may not be sent to ${evil.origin}`
+
+    it('is sent to the origin that it names now, and not with a redirect to another', async () => {
+      const { serverId, id, toolId } = await makeHook()
+      expect(await call(builder, id)).not.toContain('isError')
+      expect(carrier.seen.at(-1)?.url).toBe(`/hooks/${SECRET}/send`)
+      const to = `${evil.origin}/hooks/${SECRET}/`
+      expect(await call(builder, id, { to })).toContain(refusal())
+      const tested = await builder.expectOk('POST', `/tools/${toolId}/test`, { arguments: { to }, serverId })
+      expect(JSON.stringify(tested.body)).toContain(refusal())
+      expect(isLeaked()).toBe(false)
+      const moved = { value: `${partner.origin}/hooks/${SECRET}` }
+      await admin.expectOk('PUT', at(serverId, 'hook'), moved)
+      expect(await call(builder, id)).not.toContain('isError')
+      expect(partner.seen.at(-1)?.url).toBe(`/hooks/${SECRET}/send`)
+    })
+
+    it('is also sent with redirects to the origins that it may be sent to', async () => {
+      const { id } = await makeHook({ origins: [partner.origin] })
+      expect(await call(builder, id, { to: `${partner.origin}/moved` })).not.toContain('isError')
+      expect(partner.seen.at(-1)?.url).toBe('/moved')
+    })
+
+    it('is also read by another parameter only if its origins allow it', async () => {
+      const { add } = await makeHook()
+      const twice = { name: 'twice', method: 'GET', url: '{{url:hook}}/?again={{again}}' }
+      const bindings = { hook: { source: 'server' }, again: { source: 'server', value: 'hook' } }
+      expect(await add(builder, twice, bindings)).toMatchObject({ status: 400 })
+    })
+  })
+
+  it('in the URL of an MCP server does not follow its redirects to another origin', async () => {
+    const { serverId } = await makeDesk()
+    const to = `${evil.origin}/${SECRET}`
+    const url = `${carrier.origin}/up/{{carrier_token}}?to=${encodeURIComponent(to)}`
+    for (const transport of ['http', 'sse']) {
+      const { id } = await builder.create(`/servers/${serverId}/upstreams`, { name: transport, transport, url })
+      expect((await builder.send('POST', `/upstreams/${id}/refresh`)).status).toBeGreaterThanOrEqual(400)
+    }
+    expect(carrier.seen.some(seen => seen.url.startsWith(`/up/${SECRET}`))).toBe(true)
+    expect(isLeaked()).toBe(false)
+  })
+
   it('is not sent while a builder tries a tool of their own', async () => {
     const { serverId, toolkitId } = await makeDesk()
     const url = `${evil.origin}/?key={{carrier_token}}`
@@ -322,6 +374,33 @@ describe.each(databasesOfRun)('a secret, on $kind', kind => {
     const bindings = { tenant: { source: 'server' } }
     expect(await add(admin, { name: 'hosted', method: 'GET', url }, bindings)).toMatchObject({ status: 201 })
     expect(await originsOf(serverId, 'tenant')).toEqual(['http://*.example.com:8080'])
+  })
+
+  it("in a host does not widen another secret's origins beyond the tool's allowedOrigins", async () => {
+    const { serverId, add } = await makeDesk()
+    const allowed = ['https://canary.apps.example', 'https://spare.apps.example']
+    const allowedOrigins = [...allowed, 'https://apps.example', 'https://canary.apps.example:8443']
+    const bindTo = async (key: string, by: ApiClient, url: string, rest: object = {}) => {
+      const bindings = { token: { source: 'server', value: key }, tenant: { source: 'server', value: `${key}_tenant` } }
+      return add(by, tool(`${key}${Math.random()}`.replace('.', '_'), url, rest), bindings)
+    }
+    const store = async (key: string) => {
+      await admin.expectOk('PUT', at(serverId, key), { value: SECRET, secret: true })
+      await admin.expectOk('PUT', at(serverId, `${key}_tenant`), { value: 'canary', secret: true })
+    }
+    await store('narrow')
+    const hosted = 'https://{{tenant}}.apps.example/x'
+    expect(await bindTo('narrow', admin, hosted, { allowedOrigins })).toMatchObject({ status: 201 })
+    expect(await originsOf(serverId, 'narrow')).toEqual(allowed)
+    expect(await bindTo('narrow', builder, hosted, { allowedOrigins })).toMatchObject({ status: 201 })
+    expect(await bindTo('narrow', builder, 'https://evil.apps.example/')).toMatchObject({ status: 400 })
+    await store('elsewhere')
+    const none = { allowedOrigins: ['https://canary.example'] }
+    expect(await bindTo('elsewhere', admin, hosted, none)).toMatchObject({ status: 400 })
+    expect(await originsOf(serverId, 'elsewhere')).toBeNull()
+    await store('wide')
+    expect(await bindTo('wide', admin, hosted)).toMatchObject({ status: 201 })
+    expect(await originsOf(serverId, 'wide')).toEqual(['https://*.apps.example'])
   })
 
   it('in a short host keeps its pattern when it is saved again, and a whole host never becomes one', async () => {

@@ -4,6 +4,8 @@ import { createCallFigureStore } from '../../src/history/call-figures.store.ts'
 import type { ExecutionRecord } from '../../src/history/execution-record.ts'
 import { createExecutionStore } from '../../src/history/executions.store.ts'
 import type { Database } from '../../src/lib/db/client.ts'
+import { createEventBus } from '../../src/lib/events/event-bus.ts'
+import { createLiveStreams } from '../../src/web/live/live-streams.ts'
 import { createServerWatches, type WatchEvent } from '../../src/web/live/server-watch.ts'
 import { buildExecution } from '../history/execution.ts'
 import { createHistoryWorld } from '../history/history-world.ts'
@@ -123,7 +125,7 @@ describe.each(databasesOfRun)('the live stream of a server on $kind', kind => {
     expect(head.status).toBe(200)
   })
 
-  it('reports only their own calls to a user whom the owner allows on a private server, until access ends', async () => {
+  it('reports only their own calls, and no connections, to a user whom the owner allows on a private server, until access ends', async () => {
     const world = await makeWorld()
     const allowed = await signUp(patchbay.origin)
     const { organizationId } = await patchbay.services.db.server.findUniqueOrThrow({ where: { id: world.serverId } })
@@ -132,12 +134,20 @@ describe.each(databasesOfRun)('the live stream of a server on $kind', kind => {
     await world.owner.expectOk('PATCH', `/servers/${world.serverId}`, change)
     const stream = await watch(world.serverId, { authorization: `Bearer ${allowed.token}` })
     const all = await watchAs(world)
+    const controller = new AbortController()
+    onTestFinished(() => controller.abort())
+    const sse = { accept: 'text/event-stream', authorization: `Bearer ${world.owner.token}` }
+    await fetch(`${world.url}/sse`, { headers: sse, signal: controller.signal })
+    await all.next('connections', z.object({ text: z.literal('Online · 1 connection') }))
     await callText(await connect(world.url, world.owner.token), 'get_other')
     await all.next('calls', callsOf('get_other'))
     await callText(await connect(world.url, allowed.token), 'get_thing', { id: '1' })
     const { calls } = await stream.next('calls', callsOf('get_thing'))
     expect(stream.seen.map(({ event }) => event)).not.toContain('calls')
     expect(calls).toEqual([expect.objectContaining({ tool: 'get_thing' })])
+    await world.owner.expectOk('PATCH', `/servers/${world.serverId}`, { description: 'Changed' })
+    expect(await stream.next('changed', Text)).toMatchObject({ text: 'Changed just now. Online' })
+    expect(stream.seen.map(({ event }) => event)).not.toContain('connections')
     await world.owner.expectOk('PATCH', `/servers/${world.serverId}`, { allowedUsers: [] })
     await stream.next('over', z.object({}))
     await stream.closed
@@ -205,6 +215,23 @@ describe.each(databasesOfRun)('the live stream of a server on $kind', kind => {
     expect(statuses).toEqual(Array.from({ length: MAX_PER_USER }, () => 200))
     expect((await watch(world.serverId, await signInAgain())).status).toBe(429)
     expect((await watchAs(await makeWorld())).status).toBe(200)
+  })
+})
+
+describe('a live stream', () => {
+  it('ends at once if its viewer lost access while it was being opened', async () => {
+    // Without timers, only the check when it is added can end it.
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const bus = createEventBus({ logger: { error: () => {} } })
+    const streams = createLiveStreams({ bus, onChanged: () => {} })
+    const ended = Promise.withResolvers<void>()
+    const sent: string[] = []
+    const stream = { send: (event: string) => void sent.push(event), beat: () => {}, end: ended.resolve }
+    const viewer = { serverId: 's', callerId: 'u', userId: 'u', signInId: 'u', mayStay: async () => false }
+    onTestFinished(streams.add(viewer, stream))
+    await ended.promise
+    expect(sent).toEqual(['over'])
   })
 })
 

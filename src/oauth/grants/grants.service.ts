@@ -5,6 +5,7 @@ import type { IdPage } from '../../lib/http/id-paging.ts'
 import { type Actor, organizationIdsOf } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { orThrow } from '../../lib/kernel/missing.ts'
+import { onlyCallerShown, policyOf } from '../../servers/access/access.ts'
 import { assertOwnOrManaged, getServerFor } from '../../servers/servers.service.ts'
 import { removeGrantWithTokens } from './consents.store.ts'
 import { findGrant, type Grant, listGrants } from './grants.store.ts'
@@ -37,10 +38,13 @@ export const createGrantService = ({ db, changes }: GrantServiceParts) => {
     })
 
   return {
-    /** Lists the grants that users have given for a server. Requires build access to the server. */
+    /**
+     * Lists the grants that users have given for a server: all, or the actor's own if they may see only their own calls.
+     * Requires build access to the server.
+     */
     listServerGrants: async (actor: Actor, serverId: string, page: IdPage): Promise<Grant[]> => {
-      await getServerFor(db, actor, serverId, 'build')
-      return listGrants(db, { serverId }, page)
+      const server = await getServerFor(db, actor, serverId, 'build')
+      return listGrants(db, { serverId, userId: onlyCallerShown(policyOf(server), actor) }, page)
     },
 
     /** Removes the actor's own grant, or anybody's grant for a server that the actor owns or manages. */

@@ -68,17 +68,23 @@ const toGrants = async (tx: Transaction, rows: readonly GrantRow[]): Promise<Gra
   })
 }
 
-export type GrantFilter = { serverId: string } | { userId: string }
+/** Grants for this server, by this user, or both. */
+export type GrantFilter = { serverId: string; userId?: string | undefined } | { serverId?: undefined; userId: string }
 
 /** Lists valid grants. */
-export const listGrants = async (tx: Transaction, filter: GrantFilter, page: IdPage): Promise<Grant[]> => {
+export const listGrants = async (
+  tx: Transaction,
+  { serverId, userId }: GrantFilter,
+  page: IdPage,
+): Promise<Grant[]> => {
   const isInForce = {
     OR: [{ expiresAt: null }, { expiresAt: { gt: new Date() } }],
     server: { is: { removedAt: null } },
   }
-  const isWhole = { userId: { not: null }, clientId: { not: null } }
+  const isWhole = { userId: userId ?? { not: null }, clientId: { not: null } }
+  const ofServer = serverId === undefined ? {} : { serverId }
   const rows = await tx.oAuthArtifact.findMany({
-    ...idPageQuery(page, { kind: KIND, ...isWhole, ...isInForce, ...filter }),
+    ...idPageQuery(page, { kind: KIND, ...isWhole, ...isInForce, ...ofServer }),
     include: WITH_NAMES,
   })
   return toGrants(tx, rows)

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { isAmongOrigins } from '../../lib/outbound/credentials.ts'
+import { type Credential, isAmongOrigins } from '../../lib/outbound/credentials.ts'
 import { compileTemplate } from '../../templates/compile.ts'
 import type { CheckedParameter } from '../../templates/compile-parameters.ts'
 import type { ToolDefinition } from '../../tools/tool.ts'
@@ -83,8 +83,9 @@ const originsOf = (
 ): readonly string[] | undefined => {
   const { origin } = template
   const allowed = tool.allowedOrigins?.length ? tool.allowedOrigins : undefined
+  /** A pattern is narrowed to the allowed origins that it matches. */
   const among = (found: string): readonly string[] =>
-    allowed === undefined || found.includes('*') || isAmongOrigins(allowed, found) ? [found] : []
+    allowed === undefined ? [found] : allowed.filter(one => isAmongOrigins([found], one))
   if (origin.kind === 'fixed') return among(origin.origin)
   const deciding = parameters.filter(({ parameter }) => origin.parameters.includes(parameter.name))
   if (deciding.some(({ parameter }) => bindingOf(bindings, parameter.name).source === 'exposed')) return allowed
@@ -110,8 +111,25 @@ export const listKeyUses = (
   })
 }
 
-/** Returns the keys that an instance sends, except that of a global that is itself the base URL. */
-export const listSentKeys = ({ parameters }: CompiledDefinition, bindings: Bindings): string[] => {
-  const sent = parameters.filter(checked => !isOwnBase(checked, bindings))
-  return [...new Set(sent.flatMap(({ parameter: { name } }) => [...globalKeysOf(name, bindingOf(bindings, name))]))]
+/**
+ * Returns the secrets that an instance sends. One that is itself the base URL may also be sent to the origin that it
+ * names.
+ */
+export const listCredentials = (
+  { parameters }: CompiledDefinition,
+  bindings: Bindings,
+  findCredential: (key: string) => Credential | undefined,
+  findValue: (key: string) => string | undefined,
+): Credential[] => {
+  const credentials = parameters.flatMap(checked => {
+    const { name } = checked.parameter
+    const read = [...globalKeysOf(name, bindingOf(bindings, name))]
+    if (!isOwnBase(checked, bindings)) return read.flatMap(key => findCredential(key) ?? [])
+    return read.flatMap(key => {
+      const credential = findCredential(key)
+      const origin = URL.parse(findValue(key) ?? '')?.origin ?? []
+      return credential === undefined ? [] : { ...credential, origins: [origin, credential.origins].flat() }
+    })
+  })
+  return [...new Set(credentials)]
 }

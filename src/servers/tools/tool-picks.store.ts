@@ -1,9 +1,10 @@
 import type { Database, Transaction } from '../../lib/db/client.ts'
 import { withoutNulls } from '../../lib/kernel/missing.ts'
 import { toolkitsMatching, toolsMatching } from '../../tools/sharing/catalogue.store.ts'
-import type { User } from '../access/access.ts'
+import { onlyCallerShown, policyOf, type User } from '../access/access.ts'
 import { openTo } from '../access/open-to.store.ts'
 import type { Server } from '../server.ts'
+import { toServer, WITH_USERS } from '../servers.store.ts'
 
 /**
  * A toolkit whose tools can be added to a server. Either the server already uses it or it belongs to the server's
@@ -173,13 +174,20 @@ export const createBareInstances = async (
 }
 
 /** An instance of a tool, and its server. */
-export type ToolOffer = { serverId: string; serverName: string; ownerId: string; name: string }
+export type ToolOffer = {
+  serverId: string
+  serverName: string
+  ownerId: string
+  name: string
+  /** The only caller whose calls the user may see. Undefined if they may see all calls. */
+  onlyCaller: string | undefined
+}
 
 /** Lists the instances of a tool on the servers of a user's organizations that they may use, sorted by server name. */
 export const listToolOffers = async (tx: Transaction, toolId: string, user: User): Promise<ToolOffer[]> => {
   const rows = await tx.instance.findMany({
     where: { toolId, server: { ...openTo(user), removedAt: null } },
-    select: { name: true, server: { select: { id: true, name: true, ownerId: true } } },
+    include: { server: { include: WITH_USERS } },
     orderBy: [{ server: { name: 'asc' } }, { id: 'asc' }],
   })
   return rows.map(({ name, server }) => ({
@@ -187,5 +195,6 @@ export const listToolOffers = async (tx: Transaction, toolId: string, user: User
     serverName: server.name,
     ownerId: server.ownerId,
     name,
+    onlyCaller: onlyCallerShown(policyOf(toServer(server)), user),
   }))
 }

@@ -2,7 +2,7 @@ import type { FieldError } from '../../lib/kernel/errors.ts'
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
 import { compileTemplate } from '../../templates/compile.ts'
 import type { CompiledTemplate, TemplateError } from '../../templates/template.ts'
-import type { RemoteConfig } from '../upstream.ts'
+import { isOAuth, type RemoteConfig, type UpstreamConfig } from '../upstream.ts'
 import type { CompiledConfig, ResolutionFault } from './compiled-config.ts'
 import { withTypedBase } from './references.ts'
 
@@ -80,17 +80,25 @@ const listErrors = (result: Result<unknown, readonly FieldError[]>): readonly Fi
 const SECRET_IN_URL =
   'a URL with a secret must spell out its scheme, host and port. Put the secret into a header instead'
 
+const SECRET_IN_OAUTH_URL =
+  'with OAuth, the URL is shown in the browser and sent to the authorization server. Put the secret into a header instead'
+
 const keysOf = ({ parameters }: CompiledTemplate): string[] => parameters.map(({ name }) => name)
 
-/** Finds a secret that would determine the URL's origin or be sent to an origin determined by a global. */
+/**
+ * Finds a secret that would determine the URL's origin or be sent to an origin determined by a global. With OAuth, the
+ * URL is also the resource (RFC 8707) that authorization servers and browsers are told, so it may contain no secret.
+ */
 const findSecretInUrl = (
   url: CompiledTemplate,
   path: string,
+  hasOAuth: boolean,
   isSecret: (key: string) => boolean,
 ): FieldError | undefined => {
   const secret = keysOf(url).find(isSecret)
   const { origin } = url
   if (secret === undefined) return undefined
+  if (hasOAuth) return { path, message: `contains the secret "${secret}": ${SECRET_IN_OAUTH_URL}` }
   const decidesOrigin = url.parameters.some(
     ({ name, places }) => name === secret && places.some(({ kind }) => kind === 'base' || kind === 'host'),
   )
@@ -138,7 +146,8 @@ export const compileRemote = ({
   url,
   urls,
   headers,
-}: RemoteConfig): Result<CompiledConfig<RemoteConfig>, readonly FieldError[]> => {
+  auth,
+}: RemoteConfig & Pick<UpstreamConfig, 'auth'>): Result<CompiledConfig<RemoteConfig>, readonly FieldError[]> => {
   const allUrls = [url, ...(urls ?? [])]
   const compiledUrls = allUrls.map((text, index) => compilePart(withTypedBase(text), {}, () => pathOfUrl(index)))
   const compiledHeaders = compilePart(PLACEHOLDER_URL, headers, toHeaderPath(Object.keys(headers)))
@@ -149,7 +158,7 @@ export const compileRemote = ({
     globals: new Set([...templates, compiledHeaders.value].flatMap(keysOf)),
     findSecretAtRisk: isSecret =>
       templates
-        .map((template, index) => findSecretInUrl(template, pathOfUrl(index), isSecret))
+        .map((template, index) => findSecretInUrl(template, pathOfUrl(index), isOAuth(auth), isSecret))
         .find(risk => risk !== undefined),
     listOrigins: findValue => templates.flatMap(template => findOrigin(template, findValue) ?? []),
     fill: readGlobal => {

@@ -21,6 +21,19 @@ export const keysOfConfig = (config: UpstreamConfig): readonly string[] => {
   return compiled.ok ? [...compiled.value.globals] : []
 }
 
+/**
+ * Returns the origin of a remote upstream's first URL. Returns undefined if it depends on a missing global, or for a
+ * command. `findValue` returns undefined for a missing global.
+ */
+export const findOriginOf = (
+  config: UpstreamConfig,
+  findValue: (key: string) => string | undefined,
+): string | undefined => {
+  if (config.transport === 'stdio') return undefined
+  const compiled = compileConfig({ ...config, urls: undefined })
+  return compiled.ok ? compiled.value.listOrigins(findValue)[0] : undefined
+}
+
 const quoted = (keys: readonly string[]): string => keys.map(key => `"${key}"`).join(', ')
 
 const missingGlobals = (keys: readonly string[]): ResolutionFault => ({

@@ -1,4 +1,4 @@
-import type { Transaction } from '../../lib/db/client.ts'
+import type { Rows, Transaction } from '../../lib/db/client.ts'
 import { mapFound } from '../../lib/kernel/missing.ts'
 import type { Sealed } from '../../lib/process/sealing.ts'
 
@@ -10,22 +10,22 @@ export type StoredClient = {
   updatedAt: Date
 }
 
-export const findClient = async (tx: Transaction, upstreamId: string): Promise<StoredClient | undefined> => {
-  const row = await tx.upstreamClient.findUnique({ where: { upstreamId } })
-  return mapFound(row, ({ issuer, content, keyId, updatedAt }) => ({
-    issuer: issuer ?? undefined,
-    sealed: { text: content, keyId },
-    updatedAt,
-  }))
-}
+const toClient = ({ issuer, content, keyId, updatedAt }: Rows.UpstreamClient): StoredClient => ({
+  issuer: issuer ?? undefined,
+  sealed: { text: content, keyId },
+  updatedAt,
+})
 
-/** Returns when builders entered client secrets, keyed by upstream. */
-export const listSecretTimes = async (
+export const findClient = async (tx: Transaction, upstreamId: string): Promise<StoredClient | undefined> =>
+  mapFound(await tx.upstreamClient.findUnique({ where: { upstreamId } }), toClient)
+
+/** Returns the clients that builders entered, keyed by upstream. */
+export const listConfiguredClients = async (
   tx: Transaction,
   upstreamIds: readonly string[],
-): Promise<ReadonlyMap<string, Date>> => {
+): Promise<ReadonlyMap<string, StoredClient>> => {
   const rows = await tx.upstreamClient.findMany({ where: { upstreamId: { in: [...upstreamIds] }, issuer: null } })
-  return new Map(rows.map(({ upstreamId, updatedAt }) => [upstreamId, updatedAt]))
+  return new Map(rows.map(row => [row.upstreamId, toClient(row)]))
 }
 
 export const putClient = async (

@@ -190,7 +190,7 @@ export const finishConnecting = async (
   }: {
     fetch: BoundedFetch
     /** Called before the client secret is sent to the authorization server. Throws if the secret must not be sent. */
-    pinSecret: (client: OAuthClient, issuer: string) => Promise<void>
+    pinSecret: (authorization: PendingAuthorization) => Promise<void>
   },
 ): Promise<AccountContent> => {
   const { url, resource, server, client, redirectUri, codeVerifier } = authorization
@@ -204,7 +204,7 @@ export const finishConnecting = async (
   const [code] = codes
   if (code === undefined || code === '' || codes.length > 1)
     throw connectionFailed('the response has no authorization code')
-  await pinSecret(client, server.issuer)
+  await pinSecret(authorization)
   const exchanged = await mcpClient()
     .exchangeAuthorization(server.issuer, {
       metadata: server,

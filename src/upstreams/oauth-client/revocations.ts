@@ -27,7 +27,7 @@ export const createRevocations = ({ fetchFor, clients, open }: RevocationsParts)
 
   const revoke = async (account: StoredAccount): Promise<void> => {
     const { content } = open(account)
-    const client = await clients.findCurrent(account.upstreamId, content.client, content.server.issuer)
+    const client = await clients.findCurrent(account.upstreamId, content)
     await revokeTokens({ ...content, client }, fetchFor(account.organizationId))
   }
 

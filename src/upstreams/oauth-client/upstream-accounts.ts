@@ -81,6 +81,11 @@ export const createUpstreamAccounts = ({
     throw error instanceof AppError && error.code === 'not_found' ? noUpstream() : error
   }
 
+  /** Throws `conflict` if the upstream is no longer at this address, or its configuration can no longer be used. */
+  const assertSameAddress = async (upstreamId: string, url: string): Promise<void> => {
+    if (targetOf(await resolve(upstreamId)).url !== url) throw addressChanged()
+  }
+
   const announceChange = (announce: Announce, { upstream, holder }: Connectable): void => {
     announce({ type: 'upstream_changed', upstreamId: upstream.id, serverId: upstream.serverId })
     // Closes the user's connections, because they use the old account.
@@ -116,7 +121,8 @@ export const createUpstreamAccounts = ({
         fetch,
         redirectUri,
         state,
-        findClient: (server, scope) => clients.findOrRegister(upstreamId, config, server, scope, fetch),
+        findClient: (server, scope) =>
+          clients.findOrRegister(upstreamId, { auth: config.auth, url: target.url }, server, scope, fetch),
       })
       return { ...found, ...started, state }
     },
@@ -129,12 +135,13 @@ export const createUpstreamAccounts = ({
     ): Promise<Connectable> => {
       const connectable = await getConnectable(db, actor, upstreamId)
       if (connectable.holder !== agreed) throw accountSettingChanged()
+      await assertSameAddress(upstreamId, authorization.url)
       const content = await finishConnecting(response, authorization, {
         fetch: fetchFor(connectable.server.organizationId),
-        pinSecret: (client, issuer) => clients.pinSecret(upstreamId, client, issuer),
+        pinSecret: ({ client, url, server }) => clients.pinSecret(upstreamId, client, { url, issuer: server.issuer }),
       })
-      const { url } = targetOf(await resolve(upstreamId))
-      if (url !== content.url) throw addressChanged()
+      // It may have moved while the code was exchanged.
+      await assertSameAddress(upstreamId, content.url)
       const { found, replaced } = await changes.commit(async (tx, announce) => {
         // Check again inside the transaction, because permissions and the account setting may have changed.
         const found = await getConnectable(tx, actor, upstreamId)

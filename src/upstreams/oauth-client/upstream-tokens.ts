@@ -33,7 +33,7 @@ export type UpstreamTokensParts = {
   sealing: Sealing
   fetchFor: BoundedFetchFor
   /** Returns the client with its current secret, which may be newer than the account. */
-  findCurrentClient: (upstreamId: string, connectedWith: OAuthClient, issuer: string) => Promise<OAuthClient>
+  findCurrentClient: (upstreamId: string, account: AccountContent) => Promise<OAuthClient>
   /** Builds the error shown to a caller who has no usable account. */
   toError: (problem: AccountProblem, upstreamId: string, holder: Holder) => AccountError
 }
@@ -111,10 +111,10 @@ export const createUpstreamTokens = ({
   }
 
   const requestTokens = async ({ upstreamId, organizationId, content }: OpenAccount): Promise<AccountContent> => {
-    const { server, resource, tokens, client } = content
+    const { server, resource, tokens } = content
     const response = await mcpClient().refreshAuthorization(server.issuer, {
       metadata: server,
-      clientInformation: await findCurrentClient(upstreamId, client, server.issuer),
+      clientInformation: await findCurrentClient(upstreamId, content),
       refreshToken: tokens.refreshToken ?? '',
       resource,
       fetchFn: fetchFor(organizationId),

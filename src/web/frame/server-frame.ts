@@ -42,11 +42,14 @@ export const upstreamPath = (serverId: string, upstreamId: string): string =>
 export const upstreamToolPath = ({ id, serverId }: { id: string; serverId: string }, tool: string): string =>
   addressOf(`${upstreamPath(serverId, id)}/tool`, { name: tool.toWellFormed() })
 
-/** Returns the number of open connections as text, such as "Online · 3 connections", and the state of its icon. */
-export const toLiveState = (openStreams: number): { text: string; state: 'good' | 'idle' } => ({
-  text: `Online · ${formatCount(openStreams, 'connection')}`,
-  state: openStreams === 0 ? 'idle' : 'good',
-})
+/**
+ * Returns the number of open connections as text, such as "Online · 3 connections", and the state of its icon. Leaves
+ * out the number if it is undefined, because the viewer may see only their own calls.
+ */
+export const toLiveState = (openStreams: number | undefined): { text: string; state: 'good' | 'idle' } => {
+  if (openStreams === undefined) return { text: 'Online', state: 'good' }
+  return { text: `Online · ${formatCount(openStreams, 'connection')}`, state: openStreams === 0 ? 'idle' : 'good' }
+}
 
 /**
  * Returns the frame of a server's page. Throws `not_found` if the server is not in one of the actor's organizations, and
@@ -62,7 +65,8 @@ export const getServerFrame = async (
   if (found === undefined) throw new AppError('not_found', 'Server not found.')
   const { ownerId, policy, hasTierNotice, ...server } = found
   if (!isAllowed(policy, actor)) throw serverClosed()
-  const live = toLiveState(openStreams(serverId))
+  const onlyCaller = onlyCallerShown(policy, actor)
+  const live = toLiveState(onlyCaller === undefined ? openStreams(serverId) : undefined)
   const { tools, sources, globals, upstreams } = server.counts
   const throughUpstreams = upstreams === 0 ? 0 : ((await countUpstreamTools([serverId])).get(serverId) ?? 0)
   const allTools = server.passesOn ? undefined : tools + throughUpstreams
@@ -78,7 +82,7 @@ export const getServerFrame = async (
     mayManage: may(actor, server.organizationId, 'manage'),
     isOwner: ownerId === actor.userId,
     /** The only caller whose calls the viewer may see. Undefined if they may see all calls. */
-    onlyCaller: onlyCallerShown(policy, actor),
+    onlyCaller,
     /** Whether the viewer is asked whether the server should stay private. */
     hasTierNotice: hasTierNotice && ownerId === actor.userId,
     liveText: live.text,

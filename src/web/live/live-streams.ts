@@ -24,7 +24,7 @@ export type Viewer = CountedCalls & {
 
 type Entry = Viewer & { stream: LiveStream }
 
-type LiveStreamsParts = { bus: EventBus; onChanged: (serverId: string, send: LiveStream['send']) => void }
+type LiveStreamsParts = { bus: EventBus; onChanged: (watched: CountedCalls, send: LiveStream['send']) => void }
 
 /**
  * Manages the open live streams of pages. Limits how many are open, keeps them alive, and closes them when the viewer
@@ -59,7 +59,7 @@ export const createLiveStreams = ({ bus, onChanged }: LiveStreamsParts) => {
       for (const entry of entries) if (entry.serverId === serverId) dismiss(entry)
     }),
     bus.subscribe('server_changed', ({ serverId }) => {
-      for (const entry of entries) if (entry.serverId === serverId) onChanged(serverId, entry.stream.send)
+      for (const entry of entries) if (entry.serverId === serverId) onChanged(entry, entry.stream.send)
       return checkAll(entry => entry.serverId === serverId)
     }),
   ]
@@ -92,6 +92,8 @@ export const createLiveStreams = ({ bus, onChanged }: LiveStreamsParts) => {
       const entry = { ...viewer, stream }
       if (entries.size === 0) startTimers()
       entries.add(entry)
+      // Access may have ended since it was checked, before the stream was here to be closed.
+      void check(entry)
       return () => {
         entries.delete(entry)
         if (entries.size === 0) stopTimers()

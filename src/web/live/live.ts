@@ -30,8 +30,8 @@ export const createLive = ({ db, bus, openStreams, upstreamStates, onTrouble }: 
   })
   const streams = createLiveStreams({
     bus,
-    onChanged: (serverId, send) => {
-      const { text, state } = toLiveState(openStreams(serverId))
+    onChanged: ({ serverId, callerId }, send) => {
+      const { text, state } = toLiveState(callerId === undefined ? openStreams(serverId) : undefined)
       send('changed', { text: `Changed just now. ${text}`, state })
     },
   })

@@ -7,6 +7,7 @@ export type WatchEvent =
   | { type: 'calls'; calls: readonly StoredExecution[] }
   /** Updated figures, sent after new calls. */
   | { type: 'figures'; figures: ServerCallFigures }
+  /** Not sent to listeners who may see only their own calls. */
   | { type: 'connections'; openStreams: number }
   /** Fingerprint of the upstreams' states, sent when it changes. */
   | { type: 'upstreams'; states: string }
@@ -31,7 +32,8 @@ type Watch = {
   listeners: Set<Listener>
   timer: NodeJS.Timeout | undefined
   newest: readonly StoredExecution[]
-  openStreams: number
+  /** Undefined if the listeners may see only their own calls. */
+  openStreams: number | undefined
   upstreamStates: string
   figuresAt: number
   areFiguresDue: boolean
@@ -63,9 +65,12 @@ export const createServerWatches = ({
     tell(watch, { type: 'calls', calls })
   }
 
-  const tellConnections = (watch: Watch, serverId: string): void => {
-    const open = openStreams(serverId)
-    if (open === watch.openStreams) return
+  const countOpen = ({ serverId, callerId }: CountedCalls): number | undefined =>
+    callerId === undefined ? openStreams(serverId) : undefined
+
+  const tellConnections = (watch: Watch, watched: CountedCalls): void => {
+    const open = countOpen(watched)
+    if (open === undefined || open === watch.openStreams) return
     watch.openStreams = open
     tell(watch, { type: 'connections', openStreams: open })
   }
@@ -91,7 +96,7 @@ export const createServerWatches = ({
       const newest = await listNewest(watched)
       if (watch.listeners.size === 0) return
       tellCalls(watch, newest)
-      tellConnections(watch, serverId)
+      tellConnections(watch, watched)
       tellUpstreams(watch, serverId)
       await tellFigures(watch, watched)
     } catch (error) {
@@ -103,13 +108,13 @@ export const createServerWatches = ({
     watch.timer.unref()
   }
 
-  const begin = ({ serverId }: CountedCalls, key: string): Watch => {
+  const begin = (watched: CountedCalls, key: string): Watch => {
     const watch: Watch = {
       listeners: new Set(),
       timer: undefined,
       newest: [],
-      openStreams: openStreams(serverId),
-      upstreamStates: upstreamStates(serverId),
+      openStreams: countOpen(watched),
+      upstreamStates: upstreamStates(watched.serverId),
       figuresAt: Number.NEGATIVE_INFINITY,
       areFiguresDue: false,
     }
@@ -128,7 +133,7 @@ export const createServerWatches = ({
       const known = watches.get(key)
       const watch = known ?? begin(watched, key)
       watch.listeners.add(listener)
-      listener({ type: 'connections', openStreams: watch.openStreams })
+      if (watch.openStreams !== undefined) listener({ type: 'connections', openStreams: watch.openStreams })
       listener({ type: 'upstreams', states: watch.upstreamStates })
       if (known === undefined) void read(watched, watch)
       else if (watch.newest.length > 0) listener({ type: 'calls', calls: watch.newest })

@@ -28,6 +28,7 @@ export type EditorSubject = Common &
         toolkit: Toolkit
         organization: Choice
         offers: readonly ToolOffer[]
+        /** Of those servers of which the user may see all calls. */
         openConnections: number
       }
     | { kind: 'in-toolkit'; toolkit: Toolkit; organization: Choice }
@@ -72,7 +73,9 @@ export const createEditorSubjects = ({ db, accounts, toolkits, tools, servers, f
       const tool = await tools.getTool(actor, id)
       const toolkit = await toolkits.getToolkit(actor, tool.toolkitId)
       const offers = await listToolOffers(db, id, actor)
-      const serverIds = new Set(offers.map(({ serverId }) => serverId))
+      const serverIds = new Set(
+        offers.flatMap(({ serverId, onlyCaller }) => (onlyCaller === undefined ? serverId : [])),
+      )
       const openConnections = [...serverIds].reduce((sum, serverId) => sum + frames.openStreams(serverId), 0)
       const organization = await findOrganization(actor, toolkit.organizationId)
       return {
