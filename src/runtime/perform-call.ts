@@ -154,6 +154,7 @@ export const performCall = async (
         maxResponseBytes,
         mayReach,
         credentials,
+        mask: masker.isEmpty ? undefined : masker.text,
         signal: stop,
         releases: releases ?? own,
       })

@@ -4,11 +4,12 @@ import { once } from '../lib/kernel/once.ts'
 import type { Credential } from '../lib/outbound/credentials.ts'
 import type { Masker } from '../results/mask/masking.ts'
 import { type PlannedShaping, planShaping, type ShapingContext } from '../results/shape/shape-by-rules.ts'
-import { bindingOf, explainSecretAtRisk, findSecretAtRisk } from '../servers/bindings/bindings.ts'
+import { bindingOf, explainSecretAtRisk, findSecretAtRisk, globalKeysOf } from '../servers/bindings/bindings.ts'
 import { exposedSchemaOf } from '../servers/bindings/exposed-schema.ts'
-import { resolveConstant } from '../servers/bindings/resolve-constant.ts'
+import { type FindGlobal, resolveConstant } from '../servers/bindings/resolve-constant.ts'
 import { listCredentials } from '../servers/origins/tool-origins.ts'
 import type { Bindings, Instance } from '../servers/server.ts'
+import { compileTemplate } from '../templates/compile.ts'
 import type { CheckedParameter } from '../templates/compile-parameters.ts'
 import type { CompiledTemplate } from '../templates/template.ts'
 import type { SchemaCheck } from '../tools/schemas/schema-check.ts'
@@ -49,8 +50,12 @@ export type CallLimits = { maxResponseBytes: number; maxToolTimeoutMs: number }
 const planResolution = (
   { parameters }: CompiledDefinition,
   bindings: Bindings,
-  globals: OpenedGlobals['values'],
+  { values, secretKeys }: OpenedGlobals,
 ): ResolutionPlan => {
+  const findGlobal: FindGlobal = key => {
+    const value = values.get(key)
+    return value === undefined ? undefined : { value, isSecret: secretKeys.has(key) }
+  }
   const constants: [string, JsonValue][] = []
   const exposed = new Map<string, CheckedParameter>()
   const problems: string[] = []
@@ -60,7 +65,7 @@ const planResolution = (
       exposed.set(name, checked)
       continue
     }
-    const constant = resolveConstant(checked, bindings, key => globals.get(key))
+    const constant = resolveConstant(checked, bindings, findGlobal)
     if (constant.ok) constants.push([name, constant.value])
     else problems.push(constant.error)
   }
@@ -71,6 +76,21 @@ const reachOf = (tool: ToolDefinition): CallPlan['mayReach'] => {
   if (tool.allowedOrigins === undefined || tool.allowedOrigins.length === 0) return undefined
   const allowed = new Set(tool.allowedOrigins)
   return origin => allowed.has(origin)
+}
+
+/** Compiles the template again if a multipart body contains secrets, which must not be searched for its boundary. */
+const templateOf = (
+  tool: ToolDefinition,
+  { template, parameters }: CompiledDefinition,
+  bindings: Bindings,
+  { secretKeys }: OpenedGlobals,
+): CompiledTemplate => {
+  if (template.bodyKind !== 'multipart' || secretKeys.size === 0) return template
+  const names = parameters.map(({ parameter }) => parameter.name)
+  const isSecret = (name: string): boolean =>
+    [...globalKeysOf(name, bindingOf(bindings, name))].some(key => secretKeys.has(key))
+  const compiled = compileTemplate(tool, new Set(names.filter(isSecret)))
+  return compiled.ok ? compiled.value : template
 }
 
 const ARGUMENTS = { rootName: 'the arguments', schemaName: 'inputSchema' }
@@ -86,13 +106,13 @@ export const planCall = (
   shapingContext: ShapingContext,
 ): CallPlan => {
   const { createCheck } = shapingContext.schemaChecks
-  const resolution = planResolution(compiled, bindings, globals.values)
+  const resolution = planResolution(compiled, bindings, globals)
   // Bindings are checked when saved, and checked again here because the URL may have been edited since.
   const risk = findSecretAtRisk(compiled, tool, bindings, key => globals.secretKeys.has(key))
   return {
     organizationId: shapingContext.group,
     resolution: risk === undefined ? resolution : { ...resolution, problem: explainSecretAtRisk(risk) },
-    template: compiled.template,
+    template: templateOf(tool, compiled, bindings, globals),
     masker: globals.masker,
     timeoutMs: Math.min(tool.timeoutMs ?? DEFAULT_TOOL_TIMEOUT_MS, limits.maxToolTimeoutMs),
     maxResponseBytes: limits.maxResponseBytes,

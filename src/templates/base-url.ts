@@ -17,6 +17,13 @@ export const parseHttpUrl = (text: string): URL | undefined => {
  */
 const hasUserInfo = (text: string): boolean => /^[^:]*:\/\/[^/?#]*@/.test(text)
 
+/** Maximum length of a host name, in characters (RFC 1035 §2.3.4). */
+const MAX_HOST_CHARS = 253
+
+/** Returns a text as the host of a URL contains it. Returns undefined if it is too long for one. */
+export const writtenHost = (text: string): string | undefined =>
+  text.length <= MAX_HOST_CHARS ? text.toLowerCase() : undefined
+
 /** Removes trailing slashes. Uses a loop, because `/\/+$/` takes quadratic time on hostile input. */
 const withoutTrailingSlashes = (text: string): string => {
   let end = text.length

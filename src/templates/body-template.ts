@@ -58,15 +58,23 @@ const planWithoutType = (body: string): BodyPlan => {
   return { kind: 'text', scan: asText, plan: planText(asText), contentType: TEXT_TYPE }
 }
 
-/** Plans the body. `contentType` is the fixed value of the tool's own Content-Type header, if there is one. */
-export const planBody = (body: string, contentType: string | undefined, rules: TemplateRules): BodyPlan => {
+/**
+ * Plans the body. `contentType` is the fixed value of the tool's own Content-Type header, if there is one. `secrets` are
+ * the parameters that are bound to secrets.
+ */
+export const planBody = (
+  body: string,
+  contentType: string | undefined,
+  rules: TemplateRules,
+  secrets: ReadonlySet<string>,
+): BodyPlan => {
   if (contentType === undefined) return planWithoutType(body)
   const kind = kindUnder(rules, kindOf(contentType))
   const scan = scanBody(body, kind === 'json' ? 'keep' : 'halve')
   if (kind === 'form') return { kind, scan, plan: planForm(scan), contentType: FORM_TYPE }
   if (kind === 'text' || scan.isCut) return { kind, scan, plan: planText(scan), contentType: TEXT_TYPE }
   if (kind === 'xml') return { kind, scan, plan: planXml(scan, contentType), contentType }
-  if (kind === 'multipart') return { kind, scan, plan: planMultipart(scan, contentType), contentType }
+  if (kind === 'multipart') return { kind, scan, plan: planMultipart(scan, contentType, secrets), contentType }
   const json = planJson(scan)
   const plan = json.ok
     ? json.value

@@ -55,11 +55,12 @@ const readBody = (
   body: string | undefined,
   headers: readonly HeaderField[],
   rules: TemplateRules,
+  secrets: ReadonlySet<string>,
 ): BodyPlan | undefined => {
   if (body === undefined || body === '') return undefined
   const contentType = headers.find(isContentType)?.scan
   // A Content-Type with a placeholder is rejected elsewhere. The body is then read as if there were no Content-Type.
-  return planBody(body, contentType?.places.length === 0 ? contentType.holed : undefined, rules)
+  return planBody(body, contentType?.places.length === 0 ? contentType.holed : undefined, rules, secrets)
 }
 
 /** The Content-Type must be fixed, because it decides the kind of the body and so how values are encoded. */
@@ -112,12 +113,14 @@ const originOf = ({ scan, plan }: Field & { plan: UrlPlan }): CompiledTemplate['
   return { kind: 'open', parameters: [...new Set(decides.map(place => place.name))] }
 }
 
-const readFields = (template: RequestTemplate) => {
+const NO_SECRETS: ReadonlySet<string> = new Set()
+
+const readFields = (template: RequestTemplate, secrets = NO_SECRETS) => {
   const method = template.method.toUpperCase()
   const url = readUrl(template.url)
   const rules = template.templateRules ?? NEWEST_RULES
   const headers = readHeaders(template.headers, rules)
-  const bodyPlan = readBody(template.body, headers, rules)
+  const bodyPlan = readBody(template.body, headers, rules, secrets)
   const body = bodyPlan && { field: 'body', scan: bodyPlan.scan, plan: bodyPlan.plan }
   const fields = [url, ...headers, ...(body === undefined ? [] : [body])]
   const { parameters, errors } = collectParameters(fields)
@@ -142,9 +145,15 @@ export const readTemplate = (
   return { parameters: parameters.slice(0, MAX_PARAMETERS), bodyKind: bodyPlan?.kind ?? 'none', errors }
 }
 
-/** Parses a template. Returns all errors with their positions, up to 100. */
-export const compileTemplate = (template: RequestTemplate): Result<CompiledTemplate, readonly TemplateError[]> => {
-  const { method, url, headers, body, bodyPlan, parameters, errors } = readFields(template)
+/**
+ * Parses a template. Returns all errors with their positions, up to 100. `secrets` are the parameters that are bound to
+ * secrets, which a multipart body does not search for its boundary.
+ */
+export const compileTemplate = (
+  template: RequestTemplate,
+  secrets?: ReadonlySet<string>,
+): Result<CompiledTemplate, readonly TemplateError[]> => {
+  const { method, url, headers, body, bodyPlan, parameters, errors } = readFields(template, secrets)
   if (errors.length > 0) return failure(errors)
 
   const byName = new Map(parameters.map(parameter => [parameter.name, parameter]))

@@ -115,7 +115,7 @@ export const xmlDocumentHole = holeOfText('xml-document', text => (isXmlDocument
   refusal: `must be a well-formed XML document in UTF-8 of at most ${MAX_XML_DOCUMENT_CHARS} characters without a DOCTYPE, because it is sent unchanged as the whole body`,
 })
 
-const NOT_THE_BOUNDARY = 'must not contain the boundary of the multipart body, which would start another part'
+export const NOT_THE_BOUNDARY = 'must not contain the boundary of the multipart body, which would start another part'
 
 const withoutBoundary = (text: string, boundaries: readonly string[]): string | undefined =>
   boundaries.some(boundary => text.includes(boundary)) ? undefined : text.toWellFormed()

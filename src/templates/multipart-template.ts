@@ -1,8 +1,8 @@
-import { multipartHole, partHeaderHole, textHole } from './encodings.ts'
+import { multipartHole, NOT_THE_BOUNDARY, partHeaderHole, textHole } from './encodings.ts'
 import { type FieldPlan, type Hole, isWhole, type Part } from './plan.ts'
 import { line } from './render.ts'
 import { countHoles, type Fault, HOLE, type Scan } from './scan.ts'
-import type { RenderError } from './template.ts'
+import type { RenderError, Values } from './template.ts'
 
 const BOUNDARY = /(?:^|[;\s])boundary\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/gi
 
@@ -60,18 +60,37 @@ const countOf = (text: string, boundary: string): number => {
   return count
 }
 
-/** Rejects a body in which values form a boundary together with each other or with the text around them. */
-const withoutNewBoundaries = (part: Part, holed: string, boundaries: readonly string[], refusal: RenderError): Part => {
+/** Stands for a secret where boundaries are searched. */
+const COVER = '\ufffd'
+
+const cover = (values: Values, secrets: ReadonlySet<string>): Values =>
+  new Map([...values].map(([name, value]) => [name, secrets.has(name) ? COVER : value]))
+
+/**
+ * Rejects a body in which values form a boundary together with each other or with the text around them. The values of
+ * `secrets` do not count.
+ */
+const withoutNewBoundaries = (
+  part: Part,
+  { holed, boundaries, secrets }: { holed: string; boundaries: readonly string[]; secrets: ReadonlySet<string> },
+  refusal: RenderError,
+): Part => {
   const counts = boundaries.map(boundary => [boundary, countOf(holed, boundary)] as const)
   return (values, room) => {
     const text = part(values, room)
     if (typeof text !== 'string') return text
-    return counts.every(([boundary, count]) => countOf(text, boundary) === count) ? text : refusal
+    const searched = secrets.size === 0 ? text : part(cover(values, secrets), room)
+    if (typeof searched !== 'string') return searched
+    return counts.every(([boundary, count]) => countOf(searched, boundary) === count) ? text : refusal
   }
 }
 
-/** Plans a multipart body. Its text is sent as written, so it needs the boundary that the Content-Type declares. */
-export const planMultipart = (scan: Scan, contentType: string): FieldPlan => {
+/**
+ * Plans a multipart body. Its text is sent as written, so it needs the boundary that the Content-Type declares. The
+ * parameters in `secrets` may contain a boundary: whoever wrote the template chose it, and must not learn from an error
+ * whether a secret contains it.
+ */
+export const planMultipart = (scan: Scan, contentType: string, secrets: ReadonlySet<string>): FieldPlan => {
   const { holed, places } = scan
   const [first] = places
   if (first === undefined || isWhole(scan)) {
@@ -83,11 +102,11 @@ export const planMultipart = (scan: Scan, contentType: string): FieldPlan => {
   }
   const outer = boundariesOf(contentType)
   const { spots, boundaries } = shapeParts(holed, outer)
-  const refuseBoundary = multipartHole(boundaries)
-  const holes = places.map(({ type }, index): Hole | undefined => {
+  const holes = places.map(({ name, type }, index): Hole | undefined => {
     const spot = spots[index]
     if (spot === undefined || typeof spot === 'object') return undefined
-    return spot === 'content' ? refuseBoundary(type) : partHeaderHole(spot, boundaries)(type)
+    const refused = secrets.has(name) ? [] : boundaries
+    return spot === 'content' ? multipartHole(refused)(type) : partHeaderHole(spot, refused)(type)
   })
   const faults = places.flatMap(({ offset }, index): Fault[] => {
     const spot = spots[index]
@@ -98,9 +117,10 @@ export const planMultipart = (scan: Scan, contentType: string): FieldPlan => {
     holes,
     faults: outer.length === 0 ? [{ offset: first.offset, message }] : faults,
     build: partOf =>
-      withoutNewBoundaries(line(holed, 0, partOf), holed, boundaries, {
-        parameter: first.name,
-        message: refuseBoundary('string').refusal,
-      }),
+      withoutNewBoundaries(
+        line(holed, 0, partOf),
+        { holed, boundaries, secrets },
+        { parameter: first.name, message: NOT_THE_BOUNDARY },
+      ),
   }
 }

@@ -1,5 +1,5 @@
 import { fetchBuffered } from './buffered-response.ts'
-import { refuseCredentials } from './credentials.ts'
+import { REDIRECTED_ORIGIN, refuseCredentials } from './credentials.ts'
 import { createDispatcher, type DispatcherOptions } from './dispatch.ts'
 import {
   abortProblem,
@@ -63,6 +63,16 @@ const fetchInProcess = (
   })
 
 /**
+ * Returns the origin that a request is redirected to, or a description if it contains a secret or a part of one. A URL
+ * parser may have changed or cut the secret, so that it could not be masked any more.
+ */
+const describeTarget = (origin: string, location: string | undefined, mask: OutboundRequest['mask']): string => {
+  if (location === undefined || mask === undefined) return origin
+  const masked = mask(location)
+  return masked === location || masked.startsWith(origin) ? origin : REDIRECTED_ORIGIN
+}
+
+/**
  * Creates a client that returns complete responses. Checks the URL of each request and redirect, and the address that
  * it leads to. Ends each request within its timeout and size limit.
  */
@@ -74,12 +84,14 @@ export const createHttpClient = (options: HttpClientOptions): HttpClient => {
 
   const refusalOf = (
     { origin }: Target,
-    { mayReach, credentials = [], signal }: OutboundRequest,
+    { mayReach, credentials = [], mask, signal }: OutboundRequest,
+    location: string | undefined,
   ): Problem | undefined => {
     if (isClosed) return stoppingProblem
     if (signal?.aborted) return abortProblem
-    if (mayReach?.(origin) === false) return blocked(`${origin} is not among the allowed origins of this tool`)
-    const refusal = refuseCredentials(credentials, origin)
+    const place = describeTarget(origin, location, mask)
+    if (mayReach?.(origin) === false) return blocked(`${place} is not among the allowed origins of this tool`)
+    const refusal = refuseCredentials(credentials, origin, place)
     return refusal === undefined ? undefined : blocked(refusal)
   }
 
@@ -100,8 +112,8 @@ export const createHttpClient = (options: HttpClientOptions): HttpClient => {
       releaseLast = undefined
     }
 
-    const perform = (prepared: PreparedRequest): Promise<OutboundResponse> => {
-      const refusal = refusalOf(prepared.target, request)
+    const perform = (prepared: PreparedRequest, location: string | undefined): Promise<OutboundResponse> => {
+      const refusal = refusalOf(prepared.target, request, location)
       if (refusal !== undefined) throw toError(refusal)
       const { organizationId, maxResponseBytes, signal } = request
       const timeoutMs = request.timeoutMs - (now() - startedAt)

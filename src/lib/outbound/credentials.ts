@@ -21,13 +21,21 @@ export const isAmongOrigins = (origins: readonly string[], origin: string): bool
 export const explainRefusal = (name: string, place: string): string =>
   `${name} may not be sent to ${place}; an admin can allow it on the server's Globals tab`
 
+/** Names the target of a redirect whose origin cannot be shown. */
+export const REDIRECTED_ORIGIN = 'the origin that it is redirected to'
+
 /**
  * Returns why a request with these credentials must not be sent to the origin, or undefined if it may. Every request
- * that contains a credential is checked here when it leaves, and again for the target of each redirect.
+ * that contains a credential is checked here when it leaves, and again for the target of each redirect. `place` describes
+ * the origin.
  */
-export const refuseCredentials = (credentials: readonly Credential[], origin: string): string | undefined => {
+export const refuseCredentials = (
+  credentials: readonly Credential[],
+  origin: string,
+  place = origin,
+): string | undefined => {
   const refused = credentials.find(({ origins }) => !isAmongOrigins(origins, origin))
-  return refused && explainRefusal(refused.name, origin)
+  return refused && explainRefusal(refused.name, place)
 }
 
 /** Replaces a wildcard for the URL parser. Random, so that no host has this label. */

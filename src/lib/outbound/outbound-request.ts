@@ -22,6 +22,8 @@ export type OutboundRequest = {
   mayReach?: ((origin: string) => boolean) | undefined
   /** Values in the request that may be sent only to certain origins. Checked like `mayReach`. */
   credentials?: readonly Credential[] | undefined
+  /** Replaces the secrets in a text. An error does not name an origin that a redirect makes of a secret. */
+  mask?: ((text: string) => string) | undefined
 }
 
 export type OutboundResponse = {

@@ -12,8 +12,8 @@ const becomesGet = (status: number, method: string): boolean =>
   (status === 303 && method !== 'HEAD') || ((status === 301 || status === 302) && method === 'POST')
 
 export type RedirectOptions<Response> = {
-  /** Sends one request. Must refuse targets that are not allowed. */
-  perform: (request: PreparedRequest) => Promise<Response>
+  /** Sends one request. Must refuse targets that are not allowed. `location` is the redirect that led to it. */
+  perform: (request: PreparedRequest, location: string | undefined) => Promise<Response>
   toError: ToError
   /** Discards the response of a redirect. */
   discard?: (response: Response) => void
@@ -38,7 +38,7 @@ const redirectRequest = (
   }
   const isGet = becomesGet(status, method)
   if (isOtherOrigin && !isGet && body !== undefined) {
-    return failure(`${from.host} redirected a request with a body to another origin, ${to.origin}`)
+    return failure(`${from.host} redirected a request with a body to another origin`)
   }
   const headers = configured.filter(([name]) => {
     const lower = name.toLowerCase()
@@ -67,8 +67,9 @@ export const createRedirector = (maxRedirects: number) => {
     const prepared = prepareRequest(first, target.value)
     if (!prepared.ok) throw toError(blocked(`${prepared.error}; correct the request`))
     let request = prepared.value
+    let redirectedTo: string | undefined
     for (let redirects = 0; ; redirects++) {
-      const response = await perform(request)
+      const response = await perform(request, redirectedTo)
       const location = REDIRECTS.has(response.status) ? response.headers.location : undefined
       if (location === undefined || maxRedirects === 0) return response
       discard?.(response)
@@ -78,6 +79,7 @@ export const createRedirector = (maxRedirects: number) => {
       const next = to.ok ? redirectRequest(request, response.status, to.value, keepsAcrossOrigins) : to
       if (!next.ok) throw toError(blocked(`${from.host} sent a redirect that is not allowed: ${next.error}`))
       request = next.value
+      redirectedTo = location.toString()
     }
   }
 }

@@ -2,7 +2,7 @@ import { createBodyStream } from './body-stream.ts'
 import { toResponse } from './bounded-fetch.ts'
 import { parseContentEncoding } from './content-encoding.ts'
 import { countBody } from './counted-body.ts'
-import { type Credential, refuseCredentials } from './credentials.ts'
+import { type Credential, REDIRECTED_ORIGIN, refuseCredentials } from './credentials.ts'
 import { createDispatcher, type DispatcherOptions, type ResponseHead } from './dispatch.ts'
 import {
   blocked,
@@ -171,8 +171,10 @@ export const createStreamingFetch = (options: StreamingFetchOptions): StreamingF
       })
     }
     const response = await follow(toRequest(url, init), {
-      perform: async next => {
-        const refusal = refuseCredentials(credentials, next.target.origin)
+      perform: async (next, location) => {
+        const { origin } = next.target
+        // Not named, because a redirect may contain a secret in its host, changed so that it could not be masked.
+        const refusal = refuseCredentials(credentials, origin, location === undefined ? origin : REDIRECTED_ORIGIN)
         if (refusal !== undefined) throw toError(blocked(refusal))
         const received = await fetchStream(next, { ...options, dispatch, signal, toError, abortError })
         return memory === undefined ? received : { ...received, body: await count(received, next.target.host, memory) }

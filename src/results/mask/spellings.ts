@@ -1,6 +1,6 @@
 import { parseJson } from '../../lib/kernel/json.ts'
 import { MAX_JSON_DEPTH } from '../../lib/kernel/limits.ts'
-import { writtenBases } from '../../templates/base-url.ts'
+import { writtenBases, writtenHost } from '../../templates/base-url.ts'
 
 type Encode = (text: string) => string
 
@@ -85,16 +85,16 @@ export const base64Cores = (text: string): string[] =>
     return core.length < MIN_BASE64_CHARACTERS ? [] : [core, core.replaceAll('+', '-').replaceAll('/', '_')]
   })
 
-/** Returns an array or object as a `json` parameter renders it; other JSON is rendered unchanged. */
+/** Returns JSON, and so also a number or boolean, as a parameter of such a type renders it. */
 const writtenJson = (text: string): string[] => {
-  if (!/^\s*[[{]/.test(text)) return []
-  const json = parseJson(text, MAX_JSON_DEPTH)
+  const json = parseJson(text.trim(), MAX_JSON_DEPTH)
   return json.ok ? [JSON.stringify(json.value)] : []
 }
 
 /**
- * Returns the other forms that a string may take in a request because its parameter type normalizes it: a base URL, or
- * JSON without whitespace.
+ * Returns the other forms that a text may take in a request because the type or place of a parameter converts it: JSON
+ * and numbers as they are written again, a base URL, and lower case in a host. Every conversion of a bound value belongs
+ * here. None may depend on the text around a secret (`refuseMixedSecret`).
  */
 export const rewrittenForms = (text: string): string[] =>
-  [...writtenBases(text), ...writtenJson(text)].filter(form => form !== text)
+  [...writtenBases(text), ...writtenJson(text), writtenHost(text) ?? text].filter(form => form !== text)

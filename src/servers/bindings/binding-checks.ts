@@ -11,6 +11,7 @@ import { type Binder, createGlobalLookup, settleOrigins, usesOfInstance } from '
 import type { KeyUse } from '../origins/tool-origins.ts'
 import type { Binding, Bindings, Instance } from '../server.ts'
 import { explainSecretAtRisk, fillFixedValue, findSecretAtRisk, GLOBAL_KEY, globalKeysOf } from './bindings.ts'
+import { refuseMixedSecret } from './mixed-secrets.ts'
 
 /** A binding as entered in a form, where a fixed value is text. */
 export type WantedBinding =
@@ -42,8 +43,16 @@ const whereInJson = ({ parameter }: CheckedParameter, value: JsonValue): string 
   return fault === undefined ? '' : ` (${describeJsonFault(fault)})`
 }
 
-/** Returns why a binding is invalid: unknown parameter, invalid key, or a fixed value of the wrong type. */
-const bindingError = ({ parameters }: CompiledDefinition, name: string, binding: Binding): string | undefined => {
+/**
+ * Returns why a binding is invalid: unknown parameter, invalid key, a fixed value of the wrong type, or one that contains
+ * a secret where it must not.
+ */
+const bindingError = (
+  { parameters }: CompiledDefinition,
+  name: string,
+  binding: Binding,
+  isSecret: (key: string) => boolean,
+): string | undefined => {
   const compiled = parameters.find(({ parameter }) => parameter.name === name)
   if (compiled === undefined) {
     const known = parameters.map(({ parameter }) => `"${parameter.name}"`).join(', ')
@@ -52,7 +61,10 @@ const bindingError = ({ parameters }: CompiledDefinition, name: string, binding:
   if (binding.source === 'server' && binding.key !== undefined && !GLOBAL_KEY.test(binding.key)) {
     return 'value is not a valid key of a global'
   }
-  if (binding.source !== 'instance' || globalKeysOf(name, binding).size > 0) return undefined
+  if (binding.source !== 'instance') return undefined
+  const keys = [...globalKeysOf(name, binding)]
+  if (keys.some(isSecret)) return refuseMixedSecret(compiled, binding)
+  if (keys.length > 0) return undefined
   // The value contains no globals but may contain escaped braces.
   const checked = compiled.check(
     fillFixedValue(compiled, binding.value, key => key),
@@ -76,7 +88,7 @@ export const findBindingFaults = (
   { isSecret, changed = bindings }: { isSecret: (key: string) => boolean; changed?: Bindings },
 ): BindingFault[] => {
   const faults = Object.entries(changed).flatMap(([parameter, binding]) => {
-    const message = bindingError(compiled, parameter, binding)
+    const message = bindingError(compiled, parameter, binding, isSecret)
     return message === undefined ? [] : [{ parameter, message, isSecretAtRisk: false }]
   })
   if (faults.length > 0) return faults

@@ -9,11 +9,13 @@ export const GLOBAL_KEY = /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/
 /** Matches a reference to a global in a fixed value, or an escaped `\{{`. */
 const REFERENCE = /\\\{\{|\{\{\s*([A-Za-z_][A-Za-z0-9_.-]{0,63})\s*\}\}/g
 
+/** Replaces every `{{global}}` in a text. */
+export const fillText = (text: string, readGlobal: (key: string) => string): string =>
+  text.replace(REFERENCE, (_match, key: string | undefined) => (key === undefined ? '{{' : readGlobal(key)))
+
 /** Replaces every `{{global}}` in a value's strings. */
 const fillReferences = (value: JsonValue, readGlobal: (key: string) => string): JsonValue => {
-  if (typeof value === 'string') {
-    return value.replace(REFERENCE, (_match, key: string | undefined) => (key === undefined ? '{{' : readGlobal(key)))
-  }
+  if (typeof value === 'string') return fillText(value, readGlobal)
   if (Array.isArray(value)) return value.map(item => fillReferences(item, readGlobal))
   if (value === null || typeof value !== 'object') return value
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, fillReferences(item, readGlobal)]))

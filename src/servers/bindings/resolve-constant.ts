@@ -1,8 +1,14 @@
 import type { JsonValue } from '../../lib/kernel/json.ts'
-import { failure, type Result } from '../../lib/kernel/result.ts'
+import { failure, type Result, success } from '../../lib/kernel/result.ts'
+import { castValue } from '../../templates/check-value.ts'
 import type { CheckedParameter } from '../../templates/compile-parameters.ts'
-import type { Bindings } from '../server.ts'
-import { bindingOf, fillFixedValue } from './bindings.ts'
+import type { Binding, Bindings } from '../server.ts'
+import { bindingOf, fillFixedValue, globalKeysOf } from './bindings.ts'
+import { fillUrl, isMixed, refuseMixedSecret } from './mixed-secrets.ts'
+
+type Found = { value: string; isSecret: boolean }
+/** Returns the value of a global of the server. */
+export type FindGlobal = (key: string) => Found | undefined
 
 class MissingGlobal extends Error {
   readonly key: string
@@ -12,40 +18,54 @@ class MissingGlobal extends Error {
   }
 }
 
-const fixedValue = (
+const boundValue = (
   checked: CheckedParameter,
-  bindings: Bindings,
-  findValue: (key: string) => string | undefined,
+  binding: Binding,
+  readGlobal: (key: string) => string,
 ): JsonValue | undefined => {
-  const readGlobal = (key: string): string => {
-    const value = findValue(key)
-    if (value === undefined) throw new MissingGlobal(key)
-    return value
-  }
-  const { name } = checked.parameter
-  const binding = bindingOf(bindings, name)
   switch (binding.source) {
     case 'instance':
       return fillFixedValue(checked, binding.value, readGlobal)
     case 'server':
-      return readGlobal(binding.key ?? name)
+      return readGlobal(binding.key ?? checked.parameter.name)
     case 'exposed':
       return undefined
   }
 }
 
-/** Returns the value of a bound parameter, cast to its type. The error says what to change, and contains no value. */
+const SPELLED_URL =
+  'be an absolute http or https URL that contains each secret in its path, its query or as a label of its host, and none that could change the rest of it'
+
+/**
+ * Returns the value of a bound parameter, cast to its type. The error says what to change, and contains no value. The
+ * other rules of the parameter do not apply to a value that contains a secret: whoever writes them could find out the
+ * secret from whether it satisfies them.
+ */
 export const resolveConstant = (
   checked: CheckedParameter,
   bindings: Bindings,
-  findValue: (key: string) => string | undefined,
+  findGlobal: FindGlobal,
 ): Result<JsonValue, string> => {
-  const { name } = checked.parameter
+  const { name, type } = checked.parameter
+  const binding = bindingOf(bindings, name)
+  const fail = (problem: string): Result<never, string> =>
+    failure(`The value bound to "${name}" ${problem}. Change the binding or the global.`)
+  const readGlobal = (key: string): Found => {
+    const found = findGlobal(key)
+    if (found === undefined) throw new MissingGlobal(key)
+    return found
+  }
+  const isSecret = [...globalKeysOf(name, binding)].some(key => findGlobal(key)?.isSecret)
+  const refusal = isSecret ? refuseMixedSecret(checked, binding) : undefined
+  if (refusal !== undefined) return fail(refusal)
   try {
-    const constant = checked.check(fixedValue(checked, bindings, findValue) ?? null, 'text')
-    if (constant.ok) return constant
-    const { expected, got } = constant.error
-    return failure(`The value bound to "${name}" must be ${expected}, and is ${got}. Change the binding or the global.`)
+    if (isSecret && type === 'url' && isMixed(binding)) {
+      const url = fillUrl(binding.value, readGlobal)
+      return url === undefined ? fail(`must ${SPELLED_URL}`) : success(url)
+    }
+    const value = boundValue(checked, binding, key => readGlobal(key).value) ?? null
+    const constant = isSecret ? castValue(type, value, 'text') : checked.check(value, 'text')
+    return constant.ok ? constant : fail(`must be ${constant.error.expected}, and is ${constant.error.got}`)
   } catch (error) {
     if (!(error instanceof MissingGlobal)) throw error
     return failure(

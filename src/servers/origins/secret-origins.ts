@@ -11,13 +11,14 @@ import { compileConfig, keysOfConfig } from '../../upstreams/config/resolve-conf
 import type { UpstreamConfig } from '../../upstreams/upstream.ts'
 import { listAllUpstreams } from '../../upstreams/upstreams.store.ts'
 import { listInstancesReading } from '../bindings/bindings.store.ts'
+import type { FindGlobal } from '../bindings/resolve-constant.ts'
 import { listGlobals, openGlobal, setOrigins } from '../globals/globals.store.ts'
 import type { Global, Instance, Server } from '../server.ts'
 import { auditOrigins } from '../server-audit.ts'
 import { getServerFor } from '../servers.service.ts'
 import { listBoundOrigins, MAX_ORIGINS, noteBoundOrigins } from './bound-origins.store.ts'
 import { mayChooseOrigins, originsByOf } from './origin-rights.ts'
-import { type FindGlobal, type KeyUse, listKeyUses } from './tool-origins.ts'
+import { type KeyUse, listKeyUses } from './tool-origins.ts'
 
 /** Returns the value of a global. Returns undefined if it is a secret that cannot be decrypted. */
 const findValue = (global: Global, sealing: Sealing): string | undefined => {

@@ -5,7 +5,7 @@ import type { CheckedParameter } from '../../templates/compile-parameters.ts'
 import type { ToolDefinition } from '../../tools/tool.ts'
 import type { CompiledDefinition } from '../../tools/tool-definition.ts'
 import { bindingOf, globalKeysOf } from '../bindings/bindings.ts'
-import { resolveConstant } from '../bindings/resolve-constant.ts'
+import { type FindGlobal, resolveConstant } from '../bindings/resolve-constant.ts'
 import type { Bindings } from '../server.ts'
 
 /** A key that a tool or upstream reads, and where its value is sent. */
@@ -18,8 +18,6 @@ export type KeyUse = {
   /** Whether the value is itself the base URL, and so says where it is sent. */
   isBaseUrl: boolean
 }
-
-export type FindGlobal = (key: string) => { value: string; isSecret: boolean } | undefined
 
 /**
  * Matches the scheme, host and port of a URL template as written, with its placeholders. A template that starts with a
@@ -50,14 +48,14 @@ const decidedOrigin = (
   bindings: Bindings,
   findGlobal: FindGlobal,
 ): string | undefined => {
-  const plain = (key: string): string | undefined => findGlobal(key)?.value
-  const covered = (key: string): string | undefined => {
+  const covered: FindGlobal = key => {
     const found = findGlobal(key)
-    return found?.isSecret ? SECRET_LABEL : found?.value
+    return found?.isSecret ? { ...found, value: SECRET_LABEL } : found
   }
   const base = deciding.find(isBase)
   if (base !== undefined) {
-    for (const find of [covered, plain]) {
+    // Only the origin of a secret that is the whole base URL is not secret.
+    for (const find of isOwnBase(base, bindings) ? [covered, findGlobal] : [covered]) {
       const value = resolveConstant(base, bindings, find)
       if (value.ok && typeof value.value === 'string') return originOf(value.value)
     }

@@ -1,0 +1,76 @@
+import { randomBytes } from 'node:crypto'
+import { type JsonValue, parseJson } from '../../lib/kernel/json.ts'
+import { MAX_JSON_DEPTH } from '../../lib/kernel/limits.ts'
+import { parseHttpUrl, writtenHost } from '../../templates/base-url.ts'
+import type { CheckedParameter } from '../../templates/compile-parameters.ts'
+import type { Binding } from '../server.ts'
+import { fillText } from './bindings.ts'
+
+const ALONE = /^\s*\{\{[^{}]*\}\}\s*$/
+
+/** Places that accept a value only if its text has a certain form. */
+const CHECKED_PLACES: ReadonlySet<string> = new Set(['host', 'xml-document'])
+
+/** Returns whether a binding that reads globals contains other text, too. */
+export const isMixed = (binding: Binding): binding is Extract<Binding, { source: 'instance' }> =>
+  binding.source === 'instance' && !(typeof binding.value === 'string' && ALONE.test(binding.value))
+
+/**
+ * Returns why a binding must not contain a secret, or undefined if it may. A builder who chooses the text around a secret
+ * could ask about the secret with it: `0.{{pin}}e3` shows it as another number, and `[{{pin}}` is JSON or not.
+ */
+export const refuseMixedSecret = (
+  { parameter: { type, places } }: CheckedParameter,
+  binding: Binding,
+): string | undefined => {
+  if (!isMixed(binding)) return undefined
+  const { value } = binding
+  if (places.some(({ kind }) => CHECKED_PLACES.has(kind))) {
+    return 'contains a secret and other text, but in a host and as a whole XML body a secret must be alone'
+  }
+  if (type === 'string' || type === 'url') return undefined
+  if (type !== 'json') return `contains a secret and other text, but in type ${type} a secret must be alone`
+  const isJson = typeof value !== 'string' || parseJson(value, MAX_JSON_DEPTH).ok
+  return isJson ? undefined : 'contains a secret and other text, but in JSON a secret must be alone or inside a string'
+}
+
+/** Percent-encodes a secret for a path or query. Slashes stay, so that it may consist of several segments. */
+const inPath = (secret: string): string =>
+  encodeURIComponent(secret.toWellFormed()).replaceAll('%2F', '/').replaceAll("'", '%27')
+
+/** Matches labels of a host name, with a port at most. */
+const LABELS = /^[a-z0-9.-]+(?::\d+)?$/i
+
+const COVER = /q[0-9a-f]{24}q/g
+
+/**
+ * Fills a fixed URL so that a secret changes nothing else of it, and is not changed itself: it is a whole label of the
+ * host, or several, or it is percent-encoded. Returns undefined if this is not possible. The text around a secret is
+ * parsed without it, so that nothing about the secret can be concluded from what is accepted.
+ */
+export const fillUrl = (
+  text: JsonValue,
+  readGlobal: (key: string) => { value: string; isSecret: boolean },
+): string | undefined => {
+  if (typeof text !== 'string') return undefined
+  const secrets = new Map<string, string>()
+  const covered = fillText(text, key => {
+    const { value, isSecret } = readGlobal(key)
+    if (!isSecret) return value
+    const cover = `q${randomBytes(12).toString('hex')}q`
+    secrets.set(cover, value)
+    return cover
+  })
+  const covers = [...secrets.keys()]
+  const url = parseHttpUrl(covered)
+  if (url === undefined || !covers.every(cover => url.href.includes(cover))) return undefined
+  const labels = url.hostname.split('.').map(label => {
+    const secret = secrets.get(label)
+    return secret === undefined ? label : LABELS.test(secret) ? writtenHost(secret) : undefined
+  })
+  if (labels.includes(undefined)) return undefined
+  const rest = (url.pathname + url.search + url.hash).replace(COVER, cover => inPath(secrets.get(cover) ?? cover))
+  const filled = `${url.protocol}//${labels.join('.')}${url.port && `:${url.port}`}${rest}`
+  const isComplete = !covers.some(cover => filled.includes(cover))
+  return isComplete && URL.parse(filled)?.href === filled ? filled : undefined
+}
