@@ -54,7 +54,9 @@ export const createRecordingLoop = (options: {
   let isEnded = false
 
   const isReached = ({ released, reported, counted }: Omit<FlushGoal, 'resolve'>): boolean =>
-    isEnded || (queue.released() >= released && missing.reported() >= reported && releasedTokens >= counted)
+    isEnded ||
+    (isStopped && sending === undefined) ||
+    (queue.released() >= released && missing.reported() >= reported && releasedTokens >= counted)
 
   const endFlushes = (): void => {
     for (const goal of flushes) if (isReached(goal)) goal.resolve()
@@ -151,6 +153,7 @@ export const createRecordingLoop = (options: {
     stop: async (): Promise<void> => {
       isStopped = true
       await sending
+      endFlushes()
     },
     /** Stops at once, even if records are waiting. */
     end: async (): Promise<void> => {

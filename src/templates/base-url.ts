@@ -17,12 +17,11 @@ export const parseHttpUrl = (text: string): URL | undefined => {
  */
 const hasUserInfo = (text: string): boolean => /^[^:]*:\/\/[^/?#]*@/.test(text)
 
-/** Maximum length of a host name, in characters (RFC 1035 §2.3.4). */
-const MAX_HOST_CHARS = 253
+/** Matches labels of a host name, with a port at most. A host name has at most 253 characters (RFC 1035 §2.3.4). */
+const LABELS = /^[a-z0-9.-]{1,253}(?::\d+)?$/i
 
-/** Returns a text as the host of a URL contains it. Returns undefined if it is too long for one. */
-export const writtenHost = (text: string): string | undefined =>
-  text.length <= MAX_HOST_CHARS ? text.toLowerCase() : undefined
+/** Returns labels of a host as the host of a URL contains them. Returns undefined for other text. */
+export const writtenHost = (text: string): string | undefined => (LABELS.test(text) ? text.toLowerCase() : undefined)
 
 /** Removes trailing slashes. Uses a loop, because `/\/+$/` takes quadratic time on hostile input. */
 const withoutTrailingSlashes = (text: string): string => {

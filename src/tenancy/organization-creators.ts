@@ -21,8 +21,8 @@ const orUnknown = async <Found>(found: Promise<Found>): Promise<Found | undefine
 
 /**
  * Creates a function that returns who created an organization, which never changes. Returns undefined if that is
- * unknown, if the id is not that of an organization, and while the database cannot be reached or is slow. Every call
- * takes this path.
+ * unknown, if the id is not that of an organization, and while the database cannot be reached or is slow. Returns
+ * a known creator without a promise, because every call asks for one.
  */
 export const createCreatorLookup = (
   db: Database,

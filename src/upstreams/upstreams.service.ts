@@ -80,7 +80,7 @@ const findLostFor = (secret: ConfiguredSecret, origin: string | undefined): stri
   origin !== undefined && secret.mustBeEnteredFor(origin) ? origin : undefined
 
 const enterSecretAgain = (origin: string): string =>
-  `The client secret was not entered for ${origin}, so it is not sent. If this address is correct, enter the secret again.`
+  `The client secret is not sent, because it may have been entered for another address. If ${origin} is correct, enter it again.`
 
 export const createUpstreamService = ({
   db,

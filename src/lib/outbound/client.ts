@@ -89,8 +89,8 @@ export const createHttpClient = (options: HttpClientOptions): HttpClient => {
   ): Problem | undefined => {
     if (isClosed) return stoppingProblem
     if (signal?.aborted) return abortProblem
-    const place = describeTarget(origin, location, mask)
-    if (mayReach?.(origin) === false) return blocked(`${place} is not among the allowed origins of this tool`)
+    const place = () => describeTarget(origin, location, mask)
+    if (mayReach?.(origin) === false) return blocked(`${place()} is not among the allowed origins of this tool`)
     const refusal = refuseCredentials(credentials, origin, place)
     return refusal === undefined ? undefined : blocked(refusal)
   }

@@ -26,16 +26,16 @@ export const REDIRECTED_ORIGIN = 'the origin that it is redirected to'
 
 /**
  * Returns why a request with these credentials must not be sent to the origin, or undefined if it may. Every request
- * that contains a credential is checked here when it leaves, and again for the target of each redirect. `place` describes
- * the origin.
+ * that contains a credential is checked here when it leaves, and again for the target of each redirect. `describe`
+ * returns the origin as the error shows it.
  */
 export const refuseCredentials = (
   credentials: readonly Credential[],
   origin: string,
-  place = origin,
+  describe = () => origin,
 ): string | undefined => {
   const refused = credentials.find(({ origins }) => !isAmongOrigins(origins, origin))
-  return refused && explainRefusal(refused.name, place)
+  return refused && explainRefusal(refused.name, describe())
 }
 
 /** Replaces a wildcard for the URL parser. Random, so that no host has this label. */

@@ -79,7 +79,7 @@ export const createRedirector = (maxRedirects: number) => {
       const next = to.ok ? redirectRequest(request, response.status, to.value, keepsAcrossOrigins) : to
       if (!next.ok) throw toError(blocked(`${from.host} sent a redirect that is not allowed: ${next.error}`))
       request = next.value
-      redirectedTo = location.toString()
+      redirectedTo = String(location)
     }
   }
 }

@@ -174,7 +174,11 @@ export const createStreamingFetch = (options: StreamingFetchOptions): StreamingF
       perform: async (next, location) => {
         const { origin } = next.target
         // Not named, because a redirect may contain a secret in its host, changed so that it could not be masked.
-        const refusal = refuseCredentials(credentials, origin, location === undefined ? origin : REDIRECTED_ORIGIN)
+        const refusal = refuseCredentials(
+          credentials,
+          origin,
+          location === undefined ? undefined : () => REDIRECTED_ORIGIN,
+        )
         if (refusal !== undefined) throw toError(blocked(refusal))
         const received = await fetchStream(next, { ...options, dispatch, signal, toError, abortError })
         return memory === undefined ? received : { ...received, body: await count(received, next.target.host, memory) }

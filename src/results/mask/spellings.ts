@@ -85,10 +85,16 @@ export const base64Cores = (text: string): string[] =>
     return core.length < MIN_BASE64_CHARACTERS ? [] : [core, core.replaceAll('+', '-').replaceAll('/', '_')]
   })
 
-/** Returns JSON, and so also a number or boolean, as a parameter of such a type renders it. */
+/** Most secrets are no JSON. They need not be parsed. */
+const JSON_START = /^\s*[[{"\d-]/
+/** Numbers that are rendered as a text with other meanings, too, which must not be masked wherever it occurs. */
+const COMMON: ReadonlySet<string> = new Set(['0', 'null'])
+
+/** Returns JSON, and so also a number, as a parameter of such a type renders it. */
 const writtenJson = (text: string): string[] => {
-  const json = parseJson(text.trim(), MAX_JSON_DEPTH)
-  return json.ok ? [JSON.stringify(json.value)] : []
+  const json = JSON_START.test(text) ? parseJson(text.trim(), MAX_JSON_DEPTH) : undefined
+  const written = json?.ok ? JSON.stringify(json.value) : undefined
+  return written === undefined || COMMON.has(written) ? [] : [written]
 }
 
 /**

@@ -63,7 +63,7 @@ const bindingError = (
   }
   if (binding.source !== 'instance') return undefined
   const keys = [...globalKeysOf(name, binding)]
-  if (keys.some(isSecret)) return refuseMixedSecret(compiled, binding)
+  if (keys.some(isSecret)) return refuseMixedSecret(compiled, binding, isSecret)
   if (keys.length > 0) return undefined
   // The value contains no globals but may contain escaped braces.
   const checked = compiled.check(

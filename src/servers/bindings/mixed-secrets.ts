@@ -4,7 +4,7 @@ import { MAX_JSON_DEPTH } from '../../lib/kernel/limits.ts'
 import { parseHttpUrl, writtenHost } from '../../templates/base-url.ts'
 import type { CheckedParameter } from '../../templates/compile-parameters.ts'
 import type { Binding } from '../server.ts'
-import { fillText } from './bindings.ts'
+import { fillText, globalKeysOf } from './bindings.ts'
 
 const ALONE = /^\s*\{\{[^{}]*\}\}\s*$/
 
@@ -15,33 +15,41 @@ const CHECKED_PLACES: ReadonlySet<string> = new Set(['host', 'xml-document'])
 export const isMixed = (binding: Binding): binding is Extract<Binding, { source: 'instance' }> =>
   binding.source === 'instance' && !(typeof binding.value === 'string' && ALONE.test(binding.value))
 
+export const NOT_A_URL =
+  'must be a URL such as https://api.example.com/{{key}}: a secret can be in the path or the query, or be whole labels of the host'
+
 /**
  * Returns why a binding must not contain a secret, or undefined if it may. A builder who chooses the text around a secret
- * could ask about the secret with it: `0.{{pin}}e3` shows it as another number, and `[{{pin}}` is JSON or not.
+ * could ask about the secret with it: `0.{{pin}}e3` shows it as another number, and `[{{pin}}` is JSON or not. A URL that
+ * also contains globals that are not secret is checked only once their values are known, by `fillUrl`.
  */
 export const refuseMixedSecret = (
-  { parameter: { type, places } }: CheckedParameter,
+  { parameter: { name, type, places } }: CheckedParameter,
   binding: Binding,
+  isSecret: (key: string) => boolean,
 ): string | undefined => {
   if (!isMixed(binding)) return undefined
   const { value } = binding
   if (places.some(({ kind }) => CHECKED_PLACES.has(kind))) {
-    return 'contains a secret and other text, but in a host and as a whole XML body a secret must be alone'
+    return 'contains a secret and other text. In a host, or as the whole XML body, use the secret alone'
   }
-  if (type === 'string' || type === 'url') return undefined
-  if (type !== 'json') return `contains a secret and other text, but in type ${type} a secret must be alone`
+  if (type === 'string') return undefined
+  if (type === 'url') {
+    const isKnown = [...globalKeysOf(name, binding)].every(isSecret)
+    return isKnown && fillUrl(value, () => ({ value: 'x', isSecret: true })) === undefined ? NOT_A_URL : undefined
+  }
+  if (type !== 'json') return `contains a secret and other text. In a parameter of type ${type}, use the secret alone`
   const isJson = typeof value !== 'string' || parseJson(value, MAX_JSON_DEPTH).ok
-  return isJson ? undefined : 'contains a secret and other text, but in JSON a secret must be alone or inside a string'
+  return isJson ? undefined : 'contains a secret and other text. In JSON, use the secret alone or inside a string'
 }
 
 /** Percent-encodes a secret for a path or query. Slashes stay, so that it may consist of several segments. */
 const inPath = (secret: string): string =>
   encodeURIComponent(secret.toWellFormed()).replaceAll('%2F', '/').replaceAll("'", '%27')
 
-/** Matches labels of a host name, with a port at most. */
-const LABELS = /^[a-z0-9.-]+(?::\d+)?$/i
-
 const COVER = /q[0-9a-f]{24}q/g
+/** An incomplete escape before a secret, which would change the secret's first characters. */
+const OPEN_ESCAPE = /%[0-9a-f]?q[0-9a-f]{24}q/i
 
 /**
  * Fills a fixed URL so that a secret changes nothing else of it, and is not changed itself: it is a whole label of the
@@ -62,11 +70,11 @@ export const fillUrl = (
     return cover
   })
   const covers = [...secrets.keys()]
-  const url = parseHttpUrl(covered)
+  const url = OPEN_ESCAPE.test(covered) ? undefined : parseHttpUrl(covered)
   if (url === undefined || !covers.every(cover => url.href.includes(cover))) return undefined
   const labels = url.hostname.split('.').map(label => {
     const secret = secrets.get(label)
-    return secret === undefined ? label : LABELS.test(secret) ? writtenHost(secret) : undefined
+    return secret === undefined ? label : writtenHost(secret)
   })
   if (labels.includes(undefined)) return undefined
   const rest = (url.pathname + url.search + url.hash).replace(COVER, cover => inPath(secrets.get(cover) ?? cover))

@@ -4,7 +4,7 @@ import { castValue } from '../../templates/check-value.ts'
 import type { CheckedParameter } from '../../templates/compile-parameters.ts'
 import type { Binding, Bindings } from '../server.ts'
 import { bindingOf, fillFixedValue, globalKeysOf } from './bindings.ts'
-import { fillUrl, isMixed, refuseMixedSecret } from './mixed-secrets.ts'
+import { fillUrl, isMixed, NOT_A_URL, refuseMixedSecret } from './mixed-secrets.ts'
 
 type Found = { value: string; isSecret: boolean }
 /** Returns the value of a global of the server. */
@@ -33,9 +33,6 @@ const boundValue = (
   }
 }
 
-const SPELLED_URL =
-  'be an absolute http or https URL that contains each secret in its path, its query or as a label of its host, and none that could change the rest of it'
-
 /**
  * Returns the value of a bound parameter, cast to its type. The error says what to change, and contains no value. The
  * other rules of the parameter do not apply to a value that contains a secret: whoever writes them could find out the
@@ -55,13 +52,14 @@ export const resolveConstant = (
     if (found === undefined) throw new MissingGlobal(key)
     return found
   }
-  const isSecret = [...globalKeysOf(name, binding)].some(key => findGlobal(key)?.isSecret)
-  const refusal = isSecret ? refuseMixedSecret(checked, binding) : undefined
+  const isSecretKey = (key: string): boolean => findGlobal(key)?.isSecret === true
+  const isSecret = [...globalKeysOf(name, binding)].some(isSecretKey)
+  const refusal = isSecret ? refuseMixedSecret(checked, binding, isSecretKey) : undefined
   if (refusal !== undefined) return fail(refusal)
   try {
     if (isSecret && type === 'url' && isMixed(binding)) {
       const url = fillUrl(binding.value, readGlobal)
-      return url === undefined ? fail(`must ${SPELLED_URL}`) : success(url)
+      return url === undefined ? fail(NOT_A_URL) : success(url)
     }
     const value = boundValue(checked, binding, key => readGlobal(key).value) ?? null
     const constant = isSecret ? castValue(type, value, 'text') : checked.check(value, 'text')

@@ -15,12 +15,13 @@ import type { Sealing } from '../../lib/process/sealing.ts'
 import { mapInTurns } from '../../lib/worker/pause.ts'
 import { checkDefinition } from '../../tools/tool-definition.ts'
 import { assertGlobalMayChange } from '../../upstreams/global-uses.ts'
+import { findBindingFaults } from '../bindings/binding-checks.ts'
 import { listInstancesReading } from '../bindings/bindings.store.ts'
-import { explainSecretAtRisk, findSecretAtRisk, GLOBAL_KEY } from '../bindings/bindings.ts'
+import { GLOBAL_KEY, globalKeysOf } from '../bindings/bindings.ts'
 import { forgetBoundOrigins, MAX_ORIGINS } from '../origins/bound-origins.store.ts'
 import { mayChangeOrigins, originsByOf } from '../origins/origin-rights.ts'
 import { findBoundOrigins, listCurrentOrigins } from '../origins/secret-origins.ts'
-import type { Global, Server } from '../server.ts'
+import type { Binding, Global, Server } from '../server.ts'
 import { auditGlobal, auditOrigins } from '../server-audit.ts'
 import { getServerFor, type ServerServiceParts } from '../servers.service.ts'
 import * as store from './globals.store.ts'
@@ -60,13 +61,20 @@ const assertSecretsFit = async (tx: Transaction, serverId: string, before: numbe
   throw new AppError('limit_exceeded', message)
 }
 
-/** Throws if instances already send this global to origins chosen by their callers. */
+/** Throws if instances use this global where a secret must not be, or send it to origins that their callers choose. */
 const assertMayBeSecret = async (tx: Transaction, serverId: string, key: string): Promise<void> => {
   const secretKeys = new Set(await store.listSecretKeys(tx, serverId)).add(key)
   await mapInTurns(await listInstancesReading(tx, serverId, new Set([key])), ({ name, tool, bindings }) => {
     const compiled = checkDefinition(tool)
-    const risk = compiled.ok && findSecretAtRisk(compiled.value, tool, bindings, bound => secretKeys.has(bound))
-    if (risk) throw new AppError('invalid_request', `In the tool "${name}": ${explainSecretAtRisk(risk)}`)
+    if (!compiled.ok) return
+    const readsKey = ([parameter, binding]: [string, Binding]): boolean => globalKeysOf(parameter, binding).has(key)
+    const changed = Object.fromEntries(Object.entries(bindings).filter(readsKey))
+    const isSecret = (bound: string): boolean => secretKeys.has(bound)
+    const [fault] = findBindingFaults(compiled.value, { tool, bindings }, { isSecret, changed })
+    if (fault === undefined) return
+    const { isSecretAtRisk, parameter, message } = fault
+    const what = isSecretAtRisk ? message : `the value bound to "${parameter}" ${message}.`
+    throw new AppError('invalid_request', `In the tool "${name}": ${what}`)
   })
 }
 

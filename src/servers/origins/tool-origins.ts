@@ -5,6 +5,7 @@ import type { CheckedParameter } from '../../templates/compile-parameters.ts'
 import type { ToolDefinition } from '../../tools/tool.ts'
 import type { CompiledDefinition } from '../../tools/tool-definition.ts'
 import { bindingOf, globalKeysOf } from '../bindings/bindings.ts'
+import { isMixed } from '../bindings/mixed-secrets.ts'
 import { type FindGlobal, resolveConstant } from '../bindings/resolve-constant.ts'
 import type { Bindings } from '../server.ts'
 
@@ -55,11 +56,8 @@ const decidedOrigin = (
   const base = deciding.find(isBase)
   if (base !== undefined) {
     // Only the origin of a secret that is the whole base URL is not secret.
-    for (const find of isOwnBase(base, bindings) ? [covered, findGlobal] : [covered]) {
-      const value = resolveConstant(base, bindings, find)
-      if (value.ok && typeof value.value === 'string') return originOf(value.value)
-    }
-    return undefined
+    const value = resolveConstant(base, bindings, isOwnBase(base, bindings) ? findGlobal : covered)
+    return value.ok && typeof value.value === 'string' ? originOf(value.value) : undefined
   }
   const [authority] = AUTHORITY.exec(url) ?? []
   const template = authority === undefined ? undefined : compileTemplate({ method: 'GET', url: authority, headers: [] })
@@ -91,8 +89,12 @@ const originsOf = (
   return found === undefined ? undefined : among(found)
 }
 
-const isOwnBase = (checked: CheckedParameter, bindings: Bindings): boolean =>
-  isBase(checked) && bindingOf(bindings, checked.parameter.name).source === 'server'
+/** Returns whether the base URL is the value of a global, without other text. */
+const isOwnBase = (checked: CheckedParameter, bindings: Bindings): boolean => {
+  const { name } = checked.parameter
+  const binding = bindingOf(bindings, name)
+  return isBase(checked) && globalKeysOf(name, binding).size > 0 && !isMixed(binding)
+}
 
 /** Returns every key that an instance reads, with the origins that it is sent to. */
 export const listKeyUses = (
@@ -121,12 +123,11 @@ export const listCredentials = (
 ): Credential[] => {
   const credentials = parameters.flatMap(checked => {
     const { name } = checked.parameter
-    const read = [...globalKeysOf(name, bindingOf(bindings, name))]
-    if (!isOwnBase(checked, bindings)) return read.flatMap(key => findCredential(key) ?? [])
-    return read.flatMap(key => {
+    return [...globalKeysOf(name, bindingOf(bindings, name))].flatMap(key => {
       const credential = findCredential(key)
-      const origin = URL.parse(findValue(key) ?? '')?.origin ?? []
-      return credential === undefined ? [] : { ...credential, origins: [origin, credential.origins].flat() }
+      const own = isOwnBase(checked, bindings) ? URL.parse(findValue(key) ?? '') : null
+      if (credential === undefined || own === null) return credential ?? []
+      return { ...credential, origins: [own.origin, ...credential.origins] }
     })
   })
   return [...new Set(credentials)]

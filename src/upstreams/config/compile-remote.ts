@@ -147,7 +147,10 @@ export const compileRemote = ({
   urls,
   headers,
   auth,
-}: RemoteConfig & Pick<UpstreamConfig, 'auth'>): Result<CompiledConfig<RemoteConfig>, readonly FieldError[]> => {
+}: RemoteConfig & Partial<Pick<UpstreamConfig, 'auth'>>): Result<
+  CompiledConfig<RemoteConfig>,
+  readonly FieldError[]
+> => {
   const allUrls = [url, ...(urls ?? [])]
   const compiledUrls = allUrls.map((text, index) => compilePart(withTypedBase(text), {}, () => pathOfUrl(index)))
   const compiledHeaders = compilePart(PLACEHOLDER_URL, headers, toHeaderPath(Object.keys(headers)))

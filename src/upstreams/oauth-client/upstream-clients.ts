@@ -46,7 +46,7 @@ const wrongServer = (before: string, now: string): AppError =>
 const notEnteredFor = (url: string): AppError =>
   new AppError(
     'conflict',
-    `Cannot connect to the MCP server: its client secret was not entered for ${new URL(url).origin}. If this address is correct, a builder of the server must enter the secret again.`,
+    `Cannot connect to the MCP server: its client secret may have been entered for another address. If ${new URL(url).origin} is correct, a builder of the server must enter the secret again.`,
   )
 const clientChanged = (): AppError =>
   new AppError('conflict', "The MCP server's client settings changed while you were connecting. Start again.")

@@ -186,8 +186,13 @@ export const createUpstreamTokens = ({
     }
   }
 
-  const tokenFor = (account: OpenAccount, url: string): string => {
+  /** Throws an error meant for the caller if the account was connected for another URL, whose tokens are not renewed. */
+  const assertUrl = (account: OpenAccount, url: string): void => {
     if (account.content.url !== url) throw toError('moved', account.upstreamId, account.holder)
+  }
+
+  const tokenFor = (account: OpenAccount, url: string): string => {
+    assertUrl(account, url)
     return account.content.tokens.accessToken
   }
 
@@ -209,9 +214,13 @@ export const createUpstreamTokens = ({
         return account
       }
       return {
-        getToken: async url => tokenFor(rememberTokens(await getFresh(upstreamId, holder)), url),
+        getToken: async url => {
+          assertUrl(await get(upstreamId, holder), url)
+          return tokenFor(rememberTokens(await getFresh(upstreamId, holder)), url)
+        },
         renewToken: async (url, refused) => {
           const account = await get(upstreamId, holder)
+          assertUrl(account, url)
           if (account.content.tokens.accessToken !== refused) return tokenFor(rememberTokens(account), url)
           // If a token is rejected right after its renewal, renewing it again will not help.
           if (forced?.token === refused && Date.now() - forced.at < RETRY_DELAY_MS)

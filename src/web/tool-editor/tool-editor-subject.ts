@@ -28,8 +28,8 @@ export type EditorSubject = Common &
         toolkit: Toolkit
         organization: Choice
         offers: readonly ToolOffer[]
-        /** Of those servers of which the user may see all calls. */
-        openConnections: number
+        /** Undefined if the user may not see all calls of one of the servers. */
+        openConnections: number | undefined
       }
     | { kind: 'in-toolkit'; toolkit: Toolkit; organization: Choice }
     | { kind: 'new'; organizations: readonly Choice[]; organizationId: string }
@@ -73,10 +73,10 @@ export const createEditorSubjects = ({ db, accounts, toolkits, tools, servers, f
       const tool = await tools.getTool(actor, id)
       const toolkit = await toolkits.getToolkit(actor, tool.toolkitId)
       const offers = await listToolOffers(db, id, actor)
-      const serverIds = new Set(
-        offers.flatMap(({ serverId, onlyCaller }) => (onlyCaller === undefined ? serverId : [])),
-      )
-      const openConnections = [...serverIds].reduce((sum, serverId) => sum + frames.openStreams(serverId), 0)
+      const serverIds = new Set(offers.map(({ serverId }) => serverId))
+      const openConnections = offers.every(({ onlyCaller }) => onlyCaller === undefined)
+        ? [...serverIds].reduce((sum, serverId) => sum + frames.openStreams(serverId), 0)
+        : undefined
       const organization = await findOrganization(actor, toolkit.organizationId)
       return {
         kind: 'tool',

@@ -18,6 +18,9 @@ const toAnnotationFields = (form: ToolForm) => [
   { id: 'openWorldHint', label: 'Open world', value: form.openWorldHint, options: YES_NO },
 ]
 
+const withConnections = ({ openConnections }: EditorSubject & { kind: 'tool' }): string =>
+  openConnections === undefined ? '' : `, with ${formatCount(openConnections, 'open connection')}`
+
 /** Returns the subtitle, such as "Used by 2 servers, with 5 open connections. Changes go live when you save." */
 const subtitleOf = (subject: EditorSubject): string => {
   if (subject.kind === 'in-toolkit') return `Adds a tool to ${subject.toolkit.title}.`
@@ -25,15 +28,14 @@ const subtitleOf = (subject: EditorSubject): string => {
     return 'An HTTP request with parameters that the model fills in. Only a name and a URL are required.'
   const servers = new Set(subject.offers.map(({ serverId }) => serverId)).size
   if (servers === 0) return 'Not used by any server yet.'
-  const connections = formatCount(subject.openConnections, 'open connection')
-  return `Used by ${formatCount(servers, 'server')}, with ${connections}. Changes go live when you save.`
+  return `Used by ${formatCount(servers, 'server')}${withConnections(subject)}. Changes go live when you save.`
 }
 
 /** Returns the message after saving, such as "Saved. Live on 2 servers, with 5 open connections." */
-export const savedText = ({ offers, openConnections }: EditorSubject & { kind: 'tool' }): string => {
-  const servers = new Set(offers.map(({ serverId }) => serverId)).size
+export const savedText = (subject: EditorSubject & { kind: 'tool' }): string => {
+  const servers = new Set(subject.offers.map(({ serverId }) => serverId)).size
   if (servers === 0) return 'Saved. Not used by any server yet.'
-  return `Saved. Live on ${formatCount(servers, 'server')}, with ${formatCount(openConnections, 'open connection')}.`
+  return `Saved. Live on ${formatCount(servers, 'server')}${withConnections(subject)}.`
 }
 
 /** Returns the URL to which the form is submitted. It also identifies the form's draft. */
