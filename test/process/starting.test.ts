@@ -168,7 +168,8 @@ describe('a start with an existing database', () => {
   })
 
   it('prints one line and no warning, and needs no setup token, though it listens beyond loopback', async () => {
-    const patchbay = await startPatchbay({ directory: used, env: { PATCHBAY_HOST: '0.0.0.0' } })
+    const open = { PATCHBAY_HOST: '0.0.0.0', PATCHBAY_SHUTDOWN_DELAY_MS: '0' }
+    const patchbay = await startPatchbay({ directory: used, env: open })
     expect(await patchbay.stop()).toMatchObject({
       code: 0,
       stdout: `Patchbay is ready at ${patchbay.origin}\n`,
