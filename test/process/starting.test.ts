@@ -131,6 +131,83 @@ describe.concurrent('a start with an unusable data folder', () => {
   })
 })
 
+describe.concurrent('a start with an unusable database', () => {
+  it.each([
+    ['a damaged file', 'no database at all '.repeat(1_000), /damaged.*restore it from a backup/, runSharedCommand],
+    // Each command waits a while for another process to fill the file.
+    ['a file of 0 bytes', '', /empty \(0 bytes\): restore it from a backup, or delete it/, runCommand],
+  ])('names %s', async (_what, content, message, run) => {
+    const directory = temporaryDirectory()
+    mkdirSync(join(directory, 'data'))
+    const file = join(directory, 'data/patchbay.db')
+    writeFileSync(file, content)
+    const [line, doctor] = await Promise.all([onlyRefusalOf({ directory }, run), run(['doctor'], { directory })])
+    expect(line).toMatch(message)
+    expect(line).toContain(file)
+    expect(readFileSync(file, 'utf8')).toBe(content)
+    expect(doctor).toMatchObject({ code: 1, stdout: expect.stringMatching(message) })
+  })
+
+  it('names an unreachable PostgreSQL without its password', async () => {
+    const env = { DATABASE_URL: 'postgres://user:canary-password@127.0.0.1:1/name' }
+    const lines = await refusalOf({ env })
+    expect(lines).toEqual([expect.stringMatching(/PostgreSQL/)])
+    expect(lines.join()).not.toContain('canary')
+  })
+
+  it('ends at once if PostgreSQL has data sealed with a different key', async ({ onTestFinished }) => {
+    const [kind] = databaseKinds.filter(({ kind }) => kind === 'postgresql')
+    if (kind === undefined) throw new Error('no PostgreSQL')
+    const database = await kind.create()
+    onTestFinished(database.drop)
+    const [mine, strange] = [generateMasterKey(), generateMasterKey()]
+    await usedDirectory({ DATABASE_URL: database.url, PATCHBAY_MASTER_KEY: mine })
+    const server = startCommand(['serve'], { env: { DATABASE_URL: database.url, PATCHBAY_MASTER_KEY: strange } })
+    await vi.waitFor(() => expect(server.stderr()).toContain(idOf(mine)), { timeout: 30_000 })
+    // An open connection pool would keep the process alive for 10 s.
+    expect(await Promise.race([server.ended, delay(9_000, 'still running', { ref: false })])).toMatchObject({ code: 1 })
+  })
+})
+
+describe.concurrent('a start without an account', () => {
+  const signUpAt = async (port: number | string, body: Record<string, string>, extra = {}): Promise<number> => {
+    const response = await fetch(`http://127.0.0.1:${port}/api/v1/signup`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...extra },
+      body: JSON.stringify({ password: 'correct horse battery', ...body }),
+    })
+    await response.text()
+    return response.status
+  }
+
+  it('prints a setup token as JSON with --json if it listens beyond loopback; only the first account needs it', async () => {
+    const port = String(await freePort())
+    const env = { PATCHBAY_HOST: '0.0.0.0', PATCHBAY_PORT: port, PATCHBAY_LOG_LEVEL: 'warn' }
+    const server = startCommand(['serve', '--json'], { env })
+    await server.said('\n')
+    const { setupToken, ...ready } = z
+      .looseObject({ setupToken: z.hex().length(32) })
+      .parse(JSON.parse(server.stdout()))
+    expect(ready).toEqual({ ready: true, baseUrl: `http://localhost:${port}` })
+    expect(await signUpAt(port, { email: 'ada@example.com' })).toBe(403)
+    expect(await signUpAt(port, { email: 'ada@example.com', setupToken: 'a'.repeat(32) })).toBe(403)
+    expect(await signUpAt(port, { email: 'ada@example.com', setupToken })).toBe(201)
+    expect(await signUpAt(port, { email: 'bob@example.com' })).toBe(201)
+  })
+
+  it('on loopback says where to create one, and which setup token that requires through a proxy only', async () => {
+    const patchbay = await startPatchbay()
+    const line = /No account exists yet.*\. Through a proxy this requires the setup token "(\w+)"/
+    const setupToken = line.exec(patchbay.stdout())?.[1] ?? ''
+    const email = 'ada@example.com'
+    const proxied = { 'x-forwarded-for': '192.0.2.1' }
+    expect(await signUpAt(patchbay.port, { email }, proxied)).toBe(403)
+    expect(await signUpAt(patchbay.port, { email, setupToken }, proxied)).toBe(201)
+    const another = await startPatchbay()
+    expect(await signUpAt(another.port, { email })).toBe(201)
+  })
+})
+
 describe('a start with an existing database', () => {
   let used: string
   let env: NodeJS.ProcessEnv
@@ -193,82 +270,5 @@ describe('a start with an existing database', () => {
     expect(await refusalOf({ directory: used, env })).toEqual([
       expect.stringMatching(new RegExp(`newer Patchbay.*${name}`)),
     ])
-  })
-})
-
-describe.concurrent('a start with an unusable database', () => {
-  it.each([
-    ['a damaged file', 'no database at all '.repeat(1_000), /damaged.*restore it from a backup/],
-    ['a file of 0 bytes', '', /empty \(0 bytes\): restore it from a backup, or delete it/],
-  ])('names %s', async (_what, content, message) => {
-    const directory = temporaryDirectory()
-    mkdirSync(join(directory, 'data'))
-    const file = join(directory, 'data/patchbay.db')
-    writeFileSync(file, content)
-    const line = await onlyRefusalOf({ directory })
-    expect(line).toMatch(message)
-    expect(line).toContain(file)
-    expect(readFileSync(file, 'utf8')).toBe(content)
-    const doctor = await runSharedCommand(['doctor'], { directory })
-    expect(doctor).toMatchObject({ code: 1, stdout: expect.stringMatching(message) })
-  })
-
-  it('names an unreachable PostgreSQL without its password', async () => {
-    const env = { DATABASE_URL: 'postgres://user:canary-password@127.0.0.1:1/name' }
-    const lines = await refusalOf({ env })
-    expect(lines).toEqual([expect.stringMatching(/PostgreSQL/)])
-    expect(lines.join()).not.toContain('canary')
-  })
-
-  it('ends at once if PostgreSQL has data sealed with a different key', async ({ onTestFinished }) => {
-    const [kind] = databaseKinds.filter(({ kind }) => kind === 'postgresql')
-    if (kind === undefined) throw new Error('no PostgreSQL')
-    const database = await kind.create()
-    onTestFinished(database.drop)
-    const [mine, strange] = [generateMasterKey(), generateMasterKey()]
-    await usedDirectory({ DATABASE_URL: database.url, PATCHBAY_MASTER_KEY: mine })
-    const server = startCommand(['serve'], { env: { DATABASE_URL: database.url, PATCHBAY_MASTER_KEY: strange } })
-    await vi.waitFor(() => expect(server.stderr()).toContain(idOf(mine)), { timeout: 30_000 })
-    // An open connection pool would keep the process alive for 10 s.
-    expect(await Promise.race([server.ended, delay(9_000, 'still running', { ref: false })])).toMatchObject({ code: 1 })
-  })
-})
-
-describe.concurrent('a start without an account', () => {
-  const signUpAt = async (port: number | string, body: Record<string, string>, extra = {}): Promise<number> => {
-    const response = await fetch(`http://127.0.0.1:${port}/api/v1/signup`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...extra },
-      body: JSON.stringify({ password: 'correct horse battery', ...body }),
-    })
-    await response.text()
-    return response.status
-  }
-
-  it('prints a setup token as JSON with --json if it listens beyond loopback; only the first account needs it', async () => {
-    const port = String(await freePort())
-    const env = { PATCHBAY_HOST: '0.0.0.0', PATCHBAY_PORT: port, PATCHBAY_LOG_LEVEL: 'warn' }
-    const server = startCommand(['serve', '--json'], { env })
-    await server.said('\n')
-    const { setupToken, ...ready } = z
-      .looseObject({ setupToken: z.hex().length(32) })
-      .parse(JSON.parse(server.stdout()))
-    expect(ready).toEqual({ ready: true, baseUrl: `http://localhost:${port}` })
-    expect(await signUpAt(port, { email: 'ada@example.com' })).toBe(403)
-    expect(await signUpAt(port, { email: 'ada@example.com', setupToken: 'a'.repeat(32) })).toBe(403)
-    expect(await signUpAt(port, { email: 'ada@example.com', setupToken })).toBe(201)
-    expect(await signUpAt(port, { email: 'bob@example.com' })).toBe(201)
-  })
-
-  it('on loopback says where to create one, and which setup token that requires through a proxy only', async () => {
-    const patchbay = await startPatchbay()
-    const line = /No account exists yet.*\. Through a proxy this requires the setup token "(\w+)"/
-    const setupToken = line.exec(patchbay.stdout())?.[1] ?? ''
-    const email = 'ada@example.com'
-    const proxied = { 'x-forwarded-for': '192.0.2.1' }
-    expect(await signUpAt(patchbay.port, { email }, proxied)).toBe(403)
-    expect(await signUpAt(patchbay.port, { email, setupToken }, proxied)).toBe(201)
-    const another = await startPatchbay()
-    expect(await signUpAt(another.port, { email })).toBe(201)
   })
 })
