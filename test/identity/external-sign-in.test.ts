@@ -362,40 +362,41 @@ describe('a provider', () => {
     expect(await whoIs(browser)).toBe(EMAIL)
   })
 
-  it('that never responds times out', async () => {
-    const world = await startWorld(startOwnAppWithProvider(anyDatabase))
-    world.provider.faults.set(DISCOVERY, () => undefined)
-    expect(await begin(world)).toEqual(unavailable)
-  })
+  type Fault = Parameters<OpenIdProvider['faults']['set']>[1]
+  const responds =
+    (status: number, headers: Record<string, string>, body: string): Fault =>
+    (_request, response) =>
+      response.writeHead(status, headers).end(body)
+  const endless: Fault = (_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' })
+    const fill = (): void => {
+      while (!response.destroyed && response.write(' '.repeat(64 * 1_024)));
+    }
+    response.on('drain', fill)
+    fill()
+  }
 
-  it('that sends an endless response is cut off', async () => {
+  it('that never responds, responds without an end or incorrectly cannot be used, and is asked again', async () => {
+    const silent = await startWorld(startOwnAppWithProvider(anyDatabase))
+    silent.provider.faults.set(DISCOVERY, () => undefined)
+    const timedOut = begin(silent)
     const world = await startWorld(startOwnAppWithProvider(anyDatabase))
-    world.provider.faults.set(DISCOVERY, (_request, response) => {
-      response.writeHead(200, { 'content-type': 'application/json' })
-      const fill = (): void => {
-        while (!response.destroyed && response.write(' '.repeat(64 * 1_024)));
-      }
-      response.on('drain', fill)
-      fill()
-    })
-    expect(await begin(world)).toEqual(unavailable)
-  })
-
-  it.each([
-    ['redirects elsewhere', 302, { location: 'http://127.0.0.1:1/' }, ''],
-    ['fails', 500, {}, 'oops'],
-    ['responds with a page', 200, { 'content-type': 'text/html' }, '<h1>Hello</h1>'],
-    ['names another issuer', 200, { 'content-type': 'application/json' }, '{"issuer":"https://evil.example"}'],
-    ['lacks endpoints', 200, { 'content-type': 'application/json' }, undefined],
-  ])('that %s cannot be used', async (_what, status, headers, body) => {
-    const world = await startWorld(startOwnAppWithProvider(anyDatabase))
-    world.provider.faults.set(DISCOVERY, (_request, response) => {
-      response.writeHead(status, headers).end(body ?? JSON.stringify({ issuer: world.provider.issuer }))
-    })
-    expect(await begin(world)).toEqual(unavailable)
-    // The next sign-in retries discovery.
+    const json = { 'content-type': 'application/json' }
+    const faults: [string, Fault][] = [
+      ['sends an endless response', endless],
+      ['redirects elsewhere', responds(302, { location: 'http://127.0.0.1:1/' }, '')],
+      ['fails', responds(500, {}, 'oops')],
+      ['responds with a page', responds(200, { 'content-type': 'text/html' }, '<h1>Hello</h1>')],
+      ['names another issuer', responds(200, json, '{"issuer":"https://evil.example"}')],
+      ['lacks endpoints', responds(200, json, JSON.stringify({ issuer: world.provider.issuer }))],
+    ]
+    for (const [what, fault] of faults) {
+      world.provider.faults.set(DISCOVERY, fault)
+      expect([what, await begin(world)]).toEqual([what, unavailable])
+    }
     world.provider.faults.clear()
     expect((await begin(world)).status).toBe(303)
+    expect(await timedOut).toEqual(unavailable)
   })
 
   it.each([

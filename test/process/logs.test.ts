@@ -17,7 +17,12 @@ const Session = z.object({ csrfToken: z.string() })
 
 it('the log contains no password, token, cookie, CSRF token or secret at any level, even after errors', async () => {
   const patchbay = await startPatchbay({
-    env: { PATCHBAY_HOST: '0.0.0.0', PATCHBAY_LOG_LEVEL: 'trace', PATCHBAY_METRICS_TOKEN: METRICS_TOKEN },
+    env: {
+      PATCHBAY_HOST: '0.0.0.0',
+      PATCHBAY_SHUTDOWN_DELAY_MS: '0',
+      PATCHBAY_LOG_LEVEL: 'trace',
+      PATCHBAY_METRICS_TOKEN: METRICS_TOKEN,
+    },
   })
   const { origin } = patchbay
   const api = await startFakeApi(({ url, headers }, response) => {

@@ -131,84 +131,20 @@ describe.concurrent('a start with an unusable data folder', () => {
   })
 })
 
-describe('a start with an existing database', () => {
-  let used: string
-  let env: NodeJS.ProcessEnv
-  beforeAll(async () => {
-    used = await usedDirectory()
-    env = { PATCHBAY_PORT: String(await freePort()) }
-  })
-  const keyFile = () => join(used, 'data/master.key')
-  const keyInUse = () => readFileSync(keyFile(), 'utf8').trim()
-
-  it('fails with a different master key, and names the ids of both keys', async () => {
-    const strange = generateMasterKey()
-    const lines = await refusalOf({ directory: used, env: { ...env, PATCHBAY_MASTER_KEY: strange } })
-    expect(lines).toEqual([expect.stringContaining(idOf(keyInUse()))])
-    expect(lines).toEqual([expect.stringContaining(idOf(strange))])
-    expect(lines.join()).not.toContain(strange)
-  })
-
-  it('fails without the key file, names the file and the key’s id, and creates no new key', async () => {
-    const key = keyInUse()
-    rmSync(keyFile())
-    const line = await onlyRefusalOf({ directory: used, env })
-    expect(readdirSync(join(used, 'data'))).not.toContain('master.key')
-    writeFileSync(keyFile(), `${key}\n`)
-    expect(line).toContain(idOf(key))
-    expect(line).toContain(`${keyFile()} is missing`)
-  })
-
-  it('fails if the key file contains no key', async () => {
-    const key = keyInUse()
-    writeFileSync(keyFile(), 'no key at all\n')
-    const lines = await refusalOf({ directory: used, env })
-    writeFileSync(keyFile(), `${key}\n`)
-    expect(lines).toEqual([expect.stringMatching(/data\/master\.key does not contain a master key: .*backup/)])
-  })
-
-  it('prints one line and no warning, and needs no setup token, though it listens beyond loopback', async () => {
-    const patchbay = await startPatchbay({ directory: used, env: { PATCHBAY_HOST: '0.0.0.0' } })
-    expect(await patchbay.stop()).toMatchObject({
-      code: 0,
-      stdout: `Patchbay is ready at ${patchbay.origin}\n`,
-      stderr: '',
-    })
-  })
-
-  it('fails if an applied migration has changed', async () => {
-    changeDatabase(used, `UPDATE "_prisma_migrations" SET "checksum" = upper("checksum")`)
-    const lines = await refusalOf({ directory: used, env })
-    changeDatabase(used, `UPDATE "_prisma_migrations" SET "checksum" = lower("checksum")`)
-    expect(lines).toEqual([expect.stringMatching(/migration \S+ has changed since it was applied/)])
-  })
-
-  it('fails if a newer version has migrated the database', async () => {
-    const name = '99991231000000_of_the_future'
-    changeDatabase(
-      used,
-      `INSERT INTO "_prisma_migrations" ("id", "checksum", "migration_name", "finished_at") VALUES ('x', 'x', '${name}', 1)`,
-    )
-    expect(await refusalOf({ directory: used, env })).toEqual([
-      expect.stringMatching(new RegExp(`newer Patchbay.*${name}`)),
-    ])
-  })
-})
-
 describe.concurrent('a start with an unusable database', () => {
   it.each([
-    ['a damaged file', 'no database at all '.repeat(1_000), /damaged.*restore it from a backup/],
-    ['a file of 0 bytes', '', /empty \(0 bytes\): restore it from a backup, or delete it/],
-  ])('names %s', async (_what, content, message) => {
+    ['a damaged file', 'no database at all '.repeat(1_000), /damaged.*restore it from a backup/, runSharedCommand],
+    // Each command waits a while for another process to fill the file.
+    ['a file of 0 bytes', '', /empty \(0 bytes\): restore it from a backup, or delete it/, runCommand],
+  ])('names %s', async (_what, content, message, run) => {
     const directory = temporaryDirectory()
     mkdirSync(join(directory, 'data'))
     const file = join(directory, 'data/patchbay.db')
     writeFileSync(file, content)
-    const line = await onlyRefusalOf({ directory })
+    const [line, doctor] = await Promise.all([onlyRefusalOf({ directory }, run), run(['doctor'], { directory })])
     expect(line).toMatch(message)
     expect(line).toContain(file)
     expect(readFileSync(file, 'utf8')).toBe(content)
-    const doctor = await runSharedCommand(['doctor'], { directory })
     expect(doctor).toMatchObject({ code: 1, stdout: expect.stringMatching(message) })
   })
 
@@ -269,5 +205,70 @@ describe.concurrent('a start without an account', () => {
     expect(await signUpAt(patchbay.port, { email, setupToken }, proxied)).toBe(201)
     const another = await startPatchbay()
     expect(await signUpAt(another.port, { email })).toBe(201)
+  })
+})
+
+describe('a start with an existing database', () => {
+  let used: string
+  let env: NodeJS.ProcessEnv
+  beforeAll(async () => {
+    used = await usedDirectory()
+    env = { PATCHBAY_PORT: String(await freePort()) }
+  })
+  const keyFile = () => join(used, 'data/master.key')
+  const keyInUse = () => readFileSync(keyFile(), 'utf8').trim()
+
+  it('fails with a different master key, and names the ids of both keys', async () => {
+    const strange = generateMasterKey()
+    const lines = await refusalOf({ directory: used, env: { ...env, PATCHBAY_MASTER_KEY: strange } })
+    expect(lines).toEqual([expect.stringContaining(idOf(keyInUse()))])
+    expect(lines).toEqual([expect.stringContaining(idOf(strange))])
+    expect(lines.join()).not.toContain(strange)
+  })
+
+  it('fails without the key file, names the file and the key’s id, and creates no new key', async () => {
+    const key = keyInUse()
+    rmSync(keyFile())
+    const line = await onlyRefusalOf({ directory: used, env })
+    expect(readdirSync(join(used, 'data'))).not.toContain('master.key')
+    writeFileSync(keyFile(), `${key}\n`)
+    expect(line).toContain(idOf(key))
+    expect(line).toContain(`${keyFile()} is missing`)
+  })
+
+  it('fails if the key file contains no key', async () => {
+    const key = keyInUse()
+    writeFileSync(keyFile(), 'no key at all\n')
+    const lines = await refusalOf({ directory: used, env })
+    writeFileSync(keyFile(), `${key}\n`)
+    expect(lines).toEqual([expect.stringMatching(/data\/master\.key does not contain a master key: .*backup/)])
+  })
+
+  it('prints one line and no warning, and needs no setup token, though it listens beyond loopback', async () => {
+    const open = { PATCHBAY_HOST: '0.0.0.0', PATCHBAY_SHUTDOWN_DELAY_MS: '0' }
+    const patchbay = await startPatchbay({ directory: used, env: open })
+    expect(await patchbay.stop()).toMatchObject({
+      code: 0,
+      stdout: `Patchbay is ready at ${patchbay.origin}\n`,
+      stderr: '',
+    })
+  })
+
+  it('fails if an applied migration has changed', async () => {
+    changeDatabase(used, `UPDATE "_prisma_migrations" SET "checksum" = upper("checksum")`)
+    const lines = await refusalOf({ directory: used, env })
+    changeDatabase(used, `UPDATE "_prisma_migrations" SET "checksum" = lower("checksum")`)
+    expect(lines).toEqual([expect.stringMatching(/migration \S+ has changed since it was applied/)])
+  })
+
+  it('fails if a newer version has migrated the database', async () => {
+    const name = '99991231000000_of_the_future'
+    changeDatabase(
+      used,
+      `INSERT INTO "_prisma_migrations" ("id", "checksum", "migration_name", "finished_at") VALUES ('x', 'x', '${name}', 1)`,
+    )
+    expect(await refusalOf({ directory: used, env })).toEqual([
+      expect.stringMatching(new RegExp(`newer Patchbay.*${name}`)),
+    ])
   })
 })

@@ -1,21 +1,22 @@
 import { spawnSync } from 'node:child_process'
 import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
+import { DATABASE_WAIT_MS } from '../../src/lib/db/waiting.ts'
 import { post, statelessRequest } from '../mcp/wire.ts'
 import { type ApiClient, makeServer, signUp } from '../support/api-client.ts'
+import { startTestApp, type TestApp } from '../support/app.ts'
 import { echo, startFakeApi } from '../support/fake-api.ts'
-import { changeDatabase, type Patchbay, runCommand, startPatchbay, temporaryDirectory } from '../support/process.ts'
+import { changeDatabase, runCommand, startPatchbay, temporaryDirectory } from '../support/process.ts'
 import { signInToPages } from '../support/signed-in.ts'
 import { callTool } from './calls.ts'
 
 vi.setConfig({ testTimeout: 90_000 })
 
 /** Creates a private server with one tool, so that each call has a token to verify. */
-const servePrivately = async (patchbay: Patchbay) => {
+const servePrivately = async (patchbay: { origin: string }) => {
   const api = await startFakeApi(echo)
   onTestFinished(api.close)
   const builder = await signUp(patchbay.origin)
@@ -37,25 +38,28 @@ const servePrivately = async (patchbay: Patchbay) => {
 const write = (builder: ApiClient) => builder.send('POST', '/toolkits', { title: 'Written' })
 
 describe('a database that another process has locked', () => {
-  const lock = ({ databaseFile }: Patchbay): Sqlite.Database => {
-    const other = new Sqlite(databaseFile)
+  const lock = ({ directory }: TestApp): Sqlite.Database => {
+    const other = new Sqlite(join(directory, 'patchbay.db'))
     onTestFinished(() => void other.close())
     other.exec('BEGIN EXCLUSIVE')
     return other
   }
 
   it('delays only writes at first, then makes them fail with 503 and Retry-After, while calls succeed', async () => {
-    const patchbay = await startPatchbay()
+    const patchbay = await startTestApp()
+    onTestFinished(patchbay.close)
+    vi.useFakeTimers({ toFake: ['performance'] })
+    onTestFinished(() => void vi.useRealTimers())
     const { builder, call } = await servePrivately(patchbay)
     const short = lock(patchbay)
     let isWritten = false
     const delayed = write(builder).finally(() => {
       isWritten = true
     })
-    const held = delay(500)
+    await call()
+    vi.advanceTimersByTime(DATABASE_WAIT_MS / 2)
     await call()
     expect((await builder.send('GET', '/toolkits')).status).toBe(200)
-    await held
     expect(isWritten).toBe(false)
     short.exec('ROLLBACK')
     expect((await delayed).status).toBe(201)
@@ -67,7 +71,7 @@ describe('a database that another process has locked', () => {
     })
     while (!isAnswered) {
       await call()
-      await delay(100)
+      vi.advanceTimersByTime(DATABASE_WAIT_MS / 10)
     }
     const { status, headers, body } = await writing
     expect({ status, type: headers.get('content-type') }).toEqual({ status: 503, type: 'application/problem+json' })
@@ -75,7 +79,6 @@ describe('a database that another process has locked', () => {
     expect(body).toMatchObject({ type: 'urn:patchbay:error:unavailable', detail: expect.stringContaining('busy') })
     long.exec('ROLLBACK')
     expect((await write(builder)).status).toBe(201)
-    expect(await patchbay.stop()).toMatchObject({ code: 0 })
   })
 })
 

@@ -15,7 +15,9 @@ const nameServer = await startFakeNameServer({
 
 describe('the name in the URL of a tool', () => {
   during(() => nameServer)
-  const patchbay = runPatchbay({ services: { names: { servers: [nameServer.address], usesSystem: false } } })
+  const patchbay = runPatchbay({
+    services: { names: { servers: [nameServer.address], usesSystem: false, deadlineMs: 3_000 } },
+  })
   const fake = runFakeApi()
   const builder = runUser(patchbay)
   const other = runUser(patchbay)
@@ -41,7 +43,7 @@ describe('the name in the URL of a tool', () => {
     expect(ended).toBe(0)
     expect(await Promise.all(results)).toEqual(
       ['slow.example', 'slower.example'].map(host => ({
-        text: expect.stringContaining(`the name servers for ${host} did not answer within 5 s`),
+        text: expect.stringContaining(`the name servers for ${host} did not answer within 3 s`),
         isError: true,
       })),
     )

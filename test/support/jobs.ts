@@ -19,6 +19,22 @@ const withLimits = (name: 'inspect-result' | 'shape-result' | 'check-schema', li
   return createJobPool({ jobs: { ...JOBS, [name]: job }, memory })
 }
 
+/** Starts an application in which this job has a time limit of its own. No other test may use the application. */
+export const startWithJobTime = async <Started>(
+  name: keyof typeof JOBS,
+  timeLimitMs: number,
+  start: () => Promise<Started>,
+): Promise<Started> => {
+  const job = JOBS[name]
+  const usual = job.timeLimitMs
+  job.timeLimitMs = timeLimitMs
+  try {
+    return await start()
+  } finally {
+    job.timeLimitMs = usual
+  }
+}
+
 /** Opens a result inspector with a worker pool and limits of its own. */
 export const openResultInspector = (limits: Limits = {}) => {
   const workers = withLimits('inspect-result', limits)

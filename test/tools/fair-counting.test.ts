@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { makeServer } from '../support/api-client.ts'
 import { type Person, runPatchbay } from '../support/world.ts'
 
-const MANY = 60
+const MANY = 30
 
 const patchbay = runPatchbay({ isOwn: true })
 

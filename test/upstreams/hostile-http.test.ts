@@ -16,7 +16,7 @@ const BAD = [
   ['inward', /sent a redirect that is not allowed|169.254.169.254 is a cloud metadata address/],
   ['cuts', /closed the connection before its response was complete|closed the event stream/],
   ['floods', 'is larger than 10485760 bytes'],
-  ['chatters', 'The MCP server sent more than 64 MiB in 10 s'],
+  ['chatters', 'The MCP server sent more than 16 MiB in 10 s'],
 ] as const
 const TRANSPORTS = ['http', 'sse'] as const
 
@@ -49,7 +49,9 @@ const expectNeighboursWell = async (): Promise<void> => {
 beforeAll(async () => {
   handles = countHandles()
   hostile = await runServer(commandOf('hostile-http'))
-  app = await startTestApp({ services: { connectionLimits: { retryDelaysMs: [60_000] } } })
+  app = await startTestApp({
+    services: { connectionLimits: { retryDelaysMs: [60_000], maxOutputBytes: 16 * 1_024 * 1_024 } },
+  })
   operator = await signUp(app.origin, 'operator@example.com')
   ;({ id: serverId } = await operator.create('/servers', { name: 'Attached', access: 'public' }))
   const attach = async (name: string, body: object): Promise<void> => {
@@ -130,7 +132,7 @@ describe('an upstream that works and then misbehaves', () => {
     ['ends-unanswered', 'The MCP server closed the stream before it responded'],
     ['large-json', 'is larger than 10485760 bytes'],
     ['large-event', 'is larger than 10485760 bytes'],
-    ['many-events', 'The MCP server sent more than 64 MiB in 10 s'],
+    ['many-events', 'The MCP server sent more than 16 MiB in 10 s'],
   ])('fails the call with the reason and serves the next one: %s', async (tool, why) => {
     const [failed] = await Promise.all([call(`turncoat_${tool}`), expectNeighboursWell()])
     expect(failed.isError).toBe(true)

@@ -32,4 +32,14 @@ describe('the first run', () => {
     expect(await browser.get('/')).toMatchObject({ status: 303, location: '/servers' })
     expect(await browser.get('/first-run')).toMatchObject({ status: 303, location: '/servers' })
   })
+
+  it('is only for the operator; later users start with the list', async () => {
+    const { app } = await begin()
+    const later = createPageBrowser(app.origin)
+    await later.get('/sign-up')
+    const signedUp = await later.submit('/sign-up', { email: 'eve@example.com', password: PASSWORD })
+    expect(signedUp).toMatchObject({ status: 303, location: '/' })
+    expect(await later.get('/')).toMatchObject({ status: 303, location: '/servers' })
+    expect((await later.get('/servers')).html).toContain('Create your first server')
+  })
 })

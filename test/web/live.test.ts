@@ -1,4 +1,5 @@
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
 import { createCallFigureStore } from '../../src/history/call-figures.store.ts'
 import type { ExecutionRecord } from '../../src/history/execution-record.ts'
@@ -9,7 +10,7 @@ import { createLiveStreams } from '../../src/web/live/live-streams.ts'
 import { createServerWatches, type WatchEvent } from '../../src/web/live/server-watch.ts'
 import { buildExecution } from '../history/execution.ts'
 import { createHistoryWorld } from '../history/history-world.ts'
-import { callText, connect } from '../servers/mcp.ts'
+import { callText } from '../servers/mcp.ts'
 import { makeServer, signUp } from '../support/api-client.ts'
 import { startTestApp } from '../support/app.ts'
 import { createBrowser } from '../support/browser.ts'
@@ -29,6 +30,7 @@ const insertCall = async (db: Database, serverId: string, changes: Partial<Execu
   return id
 }
 
+// Most of these tests wait for the next read of the history, so they run at once.
 describe.each(databasesOfRun)('the live stream of a server on $kind', kind => {
   const patchbay = runPatchbay({ kind })
   const fake = runFakeApi()
@@ -49,20 +51,44 @@ describe.each(databasesOfRun)('the live stream of a server on $kind', kind => {
   const cookieOf = ({ cookies }: ReturnType<typeof createBrowser>): Record<string, string> => ({
     cookie: [...cookies].map(pair => pair.join('=')).join('; '),
   })
+  const ends: (() => void)[] = []
+  afterAll(() => {
+    for (const end of ends) end()
+  })
   const watch = async (serverId: string, headers: Record<string, string>) => {
     const stream = await readEvents(`${patchbay.origin}/servers/${serverId}/live`, headers)
-    onTestFinished(() => stream.close())
+    ends.push(stream.close)
     return stream
+  }
+  /** Connects the official client for one call. */
+  const call = async (url: string, tool: string, args?: Record<string, unknown>, token?: string): Promise<void> => {
+    const client = new Client({ name: 'test', version: '1.0.0' })
+    const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
+    await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }))
+    await callText(client, tool, args)
+    await client.close()
   }
   const watchAs = (world: World) => watch(world.serverId, cookieOf(world.browser))
 
-  it('reports a call made by a real client, and then the figures', async () => {
+  it('ends when the viewer signs out', async () => {
+    const world = await makeWorld()
+    // The end of a session raises no event, so access is checked again every five seconds. The first stream starts the
+    // timer for all, so this test comes first.
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'], shouldClearNativeTimers: true })
+    onTestFinished(() => void vi.useRealTimers())
+    const stream = await watchAs(world)
+    await world.browser.send('DELETE', '/session')
+    vi.advanceTimersByTime(5_000)
+    await stream.next('over', z.object({}))
+    await stream.closed
+  })
+
+  it.concurrent('reports a call made by a real client, and then the figures', async () => {
     const world = await makeWorld()
     const stream = await watchAs(world)
     expect(stream.status).toBe(200)
     expect(stream.headers.get('content-type')).toBe('text/event-stream')
-    const client = await connect(world.url)
-    await callText(client, 'get_thing', { id: '1' })
+    await call(world.url, 'get_thing', { id: '1' })
     const { calls, first } = await stream.next('calls', callsOf('get_thing'))
     expect(calls).toEqual([
       expect.objectContaining({ tool: 'get_thing', state: 'good', outcome: 'succeeded', client: 'test/1.0.0' }),
@@ -73,7 +99,7 @@ describe.each(databasesOfRun)('the live stream of a server on $kind', kind => {
     expect(figures).toContainEqual({ name: 'calls', text: '1', note: '', isBad: false })
   })
 
-  it('reports a call recorded by another process, each only once', async () => {
+  it.concurrent('reports a call recorded by another process, each only once', async () => {
     const world = await makeWorld()
     const stream = await watchAs(world)
     const { db } = patchbay.services
@@ -84,21 +110,20 @@ describe.each(databasesOfRun)('the live stream of a server on $kind', kind => {
     expect((await stream.next('calls', callsOf('the_next'))).calls).toHaveLength(1)
   })
 
-  it('starts with the newest calls, so that none is lost between the page and the stream', async () => {
+  it.concurrent('starts with the newest calls, so that none is lost between the page and the stream', async () => {
     const world = await makeWorld()
-    const client = await connect(world.url)
-    await callText(client, 'get_other')
+    await call(world.url, 'get_other')
     await patchbay.services.recorder.flush()
     const [first, second] = [await watchAs(world), await watchAs(world)]
     await first.next('calls', callsOf('get_other'))
     await second.next('calls', callsOf('get_other'))
   })
 
-  it('reports the number of open client connections, and when a change is live', async () => {
+  it.concurrent('reports the number of open client connections, and when a change is live', async () => {
     const world = await makeWorld()
     const stream = await watchAs(world)
     const controller = new AbortController()
-    onTestFinished(() => controller.abort())
+    ends.push(() => controller.abort())
     expect(await stream.next('connections', Text)).toMatchObject({ text: 'Online · 0 connections', state: 'idle' })
     await fetch(`${world.url}/sse`, { headers: { accept: 'text/event-stream' }, signal: controller.signal })
     expect(await stream.next('connections', Text)).toMatchObject({ text: 'Online · 1 connection', state: 'good' })
@@ -110,7 +135,7 @@ describe.each(databasesOfRun)('the live stream of a server on $kind', kind => {
     expect(await stream.next('connections', Text)).toMatchObject({ text: 'Online · 0 connections', state: 'idle' })
   })
 
-  it('is available only to users who may see the server', async () => {
+  it.concurrent('is available only to users who may see the server', async () => {
     const { serverId, owner } = await makeWorld()
     const stranger = await signUp(patchbay.origin)
     const asToken = (token: string | undefined) => ({ authorization: `Bearer ${token}` })
@@ -125,7 +150,9 @@ describe.each(databasesOfRun)('the live stream of a server on $kind', kind => {
     expect(head.status).toBe(200)
   })
 
-  it('reports only their own calls, and no connections, to a user whom the owner allows on a private server, until access ends', async () => {
+  it.concurrent('reports only their own calls, and no connections, to a user whom the owner allows on a private server, until access ends', async ({
+    onTestFinished,
+  }) => {
     const world = await makeWorld()
     const allowed = await signUp(patchbay.origin)
     const { organizationId } = await patchbay.services.db.server.findUniqueOrThrow({ where: { id: world.serverId } })
@@ -139,9 +166,9 @@ describe.each(databasesOfRun)('the live stream of a server on $kind', kind => {
     const sse = { accept: 'text/event-stream', authorization: `Bearer ${world.owner.token}` }
     await fetch(`${world.url}/sse`, { headers: sse, signal: controller.signal })
     await all.next('connections', z.object({ text: z.literal('Online · 1 connection') }))
-    await callText(await connect(world.url, world.owner.token), 'get_other')
+    await call(world.url, 'get_other', {}, world.owner.token)
     await all.next('calls', callsOf('get_other'))
-    await callText(await connect(world.url, allowed.token), 'get_thing', { id: '1' })
+    await call(world.url, 'get_thing', { id: '1' }, allowed.token)
     const { calls } = await stream.next('calls', callsOf('get_thing'))
     expect(stream.seen.map(({ event }) => event)).not.toContain('calls')
     expect(calls).toEqual([expect.objectContaining({ tool: 'get_thing' })])
@@ -153,19 +180,7 @@ describe.each(databasesOfRun)('the live stream of a server on $kind', kind => {
     await stream.closed
   })
 
-  it('ends when the viewer signs out', async () => {
-    const world = await makeWorld()
-    // The end of a session raises no event, so access is checked again every five seconds.
-    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'], shouldClearNativeTimers: true })
-    onTestFinished(() => void vi.useRealTimers())
-    const stream = await watchAs(world)
-    await world.browser.send('DELETE', '/session')
-    vi.advanceTimersByTime(5_000)
-    await stream.next('over', z.object({}))
-    await stream.closed
-  })
-
-  it('ends when the viewer is no longer a member', async () => {
+  it.concurrent('ends when the viewer is no longer a member', async () => {
     const world = await makeWorld()
     const { db } = patchbay.services
     const { organizationId } = await db.server.findUniqueOrThrow({ where: { id: world.serverId } })
@@ -176,11 +191,11 @@ describe.each(databasesOfRun)('the live stream of a server on $kind', kind => {
     await world.owner.expectOk('DELETE', `/organizations/${organizationId}/members/${colleague.userId}`)
     await stream.next('over', z.object({}))
     await stream.closed
-    await callText(await connect(world.url), 'get_other')
+    await call(world.url, 'get_other')
     await stays.next('calls', callsOf('get_other'))
   })
 
-  it('ends when the server is deleted', async () => {
+  it.concurrent('ends when the server is deleted', async () => {
     const world = await makeWorld()
     const stream = await watchAs(world)
     await world.owner.expectOk('DELETE', `/servers/${world.serverId}`)
@@ -255,6 +270,12 @@ describe('the server watches', () => {
   it('read the history once for all listeners, and not at all without any', async () => {
     const world = await createHistoryWorld(anyDatabase)
     const { serverId } = world
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const lengthsLater = async (): Promise<number[]> => {
+      await vi.advanceTimersByTimeAsync(1_000)
+      return received.map(events => events.length)
+    }
     const executions = createExecutionStore(world.db)
     const figures = createCallFigureStore(world.db)
     const reads: string[] = []
@@ -283,7 +304,7 @@ describe('the server watches', () => {
       ['figures', 1],
     ])
     await insertCall(world.db, serverId, {})
-    await expect.poll(() => received.map(events => events.length), { timeout: 10_000 }).toEqual([5, 5])
+    await expect.poll(lengthsLater).toEqual([5, 5])
     expect(received[0]?.[4]?.[0]).toBe('calls')
     expect(received[1]?.slice(2)).toEqual(received[0]?.slice(2))
 
@@ -291,7 +312,12 @@ describe('the server watches', () => {
     expect(watches.watchedCount()).toBe(0)
     const before = readsOf(serverId)
     const stop = watches.watch({ serverId: 'another', callerId: undefined }, () => {})
-    await expect.poll(() => readsOf('another'), { timeout: 10_000 }).toBeGreaterThan(2)
+    await expect
+      .poll(async () => {
+        await vi.advanceTimersByTimeAsync(1_000)
+        return readsOf('another')
+      })
+      .toBeGreaterThan(2)
     stop()
     expect(readsOf(serverId)).toBe(before)
   })

@@ -28,6 +28,7 @@ describe('the cache settings of a tool, in the editor', () => {
     const { html } = await browser.get(path)
     expect(inputsOf(html).get('cacheSeconds')).toBe('3600')
     expect(selectedOption(html, 'cacheShared')).toBe('yes')
+    expect(noteOf(html, 'cacheSeconds')).toContain('Repeated requests get the cached response')
     const version = inputsOf(html).get('version') ?? ''
     const saved = await browser.submit(path, form({ version, cacheSeconds: ' ' }))
     expect(saved.status).toBe(303)
@@ -54,6 +55,7 @@ describe('the cache settings of a tool, in the editor', () => {
     const { status, html } = await browser.submit('/toolkits/new-tool', typed)
     expect(status).toBe(400)
     expect(noteOf(html, 'cacheSeconds')).toContain(sentence)
+    expect(html).toMatch(/<input [^>]*id="cacheSeconds"[^>]* aria-invalid="true"/)
     expect(inputsOf(html).get('cacheSeconds')).toBe(typed.cacheSeconds)
     expect(selectedOption(html, 'cacheShared')).toBe('yes')
     expect(html).not.toContain('<script>alert(1)')

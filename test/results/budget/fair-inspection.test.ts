@@ -4,14 +4,14 @@ import { type ApiClient, makeServer } from '../../support/api-client.ts'
 import { answerJson } from '../../support/fake-api.ts'
 import { runFakeApi, runPatchbay } from '../../support/world.ts'
 
-const MANY = 20
-const records = Array.from({ length: 10_000 }, (_, id) => ({
+const MANY = 14
+const records = Array.from({ length: 6_000 }, (_, id) => ({
   id,
   note: `Some words about number ${id}, and more of them`,
 }))
 const large = JSON.stringify(records)
 
-const ORGANIZATIONS = 14
+const ORGANIZATIONS = 10
 
 const patchbay = runPatchbay({ isOwn: true })
 let expected = MANY

@@ -213,9 +213,9 @@ it('inspections beyond the queue of one server are refused, while others are ser
 })
 
 it('concurrent inspections of one server are limited by bytes, except for a single one of any size', async () => {
-  const own = openResultInspector({ maxBytes: 400 * 1_024 * 1_024 })
+  const own = openResultInspector({ maxBytes: 40 * 1_024 * 1_024 })
   try {
-    const large = Buffer.alloc(60 * 1_024 * 1_024, ' ')
+    const large = Buffer.alloc(6 * 1_024 * 1_024, ' ')
     const all = [1, 2].map(() => tryLook({ bytes: large, tokensBefore: 1, budgetTokens: 10 }, own))
     expect((await Promise.all(all)).map(({ ok }) => ok)).toEqual([true, false])
     expect(await tryLook({ bytes: large, tokensBefore: 1, budgetTokens: 10 }, own)).toMatchObject({ ok: true })

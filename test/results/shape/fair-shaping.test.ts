@@ -2,12 +2,16 @@ import { expect, it } from 'vitest'
 import { callText, connect } from '../../servers/mcp.ts'
 import { type ApiClient, makeServer } from '../../support/api-client.ts'
 import { answerJson } from '../../support/fake-api.ts'
-import { runFakeApi, runPatchbay } from '../../support/world.ts'
+import { startWithJobTime } from '../../support/jobs.ts'
+import { during, runFakeApi, startWorld } from '../../support/world.ts'
 
 const SERVERS = 24
 const ORGANIZATIONS = 16
 
-const patchbay = runPatchbay({ isOwn: true })
+/** Short, but long enough for the others on a busy machine. */
+const TIME_LIMIT_MS = 2_000
+
+const patchbay = during(() => startWithJobTime('shape-result', TIME_LIMIT_MS, () => startWorld({ isOwn: true })))
 let firstEnded = Promise.withResolvers<void>()
 const fake = runFakeApi(async ({ url }, response) => {
   // Delays the neighbour's result until the endless expressions are running and waiting.
@@ -25,8 +29,8 @@ const serveEndless = async (api: ApiClient, organizationId: string) => {
 }
 
 /**
- * Calls all endless tools, and after the first was stopped the tool of another organization. Returns its result, and
- * how many of the endless calls had ended by then.
+ * Calls all endless tools, and after the first was stopped the tool of another organization, several times. Returns its
+ * results, and how many of the endless calls had ended by then.
  */
 const callBeside = async (attackers: readonly Awaited<ReturnType<typeof connect>>[]) => {
   firstEnded = Promise.withResolvers<void>()
@@ -40,10 +44,11 @@ const callBeside = async (attackers: readonly Awaited<ReturnType<typeof connect>
     ended += 1
     firstEnded.resolve()
   })
-  const { text } = await callText(client, 'total')
+  const texts: string[] = []
+  for (let turn = 0; turn < 3; turn++) texts.push((await callText(client, 'total')).text)
   const endedBefore = ended
   await Promise.all([...attackers.map(attacker => attacker.close()), ...calls])
-  return { text, endedBefore }
+  return { texts, endedBefore }
 }
 
 it('shapes the results of others while many servers of an organization have endless expressions', async () => {
@@ -51,8 +56,8 @@ it('shapes the results of others while many servers of an organization have endl
   const attackers = await Promise.all(
     Array.from({ length: SERVERS }, () => serveEndless(attacker, attacker.organizationId)),
   )
-  const { text, endedBefore } = await callBeside(attackers)
-  expect(text).toBe('40')
+  const { texts, endedBefore } = await callBeside(attackers)
+  expect(texts).toEqual(['40', '40', '40'])
   expect(endedBefore).toBeLessThan(SERVERS / 2)
 }, 90_000)
 
@@ -63,7 +68,24 @@ it('shapes the results of others while many organizations of a user have endless
     const { id } = await attacker.create('/organizations', { name: `Organization ${at}` })
     attackers.push(await serveEndless(attacker, id))
   }
-  const { text, endedBefore } = await callBeside(attackers)
-  expect(text).toBe('40')
+  const { texts, endedBefore } = await callBeside(attackers)
+  expect(texts).toEqual(['40', '40', '40'])
   expect(endedBefore).toBeLessThan(ORGANIZATIONS / 2)
 }, 90_000)
+
+it('fails only its own call with an endless expression, while other tools and servers respond', async () => {
+  const builder = await patchbay.person()
+  const url = `${fake.origin}/total`
+  const first = await makeServer(builder, [
+    { name: 'endless', method: 'GET', url, ...ENDLESS },
+    { name: 'plain', method: 'GET', url },
+  ])
+  const second = await makeServer(builder, [{ name: 'shaped', method: 'GET', url, ...transform('jmespath', 'total') }])
+  const ended = callText(await connect(first.url), 'endless')
+  expect(JSON.parse((await callText(await connect(first.url), 'plain')).text)).toEqual({ total: 40 })
+  expect((await callText(await connect(second.url), 'shaped')).text).toBe('40')
+  expect(await ended).toEqual({
+    isError: true,
+    text: expect.stringMatching(/^The transform of this tool \(JSONata\) took longer than 2000 ms and was stopped/),
+  })
+})

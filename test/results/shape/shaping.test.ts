@@ -159,24 +159,6 @@ describe('a tool that shapes its results', () => {
     expect((await client.callTool({ name: 'long' })).content).toEqual([{ type: 'text', text: 'né'.repeat(10_000) }])
   })
 
-  it('fails only its own call with an endless transform, while other tools and servers respond', async () => {
-    const endless = jsonata('$match("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!", /(a+)+$/)')
-    const url = `${fake.origin}/users`
-    const first = await makeServer(builder, [
-      { name: 'endless', method: 'GET', url, ...endless },
-      { name: 'plain', method: 'GET', url },
-    ])
-    const second = await makeServer(builder, [{ name: 'shaped', method: 'GET', url, ...jmespath('total') }])
-    const callOne = async (id: string | undefined) =>
-      Result.parse((await builder.expectOk('POST', `/instances/${id}/call`, { arguments: {} })).body)
-    const ended = callOne(first.instanceIds.endless)
-    expect(JSON.parse(textOf(await callOne(first.instanceIds.plain))).total).toBe(40)
-    expect(textOf(await callOne(second.instanceIds.shaped))).toBe('40')
-    const result = await ended
-    expect(result.isError).toBe(true)
-    expect(textOf(result)).toMatch(/^The transform of this tool \(JSONata\) took longer than 5000 ms and was stopped/)
-  })
-
   it.each([
     [
       'an expression of neither language',

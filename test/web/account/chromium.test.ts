@@ -1,6 +1,6 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { launchChromium } from '../../support/chromium.ts'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { describe, expect, it, vi } from 'vitest'
+import { openPage } from '../../support/open-page.ts'
 import { runPatchbay } from '../../support/world.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
@@ -14,18 +14,8 @@ const overflowOf = (page: Page): Promise<number> =>
 
 describe('in a real browser without scripts', () => {
   const patchbay = runPatchbay()
-  let browser: Browser
-  beforeAll(async () => {
-    browser = await launchChromium()
-  })
-  afterAll(() => browser.close())
-
-  const open = async (options: Parameters<Browser['newContext']>[0] = {}) => {
-    const context = await browser.newContext({ javaScriptEnabled: false, baseURL: patchbay.origin, ...options })
-    const page = await context.newPage()
-    page.setDefaultTimeout(20_000)
-    return page
-  }
+  const open = async (options: BrowserContextOptions = {}) =>
+    (await openPage(patchbay.origin, { javaScriptEnabled: false, ...options })).page
   const fill = async (page: Page, email: string, password: string): Promise<void> => {
     await page.getByLabel('Email').fill(email)
     await page.getByLabel('Password').fill(password)
@@ -76,24 +66,17 @@ describe('in a real browser without scripts', () => {
     expect(await Promise.all(counts)).toEqual([1, 0])
   })
 
-  it.each(['light', 'dark'] as const)('the pages fit every width in the %s theme', async colorScheme => {
-    const page = await open({ colorScheme })
+  it('the account page fits every width with a long email', async () => {
+    const page = await open()
     await page.goto('/sign-up')
-    await fill(page, `${'long'.repeat(12)}-${colorScheme}@example.com`, PASSWORD)
+    await fill(page, `${'long'.repeat(12)}-${'er'.repeat(3)}@example.com`, PASSWORD)
     await page.getByRole('button', { name: 'Create account' }).click()
     await page.getByText('Signed in as long').waitFor()
-    const stranger = await open({ colorScheme })
-    const views = [
-      ...['/', '/servers', '/account', '/account?done=email'].map(path => [page, path] as const),
-      ...['/', '/sign-in', '/sign-up', '/forgot-password', '/verify-email?token=x', '/reset-password?token=x'].map(
-        path => [stranger, path] as const,
-      ),
-    ]
-    for (const width of WIDTHS) {
-      for (const [where, path] of views) {
-        await where.setViewportSize({ width, height: 800 })
-        await where.goto(path)
-        expect([width, path, await overflowOf(where)]).toEqual([width, path, 0])
+    for (const path of ['/account', '/account?done=email']) {
+      await page.goto(path)
+      for (const width of WIDTHS) {
+        await page.setViewportSize({ width, height: 800 })
+        expect([width, path, await overflowOf(page)]).toEqual([width, path, 0])
       }
     }
   })
