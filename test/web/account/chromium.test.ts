@@ -72,7 +72,7 @@ describe('in a real browser without scripts', () => {
     await fill(page, `${'long'.repeat(12)}-${'er'.repeat(3)}@example.com`, PASSWORD)
     await page.getByRole('button', { name: 'Create account' }).click()
     await page.getByText('Signed in as long').waitFor()
-    for (const path of ['/account', '/account?done=email']) {
+    for (const path of ['/', '/servers', '/account', '/account?done=email']) {
       await page.goto(path)
       for (const width of WIDTHS) {
         await page.setViewportSize({ width, height: 800 })
