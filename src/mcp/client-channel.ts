@@ -25,15 +25,19 @@ export const createChannel = (write: (json: string) => void, isOpen = true): Cli
 /** An event stream that carries messages, followed by the response to a POST. */
 export type ResponseStream = {
   send: (json: string) => void
+  /** Sends a comment, so that proxies keep the connection open. */
+  beat: () => void
   /** Ends the stream. `json` is the response; it is omitted if the request was cancelled. */
   end: (json?: string) => void
   /** Whether a disconnected client can resume the stream. */
   isResumable: boolean
 }
 
-/** The channel of a POST: its first message turns the response into an event stream. */
+/** The channel of a POST: its first message or comment turns the response into an event stream. */
 export type PostChannel = ClientChannel & {
   stream: ResponseStream | undefined
+  /** Sends a comment. Must not be called on a closed channel. */
+  beat: () => void
   /** Called if a shutdown is about to cut off the stream, on whichever connection it is then. */
   onCutOff: () => void
 }
@@ -42,13 +46,13 @@ export const createPostChannel = (
   canStream: boolean,
   openStream: (onCutOff: () => void) => ResponseStream,
 ): PostChannel => {
-  const write = (json: string): void => {
+  const open = (): ResponseStream => {
     channel.stream ??= openStream(() => channel.onCutOff())
-    channel.stream.send(json)
+    return channel.stream
   }
-  const channel: PostChannel = Object.assign(createChannel(write, canStream), {
-    stream: undefined,
-    onCutOff: () => {},
-  })
+  const channel: PostChannel = Object.assign(
+    createChannel(json => open().send(json), canStream),
+    { stream: undefined, beat: () => open().beat(), onCutOff: () => {} },
+  )
   return channel
 }

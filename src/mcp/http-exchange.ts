@@ -57,19 +57,28 @@ const shortened = (response: RpcResponse): RpcResponse =>
     ? { ...response, head: '', rest: [Buffer.from(response.head), ...response.rest] }
     : response
 
+const JSON_FIELDS = ['content-type', 'application/json', 'x-content-type-options', 'nosniff']
+
+/**
+ * Sends white space, with which JSON may begin (RFC 8259 §2), so that proxies keep the connection of a slow response
+ * open. From then on, the status is 200, whatever the response will be.
+ */
+export const writeWhiteSpace = (http: HttpExchange): void => {
+  const { raw } = http
+  if (raw.destroyed || raw.writableEnded) return
+  if (!raw.headersSent) writeHead(http, 200, JSON_FIELDS)
+  raw.write(' ')
+}
+
+/** Writes a response. If white space has been sent, only the body is left to write. */
 export const writeResponse = (http: HttpExchange, response: RpcResponse): void => {
   const { raw } = http
   const { status, head, rest, headers } = shortened(response)
   const length = sizeOf({ head, rest })
-  const all = [
-    'content-type',
-    'application/json',
-    'content-length',
-    String(length),
-    'x-content-type-options',
-    'nosniff',
-  ]
-  writeHead(http, status, headers === undefined ? all : [...all, ...headers])
+  if (!raw.headersSent) {
+    const all = [...JSON_FIELDS, 'content-length', String(length)]
+    writeHead(http, status, headers === undefined ? all : [...all, ...headers])
+  }
   const last = rest.at(-1)
   if (last === undefined) raw.end(head)
   else {
@@ -96,6 +105,6 @@ export const writeFault = (http: HttpExchange, error: unknown, report: ReportFau
 
 /** Sends status 202 for messages that get no response: notifications, responses and cancelled requests. */
 export const writeAccepted = (http: HttpExchange): void => {
-  writeHead(http, 202, ['content-length', '0'])
+  if (!http.raw.headersSent) writeHead(http, 202, ['content-length', '0'])
   http.raw.end()
 }

@@ -2,6 +2,7 @@ import { CUT_OFF } from '../lib/http/drain.ts'
 import type { RunningCall } from './call.ts'
 import type { PostChannel } from './client-channel.ts'
 import { type HttpExchange, type ReportFault, writeAccepted, writeResponse } from './http-exchange.ts'
+import { keepAlive } from './keep-alive.ts'
 import type { RequestMessage } from './message.ts'
 import { CUT_BY_SHUTDOWN, errorResponse, type RpcResponse, responseText } from './rpc-response.ts'
 import { startProgress } from './sessions/progress.ts'
@@ -55,8 +56,10 @@ const writePending = (
   const { raw } = http
   // A call with a link reports its own progress.
   const stopProgress = channel.isOpen && call.link === undefined ? startProgress(request, channel.send) : undefined
+  const stopKeepAlive = keepAlive(http, channel)
   raw.on('close', () => {
     call.releases.end()
+    stopKeepAlive()
     if (raw.writableFinished || channel.stream?.isResumable === true) return
     channel.close()
     call.signal.abort()
@@ -68,6 +71,7 @@ const writePending = (
     isDelivered = true
     channel.close()
     stopProgress?.()
+    stopKeepAlive()
     const { stream } = channel
     if (stream !== undefined) stream.end(call.signal.aborted ? undefined : responseText(done))
     else if (raw.destroyed) return
@@ -94,12 +98,17 @@ const writeBatch = (
   report: ReportFault,
 ): void => {
   const { raw } = http
+  const stopKeepAlive = keepAlive(http)
   raw.on('close', () => {
     release()
+    stopKeepAlive()
     if (!raw.writableFinished) cancel()
   })
+  let isDelivered = false
   const deliver = (done: RpcResponse | undefined): void => {
-    if (raw.destroyed || raw.headersSent) return
+    stopKeepAlive()
+    if (raw.destroyed || isDelivered) return
+    isDelivered = true
     if (done === undefined) writeAccepted(http)
     else writeResponse(http, done)
   }

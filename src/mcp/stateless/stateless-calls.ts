@@ -27,6 +27,7 @@ const openChannel = ({ http, mounted }: ServerRequest): PostChannel =>
     const stream = mounted.openStream(http, '', () => {})
     return {
       send: json => stream.send(messageEvent(json)),
+      beat: stream.beat,
       end: json => stream.end(json === undefined ? undefined : messageEvent(json)),
       isResumable: false,
     }

@@ -5,6 +5,11 @@ import type { StreamWatch } from './stream-access.ts'
 /** Number of events buffered per stream, for clients that reconnect. */
 const MAX_BUFFERED_EVENTS = 64
 const MAX_BUFFERED_CHARACTERS = 64 * 1_024
+/**
+ * Has clients wait for 5 s before they reconnect (HTML, "Server-sent events"). Some give up after two attempts, and a
+ * restart of Patchbay takes longer than the two seconds that these would take otherwise.
+ */
+export const RETRY = 'retry: 5000\n'
 /** Time within which a disconnected client can resume its stream. */
 const RESUME_WITHIN_MS = 5 * 60 * 1_000
 
@@ -73,7 +78,7 @@ export const createResumableStream = (number: number, kind: 'notices' | 'respons
      * Formats an event that has only an id, so that the client can resume even before the first message (2025-11-25,
      * transports).
      */
-    prime: (after: number): string => `id: ${idOf(after)}\ndata: \n\n`,
+    prime: (after: number): string => `id: ${idOf(after)}\n${RETRY}data: \n\n`,
   }
 }
 export type ResumableStream = ReturnType<typeof createResumableStream>

@@ -5,7 +5,7 @@ import type { SessionVersion } from '../protocol.ts'
 import type { ServerRequest } from '../server-request.ts'
 import type { Session } from '../sessions/session.ts'
 import { resumeSubscriptions } from '../sessions/session-upstreams.ts'
-import type { ResumableStream } from './resumable-stream.ts'
+import { type ResumableStream, RETRY } from './resumable-stream.ts'
 import { createResumableStreams } from './resumable-streams.ts'
 import type { WatchAccess } from './stream-access.ts'
 
@@ -17,7 +17,7 @@ type ResumePoint = { resumable: ResumableStream; after: number }
 /** Opens the event streams of sessions, for notifications and for slow responses. */
 export const createSessionStreams = (watchAccess: WatchAccess, now: () => number) => {
   const connect = (request: ServerRequest, session: Session, { resumable, after }: ResumePoint): void => {
-    const first = session.version >= PRIMING_VERSION ? resumable.prime(after) : ''
+    const first = session.version >= PRIMING_VERSION ? resumable.prime(after) : `${RETRY}\n`
     const stream = request.mounted.openStream(request.http, first, () => {
       resumable.detach(stream, now())
       session.streams?.forgetBroken()
@@ -31,7 +31,8 @@ export const createSessionStreams = (watchAccess: WatchAccess, now: () => number
     session.streams ??= createResumableStreams(now)
     const resumable = session.streams.open('response', request.mounted, onCutOff)
     connect(request, session, { resumable, after: 0 })
-    return { send: resumable.send, end: resumable.finish, isResumable: true }
+    // The server sends comments on all streams of its sessions.
+    return { send: resumable.send, beat: () => {}, end: resumable.finish, isResumable: true }
   }
 
   /** Opens a notification stream for a session, or resumes a disconnected stream. */
