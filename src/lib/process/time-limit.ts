@@ -19,7 +19,7 @@ const runs = (timeoutMs: number, work: () => void): boolean => {
   }
 }
 
-/** Maximum attempts. On a busy machine, each attempt gets only part of the CPU time. */
+/** Maximum attempts. On a busy machine, each gets only part of the CPU time, so each may take twice as long. */
 const MAX_TRIES = 5
 
 /** CPU time of this thread, in milliseconds. Node 22 counts only that of all threads. */
@@ -29,16 +29,16 @@ const cpuMs = (): number => {
 }
 
 /**
- * Runs `work` for at most `timeoutMs` and returns whether it finished. Tries again if the machine was busy with
- * something else. Before it does, `reset` runs without a limit, because an interrupted attempt may have left its state
- * half changed. Each call costs 0.1 ms, because only a script of node:vm can be interrupted.
+ * Runs `work` for at most `timeoutMs` and returns whether it finished. Tries again, for longer, if the machine was busy
+ * with something else. Before it does, `reset` runs without a limit, because an interrupted attempt may have left its
+ * state half changed. Each call costs 0.1 ms, because only a script of node:vm can be interrupted.
  */
 export const isDoneWithin = (timeoutMs: number, work: () => void, reset?: () => void): boolean => {
   let usedMs = 0
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     if (tries > 0) reset?.()
     const before = cpuMs()
-    if (runs(timeoutMs, work)) return true
+    if (runs(timeoutMs * 2 ** tries, work)) return true
     usedMs += cpuMs() - before
     if (usedMs >= timeoutMs / 2) return false
   }
