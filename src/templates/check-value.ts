@@ -158,12 +158,14 @@ const createMatch = (source: string): ((text: string) => boolean | undefined) =>
   return text => {
     if (text.length * pattern.programSize() <= FREE_PATTERN_STEPS) return pattern.test(text)
     let found: boolean | undefined
-    const isDone = isDoneWithin(MAX_MATCH_MS, isRetry => {
-      if (isRetry) pattern = RE2JS.compile(source)
+    const match = (): void => {
       found = pattern.test(text)
-    })
+    }
     // Interrupting a matcher may leave its tables half-updated.
-    if (!isDone) pattern = RE2JS.compile(source)
+    const reset = (): void => {
+      pattern = RE2JS.compile(source)
+    }
+    if (!isDoneWithin(MAX_MATCH_MS, match, reset)) reset()
     return found
   }
 }

@@ -123,7 +123,7 @@ it('a schema of over ten million subschemas cannot be saved, but tools that have
   const { id: instanceId } = await builder.create(`/servers/${serverId}/instances`, { toolId: id, name: 'tool' })
 
   const client = await connect(url)
-  expect((await client.callTool({ name: 'tool', arguments: LIST })).isError).not.toBe(true)
+  expect(JSON.stringify(await client.callTool({ name: 'tool', arguments: LIST }))).not.toContain('isError":true')
   const called = await builder.expectOk('POST', `/instances/${instanceId}/call`, { arguments: LIST })
   expect(JSON.stringify(called.body)).not.toContain('isError":true')
   await builder.expectOk('PATCH', `/tools/${id}`, { name: 'renamed', inputSchema: accepting })

@@ -45,15 +45,16 @@ const mismatchOf = ({ errors }: ValidateFunction): Mismatch => {
 export const checkWithin = (validate: ValidateFunction, schema: JsonObject, value: JsonValue): SchemaCheckOutcome => {
   let used = validate
   let isMatch = false
+  const check = (): void => {
+    isMatch = used(value) === true
+  }
+  // An interrupted validator may have left its caches half updated.
+  const compileAgain = (): void => {
+    const again = compileSchema(schema)
+    if (again.ok) used = again.value
+  }
   try {
-    const isDone = isDoneWithin(CHECK_MS, isRetry => {
-      if (isRetry) {
-        // An interrupted validator may have left its caches half updated.
-        const again = compileSchema(schema)
-        if (again.ok) used = again.value
-      }
-      isMatch = used(value) === true
-    })
+    const isDone = isDoneWithin(CHECK_MS, check, compileAgain)
     if (!isDone) return { kind: 'slow' }
   } catch (error) {
     if (error instanceof RangeError) return { kind: 'deep' }
