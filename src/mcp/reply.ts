@@ -2,7 +2,7 @@ import { CUT_OFF } from '../lib/http/drain.ts'
 import type { RunningCall } from './call.ts'
 import type { PostChannel } from './client-channel.ts'
 import { type HttpExchange, type ReportFault, writeAccepted, writeResponse } from './http-exchange.ts'
-import { keepAlive } from './keep-alive.ts'
+import type { KeepAlive } from './keep-alive.ts'
 import type { RequestMessage } from './message.ts'
 import { CUT_BY_SHUTDOWN, errorResponse, type RpcResponse, responseText } from './rpc-response.ts'
 import { startProgress } from './sessions/progress.ts'
@@ -31,13 +31,15 @@ export type BatchReply = {
  */
 export type Reply = RpcResponse | PendingReply | BatchReply | 'accepted' | 'streaming'
 
+type Writing = { keepAlive: KeepAlive; report: ReportFault }
+
 /** Writes the reply to a POST. */
-export const writeReply = (http: HttpExchange, reply: Reply, report: ReportFault): void => {
+export const writeReply = (http: HttpExchange, reply: Reply, writing: Writing): void => {
   if (reply === 'streaming') return
   if (reply === 'accepted') writeAccepted(http)
   else if ('status' in reply) writeResponse(http, reply)
-  else if ('call' in reply) writePending(http, reply, report)
-  else writeBatch(http, reply, report)
+  else if ('call' in reply) writePending(http, reply, writing)
+  else writeBatch(http, reply, writing)
 }
 
 /**
@@ -51,7 +53,7 @@ export const writeReply = (http: HttpExchange, reply: Reply, report: ReportFault
 const writePending = (
   http: HttpExchange,
   { request, call, channel, response }: PendingReply,
-  report: ReportFault,
+  { keepAlive, report }: Writing,
 ): void => {
   const { raw } = http
   // A call with a link reports its own progress.
@@ -95,7 +97,7 @@ const writePending = (
 const writeBatch = (
   http: HttpExchange,
   { responses, cutOff, cancel, release }: BatchReply,
-  report: ReportFault,
+  { keepAlive, report }: Writing,
 ): void => {
   const { raw } = http
   const stopKeepAlive = keepAlive(http)

@@ -98,7 +98,10 @@ describe('a call that takes longer than 15 seconds', () => {
     result.resolve(text('done'))
     const received = await response
     expect(received.text).toMatch(/^ \[/)
-    expect(received.json()).toMatchObject([{ id: 1, ...DONE }, { id: 2, ...DONE }])
+    expect(received.json()).toMatchObject([
+      { id: 1, ...DONE },
+      { id: 2, ...DONE },
+    ])
   })
 })
 
@@ -114,5 +117,6 @@ it('a call that ends earlier sends its JSON at once, and nothing afterwards', as
     'content-length': String(Buffer.byteLength(json)),
   })
   expect(JSON.parse(json)).toMatchObject(DONE)
+  vi.advanceTimersByTime(INTERVAL_MS)
   expect(vi.getTimerCount()).toBe(timers)
 })

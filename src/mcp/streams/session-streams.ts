@@ -5,7 +5,7 @@ import type { SessionVersion } from '../protocol.ts'
 import type { ServerRequest } from '../server-request.ts'
 import type { Session } from '../sessions/session.ts'
 import { resumeSubscriptions } from '../sessions/session-upstreams.ts'
-import { type ResumableStream, RETRY } from './resumable-stream.ts'
+import { RETRY, type ResumableStream } from './resumable-stream.ts'
 import { createResumableStreams } from './resumable-streams.ts'
 import type { WatchAccess } from './stream-access.ts'
 
