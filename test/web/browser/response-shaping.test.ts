@@ -2,9 +2,8 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { signUp } from '../../support/api-client.ts'
 import { answerJson, type FakeApi, startFakeApi } from '../../support/fake-api.ts'
-import { startWithJobTime } from '../../support/jobs.ts'
 import { openPage } from '../../support/open-page.ts'
-import { during, startWorld } from '../../support/world.ts'
+import { runPatchbay } from '../../support/world.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
@@ -17,7 +16,7 @@ const ORDERS = Array.from({ length: 60 }, (_, index) => ({
   _links: { self: { href: `https://api.example.com/orders/${7_000 + index}` } },
 }))
 
-const patchbay = during(() => startWithJobTime('shape-result', 2_000, () => startWorld({ isOwn: true })))
+const patchbay = runPatchbay()
 let fake: FakeApi
 beforeAll(async () => {
   fake = await startFakeApi((_request, response) => answerJson(response, { orders: ORDERS, total: 60 }))
