@@ -15,7 +15,6 @@ import { isInitialize, type SessionPosts } from './sessions/session-posts.ts'
 import { checkAccept, checkVersion, findSession } from './sessions/session-requirements.ts'
 import type { Sessions } from './sessions/sessions.ts'
 import type { StatelessCalls } from './stateless/stateless-calls.ts'
-import { createKeepAlive } from './keep-alive.ts'
 import type { Listen } from './streams/listen.ts'
 
 export type PostOptions = {
@@ -54,8 +53,6 @@ export type PostOptions = {
  */
 export const createPost = (options: PostOptions) => {
   const { admit, limits, challenges, sessions, sessionPosts, statelessCalls, listen, report } = options
-
-  const writing = { keepAlive: createKeepAlive(), report }
 
   const checkScopes = ({ http, mounted, caller }: ServerRequest, classified: Classified): Refusal | undefined => {
     const messages = classified.era === 'session-batch' ? classified.messages : [classified.message]
@@ -117,7 +114,7 @@ export const createPost = (options: PostOptions) => {
       isLate = true
     })
     const handleBody = (bytes: Buffer): void => {
-      const reply = (request: ServerRequest): void => writeReply(http, respond(request, bytes), writing)
+      const reply = (request: ServerRequest): void => writeReply(http, respond(request, bytes), report)
       if (isLate) admit(http, reply)
       else reply({ http, ...admitted })
     }

@@ -1,8 +1,8 @@
 import { CUT_OFF } from '../lib/http/drain.ts'
+import { SLOW } from '../lib/http/slow-responses.ts'
 import type { RunningCall } from './call.ts'
 import type { PostChannel } from './client-channel.ts'
-import { type HttpExchange, type ReportFault, writeAccepted, writeResponse } from './http-exchange.ts'
-import type { KeepAlive } from './keep-alive.ts'
+import { type HttpExchange, type ReportFault, writeAccepted, writeResponse, writeWhiteSpace } from './http-exchange.ts'
 import type { RequestMessage } from './message.ts'
 import { CUT_BY_SHUTDOWN, errorResponse, type RpcResponse, responseText } from './rpc-response.ts'
 import { startProgress } from './sessions/progress.ts'
@@ -31,20 +31,18 @@ export type BatchReply = {
  */
 export type Reply = RpcResponse | PendingReply | BatchReply | 'accepted' | 'streaming'
 
-type Writing = { keepAlive: KeepAlive; report: ReportFault }
-
 /** Writes the reply to a POST. */
-export const writeReply = (http: HttpExchange, reply: Reply, writing: Writing): void => {
+export const writeReply = (http: HttpExchange, reply: Reply, report: ReportFault): void => {
   if (reply === 'streaming') return
   if (reply === 'accepted') writeAccepted(http)
   else if ('status' in reply) writeResponse(http, reply)
-  else if ('call' in reply) writePending(http, reply, writing)
-  else writeBatch(http, reply, writing)
+  else if ('call' in reply) writePending(http, reply, report)
+  else writeBatch(http, reply, report)
 }
 
 /**
- * Writes the response of a call as JSON, or as an event stream if messages precede it, such as the progress of a slow
- * call or messages from an upstream.
+ * Writes the response of a call as JSON, or as an event stream if messages or comments precede it, such as the progress
+ * of a slow call or messages from an upstream.
  *
  * A disconnect cancels the call, as the stateless era requires (basic/transports, "Cancellation"). In the session era,
  * a disconnect must not count as a cancellation, so a streamed response continues, because the client can resume it. A
@@ -53,15 +51,13 @@ export const writeReply = (http: HttpExchange, reply: Reply, writing: Writing): 
 const writePending = (
   http: HttpExchange,
   { request, call, channel, response }: PendingReply,
-  { keepAlive, report }: Writing,
+  report: ReportFault,
 ): void => {
   const { raw } = http
   // A call with a link reports its own progress.
   const stopProgress = channel.isOpen && call.link === undefined ? startProgress(request, channel.send) : undefined
-  const stopKeepAlive = keepAlive(http, channel)
   raw.on('close', () => {
     call.releases.end()
-    stopKeepAlive()
     if (raw.writableFinished || channel.stream?.isResumable === true) return
     channel.close()
     call.signal.abort()
@@ -73,7 +69,6 @@ const writePending = (
     isDelivered = true
     channel.close()
     stopProgress?.()
-    stopKeepAlive()
     const { stream } = channel
     if (stream !== undefined) stream.end(call.signal.aborted ? undefined : responseText(done))
     else if (raw.destroyed) return
@@ -85,6 +80,12 @@ const writePending = (
     call.signal.abort()
   }
   raw.once(CUT_OFF, channel.onCutOff)
+  // Many proxies cut a connection on which nothing is sent for 30 or 60 seconds.
+  raw.on(SLOW, () => {
+    if (isDelivered) return
+    if (channel.isOpen) channel.beat()
+    else writeWhiteSpace(http)
+  })
   response
     .then(deliver)
     .catch(error => report(error, 'could not send the response to an MCP request'))
@@ -97,23 +98,23 @@ const writePending = (
 const writeBatch = (
   http: HttpExchange,
   { responses, cutOff, cancel, release }: BatchReply,
-  { keepAlive, report }: Writing,
+  report: ReportFault,
 ): void => {
   const { raw } = http
-  const stopKeepAlive = keepAlive(http)
   raw.on('close', () => {
     release()
-    stopKeepAlive()
     if (!raw.writableFinished) cancel()
   })
   let isDelivered = false
   const deliver = (done: RpcResponse | undefined): void => {
-    stopKeepAlive()
     if (raw.destroyed || isDelivered) return
     isDelivered = true
     if (done === undefined) writeAccepted(http)
     else writeResponse(http, done)
   }
+  raw.on(SLOW, () => {
+    if (!isDelivered) writeWhiteSpace(http)
+  })
   raw.once(CUT_OFF, () => {
     deliver(cutOff())
     cancel()

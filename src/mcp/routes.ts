@@ -1,5 +1,6 @@
 import type { FastifyError, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { createOriginPolicy } from '../lib/http/origins.ts'
+import { watchSlowResponses } from '../lib/http/slow-responses.ts'
 import { isWebSocketUpgrade } from '../lib/http/websocket-upgrade.ts'
 import { listenForUpgrades, type Upgrade } from '../passthrough/proxy/upgrades.ts'
 import type { CompiledPassthrough } from '../runtime/call/compiled-passthrough.ts'
@@ -81,6 +82,8 @@ export const mcpRoutes =
       maxPerServer: limits.maxSessionsPerServer,
     })
     app.addHook('onClose', async () => sessions.close())
+    const stopWatching = watchSlowResponses(app.server)
+    app.addHook('onClose', async () => stopWatching())
 
     const { maxSessionsPerServer } = limits
     const isStopping = (): boolean => registry.isClosing

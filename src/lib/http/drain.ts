@@ -1,5 +1,6 @@
-import type { Server, ServerResponse } from 'node:http'
+import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
+import { findResponse, trackConnections } from './connections.ts'
 
 /** How often a shutdown closes connections that have become idle. */
 const SWEEP_MS = 100
@@ -8,15 +9,6 @@ const SWEEP_MS = 100
 export const CUT_OFF = 'patchbayCutOff'
 /** Time allowed for sending these errors. */
 const LAST_WORDS_MS = 500
-
-const isResponse = (value: unknown): value is Pick<ServerResponse, 'headersSent' | 'setHeader' | 'emit'> =>
-  typeof value === 'object' && value !== null && 'headersSent' in value && 'setHeader' in value && 'emit' in value
-
-/** Returns the socket's current response, if there is one, from an internal property of Node. */
-export const findResponse = (socket: Socket) => {
-  const response: unknown = Reflect.get(socket, '_httpMessage')
-  return isResponse(response) ? response : undefined
-}
 
 /** Tells the client that the connection accepts no further requests, unless the response has already started. */
 const announceEnd = (socket: Socket): void => {
@@ -30,13 +22,7 @@ const announceEnd = (socket: Socket): void => {
  * progress and soon closes their connections.
  */
 export const createDrain = (server: Server) => {
-  const sockets = new Set<Socket>()
-  server.on('connection', (socket: Socket) => {
-    // If nothing handles an upgrade, Node emits the event again for the same socket.
-    if (sockets.has(socket)) return
-    sockets.add(socket)
-    socket.once('close', () => sockets.delete(socket))
-  })
+  const sockets = trackConnections(server)
   const sweep = (): void => {
     server.closeIdleConnections()
     // Node does not consider a connection idle if it has sent nothing, and browsers open spare connections.

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { findResponse } from './drain.ts'
+import { findResponse } from './connections.ts'
 import { PROBLEM_MEDIA_TYPE, type Problem } from './problem.ts'
 
 /** Maximum total size of a request's headers. */
