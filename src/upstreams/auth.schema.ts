@@ -57,7 +57,7 @@ export const authView = z.discriminatedUnion('type', [
     per: z.enum(['server', 'caller']),
     clientId: orNull(z.string()),
     clientSecretSetAt: orNull(timeSchema).describe(
-      'when the client secret was entered; null if there is none, or if it must be entered again because the MCP server moved to another origin (see `warnings`)',
+      'when the client secret was entered; null if it is not set, or must be entered again because the MCP server moved to another origin (see `warnings`)',
     ),
     scopes: orNull(z.array(z.string())),
     connection: orNull(

@@ -9,18 +9,22 @@ import { AppError, type FieldError } from '../lib/kernel/errors.ts'
 import { hasToolAnswers, withTool } from './catalogue/tool-answers.ts'
 import { type AuthInput, toSecretChange } from './config/auth-input.ts'
 import { applyChange, checkInput } from './config/config-input.ts'
-import { listWarnings } from './config/plain-http.ts'
-import { compileConfig, findOriginOf, keysOfConfig } from './config/resolve-config.ts'
+import { compileConfig, findOriginOf } from './config/resolve-config.ts'
 import { assertMayRunCommands, startsNewCommand } from './config/stdio-permission.ts'
 import { type GetServerFor, getUpstreamFor } from './get-upstream.ts'
 import { MAX_UPSTREAMS_PER_SERVER } from './limits.ts'
-import type { AccountInfo } from './oauth-client/account.ts'
-import { listSharedAccounts, type StoredAccount, takeAccountsOf } from './oauth-client/accounts.store.ts'
+import { type StoredAccount, takeAccountsOf } from './oauth-client/accounts.store.ts'
 import type { Revocations } from './oauth-client/revocations.ts'
-import type { ConfiguredSecret, UpstreamClients } from './oauth-client/upstream-clients.ts'
+import type { UpstreamClients } from './oauth-client/upstream-clients.ts'
 import { assertPassable } from './passthrough-rules.ts'
 import { isOAuth, type ToolAnswers, type Upstream, type UpstreamAuth, type UpstreamConfig } from './upstream.ts'
 import { auditChangedUpstream, auditUpstream, type NamedServer, whereOf } from './upstream-audit.ts'
+import {
+  createUpstreamReading,
+  createValueLookup,
+  type ListGlobals,
+  type UpstreamWithGlobals,
+} from './upstream-reading.ts'
 import { assertConfig, assertToolAnswers, refuse } from './upstream-refusals.ts'
 import type { UpstreamChange, UpstreamInput } from './upstreams.schema.ts'
 import * as store from './upstreams.store.ts'
@@ -28,11 +32,7 @@ import * as store from './upstreams.store.ts'
 /** The functions that upstreams need from the server module. */
 export type ServersOfUpstreams = {
   getServerFor: GetServerFor<NamedServer & { presentation: string }>
-  /** `value` is undefined for a secret. */
-  listGlobals: (
-    tx: Transaction,
-    serverId: string,
-  ) => Promise<readonly { key: string; isSecret: boolean; value?: string }[]>
+  listGlobals: ListGlobals
   /** Settles where the secrets of a configuration may be sent. Returns an error for each that may not. */
   settleOrigins: (
     tx: Transaction,
@@ -56,31 +56,7 @@ type UpstreamServiceParts = {
 /** Settings for the tool that has this name on the upstream. Without `responseTokens`, the server's limit applies. */
 type ToolAnswersChange = { tool: string; responseTokens: number | undefined; answers: ToolAnswers }
 
-export type UpstreamWithGlobals = {
-  upstream: Upstream
-  /** Globals that the upstream uses but its server does not have. */
-  missingGlobals: readonly string[]
-  /** Warnings about where the upstream's secrets are sent. */
-  warnings: readonly string[]
-  /** When the builder's client secret was entered. Undefined if it must be entered again. */
-  clientSecretSetAt?: Date | undefined
-  /** The account that all callers share. */
-  account?: AccountInfo | undefined
-}
-
 const clientIdOf = (auth: UpstreamAuth | undefined): string | undefined => (isOAuth(auth) ? auth.clientId : undefined)
-
-const createValueLookup = (globals: readonly { key: string; value?: string }[]) => {
-  const values = new Map(globals.map(({ key, value }) => [key, value]))
-  return (key: string): string | undefined => values.get(key)
-}
-
-/** Returns the upstream's origin if its client secret must be entered again for it. */
-const findLostFor = (secret: ConfiguredSecret, origin: string | undefined): string | undefined =>
-  origin !== undefined && secret.mustBeEnteredFor(origin) ? origin : undefined
-
-const enterSecretAgain = (origin: string): string =>
-  `The client secret is not sent, because it may have been entered for another address. If ${origin} is correct, enter it again.`
 
 export const createUpstreamService = ({
   db,
@@ -140,39 +116,7 @@ export const createUpstreamService = ({
     throw new AppError('limit_exceeded', `A server can have at most ${MAX_UPSTREAMS_PER_SERVER} MCP servers attached.`)
   }
 
-  /** Adds globals and accounts to the upstreams of one server. Reads the server's globals only once. */
-  const withGlobals = async (serverId: string, upstreams: readonly Upstream[]): Promise<UpstreamWithGlobals[]> => {
-    const globals = await servers.listGlobals(db, serverId)
-    const isSecretByKey = new Map(globals.map(({ key, isSecret }) => [key, isSecret]))
-    const findValue = createValueLookup(globals)
-    const authorized = upstreams.flatMap(({ id, config }) => (isOAuth(config.auth) ? id : []))
-    const [secrets, accounts] = await Promise.all([
-      clients.listConfigured(db, authorized),
-      listSharedAccounts(db, authorized),
-    ])
-    return upstreams.map(upstream => {
-      const { id, config } = upstream
-      const secret = secrets.get(id)
-      const lostFor = secret && findLostFor(secret, findOriginOf(config, findValue))
-      return {
-        upstream,
-        missingGlobals: keysOfConfig(config).filter(key => !isSecretByKey.has(key)),
-        warnings: [
-          ...listWarnings(config, key => isSecretByKey.get(key) === true),
-          ...(lostFor === undefined ? [] : [enterSecretAgain(lostFor)]),
-        ],
-        clientSecretSetAt: lostFor === undefined ? secret?.enteredAt : undefined,
-        account: accounts.get(id),
-      }
-    })
-  }
-
-  const withOwnGlobals = async (upstream: Upstream): Promise<UpstreamWithGlobals> => ({
-    upstream,
-    missingGlobals: [],
-    warnings: [],
-    ...(await withGlobals(upstream.serverId, [upstream]))[0],
-  })
+  const { withGlobals, withOwnGlobals } = createUpstreamReading({ db, listGlobals: servers.listGlobals, clients })
 
   return {
     createUpstream: async (actor: Actor, serverId: string, input: UpstreamInput): Promise<UpstreamWithGlobals> => {

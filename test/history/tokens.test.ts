@@ -37,7 +37,7 @@ describe.each(databaseKinds)('tokens of calls on $kind', kind => {
   it('are added to the call and to the sums of its tool and day, whenever they arrive', async () => {
     const { recorder, recordMany, listDays, db } = await createWorld()
     const [first, second] = recordMany(2)
-    if (first === undefined || second === undefined) throw new Error('there are no records')
+    if (first === undefined || second === undefined) throw new Error('records are missing')
     recorder.recordTokens({ executionId: first.id, before: 900, sent: 100, otherwise: 900, isEstimated: false })
     await recorder.flush()
     recorder.recordTokens({ executionId: second.id, before: undefined, sent: 30, otherwise: 30, isEstimated: true })
@@ -55,7 +55,7 @@ describe.each(databaseKinds)('tokens of calls on $kind', kind => {
   it('that are still being counted do not keep the recorder from closing', async () => {
     const { recorder, recordMany, workers, log } = await createWorld({ flushIntervalMs: 0 })
     const [record] = recordMany(1)
-    if (record === undefined) throw new Error('there is no record')
+    if (record === undefined) throw new Error('the record is missing')
     recorder.countBeforeWrite(async () => {
       await setImmediate()
       recorder.recordTokens({ executionId: record.id, before: 8, sent: 4, otherwise: 8, isEstimated: true })

@@ -6,7 +6,7 @@ import { type Person, runFakeApi, runPatchbay } from '../support/world.ts'
 
 const SECRET = 'Sk-Live-Zq9xW'
 const PIN = '4711'
-/** What no answer may contain of a secret, in any spelling. */
+/** Matches parts of the secrets in any spelling. No response may contain one. */
 const REVEALED = /live|zq9x|canary|:4711/i
 
 const Shown = z.object({ request: z.object({ url: z.string() }), curl: z.string() })

@@ -180,7 +180,7 @@ describe.each(databasesOfRun)('the live stream of a server on $kind', kind => {
     await stream.closed
   })
 
-  it.concurrent('ends when the viewer is no longer a member', async () => {
+  it.concurrent('ends when the viewer leaves the organization', async () => {
     const world = await makeWorld()
     const { db } = patchbay.services
     const { organizationId } = await db.server.findUniqueOrThrow({ where: { id: world.serverId } })

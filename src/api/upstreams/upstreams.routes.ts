@@ -5,8 +5,9 @@ import { serverParams, uuidParams } from '../../lib/http/schemas.ts'
 import type { UpstreamCatalogues } from '../../upstreams/catalogue/catalogues.ts'
 import type { UpstreamOffers } from '../../upstreams/catalogue/upstream-offers.ts'
 import type { Upstream, UpstreamState } from '../../upstreams/upstream.ts'
+import type { UpstreamWithGlobals } from '../../upstreams/upstream-reading.ts'
 import { CreateUpstream, UpdateUpstream, UpstreamOfferView, UpstreamView } from '../../upstreams/upstreams.schema.ts'
-import type { UpstreamService, UpstreamWithGlobals } from '../../upstreams/upstreams.service.ts'
+import type { UpstreamService } from '../../upstreams/upstreams.service.ts'
 import { toOfferView, toUpstreamView } from './upstreams.view.ts'
 
 const params = uuidParams

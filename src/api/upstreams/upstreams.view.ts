@@ -3,7 +3,7 @@ import { removeHidden } from '../../upstreams/catalogue/hidden-text.ts'
 import type { SkippedItem } from '../../upstreams/catalogue/present-tools.ts'
 import { keysOfConfig } from '../../upstreams/config/resolve-config.ts'
 import type { UpstreamState } from '../../upstreams/upstream.ts'
-import type { UpstreamWithGlobals } from '../../upstreams/upstreams.service.ts'
+import type { UpstreamWithGlobals } from '../../upstreams/upstream-reading.ts'
 
 const namesOf = (items: readonly CatalogueItem[]): string[] => items.map(({ name }) => removeHidden(name))
 

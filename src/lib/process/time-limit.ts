@@ -19,8 +19,8 @@ const runs = (timeoutMs: number, work: () => void): boolean => {
   }
 }
 
-/** Maximum attempts. On a busy machine, each gets only part of the CPU time, so each may take twice as long. */
-const MAX_TRIES = 5
+/** Maximum attempts. On a busy machine, each gets only part of the CPU time, so each may take twice as long as the last. */
+const MAX_TRIES = 3
 
 /** CPU time of this thread, in milliseconds. Node 22 counts only that of all threads. */
 const cpuMs = (): number => {
@@ -30,8 +30,8 @@ const cpuMs = (): number => {
 
 /**
  * Runs `work` for at most `timeoutMs` and returns whether it finished. Tries again, for longer, if the machine was busy
- * with something else. Before it does, `reset` runs without a limit, because an interrupted attempt may have left its
- * state half changed. Each call costs 0.1 ms, because only a script of node:vm can be interrupted.
+ * with something else. `reset` runs before each further attempt, without a limit, because an interrupted attempt may
+ * have left its state half changed. Each call costs 0.1 ms, because only a script of node:vm can be interrupted.
  */
 export const isDoneWithin = (timeoutMs: number, work: () => void, reset?: () => void): boolean => {
   let usedMs = 0

@@ -6,8 +6,8 @@ import type { StreamWatch } from './stream-access.ts'
 const MAX_BUFFERED_EVENTS = 64
 const MAX_BUFFERED_CHARACTERS = 64 * 1_024
 /**
- * Has clients wait for 5 s before they reconnect (HTML, "Server-sent events"). Some give up after two attempts, and a
- * restart of Patchbay takes longer than the two seconds that these would take otherwise.
+ * Makes clients wait 5 s before they reconnect (HTML, "Server-sent events"). Some give up after two attempts, by default
+ * within 2.5 s, and a restart of Patchbay can take longer.
  */
 export const RETRY = 'retry: 5000\n'
 /** Time within which a disconnected client can resume its stream. */

@@ -85,9 +85,9 @@ export const base64Cores = (text: string): string[] =>
     return core.length < MIN_BASE64_CHARACTERS ? [] : [core, core.replaceAll('+', '-').replaceAll('/', '_')]
   })
 
-/** Most secrets are no JSON. They need not be parsed. */
+/** Most secrets are not JSON and need not be parsed. */
 const JSON_START = /^\s*[[{"\d-]/
-/** Numbers that are rendered as a text with other meanings, too, which must not be masked wherever it occurs. */
+/** Rendered forms that are too common in other text to mask. */
 const COMMON: ReadonlySet<string> = new Set(['0', 'null'])
 
 /** Returns JSON, and so also a number, as a parameter of such a type renders it. */

@@ -20,8 +20,8 @@ export const NOT_A_URL =
 
 /**
  * Returns why a binding must not contain a secret, or undefined if it may. A builder who chooses the text around a secret
- * could ask about the secret with it: `0.{{pin}}e3` shows it as another number, and `[{{pin}}` is JSON or not. A URL that
- * also contains globals that are not secret is checked only once their values are known, by `fillUrl`.
+ * could learn about the secret: `0.{{pin}}e3` turns it into another number, and `[{{pin}}` may be valid JSON or not. A URL
+ * that also contains globals that are not secret is checked only once their values are known, by `fillUrl`.
  */
 export const refuseMixedSecret = (
   { parameter: { name, type, places } }: CheckedParameter,
@@ -52,9 +52,9 @@ const COVER = /q[0-9a-f]{24}q/g
 const OPEN_ESCAPE = /%[0-9a-f]?q[0-9a-f]{24}q/i
 
 /**
- * Fills a fixed URL so that a secret changes nothing else of it, and is not changed itself: it is a whole label of the
- * host, or several, or it is percent-encoded. Returns undefined if this is not possible. The text around a secret is
- * parsed without it, so that nothing about the secret can be concluded from what is accepted.
+ * Fills a fixed URL with its globals. A secret must be one or more whole labels of the host, or be in the path or query,
+ * where it is percent-encoded. So it neither changes the rest of the URL nor is changed itself. Returns undefined for any
+ * other URL. The text around a secret is parsed without it, so that what is accepted reveals nothing about the secret.
  */
 export const fillUrl = (
   text: JsonValue,

@@ -55,7 +55,7 @@ const decidedOrigin = (
   }
   const base = deciding.find(isBase)
   if (base !== undefined) {
-    // Only the origin of a secret that is the whole base URL is not secret.
+    // The origin of a secret may be shown only if the secret is the whole base URL.
     const value = resolveConstant(base, bindings, isOwnBase(base, bindings) ? findGlobal : covered)
     return value.ok && typeof value.value === 'string' ? originOf(value.value) : undefined
   }

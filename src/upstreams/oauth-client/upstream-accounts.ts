@@ -81,7 +81,7 @@ export const createUpstreamAccounts = ({
     throw error instanceof AppError && error.code === 'not_found' ? noUpstream() : error
   }
 
-  /** Throws `conflict` if the upstream is no longer at this address, or its configuration can no longer be used. */
+  /** Throws `conflict` if the upstream's URL has changed, or its configuration is now invalid. */
   const assertSameAddress = async (upstreamId: string, url: string): Promise<void> => {
     if (targetOf(await resolve(upstreamId)).url !== url) throw addressChanged()
   }

@@ -65,6 +65,10 @@ export const createUpstreamClients = ({ db, sealing, baseUrl }: UpstreamClientsP
   }
   type OpenClient = ReturnType<typeof open>
 
+  /** Whether the secret has not been sent anywhere yet, and was entered for another origin. */
+  const isForOtherOrigin = ({ shownTo, enteredFor }: OpenClient, origin: string): boolean =>
+    shownTo === undefined && enteredFor !== origin
+
   const read = async (tx: Transaction, upstreamId: string): Promise<OpenClient | undefined> => {
     const stored = await store.findClient(tx, upstreamId)
     return stored && open(upstreamId, stored)
@@ -74,10 +78,10 @@ export const createUpstreamClients = ({ db, sealing, baseUrl }: UpstreamClientsP
    * Returns why the client's secret must not be sent to this authorization server. Until it has been sent to one, it
    * goes only to those that the upstream names at the address that it was entered for.
    */
-  const findRefusal = ({ issuer, shownTo, enteredFor }: OpenClient, to: Destination): AppError | undefined => {
-    const only = issuer ?? shownTo
+  const findRefusal = (client: OpenClient, to: Destination): AppError | undefined => {
+    const only = client.issuer ?? client.shownTo
     if (only !== undefined) return only === to.issuer ? undefined : wrongServer(only, to.issuer)
-    return enteredFor === new URL(to.url).origin ? undefined : notEnteredFor(to.url)
+    return isForOtherOrigin(client, new URL(to.url).origin) ? notEnteredFor(to.url) : undefined
   }
 
   /** Returns the client that the builder entered. Throws `conflict` if its secret must not be sent there. */
@@ -177,9 +181,9 @@ export const createUpstreamClients = ({ db, sealing, baseUrl }: UpstreamClientsP
       const stored = await store.listConfiguredClients(tx, upstreamIds)
       const secrets = new Map<string, ConfiguredSecret>()
       for (const [id, client] of stored) {
-        const { shownTo, enteredFor, updatedAt } = open(id, client)
-        const mustBeEnteredFor = (origin: string): boolean => shownTo === undefined && enteredFor !== origin
-        secrets.set(id, { enteredAt: updatedAt, mustBeEnteredFor })
+        const opened = open(id, client)
+        const mustBeEnteredFor = (origin: string): boolean => isForOtherOrigin(opened, origin)
+        secrets.set(id, { enteredAt: opened.updatedAt, mustBeEnteredFor })
       }
       return secrets
     },

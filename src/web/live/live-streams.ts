@@ -92,7 +92,7 @@ export const createLiveStreams = ({ bus, onChanged }: LiveStreamsParts) => {
       const entry = { ...viewer, stream }
       if (entries.size === 0) startTimers()
       entries.add(entry)
-      // Access may have ended since it was checked, before the stream was here to be closed.
+      // Access may have ended after it was checked, but before the stream was added.
       void check(entry)
       return () => {
         entries.delete(entry)

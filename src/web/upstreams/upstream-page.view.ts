@@ -13,7 +13,7 @@ import {
   type UpstreamState,
   type UpstreamTransport,
 } from '../../upstreams/upstream.ts'
-import type { UpstreamWithGlobals } from '../../upstreams/upstreams.service.ts'
+import type { UpstreamWithGlobals } from '../../upstreams/upstream-reading.ts'
 import { upstreamPath } from '../frame/server-frame.ts'
 import { toAuthText } from './auth-form.ts'
 import { typedOf } from './upstream-form.ts'
