@@ -34,7 +34,7 @@ const findLostFor = (secret: ConfiguredSecret, origin: string | undefined): stri
   origin !== undefined && secret.mustBeEnteredFor(origin) ? origin : undefined
 
 const enterSecretAgain = (origin: string): string =>
-  `The client secret is not sent, because it may have been entered for another address. If ${origin} is correct, enter it again.`
+  `The client secret is not sent, because it may have been entered for another address. If ${origin} is correct, enter the secret again.`
 
 /** Creates the functions that add the state of globals, client secrets and accounts to upstreams. */
 export const createUpstreamReading = ({

@@ -136,7 +136,7 @@ describe('a client secret that has not been sent anywhere yet', () => {
     const { auth, warnings } = schema.parse(body)
     return { isSet: auth.clientSecretSetAt !== null, warnings }
   }
-  const SAYS = () => `If ${other.origin} is correct, enter it again.`
+  const SAYS = () => `If ${other.origin} is correct, enter the secret again.`
   const sentTo = ({ exchanges }: typeof fake) =>
     exchanges.map(({ form, authorization = '' }) => {
       const basic = Buffer.from(authorization.slice('Basic '.length), 'base64').toString()
