@@ -1,7 +1,18 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { once } from 'node:events'
+import { connect, createServer } from 'node:net'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { JsonObject } from '../../src/lib/kernel/json.ts'
 import { makeServer, makeTool, startTestApp, type TestApp, text } from './support.ts'
-import { beginSession, openStream, POST_HEADERS, post, replyOf, statelessRequest, type WireStream } from './wire.ts'
+import {
+  beginSession,
+  openStream,
+  POST_HEADERS,
+  portOf,
+  post,
+  replyOf,
+  statelessRequest,
+  type WireStream,
+} from './wire.ts'
 
 const INTERVAL_MS = 15_000
 const BEAT = { comment: 'keep-alive' }
@@ -42,6 +53,31 @@ const untilSlow = async (): Promise<void> => {
   vi.advanceTimersByTime(INTERVAL_MS + 1_000)
 }
 const dataOf = async (stream: WireStream): Promise<unknown> => JSON.parse((await stream.next())?.data ?? 'null')
+
+const SILENT_SECONDS = 20
+
+/** Starts a proxy that cuts a connection on which nothing arrives from the server for 20 seconds of the fake clock. */
+const startCuttingProxy = async (target: number): Promise<number> => {
+  const proxy = createServer(client => {
+    const server = connect(target, '127.0.0.1')
+    let silent = 0
+    const timer = setInterval(() => {
+      silent += 1
+      if (silent < SILENT_SECONDS) return
+      client.destroy()
+      server.destroy()
+    }, 1_000)
+    server.on('data', () => {
+      silent = 0
+    })
+    server.on('error', () => client.destroy()).on('close', () => clearInterval(timer))
+    client.on('error', () => server.destroy())
+    client.pipe(server).pipe(client)
+  }).listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  onTestFinished(() => void proxy.close())
+  return portOf(proxy)
+}
 
 describe('a call that takes longer than 15 seconds', () => {
   const openCall = (own: Record<string, string>, message: JsonObject): Promise<WireStream> =>
@@ -117,4 +153,19 @@ it('a call that ends earlier sends its JSON at once, and nothing afterwards', as
     'content-length': String(Buffer.byteLength(json)),
   })
   expect(JSON.parse(json)).toMatchObject(DONE)
+})
+
+it('a proxy that cuts connections after 20 seconds of silence cuts no call', async () => {
+  const port = await startCuttingProxy(app.port)
+  const message = { path: `/s/${server.id}`, headers: { ...POST_HEADERS, ...headers }, body }
+  const opening = openStream({ port }, { method: 'POST', ...message })
+  await untilSlow()
+  const stream = await opening
+  for (let beat = 0; beat < 6; beat++) {
+    expect(await stream.next()).toEqual(BEAT)
+    vi.advanceTimersByTime(INTERVAL_MS)
+  }
+  result.resolve(text('done'))
+  expect(await stream.next()).toEqual(BEAT)
+  expect(await dataOf(stream)).toMatchObject(DONE)
 })
