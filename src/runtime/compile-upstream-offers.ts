@@ -4,11 +4,7 @@ import { MaskingError } from '../results/mask/masking.ts'
 import type { UpstreamSource } from '../upstreams/catalogue/present-tools.ts'
 import type { CallLink } from '../upstreams/connection/call-link.ts'
 import { explainUpstreamFault, requestUpstream } from '../upstreams/connection/call-upstream-tool.ts'
-import {
-  findErrorResponse,
-  isResourceNotFound,
-  RESOURCE_NOT_FOUND,
-} from '../upstreams/connection/error-responses.ts'
+import { findErrorResponse, isResourceNotFound, RESOURCE_NOT_FOUND } from '../upstreams/connection/error-responses.ts'
 import type { UpstreamState } from '../upstreams/upstream.ts'
 import type { CompiledOffers } from './call/compiled-server.ts'
 import type { CallContext } from './call/compiled-tool.ts'

@@ -83,9 +83,7 @@ describe.each(SOME_PAIRS)('an upstream ($line) that asks the client ($kind) duri
     const client = await connect(kind, servers[line])
     const outcome = await client.callTool('talks_ask').catch((error: unknown) => error)
     const text = expect.stringMatching(/Client does not support|Method not found/)
-    expect(outcome).toMatchObject(
-      line === 'talks-new' ? { code: -32021 } : { isError: true, content: [{ text }] },
-    )
+    expect(outcome).toMatchObject(line === 'talks-new' ? { code: -32021 } : { isError: true, content: [{ text }] })
   })
 })
 

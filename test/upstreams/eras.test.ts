@@ -118,11 +118,14 @@ describe('an upstream that supports both eras', () => {
     expect(await eraFor('sdk 1', serverId)).toBe('stateless')
   })
 
-  it.each(['sdk 1', 'sdk 1 over sse', 'sdk 2'] as const)('can send requests to a client with a session (%s)', async kind => {
-    const client = await connect(kind, servers.both.serverId, asked())
-    expect(textOf(await client.callTool('eras_push'))).toBe('{"name":"Ada"}')
-    expect(textOf(await client.callTool('eras_ask'))).toBe('{"name":"Ada"}')
-  })
+  it.each(['sdk 1', 'sdk 1 over sse', 'sdk 2'] as const)(
+    'can send requests to a client with a session (%s)',
+    async kind => {
+      const client = await connect(kind, servers.both.serverId, asked())
+      expect(textOf(await client.callTool('eras_push'))).toBe('{"name":"Ada"}')
+      expect(textOf(await client.callTool('eras_ask'))).toBe('{"name":"Ada"}')
+    },
+  )
 })
 
 describe.each(['stateless', 'sessionless'] as const)('an upstream that cannot send requests (%s)', path => {

@@ -52,7 +52,10 @@ describe('an upstream that responds to the newer protocol version with a server 
   it('shows both errors if the older handshake fails too', async () => {
     const { id, stateOf } = await makeUnfetched('broken')
     const both = expect.stringMatching(/HTTP 502 to server\/discover.*initialize.*Out of order/)
-    expect(await operator.send('POST', `/upstreams/${id}/refresh`)).toMatchObject({ status: 503, body: { detail: both } })
+    expect(await operator.send('POST', `/upstreams/${id}/refresh`)).toMatchObject({
+      status: 503,
+      body: { detail: both },
+    })
     expect(await stateOf()).toMatchObject({ state: { kind: 'failed', why: both } })
     expect(upstreams.timesAsked('broken', 'initialize')).toBeLessThanOrEqual(
       upstreams.timesAsked('broken', 'server/discover'),
@@ -64,7 +67,10 @@ describe('an upstream that does not list its tools', () => {
   it.each(['refusing', 'unready'])('has failed, in its state, in lists and in groups (%s)', async path => {
     const why = expect.stringMatching(/did not list its tools.*(The database is gone|Method not found)/)
     const { id, serverId, stateOf } = await makeUnfetched(path)
-    expect(await operator.send('POST', `/upstreams/${id}/refresh`)).toMatchObject({ status: 503, body: { detail: why } })
+    expect(await operator.send('POST', `/upstreams/${id}/refresh`)).toMatchObject({
+      status: 503,
+      body: { detail: why },
+    })
     expect(await stateOf()).toMatchObject({ state: { kind: 'failed', why } })
     expect(await missingFor('sdk 1', serverId)).toEqual([{ upstream: path, why }])
     const grouped = await makeUnfetched(path, { presentation: 'grouped' })

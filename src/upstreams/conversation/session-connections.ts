@@ -9,13 +9,7 @@ const REFUSAL_MS = 5 * 60_000
 /** Maximum number of upstreams whose refusal is remembered. */
 const MAX_REFUSALS = 10_000
 /** Errors of an upstream that was reached but does not support the session era. Others may be temporary. */
-const REFUSALS: ReadonlySet<UpstreamFault> = new Set([
-  'not_mcp',
-  'protocol',
-  'exited',
-  'not_mcp_output',
-  'no_response',
-])
+const REFUSALS: ReadonlySet<UpstreamFault> = new Set(['not_mcp', 'protocol', 'exited', 'not_mcp_output', 'no_response'])
 
 const isModern = async (shared: UpstreamConnection, signal: AbortSignal): Promise<boolean> =>
   (shared.era() ?? (await shared.get(signal)).getProtocolEra()) === 'modern'

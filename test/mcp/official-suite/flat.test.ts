@@ -12,10 +12,15 @@ const Checks = z.array(
 )
 
 /**
- * Scenarios about how a server uses its own transport, which Patchbay decides by itself: it responds with JSON unless
- * messages precede the response, so there is no stream that a tool could close.
+ * Checks of event streams that the suite makes only if a server responds with one. Patchbay responds with JSON unless
+ * messages precede the response.
  */
-const OWN_TRANSPORT: ReadonlySet<string> = new Set(['server-sse-polling'])
+const STREAM_CHECKS: ReadonlySet<string> = new Set([
+  'server-sse-streams-functional',
+  'server-sse-priming-event',
+  'server-sse-retry-field',
+  'server-sse-disconnect-resume',
+])
 
 /** Reads the results of a run: the checks that passed, and the others with the reason. */
 const readResults = (folder: string) => {
@@ -24,6 +29,7 @@ const readResults = (folder: string) => {
   for (const name of readdirSync(folder)) {
     const scenario = name.replace(/^server-/, '').replace(/-\d{4}-\d{2}-\d{2}T[\d-]+Z$/, '')
     for (const check of Checks.parse(JSON.parse(readFileSync(join(folder, name, 'checks.json'), 'utf8')))) {
+      if (STREAM_CHECKS.has(check.id)) continue
       const key = `${scenario}: ${check.id} ${check.name}`
       if (check.status === 'SUCCESS') passed.push(key)
       else if (check.status !== 'INFO') failed.set(key, `${check.status}: ${check.errorMessage}`)
@@ -42,29 +48,38 @@ const runChecks = async (url: string, revision: string) => {
   }
 }
 
-const isOfOwnTransport = (check: string): boolean => OWN_TRANSPORT.has(check.split(':')[0] ?? '')
-
 describe('the official conformance suite against a flat server with the reference server attached', () => {
   const patchbay = runPatchbay()
-  const direct = during(startReferenceServer)
-  // Another one, because its lists change when the suite runs.
-  const attached = during(startReferenceServer)
+  const direct = during(() => startReferenceServer({ test: 'test_', json: 'json_' }))
+  // Another one, because the lists change when the suite runs. The names of upstreams complete those of its tools.
+  const attached = during(() => startReferenceServer({ test: '', json: '' }))
   const owner = runUser(patchbay)
   const flat = during(async () => {
     const { id } = await owner.create('/servers', { name: 'Flat', access: 'public', maxResponseTokens: 0 })
-    const upstream = { name: 'reference', transport: 'http', url: attached.url, prefix: '' }
-    const { id: upstreamId } = await owner.create(`/servers/${id}/upstreams`, upstream)
-    await owner.expectOk('POST', `/upstreams/${upstreamId}/refresh`)
+    const at = { transport: 'http', url: attached.url }
+    const others = { resources: false, prompts: false }
+    for (const upstream of [
+      { name: 'test', ...at, deny: ['schema_*'] },
+      { name: 'json', ...at, allow: ['schema_*'], features: others },
+    ]) {
+      const { id: upstreamId } = await owner.create(`/servers/${id}/upstreams`, upstream)
+      await owner.expectOk('POST', `/upstreams/${upstreamId}/refresh`)
+    }
     return { url: `${patchbay.origin}/s/${id}` }
   })
 
-  it.each(REVISIONS)('passes for %s whatever passes directly', { timeout: 120_000 }, async revision => {
-    const [expected, actual] = await Promise.all([runChecks(direct.url, revision), runChecks(flat.url, revision)])
-    const required = expected.passed.filter(check => !isOfOwnTransport(check))
-    const lost = required.filter(check => !actual.passed.includes(check))
-    expect(lost.map(check => `${check}: ${actual.failed.get(check) ?? 'not run'}`)).toEqual([])
-    // Some checks run several times under one name.
-    expect(actual.passed.length).toBeGreaterThanOrEqual(required.length)
-    expect(required.length).toBeGreaterThan(70)
+  it.concurrent.each(REVISIONS)('passes for %s whatever passes directly', { timeout: 120_000 }, async revision => {
+    const expected = runChecks(direct.url, revision)
+    const compare = async (): Promise<readonly string[]> => {
+      const [{ passed }, actual] = await Promise.all([expected, runChecks(flat.url, revision)])
+      expect(passed.length).toBeGreaterThan(70)
+      const lost = passed.filter(check => !actual.passed.includes(check))
+      // Some checks run several times under one name.
+      if (lost.length === 0) expect(actual.passed.length).toBeGreaterThanOrEqual(passed.length)
+      return lost.map(check => `${check}: ${actual.failed.get(check) ?? 'not run'}`)
+    }
+    const lost = await compare()
+    // The suite waits for a changed list for only 1.5 s, which a busy machine may exceed once.
+    expect(lost.length === 0 ? lost : await compare()).toEqual([])
   })
 })

@@ -46,8 +46,9 @@ const CAPABILITIES = {
  * Serves everything that the official suite asks for with the official SDK, in both eras, as its documentation
  * recommends: the handler of the stateless era, and a transport for each session.
  */
-export const startReferenceServer = async () => {
+export const startReferenceServer = async (names: ReferenceState['names']) => {
   const state: ReferenceState = {
+    names,
     added: { tools: 0, prompts: 0 },
     onToolsChanged: () => stateless.notify.toolsChanged(),
     onPromptsChanged: () => stateless.notify.promptsChanged(),

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import {
   acceptedContent,
-  CLIENT_CAPABILITIES_META_KEY,
   type CallToolResult,
+  CLIENT_CAPABILITIES_META_KEY,
   createRequestStateCodec,
   fromJsonSchema,
   type InputRequests,
@@ -17,6 +17,8 @@ import { NEWEST_SCHEMA, PNG, WAV } from './fixture.ts'
 
 /** What the tools of all sessions and requests share. */
 export type ReferenceState = {
+  /** The beginnings of the names that the suite calls. Empty if Patchbay adds them as the prefix of an upstream. */
+  names: { test: 'test_' | ''; json: 'json_' | '' }
   /** How many tools and prompts the suite has added. */
   added: { tools: number; prompts: number }
   onToolsChanged: () => void
@@ -35,11 +37,11 @@ const embedded = (uri: string) => ({
 
 /** Tools that only return content, by name. */
 const CONTENTS: Readonly<Record<string, CallToolResult['content']>> = {
-  test_simple_text: [{ type: 'text', text: 'This is a simple text response for testing.' }],
-  test_image_content: [image],
-  test_audio_content: [{ type: 'audio', data: WAV.toString('base64'), mimeType: 'audio/wav' }],
-  test_embedded_resource: [embedded('test://embedded-resource')],
-  test_multiple_content_types: [
+  simple_text: [{ type: 'text', text: 'This is a simple text response for testing.' }],
+  image_content: [image],
+  audio_content: [{ type: 'audio', data: WAV.toString('base64'), mimeType: 'audio/wav' }],
+  embedded_resource: [embedded('test://embedded-resource')],
+  multiple_content_types: [
     { type: 'text', text: 'Multiple content types test:' },
     image,
     embedded('test://mixed-content-resource'),
@@ -52,40 +54,40 @@ const REGION = {
   properties: { region: { type: 'string' as const, 'x-mcp-header': 'Region' } },
 }
 
-const addContentTools = (server: McpServer): void => {
+const addContentTools = (server: McpServer, { names }: ReferenceState): void => {
   for (const [name, content] of Object.entries(CONTENTS)) {
-    server.registerTool(name, { description: `Returns the content of ${name}` }, () => ({ content }))
+    server.registerTool(names.test + name, { description: `Returns the content of ${name}` }, () => ({ content }))
   }
-  server.registerTool('test_error_handling', { description: 'Fails' }, () => {
+  server.registerTool(`${names.test}error_handling`, { description: 'Fails' }, () => {
     throw new Error('This tool intentionally returns an error for testing')
   })
   const region = fromJsonSchema<{ region?: string }>(REGION)
-  server.registerTool('test_custom_headers', { description: 'Has a header', inputSchema: region }, given =>
+  server.registerTool(`${names.test}custom_headers`, { description: 'Has a header', inputSchema: region }, given =>
     text(given.region ?? ''),
   )
   const inputSchema = fromJsonSchema<object>(NEWEST_SCHEMA)
-  server.registerTool('json_schema_2020_12_tool', { description: 'Has keywords', inputSchema }, given =>
+  server.registerTool(`${names.json}schema_2020_12_tool`, { description: 'Has keywords', inputSchema }, given =>
     text(JSON.stringify(given)),
   )
 }
 
-const addTalkingTools = (server: McpServer): void => {
+const addTalkingTools = (server: McpServer, { names }: ReferenceState): void => {
   const log = async ({ mcpReq }: ServerContext): Promise<CallToolResult> => {
     for (const data of ['Tool execution started', 'Tool processing data', 'Tool execution completed']) {
       await mcpReq.log('info', data)
     }
     return text('logged')
   }
-  server.registerTool('test_tool_with_logging', { description: 'Logs' }, log)
-  server.registerTool('test_logging_tool', { description: 'Logs, if the request asks for it' }, log)
-  server.registerTool('test_tool_with_progress', { description: 'Reports progress' }, async ({ mcpReq }) => {
+  server.registerTool(`${names.test}tool_with_logging`, { description: 'Logs' }, log)
+  server.registerTool(`${names.test}logging_tool`, { description: 'Logs, if the request asks for it' }, log)
+  server.registerTool(`${names.test}tool_with_progress`, { description: 'Reports progress' }, async ({ mcpReq }) => {
     const progressToken = mcpReq._meta?.progressToken ?? 0
     for (const progress of [0, 50, 100]) {
       await mcpReq.notify({ method: 'notifications/progress', params: { progressToken, progress, total: 100 } })
     }
     return text(String(progressToken))
   })
-  server.registerTool('test_reconnection', { description: 'Closes its stream' }, async ({ http }) => {
+  server.registerTool(`${names.test}reconnection`, { description: 'Closes its stream' }, async ({ http }) => {
     http?.closeSSE?.()
     await wait(100)
     return text('Reconnection test completed successfully.')
@@ -98,14 +100,14 @@ const titled = (...titles: string[]): { const: string; title: string }[] =>
 
 /** The forms that the tools of the session era ask for, by tool. */
 const FORMS = {
-  test_elicitation_sep1034_defaults: {
+  elicitation_sep1034_defaults: {
     name: { type: 'string', default: 'John Doe' },
     age: { type: 'integer', default: 30 },
     score: { type: 'number', default: 95.5 },
     status: { type: 'string', enum: options('active', 'inactive', 'pending'), default: 'active' },
     verified: { type: 'boolean', default: true },
   },
-  test_elicitation_sep1330_enums: {
+  elicitation_sep1330_enums: {
     untitledSingle: { type: 'string', enum: options('option1', 'option2', 'option3') },
     titledSingle: { type: 'string', oneOf: titled('First Option', 'Second Option', 'Third Option') },
     legacyEnum: {
@@ -119,22 +121,30 @@ const FORMS = {
 } as const
 
 /** Adds tools that send requests to the client during a call, which works only in the session era. */
-const addPushingTools = (server: McpServer): void => {
+const addPushingTools = (server: McpServer, { names }: ReferenceState): void => {
   const inputSchema = fromJsonSchema<{ message?: string; prompt?: string }>({
     type: 'object',
     properties: { message: { type: 'string' }, prompt: { type: 'string' } },
   })
-  server.registerTool('test_sampling', { description: 'Samples', inputSchema }, async ({ prompt = '' }, { mcpReq }) => {
-    const messages = [{ role: 'user' as const, content: { type: 'text' as const, text: prompt } }]
-    return text(JSON.stringify(await mcpReq.requestSampling({ messages, maxTokens: 100 })))
-  })
-  server.registerTool('test_elicitation', { description: 'Asks', inputSchema }, async ({ message = '' }, { mcpReq }) => {
-    const properties = { response: { type: 'string' as const } }
-    const requestedSchema = { type: 'object' as const, properties, required: ['response'] }
-    return text(JSON.stringify(await mcpReq.elicitInput({ message, requestedSchema })))
-  })
+  server.registerTool(
+    `${names.test}sampling`,
+    { description: 'Samples', inputSchema },
+    async ({ prompt = '' }, { mcpReq }) => {
+      const messages = [{ role: 'user' as const, content: { type: 'text' as const, text: prompt } }]
+      return text(JSON.stringify(await mcpReq.requestSampling({ messages, maxTokens: 100 })))
+    },
+  )
+  server.registerTool(
+    `${names.test}elicitation`,
+    { description: 'Asks', inputSchema },
+    async ({ message = '' }, { mcpReq }) => {
+      const properties = { response: { type: 'string' as const } }
+      const requestedSchema = { type: 'object' as const, properties, required: ['response'] }
+      return text(JSON.stringify(await mcpReq.elicitInput({ message, requestedSchema })))
+    },
+  )
   for (const [name, properties] of Object.entries(FORMS)) {
-    server.registerTool(name, { description: 'Asks for a form' }, async ({ mcpReq }) => {
+    server.registerTool(names.test + name, { description: 'Asks for a form' }, async ({ mcpReq }) => {
       const params = { message: 'Please fill in', requestedSchema: { type: 'object' as const, properties } }
       return text(JSON.stringify(await mcpReq.elicitInput(params)))
     })
@@ -158,31 +168,31 @@ const sample = (question: string) =>
 
 /** Tools that ask for input in their result once, and succeed when the request is repeated with it. */
 const ROUNDS: Readonly<Record<string, { asks: InputRequests; hasState?: boolean }>> = {
-  test_input_required_result_elicitation: { asks: { user_name: ask('name') } },
-  test_input_required_result_sampling: { asks: { capital_question: sample('What is the capital of France?') } },
-  test_input_required_result_list_roots: { asks: { client_roots: inputRequired.listRoots() } },
-  test_input_required_result_request_state: { asks: { confirm: CONFIRM }, hasState: true },
-  test_input_required_result_tampered_state: { asks: { confirm: CONFIRM }, hasState: true },
-  test_input_required_result_multiple_inputs: {
+  input_required_result_elicitation: { asks: { user_name: ask('name') } },
+  input_required_result_sampling: { asks: { capital_question: sample('What is the capital of France?') } },
+  input_required_result_list_roots: { asks: { client_roots: inputRequired.listRoots() } },
+  input_required_result_request_state: { asks: { confirm: CONFIRM }, hasState: true },
+  input_required_result_tampered_state: { asks: { confirm: CONFIRM }, hasState: true },
+  input_required_result_multiple_inputs: {
     asks: { user_name: ask('name'), greeting: sample('Generate a greeting'), client_roots: inputRequired.listRoots() },
     hasState: true,
   },
-  test_missing_capability: { asks: { any: sample('Anything') } },
-  test_streaming_elicitation: { asks: { any: ask('name') } },
+  missing_capability: { asks: { any: sample('Anything') } },
+  streaming_elicitation: { asks: { any: ask('name') } },
 }
 
 const Envelope = z.looseObject({ [CLIENT_CAPABILITIES_META_KEY]: z.looseObject({}).optional() })
 
-const addAskingTools = (server: McpServer): void => {
+const addAskingTools = (server: McpServer, { names }: ReferenceState): void => {
   for (const [name, { asks, hasState = false }] of Object.entries(ROUNDS)) {
-    server.registerTool(name, { description: 'Asks for input in its result' }, async ({ mcpReq }) => {
+    server.registerTool(names.test + name, { description: 'Asks for input in its result' }, async ({ mcpReq }) => {
       const given = mcpReq.inputResponses ?? {}
       if (Object.keys(asks).every(key => typeof given[key] === 'object')) return text('state-ok')
       return inputRequired({ inputRequests: asks, ...(hasState && { requestState: await states.mint(name) }) })
     })
   }
   server.registerTool(
-    'test_input_required_result_multi_round',
+    `${names.test}input_required_result_multi_round`,
     { description: 'Asks for input twice' },
     async ({ mcpReq }) => {
       const round = mcpReq.requestState<string>()
@@ -194,7 +204,7 @@ const addAskingTools = (server: McpServer): void => {
     },
   )
   server.registerTool(
-    'test_input_required_result_capabilities',
+    `${names.test}input_required_result_capabilities`,
     { description: 'Asks only for what the client supports' },
     ({ mcpReq }) => {
       const declared = Envelope.parse(mcpReq.envelope ?? {})[CLIENT_CAPABILITIES_META_KEY]
@@ -209,18 +219,19 @@ const addAskingTools = (server: McpServer): void => {
 }
 
 const addChangingTools = (server: McpServer, state: ReferenceState): void => {
+  const { names } = state
   for (let number = 1; number <= state.added.tools; number++) {
     server.registerTool(`tool_of_change_${number}`, { description: 'Was added' }, () => text('added'))
   }
   for (let number = 1; number <= state.added.prompts; number++) {
     server.registerPrompt(`prompt_of_change_${number}`, { description: 'Was added' }, () => ({ messages: [] }))
   }
-  server.registerTool('test_trigger_tool_change', { description: 'Adds a tool' }, () => {
+  server.registerTool(`${names.test}trigger_tool_change`, { description: 'Adds a tool' }, () => {
     state.added.tools++
     state.onToolsChanged()
     return text('added')
   })
-  server.registerTool('test_trigger_prompt_change', { description: 'Adds a prompt' }, () => {
+  server.registerTool(`${names.test}trigger_prompt_change`, { description: 'Adds a prompt' }, () => {
     state.added.prompts++
     state.onPromptsChanged()
     return text('added')
@@ -247,27 +258,31 @@ const addResources = (server: McpServer): void => {
   server.server.setRequestHandler('resources/unsubscribe', () => ({}))
 }
 
-const addPrompts = (server: McpServer): void => {
+const addPrompts = (server: McpServer, { names }: ReferenceState): void => {
   const say = (said: string) => ({ role: 'user' as const, content: { type: 'text' as const, text: said } })
-  server.registerPrompt('test_simple_prompt', { description: 'Simple' }, () => ({ messages: [say('simple')] }))
+  server.registerPrompt(`${names.test}simple_prompt`, { description: 'Simple' }, () => ({ messages: [say('simple')] }))
   server.registerPrompt(
-    'test_prompt_with_arguments',
+    `${names.test}prompt_with_arguments`,
     { description: 'Has arguments', argsSchema: z.object({ arg1: z.string(), arg2: z.string() }) },
     ({ arg1, arg2 }) => ({ messages: [say(`arg1='${arg1}', arg2='${arg2}'`)] }),
   )
   server.registerPrompt(
-    'test_prompt_with_embedded_resource',
+    `${names.test}prompt_with_embedded_resource`,
     { description: 'Has a resource', argsSchema: z.object({ resourceUri: z.string() }) },
     ({ resourceUri }) => ({ messages: [{ role: 'user', content: embedded(resourceUri) }, say('Look at it.')] }),
   )
-  server.registerPrompt('test_prompt_with_image', { description: 'Has an image' }, () => ({
+  server.registerPrompt(`${names.test}prompt_with_image`, { description: 'Has an image' }, () => ({
     messages: [{ role: 'user', content: image }, say('Look at it.')],
   }))
-  server.registerPrompt('test_input_required_result_prompt', { description: 'Asks for input' }, ({ mcpReq }) => {
-    const given = acceptedContent(mcpReq.inputResponses, 'user_context')
-    if (given !== undefined) return { messages: [say(JSON.stringify(given))] }
-    return inputRequired({ inputRequests: { user_context: ask('context') } })
-  })
+  server.registerPrompt(
+    `${names.test}input_required_result_prompt`,
+    { description: 'Asks for input' },
+    ({ mcpReq }) => {
+      const given = acceptedContent(mcpReq.inputResponses, 'user_context')
+      if (given !== undefined) return { messages: [say(JSON.stringify(given))] }
+      return inputRequired({ inputRequests: { user_context: ask('context') } })
+    },
+  )
   server.server.setRequestHandler('completion/complete', () => ({
     completion: { values: [], total: 0, hasMore: false },
   }))
@@ -275,11 +290,11 @@ const addPrompts = (server: McpServer): void => {
 
 /** Registers everything that the official suite asks a server for. */
 export const addEverything = (server: McpServer, state: ReferenceState): void => {
-  addContentTools(server)
-  addTalkingTools(server)
-  addPushingTools(server)
-  addAskingTools(server)
+  addContentTools(server, state)
+  addTalkingTools(server, state)
+  addPushingTools(server, state)
+  addAskingTools(server, state)
   addChangingTools(server, state)
   addResources(server)
-  addPrompts(server)
+  addPrompts(server, state)
 }
