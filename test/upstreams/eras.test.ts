@@ -13,7 +13,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
 import { describe, expect, it } from 'vitest'
-import { portOf, postStateless } from '../mcp/wire.ts'
+import { META, portOf, postStateless } from '../mcp/wire.ts'
 import { during } from '../support/world.ts'
 import { runAttached } from './attached.ts'
 import { type ClientExtras, textOf } from './clients.ts'
@@ -153,25 +153,17 @@ describe('a client that refuses the request of an upstream', () => {
 
 describe('an upstream that needs a capability that the client lacks', () => {
   const missing = { code: -32021, data: { requiredCapabilities: { elicitation: {} } } }
-  const call = (name: string, meta: object = {}) =>
-    postStateless(servers.stateless.url, undefined, 'tools/call', {
-      name,
-      arguments: {},
-      _meta: {
-        'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-        'io.modelcontextprotocol/clientCapabilities': {},
-        ...meta,
-      },
-    })
+  const send = (method: string, name: string, meta: object = {}) =>
+    postStateless(servers.stateless.url, undefined, method, { name, arguments: {}, _meta: { ...META, ...meta } })
 
-  it('is answered with HTTP 400 and the error that names the capability', async () => {
-    const response = await call('eras_ask')
+  it.each(['tools/call', 'prompts/get'])('is answered with HTTP 400 and an error that names it (%s)', async method => {
+    const response = await send(method, 'eras_ask')
     expect(response.status).toBe(400)
     expect(await response.json()).toMatchObject({ error: missing })
   })
 
   it('is answered with this error in the stream if something has been sent', async () => {
-    const response = await call('eras_late', { progressToken: 1 })
+    const response = await send('tools/call', 'eras_late', { progressToken: 1 })
     expect(response.status).toBe(200)
     const messages = (await response.text()).split('\n').filter(line => line.startsWith('data: {'))
     expect(messages.map(line => JSON.parse(line.slice('data: '.length)))).toMatchObject([
