@@ -22,6 +22,7 @@ import {
   type RpcResponse,
   refusal,
   resultResponse,
+  upstreamRefusal,
 } from './rpc-response.ts'
 
 type Structured = { structuredContent?: unknown; content?: unknown }
@@ -137,7 +138,7 @@ export const callTool = async (
     const outcome = await tool.call(args, call)
     router.server.noteSent?.(outcome, call.signal)
     const { result } = outcome
-    if (isRefused(result)) return errorResponse(id, { status: 200, ...result.refused })
+    if (isRefused(result)) return errorResponse(id, upstreamRefusal(result.refused, era))
     if (isPassed(result)) return resultResponse(id, renderPassed(router, result, era, isOutputWrapped))
     if (isLongText(result)) return bytesResponse(id, await renderLongText(router, result, era))
     const text =

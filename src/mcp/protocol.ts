@@ -35,6 +35,8 @@ export const ERROR = {
   /** The HTTP request is invalid, rather than the message in it. */
   transport: -32000,
   sessionNotFound: -32001,
+  /** Only in the session era (server/resources, "Error Handling"). The stateless era uses invalid params. */
+  resourceNotFound: -32002,
   headerMismatch: -32020,
   missingCapability: -32021,
   unsupportedVersion: -32022,

@@ -1,4 +1,3 @@
-import type { JsonObject } from '../lib/kernel/json.ts'
 import type { RequestMessage } from './message.ts'
 import { ERROR } from './protocol.ts'
 import { findGroupLists } from './registry/groups.ts'
@@ -10,6 +9,7 @@ import {
   invalidParams,
   type RpcResponse,
   refusal,
+  resourceNotFoundCode,
   resultResponse,
 } from './rpc-response.ts'
 
@@ -31,13 +31,15 @@ const SUBSCRIBING: ReadonlySet<string> = new Set(['resources/subscribe', 'resour
 const respondNotFound = (
   { server, offers }: Router,
   { id, method, params }: RequestMessage,
+  era: Era,
 ): RpcResponse | undefined => {
-  const refuse = (message: string, data?: JsonObject): RpcResponse => errorResponse(id, invalidParams(message, data))
+  const refuse = (message: string): RpcResponse => errorResponse(id, invalidParams(message))
   if (method === 'resources/read' || (SUBSCRIBING.has(method) && offers !== undefined)) {
     const uri = params?.uri
     if (typeof uri !== 'string') return refuse('Invalid params: uri is missing or not a string')
     const why = server.explainMissing?.('resources', uri)
-    return refuse(`Resource not found: ${uri}${why === undefined ? '' : `. ${why}`}`, { uri })
+    const text = `Resource not found: ${uri}${why === undefined ? '' : `. ${why}`}`
+    return errorResponse(id, refusal(200, resourceNotFoundCode(era), text, { uri }))
   }
   if (method === 'completion/complete' && offers !== undefined) {
     return refuse('Invalid params: ref does not name a prompt or resource template of this server')
@@ -56,7 +58,7 @@ const respondUnknown = ({ id, method }: RequestMessage, era: Era): RpcResponse =
 
 /** Responds to a request that needs neither a call nor a stream. */
 export const respondPlainly = (router: Router, message: RequestMessage, era: Era): RpcResponse =>
-  respondWithList(router, message, era) ?? respondNotFound(router, message) ?? respondUnknown(message, era)
+  respondWithList(router, message, era) ?? respondNotFound(router, message, era) ?? respondUnknown(message, era)
 
 /** Responds to a request of the stateless era that needs neither a call nor a stream. */
 export const respondAtOnce = (router: Router, message: RequestMessage): RpcResponse => {

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../lib/kernel/json.ts'
 import type { RequestId } from './message.ts'
 import { ERROR } from './protocol.ts'
+import type { Era } from './registry/listing.ts'
 
 /** JSON that is ready to be written: the start as a string, followed by parts that were rendered earlier. */
 export type Json = { head: string; rest: readonly Buffer[] }
@@ -38,6 +39,19 @@ export const CUT_BY_SHUTDOWN = refusal(
 /** Returns an invalid params error. It is sent with HTTP status 200, as in the SDK. */
 export const invalidParams = (message: string, data?: JsonObject): Refusal =>
   refusal(200, ERROR.invalidParams, message, data)
+
+/** Returns the code for an unknown resource. */
+export const resourceNotFoundCode = (era: Era): number =>
+  era === 'session' ? ERROR.resourceNotFound : ERROR.invalidParams
+
+/**
+ * Returns the refusal for an upstream's error. It is sent with HTTP status 200, except that 2026-07-28 requires 400 if
+ * the client lacks a capability.
+ */
+export const upstreamRefusal = (
+  { code, message, data }: Pick<Refusal, 'code' | 'message' | 'data'>,
+  era: Era,
+): Refusal => refusal(era === 'stateless' && code === ERROR.missingCapability ? 400 : 200, code, message, data)
 
 /** Renders an id as JSON. */
 export const idText = (id: RequestId): string => (typeof id === 'number' ? String(id) : JSON.stringify(id))

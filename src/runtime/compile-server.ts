@@ -23,6 +23,7 @@ import { compileUpstreamTools, type UpstreamSources, type UpstreamToolParts } fr
 import { type OpenedGlobals, toOpenedGlobals } from './opened-globals.ts'
 import { explainMissing } from './presentation/explain-missing.ts'
 import { compileGroupedTools, GET_TOOLS } from './presentation/grouped-tools.ts'
+import { mergeInstructions } from './presentation/server-instructions.ts'
 import { byGroupName, type CompiledInstance, groupToolkits, groupUpstreams } from './presentation/tool-groups.ts'
 import { compileUnlistedTools } from './unlisted-tools.ts'
 
@@ -106,7 +107,7 @@ export const compileServer = async (
   const common = {
     id: server.id,
     name: server.name,
-    description: server.description,
+    instructions: mergeInstructions(server.description, sources, opened.masker.text),
     access: policyOf(server),
     missing: missing.map(({ upstream, why }) => ({ upstream: upstream.name, why: why() })),
     offers: compileUpstreamOffers(sources, opened, { ...parts, isGrouped }),

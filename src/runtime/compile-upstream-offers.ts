@@ -3,7 +3,8 @@ import type { Masker } from '../results/mask/masking.ts'
 import { MaskingError } from '../results/mask/masking.ts'
 import type { UpstreamSource } from '../upstreams/catalogue/present-tools.ts'
 import type { CallLink } from '../upstreams/connection/call-link.ts'
-import { explainUpstreamFault, findErrorResponse, requestUpstream } from '../upstreams/connection/call-upstream-tool.ts'
+import { explainUpstreamFault, requestUpstream } from '../upstreams/connection/call-upstream-tool.ts'
+import { findErrorResponse, isResourceNotFound, RESOURCE_NOT_FOUND } from '../upstreams/connection/error-responses.ts'
 import type { UpstreamState } from '../upstreams/upstream.ts'
 import type { CompiledOffers } from './call/compiled-server.ts'
 import type { CallContext } from './call/compiled-tool.ts'
@@ -11,7 +12,7 @@ import { isRefused, type RefusedResult, type UpstreamResult } from './call/tool-
 import type { UpstreamToolParts } from './compile-upstream-tools.ts'
 import { maskedTell, withLink } from './linked-request.ts'
 import type { OpenedGlobals } from './opened-globals.ts'
-import { askToOpenAddresses } from './pass-addresses.ts'
+import { passOnError } from './pass-on-errors.ts'
 import { canComplete, canSubscribe, offeredCapabilities } from './presentation/offer-capabilities.ts'
 import { nameAllOffers, type OfferNaming, type OfferOwner } from './presentation/offer-names.ts'
 import { listReaders, type OfferRoutes, routeOffers } from './presentation/offer-routes.ts'
@@ -26,9 +27,13 @@ const gone = ({ name }: OfferOwner): string => `The MCP server "${name}" is disa
 type OfferParts = Pick<UpstreamToolParts, 'upstreamConnections' | 'upstreamConversation' | 'onInternalError'> &
   OfferNaming
 
-/** Replaces the upstream's own URI of a resource with the URI that the client requested. */
-const renameContents = (result: UpstreamResult, own: string, uri: string): UpstreamResult => {
-  if (isRefused(result) || own === uri || !Array.isArray(result.passed.contents)) return result
+/** Replaces the upstream's own URI of a resource with the URI that the client requested, also in an error. */
+const renameResource = (result: UpstreamResult, own: string, uri: string): UpstreamResult => {
+  if (isRefused(result)) {
+    const { code, message } = result.refused
+    return code === RESOURCE_NOT_FOUND ? { refused: { code, message, data: { uri } } } : result
+  }
+  if (own === uri || !Array.isArray(result.passed.contents)) return result
   const contents = result.passed.contents.map(item =>
     isJsonObject(item) && item.uri === own ? { ...item, uri } : item,
   )
@@ -75,7 +80,9 @@ export const compileUpstreamOffers = (
       return { passed: await masker.long.object(received, signal) }
     } catch (error) {
       const why = explain(error, owner, masker, connection.state())
-      return askToOpenAddresses(error, { link }, why.refused.message, masker) ?? why
+      const isMissing = method === 'resources/read' && isResourceNotFound(error)
+      if (isMissing) return refused(why.refused.message, RESOURCE_NOT_FOUND)
+      return passOnError(error, { link }, why.refused.message, masker) ?? why
     }
   }
   const explain = (
@@ -102,7 +109,7 @@ export const compileUpstreamOffers = (
       const route = routes.findResource(uri, group)
       if (route === undefined) return undefined
       const { owner, own } = route
-      return ask(owner, 'resources/read', { uri: own }, context).then(result => renameContents(result, own, uri))
+      return ask(owner, 'resources/read', { uri: own }, context).then(result => renameResource(result, own, uri))
     },
     getPrompt: (name, args, context, group) => {
       const route = routes.findPrompt(name, group)

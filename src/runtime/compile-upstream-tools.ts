@@ -26,7 +26,7 @@ import { errorResult, findErrorText, INTERNAL_FAULT, type PassedResult } from '.
 import type { ExecutionParts } from './compile-tool.ts'
 import { withLink } from './linked-request.ts'
 import type { OpenedGlobals } from './opened-globals.ts'
-import { askToOpenAddresses } from './pass-addresses.ts'
+import { passOnError } from './pass-on-errors.ts'
 import { planUpstreamResults, type UpstreamResultParts, type UpstreamResultRules } from './upstream-results.ts'
 
 /**
@@ -124,8 +124,8 @@ const callOnce = async (
     if (error instanceof MaskingError) return failed(error.message)
     if (why === undefined) onInternalError(error)
     if (why === undefined) return failed(INTERNAL_FAULT)
-    const asked = askToOpenAddresses(error, { link }, why, masker)
-    if (asked !== undefined) return { result: asked, responseBytes: 0 }
+    const passedOn = passOnError(error, { link }, why, masker)
+    if (passedOn !== undefined) return { result: passedOn, responseBytes: 0 }
     const connectUrl = findConnectUrl(error)
     return connectUrl === undefined
       ? failed(why)

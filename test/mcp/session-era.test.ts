@@ -135,7 +135,7 @@ describe('a request in a session', () => {
     ['a cursor that is none of ours', 'tools/list', { cursor: 'bm9wZQ' }, -32602],
     ['a cursor that is no text', 'tools/list', { cursor: 1 }, -32602],
     ['a log level that there is not', 'logging/setLevel', { level: 'loud' }, -32602],
-    ['an unknown resource', 'resources/read', { uri: 'file:///etc/passwd' }, -32602],
+    ['an unknown resource', 'resources/read', { uri: 'file:///etc/passwd' }, -32002],
     ['an unknown prompt', 'prompts/get', { name: 'nothing' }, -32602],
   ])('with %s, returns an error in-band', async (_what, method, params, code) => {
     const body = { jsonrpc: '2.0', id: 9, method, ...(params === undefined ? {} : { params }) }

@@ -105,7 +105,7 @@ describe('a change of the tools', () => {
 
   it('is not notified if only something else changed', async () => {
     const stream = await openSession('2025-11-25')
-    app.servers.set(server.id, { ...server, name: 'Another name', description: 'New' })
+    app.servers.set(server.id, { ...server, name: 'Another name', instructions: 'New' })
     await app.registry.refresh(server.id)
     app.registry.close()
     expect(await messagesOf(stream)).toEqual([])

@@ -68,7 +68,7 @@ export const makeServer = ({ id = randomUUID(), name = 'Test', tier = 'public', 
   ({
     id,
     name,
-    description: spec.description,
+    instructions: spec.description,
     access: {
       serverId: id,
       tier,

@@ -44,6 +44,7 @@ export type AnyClient = {
   /** Returns a function that ends the subscription. */
   subscribe: (uri: string) => Promise<() => Promise<void>>
   capabilities: () => Record<string, unknown>
+  instructions: () => string | undefined
   logs: { level: string; logger?: unknown; data?: unknown }[]
   /** URIs of the resources that were announced as updated. */
   updated: string[]
@@ -84,6 +85,7 @@ const connectFirst = async (url: string, isSse: boolean, extras: ClientExtras): 
       return async () => void (await client.unsubscribeResource({ uri }))
     },
     capabilities: () => ({ ...client.getServerCapabilities() }),
+    instructions: () => client.getInstructions(),
     logs,
     updated,
     end: async () => http?.terminateSession(),
@@ -123,6 +125,7 @@ const connectSecond = async (url: string, isStateless: boolean, extras: ClientEx
       return async () => void (await client.unsubscribeResource({ uri }))
     },
     capabilities: () => ({ ...client.getServerCapabilities() }),
+    instructions: () => client.getInstructions(),
     logs,
     updated,
     end: () => http.terminateSession(),

@@ -14,6 +14,10 @@ export type Script = {
   instructions?: string
   /** The error with which initialize fails. */
   unopened?: string
+  /** The HTTP status of the response to server/discover, instead of an error that says that it is unknown. */
+  discoverStatus?: number
+  /** Returns the error with which tools/list fails, as JSON. */
+  unlisted?: (timesAsked: number) => string | undefined
   /** Returns the result of all other requests, as JSON. */
   result?: (asked: Asked) => string
   /** Returns the notifications, as JSON, to send before the response to a request. */
@@ -54,6 +58,9 @@ export const runScriptedUpstreams = (scripts: Readonly<Record<string, Script>>) 
     const times = count(pathOf(request), message.method)
     if (message.id === undefined) return void response.writeHead(202).end()
     const id = JSON.stringify(message.id)
+    if (message.method === 'server/discover' && script.discoverStatus !== undefined) {
+      return void response.writeHead(script.discoverStatus).end()
+    }
     if (message.method === 'server/discover') {
       const refusal = `{"jsonrpc":"2.0","id":${id},"error":{"code":-32601,"message":"Method not found"}}`
       return void response.writeHead(200, { 'content-type': 'application/json' }).end(refusal)
@@ -65,6 +72,8 @@ export const runScriptedUpstreams = (scripts: Readonly<Record<string, Script>>) 
       const error = `{"code":-32000,"message":${JSON.stringify(refusal)}}`
       return void response.end(`data: {"jsonrpc":"2.0","id":${id},"error":${error}}\n\n`)
     }
+    const unlisted = message.method === 'tools/list' ? script.unlisted?.(times) : undefined
+    if (unlisted !== undefined) return void response.end(`data: {"jsonrpc":"2.0","id":${id},"error":${unlisted}}\n\n`)
     const said =
       script.refusal !== undefined && message.method === 'tools/call'
         ? `"error":{"code":-32000,"message":${JSON.stringify(script.refusal)}}`

@@ -35,7 +35,7 @@ export type RoutedCall = { routed: RoutedTool; args: JsonObject }
 
 /** Clients must not cache lists, so that changes are visible at once. */
 const LIST_TTL_MS = 0
-/** The name, capabilities and instructions change only when Patchbay's version or the server's settings change. */
+/** The name, capabilities and instructions rarely change: with Patchbay's version, the settings or an upstream. */
 const DISCOVER_TTL_MS = 60_000
 
 const CAPABILITIES = { tools: { listChanged: true }, resources: {}, prompts: {} } as const satisfies JsonObject
@@ -131,9 +131,9 @@ const buildGroups = (
  * have thousands of tools.
  */
 export const buildRouter = async (compiledServer: CompiledServer, info: ServerInfo) => {
-  const { tools: compiled, offers, missing = [], ...server } = compiledServer
+  const { tools: compiled, offers, missing = [], instructions: text, ...server } = compiledServer
   const serverInfo = { ...info, title: server.name }
-  const instructions = server.description === undefined ? {} : { instructions: server.description }
+  const instructions = text === undefined ? {} : { instructions: text }
   const meta: JsonObject = { [META.serverInfo]: serverInfo }
   const cacheScope = server.access.tier === 'public' ? 'public' : 'private'
   const headOf = (lacking: readonly MissingUpstream[]): ListHead => buildListHead(meta, lacking, cacheScope)

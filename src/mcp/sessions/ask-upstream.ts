@@ -8,7 +8,14 @@ import { ERROR } from '../protocol.ts'
 import { groupOf } from '../registry/groups.ts'
 import type { Era } from '../registry/listing.ts'
 import type { Router } from '../registry/router.ts'
-import { errorResponse, type RpcResponse, refusal, resultResponse } from '../rpc-response.ts'
+import {
+  errorResponse,
+  type RpcResponse,
+  refusal,
+  resourceNotFoundCode,
+  resultResponse,
+  upstreamRefusal,
+} from '../rpc-response.ts'
 
 /** Methods that only upstreams implement. */
 const ASK_METHODS: ReadonlySet<string> = new Set(['resources/read', 'prompts/get', 'completion/complete'])
@@ -35,11 +42,6 @@ const send = ({ offers }: Router, { method, params }: RequestMessage, call: Call
  */
 const NOT_CACHED = { ttlMs: 0, cacheScope: 'private' } as const
 
-/** The session era's error code for an unknown resource (server/resources). The stateless era uses invalid params. */
-const RESOURCE_NOT_FOUND = -32_002
-const codeFor = (code: number, era: Era): number =>
-  era === 'stateless' && code === RESOURCE_NOT_FOUND ? ERROR.invalidParams : code
-
 /**
  * Sends a request to the upstream that offers the resource or prompt it names. Returns undefined if no upstream does.
  */
@@ -53,8 +55,9 @@ export const requestUpstream = (
   const { id } = request
   const render = (result: UpstreamResult): RpcResponse => {
     if ('refused' in result) {
-      const { code, message, data } = result.refused
-      return errorResponse(id, refusal(200, codeFor(code, era), message, data))
+      const { code } = result.refused
+      const sent = code === ERROR.resourceNotFound ? resourceNotFoundCode(era) : code
+      return errorResponse(id, upstreamRefusal({ ...result.refused, code: sent }, era))
     }
     const isRead = era === 'stateless' && request.method === 'resources/read'
     const passed = isRead && !isInputRequired(result.passed) ? { ...NOT_CACHED, ...result.passed } : result.passed

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { JsonObject } from '../../lib/kernel/json.ts'
 import { isLevelWanted, type SessionPeer } from '../../upstreams/connection/call-link.ts'
+import { ClientRefusal } from '../../upstreams/connection/client-refusal.ts'
 import type { ResponseMessage } from '../message.ts'
 import { ERROR, notification } from '../protocol.ts'
 import type { AskableClient, Session } from './session.ts'
@@ -40,17 +41,6 @@ export const askableOf = (names: readonly string[]): JsonObject | undefined => {
   )
 }
 
-/** The client's error response, or the reason that the request was not sent. The upstream receives the code. */
-class AskError extends Error {
-  override readonly name = 'AskError'
-  readonly code: number
-
-  constructor(code: number, message: string) {
-    super(message)
-    this.code = code
-  }
-}
-
 type Waiting = { settle: (response: ResponseMessage) => void; fail: (why: string) => void }
 
 /**
@@ -72,17 +62,19 @@ export const createSessionPeer = (session: Session, capabilities: JsonObject, on
 
   const ask = async (method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> => {
     if (waiting.size >= MAX_UNANSWERED)
-      throw new AskError(ERROR.internal, 'The client has too many unanswered requests.')
+      throw new ClientRefusal(ERROR.internal, 'The client has too many unanswered requests.')
     const id = `ask-${randomUUID()}`
     const response = Promise.withResolvers<JsonObject>()
     const fail = (why: string): void => {
       send(notification('notifications/cancelled', { requestId: id, reason: why }))
-      response.reject(new AskError(ERROR.internal, why))
+      response.reject(new ClientRefusal(ERROR.internal, why))
     }
     const settle = ({ result, error }: ResponseMessage): void => {
       if (result !== undefined) response.resolve(result)
-      else
-        response.reject(new AskError(error?.code ?? ERROR.internal, error?.message ?? 'The client returned no result.'))
+      else {
+        const { code, message } = error ?? { code: ERROR.internal, message: 'The client returned no result.' }
+        response.reject(new ClientRefusal(code, message))
+      }
     }
     waiting.set(id, { settle, fail })
     const timer = setTimeout(() => fail('The client did not respond in time.'), MAX_RESPONSE_MS)
@@ -90,7 +82,7 @@ export const createSessionPeer = (session: Session, capabilities: JsonObject, on
     signal.addEventListener('abort', onAbort, { once: true })
     try {
       if (!send(JSON.stringify({ jsonrpc: '2.0', id, method, params }))) {
-        throw new AskError(ERROR.internal, 'The client has no open stream for this request.')
+        throw new ClientRefusal(ERROR.internal, 'The client has no open stream for this request.')
       }
       return await response.promise
     } finally {

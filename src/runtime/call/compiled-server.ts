@@ -75,7 +75,8 @@ export type UnlistedTools = {
 export type CompiledServer = {
   id: string
   name: string
-  description: string | undefined
+  /** What clients are told about the server and its upstreams. */
+  instructions: string | undefined
   access: AccessPolicy
   /** Sorted by name. */
   tools: readonly CompiledTool[]

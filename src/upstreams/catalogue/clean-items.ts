@@ -74,6 +74,12 @@ const findSpecViolation = (kind: ItemKind, item: JsonObject): string | undefined
   return `its ${removeHidden(path.join('.')).slice(0, 100)} does not conform to MCP`
 }
 
+/** Returns why a tool cannot be called without the Tasks extension, if so. The upstream would refuse every call. */
+const findTaskRequirement = ({ execution }: JsonObject): string | undefined =>
+  isJsonObject(execution) && execution.taskSupport === 'required'
+    ? 'it requires the Tasks extension, which Patchbay does not support yet'
+    : undefined
+
 const maskValue = (value: JsonValue, secrets: readonly string[]): JsonValue => {
   if (typeof value === 'string') return maskSecrets(value, secrets)
   if (Array.isArray(value)) return value.map(item => maskValue(item, secrets))
@@ -114,6 +120,7 @@ export const cleanItems = (
     // `execution` (tasks) is never passed on, so it need not be valid.
     problem ??= findSpecViolation(kind, { ...declared, [key]: name ?? null, execution: {} })
     if (typeof name === 'string' && cleaned.has(name)) problem ??= 'it is listed twice'
+    if (kind === 'tool') problem ??= findTaskRequirement(declared)
     if (problem !== undefined || typeof name !== 'string') {
       flag(`${problem}; left out`)
       continue

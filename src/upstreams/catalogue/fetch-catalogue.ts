@@ -81,23 +81,60 @@ export const fetchClientTools = async (connection: UpstreamConnection): Promise<
   return cleanItems('tool', items, flags, connection.secrets?.() ?? [])
 }
 
+const tooDeep = (list: ListName): UpstreamError =>
+  new UpstreamError('protocol', `Its list of ${list} is nested too deeply.`)
+
+/** Returns whether an upstream responded to the request for a list with an error or with something else. */
+const isRejection = (error: unknown): error is Error => {
+  const { ProtocolError, SdkError } = mcpClient()
+  return error instanceof ProtocolError || error instanceof SdkError || error instanceof z.ZodError
+}
+
+/** Maximum length of an upstream's error message. */
+const MAX_ERROR_CHARS = 300
+
+/** Builds the error for an upstream whose tools are unknown. `error` is an error response or an invalid list. */
+const toolsNotListed = (error: Error, secrets: readonly string[]): UpstreamError => {
+  const ownWords = 'The MCP server did not list its tools.'
+  if (!(error instanceof mcpClient().ProtocolError)) {
+    return new UpstreamError('protocol', `${ownWords} The response to tools/list is not a list of tools.`, { ownWords })
+  }
+  const text = maskSecrets(removeHidden(error.message), secrets).slice(0, MAX_ERROR_CHARS).toWellFormed()
+  const message = `${ownWords} It returned the error ${error.code} to tools/list: ${text.replace(/[.\s]*$/, '.')}`
+  return new UpstreamError('protocol', message, { ownWords, cause: error })
+}
+
+/** Fetches the list of tools. Throws UpstreamError if the upstream rejects the request. */
+const fetchTools = async (
+  connection: UpstreamConnection,
+  flags: CatalogueFlag[],
+  listSecrets: () => readonly string[],
+): Promise<Fetched> => {
+  try {
+    return await fetchList(connection, 'tools', flags)
+  } catch (error) {
+    if (error instanceof RangeError) throw tooDeep('tools')
+    throw isRejection(error) ? toolsNotListed(error, listSecrets()) : error
+  }
+}
+
 /**
- * Fetches a list. If the upstream rejects the request, adds a flag and returns undefined. The other lists are still
- * used.
+ * Fetches a list other than that of the tools. If the upstream rejects the request, adds a flag and returns undefined.
+ * The other lists are still used.
  */
 const tryList = async (
   connection: UpstreamConnection,
-  list: ListName,
+  list: Exclude<ListName, 'tools'>,
   flags: CatalogueFlag[],
 ): Promise<Fetched | undefined> => {
   try {
     return await fetchList(connection, list, flags)
   } catch (error) {
-    if (error instanceof RangeError) throw new UpstreamError('protocol', `Its list of ${list} is nested too deeply.`)
+    if (error instanceof RangeError) throw tooDeep(list)
     const { ProtocolError, ProtocolErrorCode } = mcpClient()
     // Many servers with resources do not implement resource templates and return this error.
     if (error instanceof ProtocolError && error.code === ProtocolErrorCode.MethodNotFound) return NOTHING
-    if (!(error instanceof ProtocolError || error instanceof z.ZodError)) throw error
+    if (!isRejection(error)) throw error
     addFlag(flags, {
       kind: 'upstream',
       item: list,
@@ -122,8 +159,9 @@ const describeServer = (
 
 /**
  * Fetches the lists that an upstream offers and its `features` allow. Masks `known` secrets and account tokens. If the
- * upstream refuses a list, uses the one from `before`. `checkTools` removes output schemas that clients cannot compile.
- * `ttlMs` is the shortest TTL that the upstream specifies for a list. Throws UpstreamError.
+ * upstream refuses a list, uses the one from `before`, but fails if it refuses to list its tools. `checkTools` removes
+ * output schemas that clients cannot compile. `ttlMs` is the shortest TTL that the upstream specifies for a list. Throws
+ * UpstreamError.
  */
 export const fetchCatalogue = async (
   connection: UpstreamConnection,
@@ -137,12 +175,12 @@ export const fetchCatalogue = async (
   // Tokens may be renewed between requests.
   const listSecrets = () => [...known, ...(connection.secrets?.() ?? [])]
   const head = describeServer(client, listSecrets())
-  const fetchIf = (list: ListName, isWanted: boolean): Promise<Fetched | undefined> =>
+  const fetchIf = (list: Exclude<ListName, 'tools'>, isWanted: boolean): Promise<Fetched | undefined> =>
     isWanted ? tryList(connection, list, flags) : Promise.resolve(NOTHING)
   const { tools: hasTools, resources: hasResources, prompts: hasPrompts } = head.capabilities
   const wantsResources = features.resources && hasResources !== undefined
   const [tools, resources, templates, prompts] = await Promise.all([
-    fetchIf('tools', features.tools && hasTools !== undefined),
+    features.tools && hasTools !== undefined ? fetchTools(connection, flags, listSecrets) : NOTHING,
     fetchIf('resources', wantsResources),
     fetchIf('resourceTemplates', wantsResources),
     fetchIf('prompts', features.prompts && hasPrompts !== undefined),
@@ -150,10 +188,9 @@ export const fetchCatalogue = async (
   const secrets = listSecrets()
   const clean = (kind: ItemKind, list: Fetched | undefined): CatalogueItem[] | undefined =>
     list && cleanItems(kind, list.items, flags, secrets)
-  const cleanTools = clean('tool', tools)
   const catalogue: Catalogue = {
     ...head,
-    tools: (cleanTools && (await checkTools(cleanTools, flags))) ?? before?.tools ?? [],
+    tools: await checkTools(cleanItems('tool', tools.items, flags, secrets), flags),
     resources: clean('resource', resources) ?? before?.resources ?? [],
     resourceTemplates: clean('template', templates) ?? before?.resourceTemplates ?? [],
     prompts: clean('prompt', prompts) ?? before?.prompts ?? [],

@@ -37,6 +37,8 @@ export const createBackoff = () => {
   }
 }
 
+const isFault = (error: unknown): error is UpstreamError => error instanceof UpstreamError && error.kind !== 'aborted'
+
 /** Fetches catalogues from upstreams, with at most one fetch per upstream at a time. */
 export const createRefreshes = ({ connections, cache, compileOutputSchemas, onError }: RefreshesOptions) => {
   const inProgress = new Map<string, Refresh>()
@@ -53,8 +55,8 @@ export const createRefreshes = ({ connections, cache, compileOutputSchemas, onEr
     if (connection === undefined || upstream === undefined) throw upstreamGone()
     const source = sourceOf(upstream)
     lastAttempted.set(id, source)
-    // When to try again if the fetch fails.
-    dueAt.set(id, Date.now() + MIN_REFRESH_INTERVAL_MS)
+    const nextTryAt = Date.now() + MIN_REFRESH_INTERVAL_MS
+    dueAt.set(id, nextTryAt)
     const { secrets = [], organizationId } = connections.resolvedOf(id) ?? {}
     const tenant = { owner: upstream.serverId, group: organizationId ?? upstream.serverId }
     const { catalogue, ttlMs = MAX_REFRESH_INTERVAL_MS } = await fetchCatalogue(
@@ -63,7 +65,13 @@ export const createRefreshes = ({ connections, cache, compileOutputSchemas, onEr
       secrets,
       before?.source === source ? before.catalogue : undefined,
       (tools, flags) => dropBadOutputSchemas(tools, flags, { ...tenant, signal: closing.signal }, compileOutputSchemas),
-    )
+    ).catch((error: unknown) => {
+      if (isFault(error) && connection.state().kind === 'connected') {
+        connections.setListFault(id, { error, nextTryAt: new Date(nextTryAt) })
+      }
+      throw error
+    })
+    connections.setListFault(id, undefined)
     dueAt.set(id, Date.now() + Math.min(Math.max(ttlMs, MIN_REFRESH_INTERVAL_MS), MAX_REFRESH_INTERVAL_MS))
     return [source, catalogue]
   }

@@ -6,15 +6,14 @@ import { findRequestedUrls } from '../conversation/requested-urls.ts'
 import { INPUT_REQUIRED, sendWithLink } from '../conversation/send-with-link.ts'
 import type { UpstreamState } from '../upstream.ts'
 import type { CallLink, SendLinked } from './call-link.ts'
+import { ClientRefusal } from './client-refusal.ts'
 import type { UpstreamConnection } from './connection.ts'
+import { findErrorResponse, MAX_ERROR_CHARS, withoutCode } from './error-responses.ts'
 import { AnyResult, mcpClient } from './mcp-client.ts'
 import { AccountError, UpstreamError } from './upstream-error.ts'
 
 /** The schema keyword for an argument that is also sent as a header (2026-07-28, basic/transports). */
 const HEADER_KEYWORD = '"x-mcp-header"'
-
-/** Maximum length of an upstream's error message. */
-const MAX_ERROR_CHARS = 2_000
 
 /** Runs `work` with an AbortSignal, because the SDK requires one. */
 const withAbortSignal = async <T>(stop: StopSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
@@ -42,21 +41,7 @@ const describeRetry = (state: UpstreamState, { kind }: UpstreamError): string =>
 export const findConnectUrl = (error: unknown): string | undefined =>
   error instanceof AccountError ? error.connectUrl : undefined
 
-/** What version 1 of the SDK writes before the message of an error, on both sides of a connection. */
-const SDK_PREFIX = /^(?:MCP error -?\d{1,10}: )+/
-/** Removes the error's code from its message, because whoever shows the message adds the code. */
-const withoutCode = (message: string): string => message.replace(SDK_PREFIX, '')
-
 const asSentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`)
-
-/** Returns the JSON-RPC error that an upstream responded with, if any. `hide` masks secrets. */
-export const findErrorResponse = (
-  error: unknown,
-  hide: (text: string) => string,
-): { code: number; message: string } | undefined =>
-  error instanceof mcpClient().ProtocolError
-    ? { code: error.code, message: hide(withoutCode(removeHidden(error.message))).slice(0, MAX_ERROR_CHARS) }
-    : undefined
 
 /**
  * Explains a failed call to the model that made it. Returns undefined if the upstream is not at fault. `hide` masks
@@ -74,6 +59,10 @@ export const explainUpstreamFault = (
         ? ''
         : describeRetry(state, error)
     return hide(`The MCP server "${name}" failed: ${error.message}${next}`)
+  }
+  if (error instanceof ClientRefusal) {
+    const why = hide(withoutCode(removeHidden(error.message))).slice(0, MAX_ERROR_CHARS)
+    return `The MCP server "${name}" did not get the input that it asked for: ${why}`
   }
   const errorResponse = findErrorResponse(error, hide)
   if (errorResponse !== undefined) {

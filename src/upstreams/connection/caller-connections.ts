@@ -80,6 +80,7 @@ export const createCallerConnections = ({ open, assertConnected, findLatestHolde
       use(upstreamId, await findUser(), connection => connection.run(operation, signal)),
     state: () => findCurrent()?.state() ?? IDLE,
     era: () => findCurrent()?.era(),
+    hasSession: () => findCurrent()?.hasSession() === true,
     onState: listener => findCurrent()?.onState(listener) ?? noop,
     onNotification: listener => findCurrent()?.onNotification(listener) ?? noop,
     onProgress: listener => prepare()?.onProgress(listener) ?? NO_PROGRESS,

@@ -4,6 +4,7 @@ import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
 import { failure, success } from '../../lib/kernel/result.ts'
 import type { Authorizer } from '../oauth-client/authorizer.ts'
 import type { ResolvedConfig, UpstreamState } from '../upstream.ts'
+import { createEraChoice } from './era-choice.ts'
 import type { MessageLimit } from './message-limit.ts'
 import {
   type ClientSetup,
@@ -80,6 +81,8 @@ export type UpstreamConnection = {
   run: <T>(operation: UpstreamOperation<T>, signal?: AbortSignal) => Promise<T>
   state: () => UpstreamState
   era: () => 'legacy' | 'modern' | undefined
+  /** Whether the upstream can send requests on the current or last connection, because it keeps a session. */
+  hasSession: () => boolean
   onState: (listener: (state: UpstreamState) => void) => () => void
   /** Called for every notification except progress. Returns a function that unsubscribes. */
   onNotification: (listener: (notification: Notification) => void) => () => void
@@ -123,13 +126,8 @@ export const createUpstreamConnection = (options: UpstreamConnectionOptions): Up
   const notifications = createListeners<[Notification]>()
   const progress = createProgressTokens()
   let secrets: readonly string[] = []
-  let isSessionEra = false
-  let era: ReturnType<UpstreamConnection['era']>
-  /**
-   * Set if a process exited in both eras. Each later attempt then starts the process in only one era, alternating
-   * between the two.
-   */
-  let hasFailedInBoth = false
+  const eraChoice = createEraChoice(setup.isSessionEra === true)
+  let last: { era: 'legacy' | 'modern' | undefined; hasSession: boolean } | undefined
 
   const open = async (signal: AbortSignal, onActivity: () => void): Promise<OpenConnection> => {
     const config = await resolveConfig(options.resolve)
@@ -137,7 +135,7 @@ export const createUpstreamConnection = (options: UpstreamConnectionOptions): Up
     // Report authorization problems before contacting the upstream.
     if (config.transport !== 'stdio') await authorizer?.getToken(config.url)
     log.hide(secrets)
-    const make = (): Promise<OpenConnection> =>
+    const attempt = (isSessionEra: boolean): Promise<OpenConnection> =>
       openConnection({
         ...parts,
         config,
@@ -148,7 +146,7 @@ export const createUpstreamConnection = (options: UpstreamConnectionOptions): Up
         startTimeoutMs: limits.startTimeoutMs,
         messageLimit: options.messageLimit,
         limits: { ...limits, maxMessageBytes: parts.network.maxResponseBytes },
-        isSessionEra: isSessionEra && config.transport === 'stdio',
+        isSessionEra,
         onActivity,
         onNotification: notification =>
           notification.method === 'notifications/progress'
@@ -156,24 +154,10 @@ export const createUpstreamConnection = (options: UpstreamConnectionOptions): Up
             : notifications.notify(notification),
         signal,
       })
-    try {
-      const opened = await make()
-      era = opened.client.getProtocolEra()
-      isSessionEra = era === 'legacy'
-      hasFailedInBoth = false
-      return opened
-    } catch (error) {
-      // Some session-era servers exit when probed for the stateless era, but work without the probe.
-      const hasEnded = error instanceof UpstreamError && error.kind === 'exited' && !signal.aborted
-      if (hasEnded && hasFailedInBoth) isSessionEra = !isSessionEra
-      if (!hasEnded || hasFailedInBoth || isSessionEra) throw error
-      isSessionEra = true
-      return make().catch((second: unknown) => {
-        isSessionEra = false
-        hasFailedInBoth = true
-        throw second
-      })
-    }
+    const openInEra = config.transport === 'stdio' ? eraChoice.openProcess : eraChoice.openRemote
+    const opened = await openInEra(attempt, signal)
+    last = { era: opened.client.getProtocolEra(), hasSession: opened.hasSession }
+    return opened
   }
   const openAndLog: typeof open = async (signal, onActivity) => {
     try {
@@ -231,7 +215,8 @@ export const createUpstreamConnection = (options: UpstreamConnectionOptions): Up
       }
     },
     state: shared.state,
-    era: () => era,
+    era: () => last?.era,
+    hasSession: () => last?.hasSession === true,
     onState: shared.onState,
     onNotification: notifications.add,
     onProgress: progress.add,

@@ -18,6 +18,8 @@ export type UpstreamClient = Client
 
 /** What the upstream may ask this client for. Empty for a shared connection. */
 export type ClientSetup = Pick<ClientOptions, 'capabilities'> & {
+  /** Whether to connect in the session era only. By default, the newest era that both sides support is used. */
+  isSessionEra?: boolean
   /** Called before connecting, to register request handlers. */
   prepare?: (client: UpstreamClient) => void
 }
@@ -25,6 +27,8 @@ export type ClientSetup = Pick<ClientOptions, 'capabilities'> & {
 export type OpenConnection = {
   client: UpstreamClient
   isProcess: boolean
+  /** Whether the connection keeps a session, without which a session-era upstream cannot send requests. */
+  hasSession: boolean
   /** Number of requests in progress. Always 0 for a remote upstream, whose requests are not counted. */
   pending: () => number
   /** Resolves with the reason once the connection has ended. */
@@ -47,7 +51,7 @@ export type OpenConnectionOptions = {
   timeoutMs: number
   /** Maximum time from the start of a process to its first response. The command may have to be downloaded first. */
   startTimeoutMs: number
-  /** Whether to skip probing for the stateless era, because the process supports only the session era. */
+  /** Whether to skip probing for the stateless era. */
   isSessionEra: boolean
   onActivity: () => void
   onNotification: (notification: Notification) => void
@@ -82,6 +86,7 @@ const NO_VALIDATION: NonNullable<ClientOptions['jsonSchemaValidator']> = {
 type Link = {
   transport: Transport
   isProcess: boolean
+  hasSession: () => boolean
   pending: () => number
   /** Returns why the connection ended, or undefined if it has not ended. */
   failure: () => UpstreamError | undefined
@@ -100,6 +105,7 @@ const createProcessLink = (config: ResolvedConfig & { transport: 'stdio' }, opti
   return {
     transport,
     isProcess: true,
+    hasSession: () => true,
     pending: transport.pending,
     failure: transport.failure,
     explain: fault => {
@@ -231,6 +237,7 @@ export const openConnection = async (options: OpenConnectionOptions): Promise<Op
   return {
     client,
     isProcess: link.isProcess,
+    hasSession: client.getProtocolEra() === 'legacy' && link.hasSession(),
     pending: link.pending,
     ended: ended.promise,
     failure: () =>

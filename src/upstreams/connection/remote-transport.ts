@@ -105,6 +105,8 @@ export const createRemoteTransport = (
 
   return {
     transport,
+    /** Whether the upstream has assigned a session. A stream of HTTP+SSE is one. */
+    hasSession: (): boolean => http === undefined || http.sessionId !== undefined,
     failure: (): UpstreamError | undefined => failure,
     lastFault: remote.lastFault,
     /** Ends the session at the upstream, if there is one, and closes all connections. */

@@ -22,6 +22,15 @@ const statusOf = (error: unknown): number | undefined => {
   return error instanceof SseError ? error.code : undefined
 }
 
+/** Returns the HTTP status of the server error with which an upstream responded to the probe for the stateless era. */
+export const findProbeStatus = (error: unknown): number | undefined => {
+  const { SdkHttpError, SdkErrorCode } = mcpClient()
+  const failed = chainOf(error).find(
+    each => each instanceof SdkHttpError && each.code === SdkErrorCode.EraNegotiationFailed,
+  )
+  return failed instanceof SdkHttpError ? failed.status : undefined
+}
+
 const notMcp = (cause: unknown): UpstreamError =>
   new UpstreamError('not_mcp', 'The URL responds with something other than MCP, such as a web page. Check the path.', {
     cause,

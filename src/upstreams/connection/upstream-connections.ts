@@ -41,12 +41,16 @@ export type UpstreamConnectionsOptions = {
   bus: EventBus
 }
 
+type FailedState = Extract<UpstreamState, { kind: 'failed' }>
+
 type Entry = LoadedUpstream & {
   /** Covers everything that a connection depends on. Contains secrets, so it must never be shown. */
   key: string
   /** Created on first use. */
   connection: UpstreamConnection | undefined
   messageLimit: MessageLimit
+  /** Why the last attempt to fetch the lists failed, although the upstream was connected. */
+  listFault: FailedState | undefined
 }
 
 const keyOf = ({ upstream, resolved, accountKey }: LoadedUpstream): string => {
@@ -82,6 +86,7 @@ export const createUpstreamConnections = ({
   const limitOf = createOrganizationLimits()
   const notifications = createListeners<[upstream: Upstream, notification: Notification]>()
   const states = createListeners<[upstream: Upstream, state: UpstreamState]>()
+  const listFaults = createListeners<[upstream: Upstream]>()
   const replacements = createListeners<[upstreamId: string]>()
   const accessChanges = createListeners<[userId: string]>()
   let isClosed = false
@@ -196,6 +201,24 @@ export const createUpstreamConnections = ({
     if (entry !== undefined) notifications.notify(entry.upstream, { method: 'notifications/tools/list_changed' })
   }
 
+  /**
+   * Records why the lists of a connected upstream could not be fetched, or that they could. Without its lists, the
+   * upstream counts as failed.
+   */
+  const setListFault = (upstreamId: string, fault: { error: UpstreamError; nextTryAt: Date } | undefined): void => {
+    const entry = findEnabled(upstreamId)
+    if (entry === undefined) return
+    const before = entry.listFault
+    entry.listFault = fault && {
+      kind: 'failed',
+      why: fault.error.message,
+      ownWords: fault.error.ownWords,
+      since: before?.since ?? new Date(),
+      nextTryAt: fault.nextTryAt,
+    }
+    if (before?.why !== entry.listFault?.why) listFaults.notify(entry.upstream)
+  }
+
   const update = (serverId: string, loaded: readonly LoadedUpstream[]): void => {
     const before = servers.get(serverId) ?? new Map<string, Entry>()
     const after = new Map<string, Entry>()
@@ -218,6 +241,7 @@ export const createUpstreamConnections = ({
               ...each,
               key,
               connection: undefined,
+              listFault: undefined,
               messageLimit: createMessageLimit({
                 onListsMissed: () => reportMissed(id),
                 organization: limitOf(each.resolved.ok ? each.resolved.value.organizationId : undefined),
@@ -293,8 +317,10 @@ export const createUpstreamConnections = ({
     stateOf: (upstream: Upstream): UpstreamState => {
       const entry = upstream.isEnabled ? byId.get(upstream.id) : undefined
       const state = entry && (entry.connection?.state() ?? callers.stateOf(upstream.id) ?? missingAccountState(entry))
-      return state ?? restingState(upstream)
+      const shown = state ?? restingState(upstream)
+      return (shown.kind === 'connected' ? entry?.listFault : undefined) ?? shown
     },
+    setListFault,
     /** Returns the upstream as last loaded. */
     upstreamOf: (upstreamId: string): Upstream | undefined => byId.get(upstreamId)?.upstream,
     /** Returns the secrets in the upstream's configuration, to mask, and its organization. */
@@ -308,6 +334,8 @@ export const createUpstreamConnections = ({
     countDroppedMessages: (upstreamId: string): number => byId.get(upstreamId)?.messageLimit.countDropped() ?? 0,
     onNotification: notifications.add,
     onState: states.add,
+    /** Called when the lists of a connected upstream can no longer be fetched, or can be fetched again. */
+    onListFault: listFaults.add,
     /** Called after a connection is closed because its upstream changed. `find` returns the new connection, if any. */
     onReplaced: replacements.add,
     /** Called when a user's accounts may have changed and the user's connections are closed. */

@@ -4,7 +4,7 @@ import type { Upstream, UpstreamState } from '../upstream.ts'
 import type { UpstreamConnections } from './upstream-connections.ts'
 
 export type UpstreamOutagesOptions = {
-  connections: Pick<UpstreamConnections, 'onState' | 'stateOf'>
+  connections: Pick<UpstreamConnections, 'onState' | 'onListFault' | 'stateOf'>
   bus: EventBus
 }
 
@@ -27,6 +27,7 @@ export const createUpstreamOutages = ({ connections, bus }: UpstreamOutagesOptio
     else if (state.kind === 'connected') failures.delete(id)
     if (failures.get(id)?.why !== before) changes.notify(serverId)
   })
+  connections.onListFault(({ serverId }) => changes.notify(serverId))
   // The configuration changed, so the failure no longer counts.
   bus.subscribe('upstream_changed', ({ upstreamId }) => {
     failures.delete(upstreamId)

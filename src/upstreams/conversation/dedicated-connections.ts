@@ -67,11 +67,16 @@ export const createDedicatedConnections = (
   const pool = createConnectionPool<Entry>()
   const whyFull = (max: number): string => `All ${max} dedicated connections are in use. Try again later.`
 
-  const open = (upstreamId: string, { key, capabilities, userId }: AskableClient): Entry => {
+  const open = (
+    upstreamId: string,
+    { key, capabilities, userId }: AskableClient,
+    era: Pick<ClientSetup, 'isSessionEra'> = {},
+  ): Entry => {
     const ofUser = pool.listOf(upstreamId).filter(other => other.userId === userId)
     pool.makeRoom(ofUser, MAX_PER_USER, whyFull(MAX_PER_USER))
     pool.makeRoom(pool.listOf(upstreamId), MAX_DEDICATED_CONNECTIONS, whyFull(MAX_DEDICATED_CONNECTIONS))
     const setup: ClientSetup = {
+      ...era,
       capabilities,
       prepare: client => {
         client.fallbackRequestHandler = ({ method, params }, { mcpReq }) =>
@@ -131,10 +136,13 @@ export const createDedicatedConnections = (
   connections.onAccessChanged(userId => pool.closeWhere(entry => entry.userId === userId && usesOwnAccount(entry)))
 
   return {
-    /** Returns the one connection for all requests of a client with a session. Throws UpstreamError. */
+    /**
+     * Returns the one connection for all requests of a client with a session, in the era of that client. Throws
+     * UpstreamError.
+     */
     share: (upstreamId: string, client: AskableClient): BorrowedConnection => {
       const known = pool.listOf(upstreamId).find(entry => entry.key === client.key)
-      return use(known ?? open(upstreamId, client))
+      return use(known ?? open(upstreamId, client, { isSessionEra: true }))
     },
     /**
      * Returns a connection for a single request, so that all questions on the connection belong to that request. Throws
@@ -164,8 +172,9 @@ export const createDedicatedConnections = (
           .catch(() => {})
       }
     },
-    /** Closes the connections of a client that no longer exists. */
-    closeClient: (key: string): void => pool.closeWhere(entry => entry.key === key),
+    /** Closes the connections of a client: all of them, because it no longer exists, or only those to one upstream. */
+    closeClient: (key: string, upstreamId?: string): void =>
+      pool.closeWhere(entry => entry.key === key && (upstreamId ?? entry.upstreamId) === entry.upstreamId),
     close: pool.end,
   }
 }

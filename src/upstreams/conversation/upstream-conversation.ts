@@ -7,6 +7,7 @@ import { maskTokensInOutcome } from './mask-tokens.ts'
 import { createOpenCalls } from './open-calls.ts'
 import { createResourceSubscriptions } from './resource-subscriptions.ts'
 import { sendWithLink } from './send-with-link.ts'
+import { createSessionConnections } from './session-connections.ts'
 import { createUpstreamLogs } from './upstream-logs.ts'
 
 /** Throws if the call was canceled. Its session may have ended, so nothing would close a connection opened now. */
@@ -18,6 +19,8 @@ const assertNotCancelled = (signal: AbortSignal): void => {
 export const createUpstreamConversation = (connections: UpstreamConnections) => {
   const subscriptions = createResourceSubscriptions(connections)
   const dedicated = createDedicatedConnections(connections)
+  const sessionConnections = createSessionConnections(dedicated)
+  connections.onReplaced(sessionConnections.forget)
   const openCalls = createOpenCalls()
 
   /** Fetches the client's tools in the background, once per connection. */
@@ -35,16 +38,17 @@ export const createUpstreamConversation = (connections: UpstreamConnections) => 
   }
 
   /**
-   * Sends a request for a client with a session. A stateless upstream asks for input in its results. A session-era
-   * upstream sends requests over its connection, so the client needs a dedicated connection.
+   * Sends a request for a client with a session, over a dedicated connection on which the upstream can send requests.
+   * An upstream that supports only the stateless era asks for input in the results of the shared connection.
    */
   const throughSession =
     (upstreamId: string, link: CallLink, peer: SessionPeer): LinkedRequest =>
     async (shared, signal, send) => {
-      if (shared.era() === 'modern') return sendWithLink(shared, link, signal, send)
       await connections.assertAccount(upstreamId, peer.userId)
       assertNotCancelled(signal)
-      const { entry, release } = dedicated.share(upstreamId, peer)
+      const borrowed = await sessionConnections.borrow(upstreamId, shared, peer, signal)
+      if (borrowed === undefined) return sendWithLink(shared, link, signal, send)
+      const { entry, release } = borrowed
       entry.audience = peer
       fetchTools(entry, peer)
       try {

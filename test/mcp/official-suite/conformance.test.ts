@@ -1,24 +1,14 @@
-import { execFile } from 'node:child_process'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { makeServer } from '../../support/api-client.ts'
 import { answerJson } from '../../support/fake-api.ts'
 import { during, runFakeApi, runPatchbay, runUser } from '../../support/world.ts'
 import { ANSWERS, conformanceTools } from './fixture.ts'
-
-const PACKAGE = createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/package.json')
-const PROGRAM = join(dirname(PACKAGE), 'dist/index.js')
+import { runSuite } from './run-suite.ts'
 
 /** Runs all scenarios that a revision requires. Fails if a scenario fails that the baseline does not list. */
-const runRequirements = (url: string, revision: string): Promise<{ code: number | string; output: string }> =>
-  new Promise(resolve => {
-    const baseline = join(import.meta.dirname, `not-yet-${revision}.yml`)
-    const args = [PROGRAM, 'server', '--url', url, '--requirements', revision, '--expected-failures', baseline]
-    execFile(process.execPath, args, (error, stdout, stderr) =>
-      resolve({ code: error?.code ?? 0, output: stdout + stderr }),
-    )
-  })
+const runRequirements = (url: string, revision: string) =>
+  runSuite(url, revision, '--expected-failures', join(import.meta.dirname, `not-yet-${revision}.yml`))
 
 const ALWAYS = [
   'tools-list',

@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http'
 import { answerJson } from '../../support/fake-api.ts'
 
-const PNG = Buffer.from(
+export const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
 )
 /** The smallest WAV file: a 44-byte header and no samples. */
-const WAV = Buffer.from('UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=', 'base64')
+export const WAV = Buffer.from('UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=', 'base64')
 
 const sendParts = (response: ServerResponse): void => {
   const part = (type: string, body: Buffer | string) =>
@@ -39,6 +39,32 @@ const get = (name: string, path: string) => (origin: string) => ({
   url: `${origin}${path}`,
 })
 
+/** An input schema with the keywords of JSON Schema 2020-12 for which the suite looks. */
+export const NEWEST_SCHEMA = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  type: 'object' as const,
+  $defs: {
+    address: {
+      $anchor: 'addressDef',
+      type: 'object',
+      properties: { street: { type: 'string' }, city: { type: 'string' } },
+    },
+  },
+  properties: {
+    name: { type: 'string' },
+    address: { $ref: '#/$defs/address' },
+    contactMethod: { type: 'string', enum: ['phone', 'email'] },
+    phone: { type: 'string' },
+    email: { type: 'string' },
+  },
+  allOf: [{ anyOf: [{ required: ['phone'] }, { required: ['email'] }] }],
+  if: { properties: { contactMethod: { const: 'phone' } }, required: ['contactMethod'] },
+  // biome-ignore lint/suspicious/noThenProperty: the keyword of JSON Schema
+  then: { required: ['phone'] },
+  else: { required: ['email'] },
+  additionalProperties: false,
+}
+
 /** Defines the tools that the official suite calls, as a builder would. */
 export const conformanceTools = (origin: string) => [
   get('test_simple_text', '/text')(origin),
@@ -61,29 +87,6 @@ export const conformanceTools = (origin: string) => [
     method: 'POST',
     url: `${origin}/json`,
     body: '{"name": {{name?}}, "address": {{json:address?}}, "contactMethod": {{contactMethod?}}, "phone": {{phone?}}, "email": {{email?}}}',
-    inputSchema: {
-      $schema: 'https://json-schema.org/draft/2020-12/schema',
-      type: 'object',
-      $defs: {
-        address: {
-          $anchor: 'addressDef',
-          type: 'object',
-          properties: { street: { type: 'string' }, city: { type: 'string' } },
-        },
-      },
-      properties: {
-        name: { type: 'string' },
-        address: { $ref: '#/$defs/address' },
-        contactMethod: { type: 'string', enum: ['phone', 'email'] },
-        phone: { type: 'string' },
-        email: { type: 'string' },
-      },
-      allOf: [{ anyOf: [{ required: ['phone'] }, { required: ['email'] }] }],
-      if: { properties: { contactMethod: { const: 'phone' } }, required: ['contactMethod'] },
-      // biome-ignore lint/suspicious/noThenProperty: the keyword of JSON Schema
-      then: { required: ['phone'] },
-      else: { required: ['email'] },
-      additionalProperties: false,
-    },
+    inputSchema: NEWEST_SCHEMA,
   },
 ]

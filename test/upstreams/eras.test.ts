@@ -1,0 +1,199 @@
+import { randomUUID } from 'node:crypto'
+import { createServer } from 'node:http'
+import { toNodeHandler } from '@modelcontextprotocol/node'
+import { CreateMessageRequestSchema, ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
+import {
+  acceptedContent,
+  createMcpHandler,
+  inputRequired,
+  isLegacyRequest,
+  McpServer,
+  ResourceNotFoundError,
+  ResourceTemplate,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server'
+import { describe, expect, it } from 'vitest'
+import { META, portOf, postStateless } from '../mcp/wire.ts'
+import { during } from '../support/world.ts'
+import { runAttached } from './attached.ts'
+import { type ClientExtras, textOf } from './clients.ts'
+
+const text = (said: string) => ({ content: [{ type: 'text' as const, text: said }] })
+const FORM = {
+  message: 'Who are you?',
+  requestedSchema: { type: 'object' as const, properties: { name: { type: 'string' as const } } },
+}
+
+const build = (): McpServer => {
+  const server = new McpServer({ name: 'eras', version: '1' })
+  server.registerTool('era', {}, ({ mcpReq }) => text(mcpReq.envelope === undefined ? 'session' : 'stateless'))
+  server.registerTool('push', {}, async ({ mcpReq }) => text(JSON.stringify((await mcpReq.elicitInput(FORM)).content)))
+  server.registerTool('ask', {}, ({ mcpReq }) => {
+    const given = acceptedContent(mcpReq.inputResponses, 'it')
+    return given === undefined
+      ? inputRequired({ inputRequests: { it: inputRequired.elicit(FORM) } })
+      : text(JSON.stringify(given))
+  })
+  server.registerTool('late', {}, async ({ mcpReq }) => {
+    const progressToken = mcpReq._meta?.progressToken ?? 0
+    await mcpReq.notify({ method: 'notifications/progress', params: { progressToken, progress: 1 } })
+    return inputRequired({ inputRequests: { it: inputRequired.elicit(FORM) } })
+  })
+  server.registerPrompt('ask', {}, () => inputRequired({ inputRequests: { it: inputRequired.elicit(FORM) } }))
+  const template = new ResourceTemplate('memo://{id}', { list: undefined })
+  server.registerResource('memo', template, {}, ({ href }) => {
+    throw new ResourceNotFoundError(href)
+  })
+  return server
+}
+
+/**
+ * Runs servers built with the newest SDK: at `/both` with sessions and without, at `/stateless` without sessions only,
+ * and at `/sessionless` with the older versions, but without their sessions.
+ */
+const startEras = async () => {
+  const sessions = new Map<string, WebStandardStreamableHTTPServerTransport>()
+  const stateless = createMcpHandler(build, { legacy: 'reject' })
+  const serveBoth = async (request: Request): Promise<Response> => {
+    if (!(await isLegacyRequest(request))) return stateless.fetch(request)
+    const known = sessions.get(request.headers.get('mcp-session-id') ?? '')
+    if (known !== undefined) return known.handleRequest(request)
+    const transport: WebStandardStreamableHTTPServerTransport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: randomUUID,
+      onsessioninitialized: id => void sessions.set(id, transport),
+    })
+    await build().connect(transport)
+    return transport.handleRequest(request)
+  }
+  const handlers: Readonly<Record<string, ReturnType<typeof toNodeHandler>>> = {
+    '/both': toNodeHandler({ fetch: serveBoth }),
+    '/stateless': toNodeHandler(stateless),
+    '/sessionless': toNodeHandler(createMcpHandler(build)),
+  }
+  const listener = createServer((request, response) => {
+    const { method = '', url = '' } = request
+    void handlers[url]?.(Object.assign(request, { method, url }), response)
+  })
+  await new Promise<void>(resolve => listener.listen(0, '127.0.0.1', resolve))
+  return {
+    origin: `http://127.0.0.1:${portOf(listener)}`,
+    close: async () => {
+      for (const transport of sessions.values()) await transport.close()
+      listener.closeAllConnections()
+      await new Promise(resolve => listener.close(resolve))
+    },
+  }
+}
+
+const { connect, makeServer } = runAttached()
+const eras = during(startEras)
+const attach = (path: string) => makeServer({ eras: { transport: 'http', url: `${eras.origin}${path}` } })
+const servers = during(async () => ({
+  both: await attach('/both'),
+  stateless: await attach('/stateless'),
+  sessionless: await attach('/sessionless'),
+}))
+
+/** A client that answers with a name, or refuses with the given words. */
+const asked = (refusal?: string): ClientExtras => {
+  const answer = () => {
+    if (refusal !== undefined) throw new Error(refusal)
+    return { action: 'accept' as const, content: { name: 'Ada' } }
+  }
+  return {
+    capabilities: { elicitation: {} },
+    prepare1: client => client.setRequestHandler(ElicitRequestSchema, answer),
+    prepare2: client => client.setRequestHandler('elicitation/create', answer),
+  }
+}
+
+describe('an upstream that supports both eras', () => {
+  it('is called in the era of the client if it can ask this client, and else in the newer one', async () => {
+    const { serverId } = servers.both
+    const eraFor = async (...client: Parameters<typeof connect>) =>
+      textOf(await (await connect(...client)).callTool('eras_era'))
+    expect(await eraFor('sdk 1', serverId, asked())).toBe('session')
+    expect(await eraFor('sdk 2', serverId, asked())).toBe('session')
+    expect(await eraFor('sdk 2 stateless', serverId, asked())).toBe('stateless')
+    expect(await eraFor('sdk 1', serverId)).toBe('stateless')
+  })
+
+  it.each(['sdk 1', 'sdk 1 over sse', 'sdk 2'] as const)(
+    'can send requests to a client with a session (%s)',
+    async kind => {
+      const client = await connect(kind, servers.both.serverId, asked())
+      expect(textOf(await client.callTool('eras_push'))).toBe('{"name":"Ada"}')
+      expect(textOf(await client.callTool('eras_ask'))).toBe('{"name":"Ada"}')
+    },
+  )
+})
+
+describe.each(['stateless', 'sessionless'] as const)('an upstream that cannot send requests (%s)', path => {
+  it('asks a client with a session in its results', async () => {
+    const client = await connect('sdk 1', servers[path].serverId, asked())
+    expect(textOf(await client.callTool('eras_ask'))).toBe('{"name":"Ada"}')
+    expect(textOf(await client.callTool('eras_ask'))).toBe('{"name":"Ada"}')
+  })
+})
+
+describe('a client that refuses the request of an upstream', () => {
+  it.each(['both', 'stateless'] as const)('finds its own words in the error of the tool (%s)', async path => {
+    const client = await connect('sdk 1', servers[path].serverId, asked('Not before noon'))
+    const result = await client.callTool('eras_ask')
+    expect(result.isError).toBe(true)
+    expect(textOf(result)).toContain('Not before noon')
+    expect(textOf(result)).not.toContain('server log')
+  })
+
+  it('finds its own words in the error of a prompt', async () => {
+    const client = await connect('sdk 2', servers.stateless.serverId, asked('Not before noon'))
+    await expect(client.request('prompts/get', { name: 'eras_ask' })).rejects.toThrow('Not before noon')
+  })
+})
+
+describe('an upstream that needs a capability that the client lacks', () => {
+  const missing = { code: -32021, data: { requiredCapabilities: { elicitation: {} } } }
+  const send = (method: string, name: string, meta: object = {}) =>
+    postStateless(servers.stateless.url, undefined, method, { name, arguments: {}, _meta: { ...META, ...meta } })
+
+  it.each(['tools/call', 'prompts/get'])('is answered with HTTP 400 and an error that names it (%s)', async method => {
+    const response = await send(method, 'eras_ask')
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({ error: missing })
+  })
+
+  it('is answered with this error in the stream if something has been sent', async () => {
+    const response = await send('tools/call', 'eras_late', { progressToken: 1 })
+    expect(response.status).toBe(200)
+    const messages = (await response.text()).split('\n').filter(line => line.startsWith('data: {'))
+    expect(messages.map(line => JSON.parse(line.slice('data: '.length)))).toMatchObject([
+      { method: 'notifications/progress' },
+      { error: missing },
+    ])
+  })
+
+  it('is answered with this error in a session', async () => {
+    const client = await connect('sdk 1', servers.stateless.serverId)
+    await expect(client.callTool('eras_ask')).rejects.toMatchObject(missing)
+  })
+
+  it('is answered with this error for other capabilities too', async () => {
+    const client = await connect('sdk 1', servers.stateless.serverId, {
+      capabilities: { sampling: {} },
+      prepare1: sampling => sampling.setRequestHandler(CreateMessageRequestSchema, () => Promise.reject()),
+    })
+    await expect(client.callTool('eras_ask')).rejects.toMatchObject(missing)
+  })
+})
+
+describe('an unknown resource of an upstream', () => {
+  it.each([
+    ['sdk 1', -32002],
+    ['sdk 2 stateless', -32602],
+  ] as const)('has the code of the client’s version (%s)', async (kind, code) => {
+    const client = await connect(kind, servers.stateless.serverId)
+    for (const uri of ['memo://7', 'file:///nowhere']) {
+      await expect(client.request('resources/read', { uri })).rejects.toMatchObject({ code, data: { uri } })
+    }
+  })
+})
