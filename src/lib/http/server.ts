@@ -18,7 +18,7 @@ const TIMEOUT_CHECK_MS = 1_000
  * Idle time before the first TCP keep-alive probe. Streams have no idle timeout, so only a probe can detect that a
  * client has disappeared.
  */
-const KEEP_ALIVE_DELAY_MS = 60_000
+export const KEEP_ALIVE_DELAY_MS = 60_000
 /** Maximum length of a path parameter, percent-encoded. Long enough for a global's key of 64 characters. */
 const MAX_PATH_PARAMETER_CHARACTERS = 256
 
