@@ -108,6 +108,7 @@ export const compileServer = async (
     name: server.name,
     description: server.description,
     access: policyOf(server),
+    allowAnyOrigin: server.allowAnyOrigin,
     missing: missing.map(({ upstream, why }) => ({ upstream: upstream.name, why: why() })),
     offers: compileUpstreamOffers(sources, opened, { ...parts, isGrouped }),
     noteSent: parts.callLedger.note,

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
+import { withoutServerSlash } from '../kernel/server-url.ts'
 import { createErrorHandler } from './problem.ts'
 import { readerConstraint } from './reader.ts'
 import { respondAfterLargeBodies } from './unread-body.ts'
@@ -50,6 +51,7 @@ export const createHttpServer = (options: HttpServerOptions) => {
     // During a shutdown, requests on open connections still get a response before the connection closes.
     return503OnClosing: false,
     requestTimeout: REQUEST_TIMEOUT_MS,
+    rewriteUrl: ({ url = '' }) => withoutServerSlash(url),
     http: {
       headersTimeout: HEADERS_TIMEOUT_MS,
       connectionsCheckingInterval: TIMEOUT_CHECK_MS,

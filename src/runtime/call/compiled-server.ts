@@ -77,6 +77,8 @@ export type CompiledServer = {
   name: string
   description: string | undefined
   access: AccessPolicy
+  /** Whether pages of any origin may call the server while it is public. */
+  allowAnyOrigin?: boolean | undefined
   /** Sorted by name. */
   tools: readonly CompiledTool[]
   /** Upstreams whose items are missing from the lists, with the reasons. */
