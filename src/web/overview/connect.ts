@@ -43,7 +43,7 @@ export const toConnectPanel = (input: ConnectInput) => {
     tokensHref: known.isOpen ? undefined : '/account/tokens',
     clients: CLIENT_GUIDES.map(toGuide => {
       const { source, ...guide } = toGuide(known)
-      return { ...guide, source: source && { ...source, checkedText: LONG_DATE.format(new Date(source.checkedOn)) } }
+      return { ...guide, source: source && { ...source, checkedOn: LONG_DATE.format(new Date(source.checkedOn)) } }
     }),
   }
 }
