@@ -72,8 +72,8 @@ export default {
     onlyAt(
       'outgoing-connections',
       'Only lib/outbound, lib/db and lib/mail open outgoing connections',
-      // upgrades.ts needs the sockets of incoming connections.
-      '^src/(lib/(outbound|db|mail)/|passthrough/proxy/upgrades\\.ts$)',
+      // upgrades.ts needs the sockets of incoming connections, and second-address.ts accepts them.
+      '^src/(lib/(outbound|db|mail)/|lib/http/second-address\\.ts$|passthrough/proxy/upgrades\\.ts$)',
       [`^(node:)?${anyOf(SOCKET_MODULES)}$`, 'node_modules/undici/'],
     ),
     onlyAt(

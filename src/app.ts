@@ -4,7 +4,7 @@ import { healthRoutes } from './api/operations/health.routes.ts'
 import { appApi } from './app-api.ts'
 import { appPages } from './app-pages.ts'
 import { createForwardedFor } from './lib/http/forwarded-for.ts'
-import { createOriginPolicy } from './lib/http/origins.ts'
+import { createClientOrigins, createOriginPolicy } from './lib/http/origins.ts'
 import { ASSETS_PREFIX, serveAssets } from './lib/http/pages/assets.ts'
 import { createHttpServer, type HttpServer } from './lib/http/server.ts'
 import { watchForUnnamedProxies } from './lib/http/unnamed-proxy.ts'
@@ -102,7 +102,7 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
       logger,
     }),
   )
-  const origins = createOriginPolicy({ baseUrl, allowedOrigins, listensOnLoopback })
+  const origins = createClientOrigins({ baseUrl, allowedOrigins, listensOnLoopback })
   await http.register(discoveryRoutes, { ...services, baseUrl, origins })
   await http.register(publicDocumentRoutes, { ...services, baseUrl, origins })
   const ownOrigin = createOriginPolicy({ baseUrl, allowedOrigins: [], listensOnLoopback })
@@ -119,7 +119,7 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
     baseUrl,
     logger,
   })
-  await http.register(clientEndpoints({ ...oauth, baseUrl, isHttps: sessions.isHttps, origins: ownOrigin }))
+  await http.register(clientEndpoints({ ...oauth, baseUrl, isHttps: sessions.isHttps, origins }))
   await http.register(app => serveAssets(app, PUBLIC_DIRECTORY), { prefix: ASSETS_PREFIX })
   const live = createLive({
     db,

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type App, buildApp } from './app.ts'
 import { createDrain } from './lib/http/drain.ts'
+import { listenAlsoAt } from './lib/http/second-address.ts'
 import { AppError } from './lib/kernel/errors.ts'
 import type { Logger } from './lib/process/logger.ts'
 import type { Settings } from './lib/process/settings.ts'
@@ -16,10 +17,19 @@ const LISTEN_FAILURES: ReadonlyMap<string, (settings: Settings) => string> = new
   ['ENOTFOUND', ({ host }) => `The host ${host} does not exist: set PATCHBAY_HOST to an address of this machine.`],
 ])
 
-const listen = async ({ http }: App, settings: Settings): Promise<void> => {
+/** Starts to listen. Returns a function that stops and resolves when all connections have closed. */
+const listen = async ({ http }: App, settings: Settings): Promise<() => Promise<unknown>> => {
+  const { host, port, listensOnIpv6Loopback } = settings
+  let closeOther = async (): Promise<void> => {}
   try {
-    await http.listen({ host: settings.host, port: settings.port })
+    await http.ready()
+    if (listensOnIpv6Loopback) closeOther = await listenAlsoAt(http.server, '::1', port)
+    await http.listen({ host, port })
+    return () => Promise.all([http.close(), closeOther()])
   } catch (error) {
+    const closed = closeOther()
+    http.server.closeAllConnections()
+    await closed
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
     const describe = LISTEN_FAILURES.get(code)
     throw describe === undefined ? error : new AppError('unavailable', describe(settings), { cause: error })
@@ -104,7 +114,7 @@ export const serveInstallation = async ({ settings, services, logger, announce }
     await app.prepare()
     await recording
     const drain = createDrain(app.http.server)
-    await listen(app, settings)
+    const close = await listen(app, settings)
     try {
       services.upkeep.start()
       services.upstreamConnections
@@ -114,7 +124,7 @@ export const serveInstallation = async ({ settings, services, logger, announce }
       return await untilStop(signals, app.announceStop, settings.shutdownDelayMs, logger)
     } finally {
       app.beginStop()
-      await drain(() => app.http.close(), settings.limits.maxDrainMs)
+      await drain(close, settings.limits.maxDrainMs)
     }
   } finally {
     await services.close()

@@ -1,5 +1,5 @@
 import { DatabaseFailure } from '../lib/db/failures.ts'
-import type { OriginPolicy } from '../lib/http/origins.ts'
+import type { ClientOrigins } from '../lib/http/origins.ts'
 import type { createServerAccess } from '../servers/access/access.ts'
 import type { Challenges } from './challenges.ts'
 import { type HttpExchange, hasDisconnected, writeRefusal } from './http-exchange.ts'
@@ -25,9 +25,12 @@ export type Admit = (
   otherwise?: (http: HttpExchange) => void,
 ) => void
 
+/** Passes the server of a request to `next`, undefined if there is none, if the page that sent it may call it. */
+type FindFor = (http: HttpExchange, next: (mounted: MountedServer | undefined) => void) => void
+
 export type AdmissionOptions = {
   registry: Pick<McpRegistry, 'find'>
-  origins: OriginPolicy
+  origins: ClientOrigins
   authorize: Authorize
   challenges: Challenges
   logger: McpLogger
@@ -45,15 +48,25 @@ const NOT_READY: Refusal = {
 const notReady = ({ message }: DatabaseFailure): Refusal => ({ ...NOT_READY, message: message.replace(/\.$/, '') })
 
 /**
- * Runs the first three steps for every request to a server: check Origin and Host, find the server, check access. A
- * step returns a promise only if something has to be loaded, because every call takes this path.
+ * Runs the first three steps for every request to a server: find the server, check Origin and Host, check access. A step
+ * returns a promise only if something has to be loaded, because every call takes this path.
  */
-export const createAdmission = ({ registry, origins, authorize, challenges, logger }: AdmissionOptions): Admit => {
-  const checkOrigin = ({ headers }: HttpExchange): boolean =>
-    origins.isHostAllowed(headers.host) && origins.isOriginAllowed(headers.origin)
-
+export const createAdmission = ({ registry, origins, authorize, challenges, logger }: AdmissionOptions) => {
   const findServer = ({ serverId }: HttpExchange): MountedServer | undefined | Promise<MountedServer | undefined> =>
     UUID.test(serverId) ? registry.find(serverId.toLowerCase()) : undefined
+
+  /**
+   * Returns whether the page that sent the request, if one did, may read the response, and notes that in the exchange.
+   * A missing server is treated like one that requires a token.
+   */
+  const checkOrigin = (http: HttpExchange, mounted: MountedServer | undefined): boolean => {
+    const { origin } = http.headers
+    if (origin === undefined) return true
+    const server = mounted?.router.server
+    const isOpen = server?.access.tier !== 'public' || server.allowAnyOrigin === true
+    http.allowedOrigin = origins.allowedOriginFor(origin, isOpen)
+    return http.allowedOrigin !== undefined
+  }
 
   const checkAccess = ({ headers }: HttpExchange, { router }: MountedServer): ReturnType<Authorize> =>
     authorize(router.server.access, headers.authorization)
@@ -73,12 +86,19 @@ export const createAdmission = ({ registry, origins, authorize, challenges, logg
     } else proceed(value)
   }
 
-  return (http, next, otherwise) => {
-    if (!checkOrigin(http)) {
-      writeForeign(http)
-      return
+  /** Runs the steps that need no token. They are all of a preflight request. */
+  const findFor: FindFor = (http, next) => {
+    if (!origins.isHostAllowed(http.headers.host)) writeForeign(http)
+    else {
+      whenKnown(http, findServer(http), mounted => {
+        if (checkOrigin(http, mounted)) next(mounted)
+        else writeForeign(http)
+      })
     }
-    whenKnown(http, findServer(http), mounted => {
+  }
+
+  const admit: Admit = (http, next, otherwise) =>
+    findFor(http, mounted => {
       if (otherwise !== undefined && mounted?.router.server.passthrough === undefined) otherwise(http)
       else if (mounted === undefined) writeRefusal(http, NO_SERVER)
       else {
@@ -88,7 +108,8 @@ export const createAdmission = ({ registry, origins, authorize, challenges, logg
         })
       }
     })
-  }
+
+  return { findFor, admit }
 }
 
 const FOREIGN = refusal(403, ERROR.transport, 'Forbidden: this Origin or Host is not allowed')

@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
+import { URL_ENDING } from '../lib/kernel/server-url.ts'
 import type { HttpExchange } from './http-exchange.ts'
 
-/** Matches the canonical path of a server. */
-const SERVER_PATH = /^\/s\/([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/i
+/** Matches the path of a server, with what clients may append to it. */
+const SERVER_PATH = new RegExp(`^/s/([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})${URL_ENDING}$`, 'i')
 /** Matches the path of a server in any spelling, or any path below it. */
 const PATH_BELOW = /^(?:https?:\/\/[^/]*)?\/s\/([^/?#]+)(?:[/?]|$)/i
 

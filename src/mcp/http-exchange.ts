@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import { EXPOSED_HEADERS } from '../lib/http/origins.ts'
 import { ERROR } from './protocol.ts'
 import { errorResponse, type Refusal, type RpcResponse, refusal, sizeOf } from './rpc-response.ts'
 
@@ -8,26 +9,23 @@ export type HttpExchange = {
   raw: ServerResponse
   headers: IncomingHttpHeaders
   serverId: string
+  /** The value of Access-Control-Allow-Origin. Undefined unless a page sent the request and may read the response. */
+  allowedOrigin?: string | undefined
 }
 
-const EXPOSED = 'Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate'
-
-/**
- * Returns the CORS headers that let the calling page read the response (Fetch standard, "CORS protocol"). The origin
- * has already been checked.
- */
-const corsFields = (origin: string): string[] => [
+/** Returns the CORS headers that let the calling page read the response (Fetch standard, "CORS protocol"). */
+const corsFields = (allowedOrigin: string): string[] => [
   'access-control-allow-origin',
-  origin,
+  allowedOrigin,
   'access-control-expose-headers',
-  EXPOSED,
+  EXPOSED_HEADERS,
   'vary',
   'Origin',
 ]
 
 /** Writes the status and the headers. `fields` is a flat list of names and values, which Node writes unchanged. */
-export const writeHead = ({ raw, headers }: HttpExchange, status: number, fields: readonly string[]): void => {
-  raw.writeHead(status, headers.origin === undefined ? [...fields] : [...fields, ...corsFields(headers.origin)])
+export const writeHead = ({ raw, allowedOrigin }: HttpExchange, status: number, fields: readonly string[]): void => {
+  raw.writeHead(status, allowedOrigin === undefined ? [...fields] : [...fields, ...corsFields(allowedOrigin)])
 }
 
 /** Whether the client has disconnected. This is checked directly, because 'close' may already have been emitted. */

@@ -32,8 +32,8 @@ export type PostOptions = {
  * Handles a POST to `/s/:uuid` in these steps. Each step returns a value for the next step, or a refusal, which is
  * written and ends the request.
  *
- * 1. `checkOrigin` (admission.ts): checks Origin and Host
- * 2. `findServer` (admission.ts): finds the mounted server by its UUID
+ * 1. `findServer` (admission.ts): checks Host, finds the mounted server by its UUID
+ * 2. `checkOrigin` (admission.ts): checks Origin by the rules of this server
  * 3. `checkAccess` (admission.ts): finds the caller by token, creates the `ServerRequest`
  * 4. `readBody` (body.ts): reads the bytes, within the limit; repeats steps 1 to 3 if they arrive after the head
  * 5. `parseBody` (body.ts): parses the bytes as JSON

@@ -1,4 +1,3 @@
-import type { OriginPolicy } from '../lib/http/origins.ts'
 import { type HttpExchange, writeHead } from './http-exchange.ts'
 
 const ALLOWED_METHODS = 'GET, POST, DELETE'
@@ -12,17 +11,11 @@ const MAX_AGE_SECONDS = '600'
 export const isPreflight = ({ headers }: HttpExchange): boolean =>
   headers.origin !== undefined && headers['access-control-request-method'] !== undefined
 
-/** Responds to a CORS preflight request (Fetch standard, "CORS-preflight request"). */
-export const sendPreflightResponse = (http: HttpExchange, origins: OriginPolicy, methods = ALLOWED_METHODS): void => {
-  const { headers, raw } = http
-  if (!origins.isHostAllowed(headers.host) || !origins.isOriginAllowed(headers.origin)) {
-    raw.writeHead(403, ['content-length', '0'])
-    raw.end()
-    return
-  }
-  const wanted = headers['access-control-request-headers']
+/** Allows a CORS preflight request, whose origin has been checked (Fetch standard, "CORS-preflight request"). */
+export const sendPreflightResponse = (http: HttpExchange, methods = ALLOWED_METHODS): void => {
+  const wanted = http.headers['access-control-request-headers']
   const fields = ['access-control-allow-methods', methods, 'access-control-max-age', MAX_AGE_SECONDS]
   if (wanted !== undefined && HEADER_LIST.test(wanted)) fields.push('access-control-allow-headers', wanted)
   writeHead(http, 204, fields)
-  raw.end()
+  http.raw.end()
 }

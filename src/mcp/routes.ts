@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { createOriginPolicy } from '../lib/http/origins.ts'
+import { createClientOrigins, createOwnOrigin } from '../lib/http/origins.ts'
 import { watchSlowResponses } from '../lib/http/slow-responses.ts'
 import { isWebSocketUpgrade } from '../lib/http/websocket-upgrade.ts'
 import { listenForUpgrades, type Upgrade } from '../passthrough/proxy/upgrades.ts'
@@ -70,9 +70,9 @@ export const mcpRoutes =
   (options: McpRoutesOptions): FastifyPluginAsync =>
   async app => {
     const { registry, authorize, limits, now, logger, signingKeys, baseUrl } = options
-    const origins = createOriginPolicy(options)
-    const challenges = createChallenges(baseUrl)
-    const admit = createAdmission({ registry, origins, authorize, challenges, logger })
+    const origins = createClientOrigins(options)
+    const challenges = createChallenges(createOwnOrigin(baseUrl))
+    const { admit, findFor } = createAdmission({ registry, origins, authorize, challenges, logger })
     const watchAccess = createWatchAccess(authorize, now)
     const report = (error: unknown, message: string): void => logger.error({ err: error }, message)
     const sessions = createSessions({
@@ -150,8 +150,8 @@ export const mcpRoutes =
       (methods?: string) =>
       (request: FastifyRequest<ServerParams>, reply: FastifyReply): void => {
         const http = exchangeOf(request, reply)
-        const respond = (): void => sendPreflightResponse(http, origins, methods)
-        if (isPreflight(http)) respond()
+        const respond = (): void => sendPreflightResponse(http, methods)
+        if (isPreflight(http)) findFor(http, respond)
         else serve(http, respond, methods === undefined ? respond : notFound)
       }
     const refuse =

@@ -109,6 +109,7 @@ export const compileServer = async (
     name: server.name,
     instructions: mergeInstructions(server.description, sources, opened.masker.text),
     access: policyOf(server),
+    allowAnyOrigin: server.allowAnyOrigin,
     missing: missing.map(({ upstream, why }) => ({ upstream: upstream.name, why: why() })),
     offers: compileUpstreamOffers(sources, opened, { ...parts, isGrouped }),
     noteSent: parts.callLedger.note,

@@ -46,6 +46,7 @@ const SETTINGS: readonly [AuditAction, (server: Server) => JsonObject][] = [
       compactTables,
     }),
   ],
+  ['server.origins_changed', ({ allowAnyOrigin }) => ({ allowAnyOrigin })],
   ['server.review_changed', ({ reviewUpstreamChanges }) => ({ reviewUpstreamChanges })],
 ]
 

@@ -18,6 +18,8 @@ export type Server = ContextRules & {
   description: string | undefined
   access: AccessTier
   presentation: Presentation
+  /** Whether pages of any website may call the server while it is public. Other servers require a token instead. */
+  allowAnyOrigin: boolean
   /** Whether new and changed upstream tools need approval before clients see them. */
   reviewUpstreamChanges: boolean
   /** Users other than the owner who may use a private server. */

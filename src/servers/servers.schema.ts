@@ -18,6 +18,12 @@ const presentation = z
     'how clients see the tools: flat (all tools), grouped (two tools that describe and call the others), search (tools that find and call the others), auto (flat or search, depending on the token cost), or passthrough (the tools of one MCP server)',
   )
 
+const allowAnyOrigin = z
+  .boolean()
+  .describe(
+    'whether pages of any website may call the server while it is public; servers that require a token allow it anyway',
+  )
+
 const reviewUpstreamChanges = z.boolean().describe('whether new and changed tools of its MCP servers need approval')
 
 const description = z.string().max(10_000, 'is longer than 10,000 characters')
@@ -34,6 +40,7 @@ export const CreateServer = z.strictObject({
       'ids or email addresses of users who may use a private server; users who are not members need a confirmed address if email is configured',
     ),
   presentation: presentation.default('flat'),
+  allowAnyOrigin: allowAnyOrigin.default(false),
   reviewUpstreamChanges: reviewUpstreamChanges.default(false),
   ...createContextShape,
   organizationId: z.uuid().optional(),
@@ -54,6 +61,7 @@ export const UpdateServer = z.strictObject({
   access: access.optional(),
   allowedUsers: CreateServer.shape.allowedUsers.unwrap().optional(),
   presentation: presentation.optional(),
+  allowAnyOrigin: allowAnyOrigin.optional(),
   reviewUpstreamChanges: reviewUpstreamChanges.optional(),
   ...z.object(contextShape).partial().shape,
 })
@@ -79,6 +87,7 @@ export const ServerView = z.object({
   access,
   allowedUsers: z.array(z.string()),
   presentation: z.string(),
+  allowAnyOrigin,
   reviewUpstreamChanges,
   ...contextShape,
   cutNotice: orNull(contextShape.cutNotice),

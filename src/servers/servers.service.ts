@@ -148,8 +148,8 @@ export const createServerService = ({
     },
 
     /**
-     * Changes a server. Only the server's owner and managers of its organization can change who may use it. If one of
-     * them sets the tier, even to the same one, the owner is no longer asked about it. Throws `conflict` with the path
+     * Changes a server. Only the server's owner and managers of its organization can change who may use it, and whether
+     * any website may call it. If one of them sets the tier, even to the same one, the owner is no longer asked about it. Throws `conflict` with the path
      * `version` if the server has changed since `ifUnchangedSince`.
      */
     updateServer: (actor: Actor, id: string, input: ServerChanges, unchanged: Unchanged = {}): Promise<Server> =>
@@ -161,7 +161,8 @@ export const createServerService = ({
         const allowedUserIds = allowedUsers === undefined ? undefined : await toUserIds(tx, allowedUsers, addressMatch)
         const wanted = { access: rest.access ?? server.access, allowedUserIds: allowedUserIds ?? server.allowedUserIds }
         const change = accessChange(server, wanted)
-        if (change !== undefined) assertOwnOrManaged(actor, server)
+        const opensToPages = (rest.allowAnyOrigin ?? server.allowAnyOrigin) !== server.allowAnyOrigin
+        if (change !== undefined || opensToPages) assertOwnOrManaged(actor, server)
         const passesOn = rest.presentation === 'passthrough' && server.presentation !== 'passthrough'
         if (passesOn) await assertCanPassThrough(tx, id)
         const updated = await store.updateServer(tx, server, { ...rest, allowedUserIds })

@@ -36,6 +36,7 @@ const toColumns = (fields: ServerFields) =>
     description: fields.description,
     access: fields.access,
     presentation: fields.presentation,
+    allowAnyOrigin: fields.allowAnyOrigin,
     reviewUpstreamChanges: fields.reviewUpstreamChanges,
     maxResponseTokens: fields.maxResponseTokens,
     cutNotice: fields.cutNotice === '' ? null : fields.cutNotice,

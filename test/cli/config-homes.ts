@@ -6,13 +6,13 @@ const FIXTURES = join(import.meta.dirname, 'fixtures')
 /** Folder for application settings within the user's home directory. */
 const APPLICATIONS = process.platform === 'darwin' ? 'Library/Application Support' : '.config'
 
-/** Creates a home with the configuration of ten tools and a project, in a folder that is deleted after the tests. */
+/** Creates a home with the configuration of eleven tools and a project, in a folder that is deleted after the tests. */
 export const makeHome = (): { home: string; project: string } => {
   const home = join(temporaryDirectory(), 'home')
   const project = join(home, 'project')
   cpSync(join(FIXTURES, 'home'), home, { recursive: true })
   cpSync(join(FIXTURES, 'applications'), join(home, APPLICATIONS), { recursive: true })
-  cpSync(join(FIXTURES, 'zed'), join(home, '.config/zed'), { recursive: true })
+  for (const tool of ['zed', 'goose']) cpSync(join(FIXTURES, tool), join(home, '.config', tool), { recursive: true })
   cpSync(join(FIXTURES, 'project'), project, { recursive: true })
   return { home, project }
 }

@@ -59,8 +59,14 @@ const upstreamsOf = async (api: ApiClient, serverId: string) => {
 const globalsOf = async (api: ApiClient, serverId: string) =>
   Globals.parse((await api.expectOk('GET', `/servers/${serverId}/globals?limit=200`)).body).items
 
+/** Each list contains the one before it ten times. */
+const BOMB = Array.from({ length: 9 }, (_, at) => {
+  const items = at === 0 ? '1' : `*l${at - 1}`
+  return `l${at}: &l${at} [${Array.from({ length: 10 }, () => items).join(', ')}]`
+}).join('\n')
+
 describe('finding MCP servers', () => {
-  it('finds those of ten tools and of the project, shows each without secrets, and imports none', async () => {
+  it('finds those of eleven tools and of the project, shows each without secrets, and imports none', async () => {
     const place = makeHome()
     const shown = await run([], place)
     expect(shown).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('--yes') })
@@ -93,6 +99,9 @@ describe('finding MCP servers', () => {
       ['codex', 'build', 'stdio', 'build-server --watch', false],
       ['opencode', 'tickets', 'http', 'https://tickets.example.com/mcp', true],
       ['opencode', 'files', 'stdio', 'files-server --root .', true],
+      ['opencode', 'charts', 'http', 'https://charts.example.com/mcp', false],
+      ['goose', 'archive', 'stdio', 'npx -y archive-server /srv/archive', true],
+      ['goose', 'fleet', 'http', 'https://fleet.example.com/mcp', false],
     ])
     expect(files.flatMap(({ unusable }) => unusable)).toEqual([
       { name: 'socket', why: expect.stringContaining('local socket') },
@@ -136,6 +145,9 @@ describe('finding MCP servers', () => {
       /line 3, column 22: colon expected/,
     ],
     ['broken TOML', 'broken.toml', '[mcp_servers.a]\ncommand = \n', /line 2, column \d+/],
+    ['broken YAML', 'broken.yaml', 'extensions:\n  a: {cmd: x\n', /line \d+, column \d+: [a-z]/],
+    ['YAML whose aliases expand endlessly', 'bomb.yaml', BOMB, /excessive alias count/i],
+    ['YAML nested too deeply', 'deep.yaml', '['.repeat(20_000), /nested too deeply|line \d+/],
     ['not an object', 'list.json', '[1]', /line 1, column 1: it is not an object/],
     ['nested too deeply', 'deep.json', '['.repeat(100_000), /nested more than 200 levels deep/],
     ['a folder', '.', undefined, /is a folder/],
@@ -229,9 +241,9 @@ describe('importing MCP servers into a running Patchbay', () => {
       stderr: '',
     })
     expect(taken.stdout).not.toContain('fixture-secret')
-    expect(taken.imported).toHaveLength(21)
+    expect(taken.imported).toHaveLength(24)
     expect(taken.missingGlobals.toSorted()).toEqual(
-      ['BUILD_TOKEN', 'DESIGNS_TOKEN', 'DOCS_WORKSPACE', 'TICKETS_TOKEN', 'maps-key'].toSorted(),
+      ['ARCHIVE_TOKEN', 'BUILD_TOKEN', 'DESIGNS_TOKEN', 'DOCS_WORKSPACE', 'TICKETS_TOKEN', 'maps-key'].toSorted(),
     )
     const upstreams = await upstreamsOf(operator, taken.server.id)
     expect(upstreams).toMatchObject({
@@ -266,6 +278,14 @@ describe('importing MCP servers into a running Patchbay', () => {
       build: { env: { BUILD_TOKEN: '{{BUILD_TOKEN}}', BUILD_MODE: 'fast' }, enabled: false },
       tickets: { headers: { Authorization: 'Bearer {{TICKETS_TOKEN}}', 'X-Signature': '{{signature.txt}}' } },
       files: { command: 'files-server', args: ['--root', '.'], env: { DEPTH: '3' } },
+      charts: { url: 'https://charts.example.com/mcp', enabled: false },
+      archive: {
+        command: 'npx',
+        env: { ARCHIVE_TOKEN: '{{ARCHIVE_TOKEN}}', ARCHIVE_MODE: 'read' },
+        allow: ['list'],
+        timeoutMs: 300_000,
+      },
+      fleet: { transport: 'http', headers: { Authorization: 'Bearer {{fleet_Authorization}}' }, enabled: false },
     })
     const globals = await globalsOf(operator, taken.server.id)
     expect(globals.flatMap(({ key, secret }) => (secret ? key : [])).toSorted()).toEqual(
@@ -273,6 +293,7 @@ describe('importing MCP servers into a running Patchbay', () => {
         'DOCS_TOKEN',
         'NOTES_TOKEN',
         'TRACKER_TOKEN',
+        'fleet_Authorization',
         'postgres_argument',
         'shell-tools_api-key',
         'signature.txt',

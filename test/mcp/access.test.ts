@@ -233,6 +233,109 @@ describe('a page of an allowed origin', () => {
   })
 })
 
+describe('a page of another origin', () => {
+  const website = 'https://website.example'
+  const ticked = makeServer({ allowAnyOrigin: true })
+  const preflight = (target: TestApp, serverId: string, origin = website) =>
+    send(target, {
+      method: 'OPTIONS',
+      path: `/s/${serverId}`,
+      headers: {
+        origin,
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'authorization, mcp-protocol-version',
+      },
+    })
+  const statusesOf = async (target: TestApp, serverId: string, headers: Record<string, string>) => {
+    const responses = [await ask(target, serverId, headers), await preflight(target, serverId, headers.origin)]
+    return responses.map(response => [response.status, response.headers['access-control-allow-origin']])
+  }
+  let wide: TestApp
+  beforeAll(async () => {
+    const options = { baseUrl: 'https://patchbay.example.com', allowedOrigins: ['https://app.example.com'] }
+    wide = await startTestApp({ ...options, servers: [open, closed, ticked], listensOnLoopback: false })
+  })
+  afterAll(() => wide.close())
+
+  it.each([website, 'null'])('of %s may call a server that requires a token', async origin => {
+    const headers = { origin, authorization: OWNER_TOKEN }
+    expect(await statusesOf(wide, closed.id, headers)).toEqual([
+      [200, '*'],
+      [204, '*'],
+    ])
+  })
+
+  it('may read why it was refused, and that there is no server, but never with credentials', async () => {
+    const missing = '3b241101-e2bb-4255-8caf-4136c566a962'
+    for (const [serverId, status] of [
+      [closed.id, 401],
+      [missing, 404],
+    ] as const) {
+      const response = await ask(wide, serverId, { origin: website })
+      expect(response.status).toBe(status)
+      expect(response.headers).toMatchObject({
+        'access-control-allow-origin': '*',
+        'access-control-expose-headers': 'Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate',
+      })
+      expect(response.headers['access-control-allow-credentials']).toBeUndefined()
+    }
+    const metadata = `https://patchbay.example.com/.well-known/oauth-protected-resource/s/${closed.id}`
+    const { headers } = await ask(wide, closed.id, { origin: website })
+    expect(headers['www-authenticate']).toContain(`resource_metadata="${metadata}"`)
+  })
+
+  it('may call a public server only if its owner allows it, or the operator allows the origin', async () => {
+    const allowed = 'https://app.example.com'
+    const refused = [
+      [403, undefined],
+      [403, undefined],
+    ]
+    expect(await statusesOf(wide, open.id, { origin: website })).toEqual(refused)
+    expect(await statusesOf(wide, open.id, { origin: website, authorization: OWNER_TOKEN })).toEqual(refused)
+    expect(await statusesOf(wide, open.id, { origin: allowed })).toEqual([
+      [200, allowed],
+      [204, allowed],
+    ])
+    expect(await statusesOf(wide, ticked.id, { origin: website })).toEqual([
+      [200, '*'],
+      [204, '*'],
+    ])
+  })
+
+  it('may call nothing on loopback unless it is MCP Inspector', async () => {
+    const local = await startTestApp({ servers: [open, closed, ticked] })
+    const authorization = OWNER_TOKEN
+    for (const { id } of [open, closed, ticked]) {
+      for (const origin of [website, 'http://localhost:6275']) {
+        expect((await statusesOf(local, id, { origin, authorization })).map(([status]) => status)).toEqual([403, 403])
+      }
+      for (const origin of ['http://localhost:6274', 'http://127.0.0.1:6274']) {
+        expect((await statusesOf(local, id, { origin, authorization })).map(([status]) => status)).toEqual([200, 204])
+      }
+    }
+    await local.close()
+  })
+})
+
+describe('a challenge', () => {
+  it.each([
+    ['127.0.0.1:8080', '', 'http://127.0.0.1:8080'],
+    ['[::1]:8080', '', 'http://[::1]:8080'],
+    ['127.0.0.1:9090', '', 'http://localhost:8080'],
+    ['localhost:8080', '/', 'http://localhost:8080'],
+    ['localhost:8080', '?list=7', 'http://localhost:8080'],
+    ['LOCALHOST:8080', '/?list=7', 'http://localhost:8080'],
+  ])('under the Host %s with "%s" after the id names that address', async (host, ending, origin) => {
+    const { status, headers } = await send(app, {
+      path: `/s/${closed.id}${ending}`,
+      body: discover.body,
+      headers: { ...discover.headers, 'content-type': 'application/json', host },
+    })
+    const metadata = `${origin}/.well-known/oauth-protected-resource/s/${closed.id}${ending}`
+    expect([status, headers['www-authenticate']]).toEqual([401, expect.stringContaining(`"${metadata}"`)])
+  })
+})
+
 describe('beyond loopback', () => {
   it('any Host is accepted, but still only known origins', async () => {
     const wide = await startTestApp({ servers: [open], listensOnLoopback: false })

@@ -60,6 +60,7 @@ export type ServerSpec = {
   name?: string
   description?: string
   tier?: AccessPolicy['tier']
+  allowAnyOrigin?: boolean
   allowedUserIds?: readonly string[]
   tools?: readonly CompiledTool[]
 }
@@ -68,7 +69,8 @@ export const makeServer = ({ id = randomUUID(), name = 'Test', tier = 'public', 
   ({
     id,
     name,
-    instructions: spec.description,
+      instructions: spec.description,
+      allowAnyOrigin: spec.allowAnyOrigin,
     access: {
       serverId: id,
       tier,
@@ -85,6 +87,7 @@ export type TestAppOptions = {
   servers?: readonly CompiledServer[]
   compile?: (serverId: string) => Promise<CompiledServer | undefined>
   authorize?: Authorize
+  baseUrl?: string
   allowedOrigins?: readonly string[]
   listensOnLoopback?: boolean
   now?: () => number
@@ -104,6 +107,7 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
     warn: (details: object, message: string) => void faults.push({ details, message }),
   }
   const now = options.now ?? Date.now
+  const baseUrl = options.baseUrl ?? 'http://localhost:8080'
   const registry = createMcpRegistry({
     compile: options.compile ?? (async id => servers.get(id)),
     serverInfo: { name: 'patchbay', version: '0.1.0' },
@@ -125,11 +129,11 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
             connectTimeoutMs: 1_000,
             lookup: operatorLookup(),
           }),
-          baseUrl: 'http://localhost:8080',
+          baseUrl,
           maxRequestBytes: MAX_REQUEST_BYTES,
           forwardedFor: createForwardedFor([]),
         }),
-      baseUrl: 'http://localhost:8080',
+      baseUrl,
       allowedOrigins: options.allowedOrigins ?? [],
       listensOnLoopback: options.listensOnLoopback ?? true,
       limits: {

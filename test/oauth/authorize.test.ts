@@ -36,6 +36,12 @@ describe('an authorization request with an error for the client', () => {
     ['for a server that is not there', { resource: () => `${world.origin}/s/${randomUUID()}` }, 'invalid_target'],
     ['for the whole installation', { resource: () => world.origin }, 'invalid_target'],
     ['for a server with a query', { resource: () => `${world.serverUrl}?a=b` }, 'invalid_target'],
+    ['for a server with a list that is no number', { resource: () => `${world.serverUrl}?list=x` }, 'invalid_target'],
+    [
+      'for this machine at another port',
+      { resource: () => world.serverUrl.replace(/\d+(?=\/s)/, '1') },
+      'invalid_target',
+    ],
     ['for a server with a fragment', { resource: () => `${world.serverUrl}#a` }, 'invalid_target'],
     ['for a server with a user', { resource: () => world.serverUrl.replace('//', '//u@') }, 'invalid_target'],
     ['for a path below a server', { resource: () => `${world.serverUrl}/messages` }, 'invalid_target'],
@@ -158,6 +164,8 @@ describe('the resource', () => {
   it.each([
     ['with its scheme and host in capitals', () => world.serverUrl.replace('http://localhost', 'HTTP://LocalHost')],
     ['with a slash at its end', () => `${world.serverUrl}/`],
+    ['with a number, to load the lists again', () => `${world.serverUrl}/?list=12`],
+    ['with another loopback name', () => world.serverUrl.replace('localhost', '[::1]')],
     ['as the older transport', () => `${world.serverUrl}/sse`],
     ['with its id in capitals', () => world.serverUrl.replace(/[^/]*$/, id => id.toUpperCase())],
   ])('may be written %s', async (_title, resource) => {
@@ -227,7 +235,7 @@ describe('the metadata documents', () => {
   it('are built from the base URL, whatever the Host and proxy headers say', async () => {
     for (const path of ['/.well-known/oauth-authorization-server', '/.well-known/openid-configuration']) {
       const response = await fetch(`${world.origin}${path}`, {
-        headers: { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https', origin: 'https://evil.example' },
+        headers: { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https' },
       })
       expect(response.headers.get('access-control-allow-origin')).toBe('*')
       const metadata = Metadata.parse(await response.json())
@@ -273,16 +281,22 @@ describe('the metadata documents', () => {
   })
 
   it.each(['token', 'register', 'revoke', 'jwks'])(
-    'allow pages of any origin to call /oauth/%s without cookies',
+    'allow MCP Inspector to call /oauth/%s on loopback without cookies, and no other website',
     async name => {
-      const response = await fetch(`${world.origin}/oauth/${name}`, {
-        method: 'OPTIONS',
-        headers: { origin: 'https://app.example', 'access-control-request-method': 'POST' },
-      })
-      expect(response.status).toBe(204)
-      expect(response.headers.get('access-control-allow-origin')).toBe('*')
-      expect(response.headers.get('access-control-allow-headers')).toContain('mcp-protocol-version')
-      expect(response.headers.has('access-control-allow-credentials')).toBe(false)
+      const preflight = (origin: string) =>
+        fetch(`${world.origin}/oauth/${name}`, {
+          method: 'OPTIONS',
+          headers: { origin, 'access-control-request-method': 'POST' },
+        })
+      for (const origin of ['http://localhost:6274', 'http://127.0.0.1:6274']) {
+        const response = await preflight(origin)
+        expect(response.status).toBe(204)
+        expect(response.headers.get('access-control-allow-origin')).toBe('*')
+        expect(response.headers.get('access-control-allow-headers')).toContain('mcp-protocol-version')
+        expect(response.headers.has('access-control-allow-credentials')).toBe(false)
+      }
+      const refused = await preflight('https://app.example')
+      expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([403, null])
     },
   )
 

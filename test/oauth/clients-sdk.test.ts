@@ -42,8 +42,13 @@ const expectUnauthorized = async (attempt: Attempt): Promise<void> => {
 }
 
 /** Completes the flow until the client has tokens. `change` can alter the authorization URL that the SDK built. */
-const agree = async (client: SdkClient, memory: Memory, change?: (authorize: URL) => void): Promise<void> => {
-  const attempt = client.open(url, memory)
+const agree = async (
+  client: SdkClient,
+  memory: Memory,
+  change?: (authorize: URL) => void,
+  address = url,
+): Promise<void> => {
+  const attempt = client.open(address, memory)
   const before = memory.sentTo.length
   await expectUnauthorized(attempt)
   expect(memory.sentTo).toHaveLength(before + 1)
@@ -54,8 +59,8 @@ const agree = async (client: SdkClient, memory: Memory, change?: (authorize: URL
   await attempt.finish(callback)
 }
 
-const expectToWork = async (client: SdkClient, memory: Memory): Promise<void> => {
-  const connection = await client.open(url, memory).connect()
+const expectToWork = async (client: SdkClient, memory: Memory, address = url): Promise<void> => {
+  const connection = await client.open(address, memory).connect()
   expect(await connection.listTools()).toMatchObject({ tools: TOOLS })
   const called = await connection.callTool({ name: 'get_user', arguments: { id: '42' } })
   expect(called).toMatchObject({ content: [{ text: expect.stringContaining('/users/42') }] })
@@ -108,6 +113,18 @@ describe.each(SDK_CLIENTS)('the official client: $name', client => {
 const oneOfEachSdk = SDK_CLIENTS.filter(({ name }) => /2026-07-28|^SDK 1 over Streamable HTTP$/.test(name))
 
 describe.each(oneOfEachSdk)('the official client: $name', client => {
+  it.each([
+    ['under another loopback name', () => url.replace('//localhost', '//127.0.0.1')],
+    ['with a slash at the end', () => `${url}/`],
+    ['with a number, to load the lists again', () => `${url}?list=2`],
+  ])('connects to the address %s, and gets a token for the same server', async (_what, address) => {
+    const memory = createMemory()
+    await agree(client, memory, undefined, address())
+    await expectToWork(client, memory, address())
+    expect(await knock(url, memory.tokens().access)).toBe(200)
+    expect(memory.sentTo.map(({ origin }) => origin)).toEqual([world.origin])
+  })
+
   it('returns after an hour and gets new tokens, including a new refresh token', async () => {
     const memory = createMemory()
     await agree(client, memory)

@@ -26,15 +26,22 @@ describe('a request to a passthrough server', () => {
   it('arrives at the upstream’s own address if its path ends with the server', async () => {
     const upstream = await startUpstream()
     const server = await passTo(api, `http://127.0.0.1:${upstream.port}/mcp?key=1`)
-    for (const rest of ['', '?a=2', '/']) await (await fetch(`${server.url}${rest}`, { method: 'POST' })).text()
-    expect(upstream.seen.map(({ url }) => url)).toEqual(['/mcp?key=1', '/mcp?key=1&a=2', '/mcp/?key=1'])
+    for (const rest of ['', '?a=2', '/', '/?list=3', '?list=3&a=2'])
+      await (await fetch(`${server.url}${rest}`, { method: 'POST' })).text()
+    expect(upstream.seen.map(({ url }) => url)).toEqual([
+      '/mcp?key=1',
+      '/mcp?key=1&a=2',
+      '/mcp?key=1',
+      '/mcp?key=1',
+      '/mcp?key=1&list=3&a=2',
+    ])
     const [latest] = await historyOf(api, server.id)
     expect(latest).toMatchObject({
       tool: null,
       outcome: 'ok',
       status: 200,
       requestBytes: 0,
-      request: { method: 'POST', url: `${patchbay.origin}/s/${server.id}/` },
+      request: { method: 'POST', url: `${patchbay.origin}/s/${server.id}` },
     })
     expect(latest?.responseBytes).toBeGreaterThan(0)
   })

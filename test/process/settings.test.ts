@@ -153,6 +153,15 @@ describe('settings', () => {
     expect(loadSettings({ PATCHBAY_HOST: '0.0.0.0' }, EMPTY)).toMatchObject({ listensOnLoopback: false })
   })
 
+  it.each([
+    [{}, true],
+    [{ PATCHBAY_HOST: 'localhost' }, true],
+    [{ PATCHBAY_HOST: '127.0.0.1' }, false],
+    [{ PORT: '5000' }, false],
+  ])('with %j listen on ::1 too: %s', (env, isBoth) => {
+    expect(loadSettings(env, EMPTY)).toMatchObject({ listensOnIpv6Loopback: isBoth })
+  })
+
   it('take the port from PORT, as hosting platforms set it, and then listen on every address', () => {
     const { origins, ...settings } = loadSettings({ PORT: '5000' }, EMPTY)
     expect(settings).toMatchObject({ host: '0.0.0.0', port: 5000, listensOnLoopback: false })

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { generateMasterKey, keyIdOf } from '../../src/lib/process/sealing.ts'
 import { databaseKinds } from '../support/databases.ts'
-import { freePort } from '../support/free-port.ts'
+import { freePort, HAS_IPV6_LOOPBACK } from '../support/free-port.ts'
 import {
   type CommandOptions,
   changeDatabase,
@@ -94,10 +94,11 @@ describe.concurrent('a start with invalid settings', () => {
 })
 
 describe.concurrent('a start on an unavailable address', () => {
-  it('names a port that is in use', async ({ onTestFinished }) => {
+  const addresses = HAS_IPV6_LOOPBACK ? ['127.0.0.1', '::1'] : ['127.0.0.1']
+  it.for(addresses)('names a port that is in use on %s', async (address, { onTestFinished }) => {
     const other = createServer()
     const port = await freePort()
-    await new Promise<void>(resolve => other.listen(port, '127.0.0.1', resolve))
+    await new Promise<void>(resolve => other.listen(port, address, resolve))
     onTestFinished(() => void other.close())
     const line = await onlyRefusalOf({ env: { PATCHBAY_PORT: String(port) } }, runCommand)
     expect(line).toMatch(new RegExp(`^Port ${port} is in use.*PATCHBAY_PORT`))

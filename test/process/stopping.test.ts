@@ -4,12 +4,16 @@ import { describe, expect, it, vi } from 'vitest'
 import type { JsonObject } from '../../src/lib/kernel/json.ts'
 import { INITIALIZE } from '../mcp/messages.ts'
 import { beginSession, nextMessage, openStream, POST_HEADERS, post, send, type WireStream } from '../mcp/wire.ts'
+import { HAS_IPV6_LOOPBACK } from '../support/free-port.ts'
 import { type Patchbay, startPatchbay } from '../support/process.ts'
 import { callTool, openRaw, serveApi, startHeldApi } from './calls.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
 const CALLS = 30
+
+/** The addresses at which Patchbay listens if PATCHBAY_HOST is not set. */
+const LOOPBACK_ADDRESSES = HAS_IPV6_LOOPBACK ? ['127.0.0.1', '[::1]'] : ['127.0.0.1']
 
 /** Reads the outcomes of calls from a database that no process has open anymore. */
 const outcomesIn = ({ databaseFile }: Patchbay): string[] => {
@@ -72,7 +76,10 @@ describe('Patchbay after a stop signal', () => {
     probe.socket.write('GET /readyz HTTP/1.1\r\nHost: localhost\r\n')
 
     const { streamed, sse } = await startStreamedCalls(patchbay, serverId, session)
-    const calls = Array.from({ length: CALLS }, () => callTool(url, 'get_thing'))
+    const addresses = LOOPBACK_ADDRESSES.map(address => url.replace('localhost', address))
+    const calls = Array.from({ length: CALLS }, (_, at) =>
+      callTool(addresses[at % addresses.length] ?? url, 'get_thing'),
+    )
     await api.waiting(CALLS + 2)
 
     patchbay.kill('SIGTERM')

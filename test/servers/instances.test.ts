@@ -38,6 +38,7 @@ describe.each(databasesOfRun)('servers on $kind', kind => {
       access: 'private',
       allowedUsers: [],
       presentation: 'flat',
+      allowAnyOrigin: false,
       reviewUpstreamChanges: false,
       maxResponseTokens: 8_000,
       cutNotice: null,

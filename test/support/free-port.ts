@@ -1,5 +1,11 @@
 import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
+import { networkInterfaces } from 'node:os'
+
+/** Whether this machine has the address ::1. */
+export const HAS_IPV6_LOOPBACK = Object.values(networkInterfaces()).some(list =>
+  list?.some(({ address }) => address === '::1'),
+)
 
 /**
  * The first port to use. It is below the range from which systems choose ports (from 32768 on Linux, from 49152

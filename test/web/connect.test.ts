@@ -1,6 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { CONFIG_TOOLS } from '../../src/cli/config-files/config-tools.ts'
+import { findServers } from '../../src/cli/config-files/find-servers.ts'
+import { parseConfig } from '../../src/cli/config-files/parse-config.ts'
+import { thisMachine } from '../../src/cli/machine.ts'
 import { type ConnectInput, toConnectPanel } from '../../src/web/overview/connect.ts'
 
 const ID = '7f3c1a52-9d0e-4c8b-b6a4-2e51d7f08c93'
@@ -59,6 +63,85 @@ describe('the instructions for connecting a client', () => {
     },
   )
 
+  it('open Goose and LM Studio with the address and the name', () => {
+    const goose = hrefOf(panelOf({ name: 'Größe & more' }), 'Goose')
+    expect(goose).toMatch(/^goose:\/\/extension\?[^+\s]+$/)
+    expect(Object.fromEntries(new URL(goose).searchParams)).toEqual({
+      url: PUBLIC_URL,
+      type: 'streamable_http',
+      id: 'gro-e-more',
+      name: 'Größe & more',
+      description: 'Größe & more',
+      timeout: '300',
+    })
+    const studio = new URL(hrefOf(panelOf(), 'LM Studio'))
+    expect(`${studio.protocol}//${studio.host}`).toBe('lmstudio://add_mcp')
+    const config = Buffer.from(studio.searchParams.get('config') ?? '', 'base64').toString()
+    expect(CursorConfig.parse(JSON.parse(config))).toEqual({ url: PUBLIC_URL })
+  })
+
+  it('give ChatGPT a public address, and disable it on any other', () => {
+    const guide = guideOf(panelOf(), 'connect-chatgpt')
+    expect(guide?.snippets.map(({ code }) => code)).toEqual([PUBLIC_URL])
+    expect(guide?.steps.join(' ')).toContain('The address must stay public')
+    expect(hrefOf(panelOf(), 'ChatGPT')).toBe('#connect-chatgpt')
+    for (const url of [LOCAL_URL, `http://127.0.0.1:8080/s/${ID}`, `http://10.0.0.7:8080/s/${ID}`]) {
+      const local = panelOf({ url })
+      expect(local.buttons.find(({ text }) => text === 'ChatGPT')?.href).toBeUndefined()
+      expect(guideOf(local, 'connect-chatgpt')).toMatchObject({
+        unavailable: expect.stringContaining('the address must be public'),
+        steps: [],
+        snippets: [],
+      })
+    }
+  })
+
+  it('write the configuration that patchbay import reads back, for every client that has a file', () => {
+    const machine = thisMachine()
+    const tools = new Map([
+      ['connect-claude', 'claude-desktop'],
+      ['connect-cursor', 'cursor'],
+      ['connect-vscode', 'vscode'],
+      ['connect-codex', 'codex'],
+      ['connect-gemini-cli', 'gemini-cli'],
+      ['connect-windsurf', 'windsurf'],
+      ['connect-zed', 'zed'],
+      ['connect-goose', 'goose'],
+      ['connect-cline', 'cline'],
+      ['connect-opencode', 'opencode'],
+      ['connect-lm-studio', 'lm-studio'],
+    ])
+    const known = panelOf({ url: LOCAL_URL })
+    for (const [id, toolId] of tools) {
+      const tool = CONFIG_TOOLS.find(each => each.id === toolId)
+      if (tool === undefined) throw new Error(`no tool ${toolId}`)
+      const syntax = toolId === 'codex' ? 'toml' : toolId === 'goose' ? 'yaml' : 'json'
+      const files = codesOf(known, id).filter(code => !/^(?:codex|gemini|opencode|code) /.test(code))
+      expect(files.length).toBeGreaterThan(0)
+      for (const code of files) {
+        const parsed = parseConfig(code, syntax)
+        if (!parsed.ok) throw new Error(`${id}: ${parsed.error.message}`)
+        const context = { tool, home: machine.home, project: undefined, directory: machine.project }
+        const { servers, unusable } = findServers(parsed.value, context)
+        expect({ id, unusable, names: servers.map(({ name }) => name) }).toEqual({
+          id,
+          unusable: [],
+          names: ['shipment-desk'],
+        })
+        expect(JSON.stringify(servers[0]?.place)).toContain(LOCAL_URL)
+        if (id !== 'connect-claude') expect(servers[0]?.place.transport).toBe('http')
+      }
+    }
+  })
+
+  it('name the documentation that they follow, and when it was checked', () => {
+    for (const { id, source } of panelOf().clients) {
+      if (id === 'connect-other') continue
+      expect(source?.href).toMatch(/^https:\/\//)
+      expect(source?.checkedOn).toMatch(/^\d+ [A-Z][a-z]+ 20\d\d$/)
+    }
+  })
+
   it.each(TIERS)('contain a command for Claude Code for a %s server', tier => {
     const add = `claude mcp add --transport http shipment-desk ${PUBLIC_URL}`
     const withToken = `${add} --header "Authorization: Bearer $PATCHBAY_TOKEN"`
@@ -83,9 +166,9 @@ describe('the instructions for connecting a client', () => {
     for (const tier of TIERS) {
       const panel = panelOf({ tier, url: LOCAL_URL })
       const ids = panel.clients.map(({ id }) => `#${id}`)
-      for (const { href } of panel.buttons) {
+      for (const { href = '#connect-chatgpt' } of panel.buttons) {
         if (href.startsWith('#')) expect(ids).toContain(href)
-        else expect(href).toMatch(/^(cursor|vscode):/)
+        else expect(href).toMatch(/^(cursor|vscode|goose|lmstudio):/)
       }
     }
   })

@@ -47,7 +47,9 @@ describe('a server’s address in a browser', () => {
       expect(text).toContain(shown)
     expect(text).not.toContain('<script>alert')
     expect(text).not.toContain('Open in the dashboard')
-    expect((await look(`/s/${serverId.toUpperCase()}`)).status).toBe(200)
+    for (const spelled of [serverId.toUpperCase(), `${serverId}/`, `${serverId}/?list=2`, `${serverId}?list=2`]) {
+      expect((await look(`/s/${spelled}`)).status).toBe(200)
+    }
     expect((await look(`/s/${serverId}`, await signIn(owner))).text).toContain('Open in the dashboard')
   })
 

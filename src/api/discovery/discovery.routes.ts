@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { bearerOf } from '../../lib/http/access.ts'
-import { type OriginPolicy, refuseForeignOrigins } from '../../lib/http/origins.ts'
+import { type ClientOrigins, openToPages, sendDocumentPreflight } from '../../lib/http/origins.ts'
 import { serverUrl } from '../../lib/kernel/server-url.ts'
 import type { VerifyMcpToken } from '../../servers/access/access.ts'
 import type { Server } from '../../servers/server.ts'
@@ -28,15 +28,18 @@ const toEntry = (baseUrl: string) => (server: Server) => ({
   access_level: server.access,
 })
 
-type Parts = { servers: ServerService; verifyMcpToken: VerifyMcpToken; baseUrl: string; origins: OriginPolicy }
+type Parts = { servers: ServerService; verifyMcpToken: VerifyMcpToken; baseUrl: string; origins: ClientOrigins }
+
+const PATH = '/.well-known/mcp-servers'
 
 /** `/.well-known/mcp-servers` lists the servers that the caller's token may use; without a token, the public ones. */
 export const discoveryRoutes: FastifyPluginAsyncZod<Parts> = async (
   app,
   { servers, verifyMcpToken, baseUrl, origins },
 ) => {
-  refuseForeignOrigins(app, origins)
-  app.get('/.well-known/mcp-servers', { schema: { hide: true, response: { 200: McpServers } } }, async request => {
+  openToPages(app, origins)
+  app.options(PATH, { schema: { hide: true } }, (_request, reply) => sendDocumentPreflight(reply, 'authorization, *'))
+  app.get(PATH, { schema: { hide: true, response: { 200: McpServers } } }, async request => {
     const token = bearerOf(request)
     const principal = token === undefined ? undefined : await verifyMcpToken(token)
     const caller = principal?.isForMcp ? principal : undefined

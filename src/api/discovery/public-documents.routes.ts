@@ -1,10 +1,10 @@
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { type OriginPolicy, refuseForeignOrigins } from '../../lib/http/origins.ts'
+import { type ClientOrigins, createOwnOrigin, openToPages, sendDocumentPreflight } from '../../lib/http/origins.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { MCP_SCOPES } from '../../lib/kernel/mcp-scopes.ts'
-import { serverUrl } from '../../lib/kernel/server-url.ts'
+import { serverUrl, urlEndingOf } from '../../lib/kernel/server-url.ts'
 import type { Server } from '../../servers/server.ts'
 import type { ServerService } from '../../servers/servers.service.ts'
 import { RegistryEntry, toRegistryEntry } from './registry-entry.ts'
@@ -18,9 +18,13 @@ const ResourceMetadata = z.object({
   bearer_methods_supported: z.array(z.string()),
 })
 
-/** Only a public server's metadata includes its name. */
-const toResourceMetadata = ({ id, name, access }: Server, baseUrl: string): z.infer<typeof ResourceMetadata> => ({
-  resource: serverUrl(baseUrl, id),
+/** Only a public server's metadata includes its name. `resource` is the server's URL as the client spells it. */
+const toResourceMetadata = (
+  { name, access }: Server,
+  resource: string,
+  baseUrl: string,
+): z.infer<typeof ResourceMetadata> => ({
+  resource,
   ...(access === 'public' && { resource_name: name }),
   authorization_servers: [baseUrl],
   scopes_supported: [...MCP_SCOPES],
@@ -30,34 +34,19 @@ const toResourceMetadata = ({ id, name, access }: Server, baseUrl: string): z.in
 /** Cache lifetime: long enough for the requests of one sign-in, short enough for changes to show soon. */
 const MAX_AGE_SECONDS = 60
 
-/** Allows pages of any origin, because these documents are public. */
-const openToPages = (app: FastifyInstance, origins: OriginPolicy): void => {
-  refuseForeignOrigins(app, { ...origins, isOriginAllowed: () => true })
-  app.addHook('onRequest', async (_request, reply) => {
-    reply.header('access-control-allow-origin', '*')
-  })
-}
-
-const sendPreflightResponse = (reply: FastifyReply): FastifyReply =>
-  reply
-    .code(204)
-    .headers({
-      'access-control-allow-methods': 'GET, HEAD',
-      'access-control-allow-headers': '*',
-      'access-control-max-age': '600',
-    })
-    .send()
-
 const RESOURCE_PATH = '/.well-known/oauth-protected-resource'
+/** HTTP+SSE is the same resource: a token is valid for a server over either transport. */
+const RESOURCE_PATHS = ['', '/sse'].map(ending => `${RESOURCE_PATH}/s/:uuid${ending}`)
 const REGISTRY_PATH = '/.well-known/mcp-servers/:uuid/server.json'
 const hide = { hide: true } as const
 const params = z.object({ uuid: z.string() })
 
-type Parts = { servers: ServerService; baseUrl: string; origins: OriginPolicy }
+type Parts = { servers: ServerService; baseUrl: string; origins: ClientOrigins }
 
 /** Documents that clients read without a token: where to get one for a server, and how to reach public servers. */
 export const publicDocumentRoutes: FastifyPluginAsyncZod<Parts> = async (app, { servers, baseUrl, origins }) => {
   openToPages(app, origins)
+  const originOf = createOwnOrigin(baseUrl)
 
   const getServer = async (uuid: string): Promise<Server> => {
     const id = z.uuid().safeParse(uuid).data?.toLowerCase()
@@ -68,11 +57,11 @@ export const publicDocumentRoutes: FastifyPluginAsyncZod<Parts> = async (app, { 
   const cached = (reply: FastifyReply): FastifyReply =>
     reply.header('cache-control', `public, max-age=${MAX_AGE_SECONDS}`)
 
-  // HTTP+SSE is the same resource: a token is valid for a server over either transport.
-  for (const path of [`${RESOURCE_PATH}/s/:uuid`, `${RESOURCE_PATH}/s/:uuid/sse`]) {
+  for (const path of RESOURCE_PATHS) {
     app.get(path, { schema: { ...hide, params, response: { 200: ResourceMetadata } } }, async (request, reply) => {
-      const metadata = toResourceMetadata(await getServer(request.params.uuid), baseUrl)
-      return cached(reply).send(metadata)
+      const server = await getServer(request.params.uuid)
+      const resource = `${serverUrl(originOf(request.headers.host), server.id)}${urlEndingOf(request.originalUrl)}`
+      return cached(reply).send(toResourceMetadata(server, resource, baseUrl))
     })
   }
 
@@ -87,7 +76,7 @@ export const publicDocumentRoutes: FastifyPluginAsyncZod<Parts> = async (app, { 
     return cached(reply).send(toRegistryEntry(server, baseUrl))
   })
 
-  for (const path of [RESOURCE_PATH, `${RESOURCE_PATH}/s/:uuid`, `${RESOURCE_PATH}/s/:uuid/sse`, REGISTRY_PATH]) {
-    app.options(path, { schema: hide }, (_request, reply) => sendPreflightResponse(reply))
+  for (const path of [RESOURCE_PATH, ...RESOURCE_PATHS, REGISTRY_PATH]) {
+    app.options(path, { schema: hide }, (_request, reply) => sendDocumentPreflight(reply))
   }
 }

@@ -92,10 +92,18 @@ export const CONFIG_TOOLS: readonly ConfigTool[] = [
     'opencode',
     'OpenCode',
     ({ home, project }) =>
-      [join(home, '.config/opencode'), project].flatMap(folder =>
+      [join(home, '.config/opencode'), project, join(project, '.opencode')].flatMap(folder =>
         ['opencode.json', 'opencode.jsonc'].map(file => join(folder, file)),
       ),
     { variables: { singleBraces: true } },
+  ),
+  tool(
+    'goose',
+    'Goose',
+    ({ platform, appData, configHome }) => [
+      platform === 'win32' ? join(appData, 'Block/goose/config/config.yaml') : join(configHome, 'goose/config.yaml'),
+    ],
+    { variables: { bareNames: true }, timeoutUnitMs: 1_000 },
   ),
   tool(
     'roo-code',

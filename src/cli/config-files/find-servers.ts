@@ -31,6 +31,16 @@ const opencodeServers = (root: JsonObject): JsonObject | undefined => {
   return entries.length === 0 ? undefined : Object.fromEntries(entries)
 }
 
+const GOOSE_TYPES: ReadonlySet<JsonValue | undefined> = new Set(['stdio', 'streamable_http', 'sse'])
+
+/** Returns the MCP servers among Goose's extensions. The others are parts of Goose. */
+const gooseExtensions = (root: JsonObject): JsonObject | undefined => {
+  const entries = Object.entries(objectAt(root, 'extensions') ?? {}).filter(
+    ([, value]) => isJsonObject(value) && GOOSE_TYPES.has(value.type),
+  )
+  return entries.length === 0 ? undefined : Object.fromEntries(entries)
+}
+
 /** Lists the sections of a file that contain servers, for all supported tools. */
 const listSections = (root: JsonObject, directory: string): JsonObject[] =>
   [
@@ -41,6 +51,7 @@ const listSections = (root: JsonObject, directory: string): JsonObject[] =>
     objectAt(root, 'mcp_servers'),
     objectAt(root, 'projects', directory, 'mcpServers'),
     opencodeServers(root),
+    gooseExtensions(root),
   ].filter(section => section !== undefined)
 
 const textOf = (value: JsonValue | undefined): string | undefined => (typeof value === 'string' ? value : undefined)
@@ -88,7 +99,7 @@ const readSwitches = (root: JsonObject, directory: string) => {
   return (name: string): boolean => !off.has(name) && (allowed.size === 0 || allowed.has(name))
 }
 
-const SECTIONS = 'mcpServers, servers, context_servers, mcp_servers or mcp'
+const SECTIONS = 'mcpServers, servers, context_servers, mcp_servers, mcp or extensions'
 
 export const findServers = ({ root, repeated }: ParsedConfig, context: FileContext): FoundServers => {
   const servers: FoundServer[] = []

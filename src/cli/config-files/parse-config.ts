@@ -1,10 +1,11 @@
 import { createScanner, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
 import { parse as parseToml, TomlError } from 'smol-toml'
+import { parseDocument } from 'yaml'
 import { z } from 'zod'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
 
-export type ConfigSyntax = 'json' | 'toml'
+export type ConfigSyntax = 'json' | 'toml' | 'yaml'
 
 /** Why a file is not a configuration, and where. Lines and columns count from 1. */
 export type ConfigFault = { message: string; line?: number; column?: number }
@@ -83,8 +84,38 @@ const parseTomlText = (text: string): Result<ParsedConfig, ConfigFault> => {
   }
 }
 
-/** Parses JSON with comments and trailing commas, or TOML. */
-export const parseConfig = (text: string, syntax: ConfigSyntax): Result<ParsedConfig, ConfigFault> => {
-  const withoutMark = text.replace(/^\uFEFF/, '')
-  return syntax === 'toml' ? parseTomlText(withoutMark) : parseJsonText(withoutMark)
+/** Converts the parser's message to one that completes "cannot be read: …": without position and excerpt. */
+const inShort = (message: string): string => {
+  const [first = ''] = message.split('\n')
+  return first.replace(/ at line \d+, column \d+:?$/, '').replace(/^[A-Z](?=[a-z])/, letter => letter.toLowerCase())
 }
+
+const parseYamlText = (text: string): Result<ParsedConfig, ConfigFault> => {
+  try {
+    const document = parseDocument(text)
+    const [error] = document.errors
+    if (error !== undefined) {
+      const [start] = error.linePos ?? []
+      return failure({ message: inShort(error.message), ...(start && { line: start.line, column: start.col }) })
+    }
+    const root: unknown = JSON.parse(JSON.stringify(document.toJS() ?? {}))
+    return isJsonObject(root)
+      ? success({ root, repeated: [] })
+      : failure({ message: 'it is not a mapping', line: 1, column: 1 })
+  } catch (error) {
+    // The parser throws for aliases that expand to too much, and exhausts the stack for values nested too deeply.
+    if (error instanceof ReferenceError) return failure({ message: inShort(error.message) })
+    if (error instanceof RangeError) return failure({ message: 'it is nested too deeply' })
+    throw error
+  }
+}
+
+const PARSERS: Readonly<Record<ConfigSyntax, (text: string) => Result<ParsedConfig, ConfigFault>>> = {
+  json: parseJsonText,
+  toml: parseTomlText,
+  yaml: parseYamlText,
+}
+
+/** Parses JSON with comments and trailing commas, TOML, or YAML. */
+export const parseConfig = (text: string, syntax: ConfigSyntax): Result<ParsedConfig, ConfigFault> =>
+  PARSERS[syntax](text.replace(/^\uFEFF/, ''))

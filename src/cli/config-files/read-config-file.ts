@@ -5,7 +5,7 @@ import { codeOf } from '../failure-lines.ts'
 import { type ConfigTool, type Machine, toolOfFile } from './config-tools.ts'
 import { findServers } from './find-servers.ts'
 import type { FoundServers } from './found-server.ts'
-import { type ConfigFault, MAX_CONFIG_FILE_BYTES, parseConfig } from './parse-config.ts'
+import { type ConfigFault, type ConfigSyntax, MAX_CONFIG_FILE_BYTES, parseConfig } from './parse-config.ts'
 
 export type ConfigFile = FoundServers & { path: string; tool: ConfigTool }
 
@@ -39,6 +39,13 @@ const readText = async (path: string): Promise<Result<string, string>> => {
   }
 }
 
+/** The syntax of a file by its extension. All others are JSON. */
+const SYNTAXES: ReadonlyMap<string, ConfigSyntax> = new Map([
+  ['.toml', 'toml'],
+  ['.yaml', 'yaml'],
+  ['.yml', 'yaml'],
+])
+
 const explain = ({ message, line, column }: ConfigFault): string => {
   const where = line === undefined || column === undefined ? '' : ` at line ${line}, column ${column}`
   return `cannot be read${where}: ${message}`
@@ -58,7 +65,7 @@ const projectOf = (path: string, { home }: Machine): string | undefined => {
 export const readConfigFile = async (path: string, machine: Machine): Promise<Result<ConfigFile, string>> => {
   const text = await readText(path)
   if (!text.ok) return text
-  const parsed = parseConfig(text.value, extname(path).toLowerCase() === '.toml' ? 'toml' : 'json')
+  const parsed = parseConfig(text.value, SYNTAXES.get(extname(path).toLowerCase()) ?? 'json')
   if (!parsed.ok) return failure(explain(parsed.error))
   const tool = toolOfFile(path, machine)
   const context = { tool, home: machine.home, project: projectOf(path, machine), directory: machine.project }

@@ -24,13 +24,17 @@ const Entry = z.looseObject({
       z.looseObject({ path: z.string(), args: texts.optional(), env: pairs.optional() }),
     ])
     .optional(),
+  cmd: z.string().optional(),
   args: texts.nullish(),
   env: pairs.nullish(),
+  envs: pairs.nullish(),
+  env_keys: z.array(z.string()).nullish(),
   environment: pairs.nullish(),
   env_vars: z.array(z.union([z.string(), z.looseObject({ name: z.string() })])).optional(),
   cwd: z.string().nullish(),
   url: z.string().optional(),
   serverUrl: z.string().optional(),
+  uri: z.string().optional(),
   httpUrl: z.string().optional(),
   headers: pairs.nullish(),
   http_headers: pairs.optional(),
@@ -42,6 +46,7 @@ const Entry = z.looseObject({
   timeout: seconds.optional(),
   tool_timeout_sec: seconds.optional(),
   tools: texts.optional(),
+  available_tools: texts.nullish(),
   includeTools: texts.optional(),
   enabled_tools: texts.optional(),
   excludeTools: texts.optional(),
@@ -71,7 +76,8 @@ const readPairs = (given: Readonly<Record<string, string | null>> | null | undef
   Object.entries(given ?? {}).flatMap(([name, value]) => (value === null ? [] : [[name, read(value)] as const]))
 
 /** Returns the command and its arguments, which may be written as a string, a list, or an object with both. */
-const commandOf = ({ command, args }: Entry): readonly string[] => {
+const commandOf = ({ command: given, cmd, args }: Entry): readonly string[] => {
+  const command = given ?? cmd
   if (command === undefined) return []
   if (typeof command === 'string') return [command, ...(args ?? [])]
   return Array.isArray(command)
@@ -83,7 +89,8 @@ const readStdio = (entry: Entry, read: Read): Result<FoundPlace, string> => {
   const [command, ...args] = commandOf(entry)
   if (command === undefined || command.trim() === '') return failure('has no command')
   const inCommand = isJsonObject(entry.command) ? pairs.safeParse(entry.command.env).data : undefined
-  const named = (entry.env_vars ?? []).map(given => (typeof given === 'string' ? given : given.name))
+  const listed = (entry.env_vars ?? []).map(given => (typeof given === 'string' ? given : given.name))
+  const named = [...listed, ...(entry.env_keys ?? [])]
   return success({
     transport: 'stdio',
     command: read(command),
@@ -92,6 +99,7 @@ const readStdio = (entry: Entry, read: Read): Result<FoundPlace, string> => {
       ...named.map(name => [name, variable(name)] as const),
       ...readPairs(inCommand, read),
       ...readPairs(entry.environment, read),
+      ...readPairs(entry.envs, read),
       ...readPairs(entry.env, read),
     ]),
     cwd: entry.cwd ? read(entry.cwd) : undefined,
@@ -123,8 +131,8 @@ const readRemote = (entry: Entry, url: string, read: Read, tool: ConfigTool): Re
 }
 
 const placeOf = (entry: Entry, read: Read, tool: ConfigTool): Result<FoundPlace, string> => {
-  const url = entry.httpUrl ?? entry.url ?? entry.serverUrl
-  if (entry.command !== undefined) return readStdio(entry, read)
+  const url = entry.httpUrl ?? entry.url ?? entry.serverUrl ?? entry.uri
+  if ((entry.command ?? entry.cmd) !== undefined) return readStdio(entry, read)
   if (url !== undefined) return readRemote(entry, url, read, tool)
   if (entry.source === 'extension' || entry.settings !== undefined) {
     return failure('is provided by an editor extension, and only the extension knows its command')
@@ -133,7 +141,7 @@ const placeOf = (entry: Entry, read: Read, tool: ConfigTool): Result<FoundPlace,
 }
 
 /** Merges lists of names. Returns undefined if nothing is selected, or if `*` selects all. */
-const choiceOf = (...lists: (readonly string[] | undefined)[]): string[] | undefined => {
+const choiceOf = (...lists: (readonly string[] | null | undefined)[]): string[] | undefined => {
   const names = lists.flatMap(list => list ?? [])
   return names.length === 0 || names.includes('*') ? undefined : names
 }
@@ -181,7 +189,7 @@ export const readEntry = (
     isEnabled: entry.disabled !== true && entry.enabled !== false,
     place: place.value,
     description: entry.description?.slice(0, MAX_DESCRIPTION_CHARS),
-    allow: choiceOf(entry.tools, entry.includeTools, entry.enabled_tools),
+    allow: choiceOf(entry.tools, entry.available_tools, entry.includeTools, entry.enabled_tools),
     deny: choiceOf(entry.excludeTools, entry.disabledTools, entry.disabled_tools),
     timeoutMs: timeoutOf(entry, tool, notes),
     notes: [...new Set(notes)],

@@ -40,6 +40,7 @@ export const AUDIT_ACTIONS = [
   'server.access_changed',
   'server.access_requested',
   'server.access_declined',
+  'server.origins_changed',
   'server.review_changed',
   'server.presentation_changed',
   'server.answers_changed',

@@ -28,7 +28,7 @@ export const createDrain = (server: Server) => {
     // Node does not consider a connection idle if it has sent nothing, and browsers open spare connections.
     for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
   }
-  return async (close: () => Promise<void>, maxMs: number): Promise<void> => {
+  return async (close: () => Promise<unknown>, maxMs: number): Promise<void> => {
     const closed = close()
     for (const socket of sockets) announceEnd(socket)
     const sweeps = setInterval(sweep, SWEEP_MS)

@@ -1,8 +1,13 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../kernel/errors.ts'
 import { isSafeMethod } from './access.ts'
 
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'] as const
+/** The origins at which MCP Inspector serves its page by default. */
+const INSPECTOR_ORIGINS = ['http://localhost:6274', 'http://127.0.0.1:6274']
+
+/** Headers of MCP and OAuth that pages may read (Fetch standard, "CORS protocol"). */
+export const EXPOSED_HEADERS = 'Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate'
 
 export type OriginOptions = {
   /** Public URL of this installation. */
@@ -13,13 +18,6 @@ export type OriginOptions = {
   listensOnLoopback: boolean
 }
 
-/** Returns the base URL's origin. If the host is a loopback name, returns the origin for every loopback name. */
-const withLoopbackNames = (baseUrl: string): string[] => {
-  const { protocol, hostname, port, origin } = new URL(baseUrl)
-  if (!LOOPBACK_NAMES.some(name => name === hostname)) return [origin]
-  return LOOPBACK_NAMES.map(name => new URL(`${protocol}//${name}${port && `:${port}`}`).origin)
-}
-
 /** Strips the port and converts to lowercase: `example.com` for `example.com:8080`, `[::1]` for `[::1]:8080`. */
 const hostnameOf = (host: string): string => host.toLowerCase().replace(/:\d*$/, '')
 
@@ -27,12 +25,32 @@ const hostnameOf = (host: string): string => host.toLowerCase().replace(/:\d*$/,
 export const isLoopbackHost = (host: string | undefined): boolean =>
   host !== undefined && LOOPBACK_NAMES.some(name => name === hostnameOf(host))
 
+/** Returns the base URL's origin. If the host is a loopback name, returns the origin for every loopback name. */
+export const listOwnOrigins = (baseUrl: string): string[] => {
+  const { protocol, host, port, origin } = new URL(baseUrl)
+  if (!isLoopbackHost(host)) return [origin]
+  return LOOPBACK_NAMES.map(name => new URL(`${protocol}//${name}${port && `:${port}`}`).origin)
+}
+
+/**
+ * Creates a function that returns this installation's origin for a Host header: by the loopback name that it contains,
+ * if the base URL has a loopback name and the same port. Otherwise returns the base URL.
+ */
+export const createOwnOrigin = (baseUrl: string) => {
+  const { protocol } = new URL(baseUrl)
+  const origins: ReadonlySet<string> = new Set(listOwnOrigins(baseUrl))
+  return (host: string | undefined): string => {
+    const origin = `${protocol}//${host?.toLowerCase()}`
+    return origins.has(origin) ? origin : baseUrl
+  }
+}
+
 /**
  * Decides from the Origin and Host headers whether a web page may send a request. Other programs send no Origin and are
  * allowed. Source: MCP, transports, "Security Warning"; RFC 6454 §7.
  */
 export const createOriginPolicy = ({ baseUrl, allowedOrigins, listensOnLoopback }: OriginOptions) => {
-  const origins: ReadonlySet<string> = new Set([...withLoopbackNames(baseUrl), ...allowedOrigins])
+  const origins: ReadonlySet<string> = new Set([...listOwnOrigins(baseUrl), ...allowedOrigins])
   const hosts: ReadonlySet<string> = new Set([...LOOPBACK_NAMES, new URL(baseUrl).hostname])
   /** The last allowed host, cached because nearly all requests have the same host. */
   let allowedHost: string | undefined
@@ -49,6 +67,29 @@ export const createOriginPolicy = ({ baseUrl, allowedOrigins, listensOnLoopback 
   }
 }
 export type OriginPolicy = ReturnType<typeof createOriginPolicy>
+
+/**
+ * Creates the policy for what MCP clients call. Any page may call what reveals nothing without a token, because browsers
+ * attach nothing to its requests. Not on loopback, where any website that the user visits could reach what is meant for
+ * this machine: there, only our own pages, MCP Inspector and `allowedOrigins` may call.
+ */
+export const createClientOrigins = ({ allowedOrigins, ...options }: OriginOptions) => {
+  const isLoopback = isLoopbackHost(new URL(options.baseUrl).host)
+  const known = isLoopback ? [...allowedOrigins, ...INSPECTOR_ORIGINS] : allowedOrigins
+  const { isOriginAllowed, isHostAllowed } = createOriginPolicy({ ...options, allowedOrigins: known })
+  const isOpenTo = (origin: string | undefined): boolean => !isLoopback || isOriginAllowed(origin)
+  return {
+    isHostAllowed,
+    /** Whether a page may call what is open to any page. */
+    isOriginAllowed: isOpenTo,
+    /** Returns the value of Access-Control-Allow-Origin; undefined if this page may not call. */
+    allowedOriginFor: (origin: string, isOpen: boolean): string | undefined => {
+      if (isOpen && isOpenTo(origin)) return '*'
+      return isOriginAllowed(origin) ? origin : undefined
+    },
+  }
+}
+export type ClientOrigins = ReturnType<typeof createClientOrigins>
 
 /** Returns whether the browser reports a cross-site request. `none` marks requests that the user started directly. */
 const isCrossSite = (request: FastifyRequest): boolean => {
@@ -71,3 +112,22 @@ export const refuseForeignOrigins = (app: FastifyInstance, policy: OriginPolicy)
     }
   })
 }
+
+/** Lets pages read the responses, without cookies, and rejects requests from pages that may not call. */
+export const openToPages = (app: FastifyInstance, origins: ClientOrigins): void => {
+  refuseForeignOrigins(app, origins)
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.header('access-control-allow-origin', '*').header('access-control-expose-headers', EXPOSED_HEADERS)
+  })
+}
+
+/** Responds to a CORS preflight request for a document. `*` covers all headers but Authorization. */
+export const sendDocumentPreflight = (reply: FastifyReply, allowedHeaders = '*'): FastifyReply =>
+  reply
+    .code(204)
+    .headers({
+      'access-control-allow-methods': 'GET, HEAD',
+      'access-control-allow-headers': allowedHeaders,
+      'access-control-max-age': '600',
+    })
+    .send()

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
+import { withoutServerSlash } from '../kernel/server-url.ts'
 import { createErrorHandler } from './problem.ts'
 import { readerConstraint } from './reader.ts'
 import { respondAfterLargeBodies } from './unread-body.ts'
@@ -18,7 +19,7 @@ const TIMEOUT_CHECK_MS = 1_000
  * Idle time before the first TCP keep-alive probe. Streams have no idle timeout, so only a probe can detect that a
  * client has disappeared.
  */
-const KEEP_ALIVE_DELAY_MS = 60_000
+export const KEEP_ALIVE_DELAY_MS = 60_000
 /** Maximum length of a path parameter, percent-encoded. Long enough for a global's key of 64 characters. */
 const MAX_PATH_PARAMETER_CHARACTERS = 256
 
@@ -50,6 +51,7 @@ export const createHttpServer = (options: HttpServerOptions) => {
     // During a shutdown, requests on open connections still get a response before the connection closes.
     return503OnClosing: false,
     requestTimeout: REQUEST_TIMEOUT_MS,
+    rewriteUrl: ({ url = '' }) => withoutServerSlash(url),
     http: {
       headersTimeout: HEADERS_TIMEOUT_MS,
       connectionsCheckingInterval: TIMEOUT_CHECK_MS,

@@ -80,7 +80,7 @@ export const ENVIRONMENT = z.object({
     .string()
     .refine(isHostName, 'is not a host name or address (set the port with PATCHBAY_PORT)')
     .transform(withoutBrackets)
-    .default('127.0.0.1'),
+    .default('localhost'),
   PATCHBAY_PORT: wholeNumber(1, 65_535).default(8_080),
   PORT: wholeNumber(1, 65_535).optional(),
   PATCHBAY_BASE_URL: z

@@ -23,6 +23,8 @@ export class SettingsError extends Error {
 const dataDirectoryOf = (target: DatabaseTarget, directory: string): string =>
   target.kind === 'sqlite' ? dirname(resolve(target.file)) : resolve(directory, 'data')
 
+const isLocalhost = ({ PATCHBAY_HOST }: Environment): boolean => PATCHBAY_HOST.toLowerCase() === 'localhost'
+
 const portOf = ({ PORT, PATCHBAY_PORT }: Environment): number => PORT ?? PATCHBAY_PORT
 
 const baseUrlOf = (env: Environment): string => env.PATCHBAY_BASE_URL ?? `http://localhost:${portOf(env)}`
@@ -91,8 +93,9 @@ const toSettings = (
   unknown: readonly string[],
 ) => ({
   isProduction: env.NODE_ENV === 'production',
-  // For the name, Fastify listens on both address families with two servers, and a shutdown drains only one.
-  host: env.PATCHBAY_HOST === 'localhost' ? '127.0.0.1' : env.PATCHBAY_HOST,
+  host: isLocalhost(env) ? '127.0.0.1' : env.PATCHBAY_HOST,
+  /** Whether to listen on ::1 as well, if the machine has it, because browsers and clients may resolve the name to it. */
+  listensOnIpv6Loopback: isLocalhost(env),
   port: portOf(env),
   listensOnLoopback: LOOPBACK.test(env.PATCHBAY_HOST),
   baseUrl: baseUrlOf(env),

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Counters } from '../../lib/db/counters.ts'
 import { readJsonBodies } from '../../lib/http/json-body.ts'
 import { networkOf } from '../../lib/http/network.ts'
-import type { OriginPolicy } from '../../lib/http/origins.ts'
+import { type ClientOrigins, openToPages } from '../../lib/http/origins.ts'
 import { createErrorReader } from '../../lib/http/problem.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { MCP_SCOPES } from '../../lib/kernel/mcp-scopes.ts'
@@ -55,7 +55,7 @@ export type ClientEndpointsParts = {
   counters: Counters
   limiter: RequestLimiter
   isHttps: boolean
-  origins: Pick<OriginPolicy, 'isHostAllowed'>
+  origins: ClientOrigins
 }
 
 /**
@@ -80,10 +80,7 @@ const sendOAuthErrors = (app: FastifyInstance): void => {
   app.setErrorHandler((error, request, reply) => {
     const { status, code, message, retryAfterSeconds } = read(error, request)
     if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
-    return reply
-      .code(status)
-      .header('access-control-allow-origin', '*')
-      .send({ error: OAUTH_ERRORS.get(code) ?? 'invalid_request', error_description: message })
+    return reply.code(status).send({ error: OAUTH_ERRORS.get(code) ?? 'invalid_request', error_description: message })
   })
 }
 
@@ -168,12 +165,11 @@ export const clientEndpoints =
       strictTransportSecurity: parts.isHttps,
     })
     sendOAuthErrors(app)
-    app.addHook('onRequest', parts.limiter)
-    app.addHook('onRequest', async (request, reply) => {
+    app.addHook('onRequest', async (_request, reply) => {
       reply.header('cache-control', 'no-store')
-      if (parts.origins.isHostAllowed(request.headers.host)) return
-      throw new AppError('forbidden', 'This installation does not accept this Host header.')
     })
+    openToPages(app, parts.origins)
+    app.addHook('onRequest', parts.limiter)
     await app.register(metadataEndpoints(parts))
     await app.register(registrationEndpoint(parts))
     await app.register(libraryEndpoints(parts))

@@ -1,4 +1,5 @@
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
+import { URL_ENDING } from '../../lib/kernel/server-url.ts'
 import type { PassedTarget } from '../route/target.ts'
 
 /**
@@ -6,6 +7,9 @@ import type { PassedTarget } from '../route/target.ts'
  * programs treat them as slashes.
  */
 const TARGET = /^(?:https?:\/\/[^/?#\\]*)?\/s\/[0-9a-f-]{36}((?:\/[!-"$->@-[\]-~]*)?)((?:\?[!-"$-~]*)?)$/i
+
+/** Matches what is part of our own address and not meant for the upstream. */
+const OWN_ENDING = new RegExp(`^${URL_ENDING}$`)
 
 /** Escapes that may hide a slash, a backslash, a dot, a semicolon or another escape. */
 const ESCAPED = /%(?:2e|2f|5c|25|3b)/gi
@@ -33,6 +37,7 @@ export const readPassedTarget = (url: string): Result<PassedTarget, string> => {
   const match = TARGET.exec(url)
   if (match === null) return failure('the request path contains invalid characters')
   const [, suffix = '', search = ''] = match
+  if (OWN_ENDING.test(`${suffix}${search}`)) return success({ suffix: '', search: '' })
   if (!suffix.includes('.') && !suffix.includes('%')) return success({ suffix, search })
   const plain = unfold(suffix)
   if (plain === undefined || plain.split(/[/\\]/).some(isDotSegment)) {

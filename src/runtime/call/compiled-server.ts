@@ -78,6 +78,8 @@ export type CompiledServer = {
   /** What clients are told about the server and its upstreams. */
   instructions: string | undefined
   access: AccessPolicy
+  /** Whether pages of any origin may call the server while it is public. */
+  allowAnyOrigin?: boolean | undefined
   /** Sorted by name. */
   tools: readonly CompiledTool[]
   /** Upstreams whose items are missing from the lists, with the reasons. */

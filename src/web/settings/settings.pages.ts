@@ -2,6 +2,7 @@ import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AccountService } from '../../identity/accounts.service.ts'
 import { actorOf } from '../../lib/http/access.ts'
+import { isLoopbackHost } from '../../lib/http/origins.ts'
 import { type FormPage, formFlag, formPage, formText, postForm } from '../../lib/http/pages/forms.ts'
 import { shownTime } from '../../lib/http/pages/time-text.ts'
 import { parseInput } from '../../lib/http/validation.ts'
@@ -68,6 +69,8 @@ const DONE = {
   untabled: 'Saved. Lists are sent unchanged.',
   reviewed: 'Saved. Clients see changes to attached MCP servers once you approve them.',
   unreviewed: 'Saved. Clients see changes to attached MCP servers immediately.',
+  opened: 'Saved. Any website may call this server.',
+  unopened: 'Saved. Other websites may not call this server.',
   limited: 'Saved. The limit applies from the next call.',
   moved: 'The server now belongs to this organization. Its address has not changed.',
 }
@@ -79,6 +82,7 @@ export type SettingsPagesParts = {
   execution: Pick<ExecutionService, 'listNames'>
   findShownAs: FindShownAs
   accounts: Pick<AccountService, 'getMe'>
+  baseUrl: string
 }
 
 const typedOf = (server: Server): TypedSettings => ({
@@ -99,9 +103,17 @@ const isSame = (a: TypedSettings, b: TypedSettings): boolean =>
  */
 export const settingsPages: FastifyPluginAsync<SettingsPagesParts> = async (
   app,
-  { frames, servers, serverTransfer, accounts, execution, findShownAs },
+  { frames, servers, serverTransfer, accounts, execution, findShownAs, baseUrl },
 ) => {
   const tab = createServerTab(frames, 'settings')
+  const isLocal = isLoopbackHost(new URL(baseUrl).host)
+
+  /** Loads the frame. Throws `forbidden` for everyone but the owner and managers. */
+  const frameForOwner = async (request: FastifyRequest): Promise<ServerFrame> => {
+    const frame = await tab.frameForChange(request)
+    if (!frame.isOwner) assertMay(actorOf(request), frame.organizationId, 'manage')
+    return frame
+  }
 
   const listPlaces = async (actor: Actor, server: ServerFrame) => {
     const { organizations } = await accounts.getMe(actor)
@@ -115,6 +127,7 @@ export const settingsPages: FastifyPluginAsync<SettingsPagesParts> = async (
     const saved = await servers.getServer(actor, frame.id)
     const now = typedOf(saved)
     const mine = typed.settings
+    const isOwnOrManaged = frame.mayBuild && (frame.isOwner || frame.mayManage)
     const isOverwritten = mine !== undefined && mine.version !== now.version && !isSame(mine, now)
     return {
       view: 'settings/settings',
@@ -131,13 +144,14 @@ export const settingsPages: FastifyPluginAsync<SettingsPagesParts> = async (
               { label: 'Description', mine: mine.description, theirs: now.description },
             ])
           : undefined,
+        origins: { isOn: saved.allowAnyOrigin, isLocal, mayChange: isOwnOrManaged },
         isReviewed: saved.reviewUpstreamChanges,
         isTabled: saved.compactTables,
         limits: toLimitsForm(saved, typed.limits),
         presentation: toPresentationForm(saved, await findShownAsOf(saved, findShownAs), typed.presentation),
         moving: typed.transfer ?? {},
         places: frame.mayManage ? await listPlaces(actor, frame) : [],
-        mayRemove: frame.mayBuild && (frame.isOwner || frame.mayManage),
+        mayRemove: isOwnOrManaged,
         made: shownTime(saved.createdAt),
         changed: shownTime(saved.updatedAt),
         done: doneText(request, DONE),
@@ -165,13 +179,14 @@ export const settingsPages: FastifyPluginAsync<SettingsPagesParts> = async (
   /** Registers the form for a switch. `name` is used for its path and field, and `done` for its messages. */
   const addSwitch = (
     name: string,
-    setting: 'reviewUpstreamChanges' | 'compactTables',
+    setting: 'reviewUpstreamChanges' | 'compactTables' | 'allowAnyOrigin',
     done: { on: string; off: string },
+    load = tab.frameForChange,
   ) =>
     postForm(app, `${PATH}/${name}`, {
       ...serverRoute,
       fields: { [name]: formFlag },
-      load: tab.frameForChange,
+      load,
       page: (request, server) => settingsPage(request, server),
       save: async (request, server, { [name]: isOn = false }) => {
         await servers.updateServer(actorOf(request), server.id, { [setting]: isOn })
@@ -180,6 +195,7 @@ export const settingsPages: FastifyPluginAsync<SettingsPagesParts> = async (
     })
   addSwitch('review', 'reviewUpstreamChanges', { on: 'reviewed', off: 'unreviewed' })
   addSwitch('tables', 'compactTables', { on: 'tabled', off: 'untabled' })
+  addSwitch('origins', 'allowAnyOrigin', { on: 'opened', off: 'unopened' }, frameForOwner)
 
   postForm(app, `${PATH}/limits`, {
     ...serverRoute,

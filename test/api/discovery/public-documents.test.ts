@@ -65,6 +65,30 @@ describe('public documents', () => {
       expect(await response.json()).toMatchObject({ issuer: patchbay.origin })
     })
 
+    it.each([
+      ['127.0.0.1', ''],
+      ['[::1]', ''],
+      ['localhost', '/'],
+      ['127.0.0.1', '?list=3'],
+      ['localhost', '/?list=3'],
+    ])('name it as it was asked for, under %s with "%s" after the id, but not the issuer', async (name, ending) => {
+      const { port } = new URL(patchbay.origin)
+      const headers = { host: `${name}:${port}` }
+      const answer = await patchbay.http.inject({ url: resourcePath('private', ending), headers })
+      expect(answer.json()).toMatchObject({
+        resource: `http://${name}:${port}/s/${ids.get('private')}${ending}`,
+        authorization_servers: [patchbay.origin],
+      })
+    })
+
+    it('ignore a Host with another port, and any other query', async () => {
+      const answer = await patchbay.http.inject({
+        url: resourcePath('private', '?list=x'),
+        headers: { host: 'localhost:1' },
+      })
+      expect(answer.json()).toMatchObject({ resource: `${patchbay.origin}/s/${ids.get('private')}` })
+    })
+
     it.each(['', '/s', `/s/${randomUUID()}`, `/s/${randomUUID()}/sse`, '/s/none', '/s/..', '/sse'])(
       'return 404 at %j',
       async path => {
@@ -146,18 +170,20 @@ describe('public documents', () => {
   describe.each([...PATHS, '/.well-known/mcp-servers/PUBLIC/server.json'])('%s', template => {
     const path = () => template.replace('PUBLIC', ids.get('public') ?? '')
 
-    it('is readable by pages of any origin, including its 404', async () => {
-      for (const origin of ['https://anywhere.example', 'null']) {
+    it('is readable by our own pages and MCP Inspector, including its 404, and on loopback by no others', async () => {
+      for (const origin of [patchbay.origin, 'http://localhost:6274']) {
         const response = await get(path(), { headers: { origin } })
         expect(response.status).toBe(template.includes('PUBLIC') ? 200 : 404)
         expect(response.headers.get('access-control-allow-origin')).toBe('*')
         expect(response.headers.get('access-control-allow-credentials')).toBeNull()
       }
+      const foreign = await get(path(), { headers: { origin: 'https://anywhere.example' } })
+      expect([foreign.status, foreign.headers.get('access-control-allow-origin')]).toEqual([403, null])
     })
 
     it('answers preflight requests with the headers that MCP clients send', async () => {
       const headers = {
-        origin: 'https://anywhere.example',
+        origin: 'http://127.0.0.1:6274',
         'access-control-request-method': 'GET',
         'access-control-request-headers': 'mcp-protocol-version',
       }
@@ -198,5 +224,36 @@ it.each([
   const response = await fetch(`${app.origin}/.well-known/mcp-servers/${id}/server.json`)
   const entry = RegistryEntry.parse(await response.json())
   expect([entry.name, entry.remotes[0]?.url]).toEqual([`${namespace}/${id}`, `${baseUrl}/s/${id}`])
+  await app.close()
+})
+
+it('beyond loopback, pages of any origin may read the documents and call the OAuth endpoints, without cookies', async () => {
+  const app = await startTestApp({ env: { PATCHBAY_BASE_URL: 'https://patchbay.example.com' } })
+  for (const [method, path, status] of [
+    ['GET', '/.well-known/mcp-servers', 200],
+    ['OPTIONS', '/.well-known/mcp-servers', 204],
+    ['GET', '/.well-known/oauth-authorization-server', 200],
+    ['GET', '/.well-known/oauth-protected-resource', 404],
+    ['OPTIONS', '/oauth/register', 204],
+    ['POST', '/oauth/register', 400],
+    ['POST', '/oauth/token', 400],
+    ['POST', '/oauth/revoke', 400],
+  ] as const) {
+    for (const origin of ['https://anywhere.example', 'null']) {
+      const body = method === 'POST' && { body: path === '/oauth/register' ? '{}' : new URLSearchParams() }
+      const type = path === '/oauth/register' ? { 'content-type': 'application/json' } : {}
+      const { status: got, headers } = await fetch(`${app.origin}${path}`, {
+        method,
+        headers: { origin, ...(method === 'POST' && type) },
+        ...body,
+      })
+      expect([path, got, headers.get('access-control-allow-origin')]).toEqual([path, status, '*'])
+      expect(headers.get('access-control-expose-headers')).toContain('WWW-Authenticate')
+      expect(headers.get('access-control-allow-credentials')).toBeNull()
+      if (path === '/.well-known/mcp-servers' && method === 'OPTIONS') {
+        expect(headers.get('access-control-allow-headers')).toContain('authorization')
+      }
+    }
+  }
   await app.close()
 })

@@ -440,6 +440,7 @@ const discovery: Row[] = [
   discover('GET', `${METADATA}/s/:uuid/sse`, 200),
   // Available only for public servers.
   discover('GET', ENTRY, 404),
+  discover('OPTIONS', '/.well-known/mcp-servers', 204),
   ...[METADATA, `${METADATA}/s/:uuid`, `${METADATA}/s/:uuid/sse`, ENTRY].map(path => discover('OPTIONS', path, 204)),
 ]
 
@@ -531,6 +532,12 @@ const settings: Row[] = [
     spare: 'plainServer',
     statuses: buildWithin(303),
     form: { tables: 'on' },
+  },
+  {
+    route: 'POST /servers/:uuid/settings/origins',
+    spare: 'plainServer',
+    statuses: manage(303),
+    form: { origins: 'on' },
   },
   {
     route: 'POST /servers/:uuid/settings/presentation',

@@ -1,0 +1,326 @@
+/** A server, as the instructions for one client need it. */
+export type Known = {
+  /** The server's name in configuration files: lowercase letters, digits and hyphens. */
+  slug: string
+  name: string
+  url: string
+  /** Whether the server is public, so that clients need no token. */
+  isOpen: boolean
+}
+
+/** Instructions for adding the server to one client. */
+export type ClientGuide = {
+  /** Anchor to which the page's buttons link. */
+  id: string
+  title: string
+  /** Why the client cannot connect to this server. It then has neither steps nor snippets. */
+  unavailable?: string
+  steps: readonly string[]
+  /** Snippets to copy into the client. */
+  snippets: readonly { label: string; code: string }[]
+  /** The page of the client's documentation that says so, and when we last read it. */
+  source?: { href: string; checkedOn: string }
+}
+
+/** When the documentation of all clients was last read. After a change, read all of it again and set this. */
+const CHECKED_ON = '2026-11-27'
+const sourceAt = (href: string): NonNullable<ClientGuide['source']> => ({ href, checkedOn: CHECKED_ON })
+
+const LOCAL_HOST = /^(localhost|.*\.localhost|127\.[\d.]+|\[::1\]|0\.0\.0\.0)$/
+
+/**
+ * Returns whether clients that run on their vendor's servers can reach the URL: it must use https and must not name this
+ * machine.
+ */
+export const isReachableFromAfar = (url: string): boolean => {
+  const { protocol, hostname } = new URL(url)
+  return protocol === 'https:' && !LOCAL_HOST.test(hostname)
+}
+
+const toJson = (value: unknown): string => JSON.stringify(value, undefined, 2)
+const WITH_TOKEN = { headers: { Authorization: 'Bearer YOUR_TOKEN' } }
+
+const SIGN_IN = 'It opens a Patchbay page where you sign in and allow access.'
+
+/** Returns the entry as JSON, and for servers that require a token also with one. */
+const snippetsOf = ({ isOpen }: Known, file: string, configure: (more: object) => unknown): ClientGuide['snippets'] => [
+  { label: file, code: toJson(configure({})) },
+  ...(isOpen ? [] : [{ label: `${file}, with a personal access token`, code: toJson(configure(WITH_TOKEN)) }]),
+]
+
+const claude = ({ url, isOpen, slug }: Known): ClientGuide => {
+  const about = {
+    id: 'connect-claude',
+    title: 'Claude on the web, desktop and phone',
+    source: sourceAt(
+      'https://support.claude.com/en/articles/11175166-getting-started-with-custom-connectors-using-remote-mcp',
+    ),
+  }
+  if (isReachableFromAfar(url)) {
+    return {
+      ...about,
+      steps: [
+        'Open Customize, then Connectors, and choose Add custom connector.',
+        `Paste the address.${isOpen ? '' : ` Then choose Connect. ${SIGN_IN}`}`,
+      ],
+      snippets: [{ label: 'Address', code: url }],
+    }
+  }
+  const isPlain = new URL(url).protocol === 'http:' && !LOCAL_HOST.test(new URL(url).hostname)
+  const args = ['-y', 'mcp-remote', url, ...(isPlain ? ['--allow-http'] : [])]
+  return {
+    ...about,
+    steps: [
+      'Claude’s connectors need an https address that is reachable from the internet, and this one is not. Set PATCHBAY_BASE_URL to such an address, or let Claude Desktop connect from this machine:',
+      `In Claude Desktop open Settings, Developer, Edit Config, add this and restart it.${isOpen ? '' : ` ${SIGN_IN}`}`,
+    ],
+    snippets: [
+      { label: 'claude_desktop_config.json', code: toJson({ mcpServers: { [slug]: { command: 'npx', args } } }) },
+    ],
+  }
+}
+
+const claudeCode = ({ url, isOpen, slug }: Known): ClientGuide => {
+  const add = `claude mcp add --transport http ${slug} ${url}`
+  const plain = { label: 'Command', code: add }
+  const withToken = {
+    label: 'Without a browser, with a personal access token',
+    code: `${add} --header "Authorization: Bearer $PATCHBAY_TOKEN"`,
+  }
+  return {
+    id: 'connect-claude-code',
+    title: 'Claude Code, on the command line',
+    steps: isOpen ? [] : [`Then type /mcp in Claude Code and choose ${slug}. ${SIGN_IN}`],
+    snippets: isOpen ? [plain] : [plain, withToken],
+    source: sourceAt('https://code.claude.com/docs/en/mcp'),
+  }
+}
+
+const chatgpt = ({ url, isOpen }: Known): ClientGuide => {
+  const about = {
+    id: 'connect-chatgpt',
+    title: 'ChatGPT on the web',
+    source: sourceAt('https://developers.openai.com/api/docs/guides/custom-mcp-server'),
+  }
+  if (!isReachableFromAfar(url)) {
+    const unavailable =
+      'ChatGPT connects from OpenAI’s servers, so the address must be public: https, and reachable from the internet. This one is not. Set PATCHBAY_BASE_URL to such an address.'
+    return { ...about, unavailable, steps: [], snippets: [] }
+  }
+  return {
+    ...about,
+    steps: [
+      'Open chatgpt.com/plugins, choose the plus button, then Add custom MCP server.',
+      `Enter a name, and paste the address as Server URL. For authentication choose ${isOpen ? 'No authentication' : 'OAuth'}.`,
+      `Confirm the warning and choose Create as a plugin.${isOpen ? '' : ` ${SIGN_IN}`}`,
+      'The address must stay public: https, and reachable from the internet.',
+    ],
+    snippets: [{ label: 'Server URL', code: url }],
+  }
+}
+
+const cursor = (known: Known): ClientGuide => ({
+  id: 'connect-cursor',
+  title: 'Cursor',
+  steps: ['The button above opens Cursor, which asks before it adds the server.', ...(known.isOpen ? [] : [SIGN_IN])],
+  snippets: [
+    { label: '~/.cursor/mcp.json, by hand', code: toJson({ mcpServers: { [known.slug]: { url: known.url } } }) },
+  ],
+  source: sourceAt('https://cursor.com/docs/mcp/install-links'),
+})
+
+const toCodeServer = ({ url }: Known) => ({ type: 'http', url })
+
+const vscode = (known: Known): ClientGuide => ({
+  id: 'connect-vscode',
+  title: 'VS Code',
+  steps: ['The button above opens VS Code, which asks before it adds the server.', ...(known.isOpen ? [] : [SIGN_IN])],
+  snippets: [
+    { label: 'Command', code: `code --add-mcp '${JSON.stringify({ name: known.slug, ...toCodeServer(known) })}'` },
+    { label: '.vscode/mcp.json, by hand', code: toJson({ servers: { [known.slug]: toCodeServer(known) } }) },
+  ],
+  source: sourceAt('https://code.visualstudio.com/docs/copilot/customization/mcp-servers'),
+})
+
+const codex = ({ slug, url, isOpen }: Known): ClientGuide => {
+  const add = `codex mcp add ${slug} --url ${url}`
+  const table = `[mcp_servers.${slug}]\nurl = ${JSON.stringify(url)}`
+  const token = 'bearer_token_env_var = "PATCHBAY_TOKEN"'
+  return {
+    id: 'connect-codex',
+    title: 'Codex, and the ChatGPT desktop app',
+    steps: isOpen ? [] : [`Then run codex mcp login ${slug}. ${SIGN_IN}`],
+    snippets: [
+      { label: 'Command', code: add },
+      { label: '~/.codex/config.toml, by hand', code: table },
+      ...(isOpen ? [] : [{ label: '~/.codex/config.toml, with a token in a variable', code: `${table}\n${token}` }]),
+    ],
+    source: sourceAt('https://developers.openai.com/codex/mcp'),
+  }
+}
+
+const geminiCli = (known: Known): ClientGuide => {
+  const { slug, url, isOpen } = known
+  return {
+    id: 'connect-gemini-cli',
+    title: 'Gemini CLI',
+    steps: isOpen ? [] : [`Then type /mcp auth ${slug} in Gemini CLI. ${SIGN_IN}`],
+    snippets: [
+      { label: 'Command', code: `gemini mcp add --scope user --transport http ${slug} ${url}` },
+      ...snippetsOf(known, '~/.gemini/settings.json', more => ({ mcpServers: { [slug]: { httpUrl: url, ...more } } })),
+    ],
+    source: sourceAt('https://geminicli.com/docs/tools/mcp-server/'),
+  }
+}
+
+const windsurf = (known: Known): ClientGuide => ({
+  id: 'connect-windsurf',
+  title: 'Windsurf',
+  steps: [
+    'In the Cascade panel open MCPs, then the raw configuration. Add this and choose Refresh.',
+    ...(known.isOpen ? [] : [SIGN_IN]),
+  ],
+  snippets: snippetsOf(known, '~/.codeium/windsurf/mcp_config.json', more => ({
+    mcpServers: { [known.slug]: { serverUrl: known.url, ...more } },
+  })),
+  source: sourceAt('https://docs.windsurf.com/windsurf/cascade/mcp'),
+})
+
+const zed = (known: Known): ClientGuide => ({
+  id: 'connect-zed',
+  title: 'Zed',
+  steps: [
+    'Open the settings file (zed: open settings file) and add this.',
+    ...(known.isOpen ? [] : [`Without an Authorization header, Zed asks you to sign in. ${SIGN_IN}`]),
+  ],
+  snippets: snippetsOf(known, '~/.config/zed/settings.json', more => ({
+    context_servers: { [known.slug]: { url: known.url, ...more } },
+  })),
+  source: sourceAt('https://zed.dev/docs/ai/mcp'),
+})
+
+const GOOSE_TIMEOUT_SECONDS = 300
+
+const gooseYaml = ({ slug, name, url }: Known, headers: readonly string[]): string =>
+  [
+    'extensions:',
+    `  ${JSON.stringify(slug)}:`,
+    '    enabled: true',
+    '    type: streamable_http',
+    `    name: ${JSON.stringify(name)}`,
+    `    uri: ${JSON.stringify(url)}`,
+    `    timeout: ${GOOSE_TIMEOUT_SECONDS}`,
+    ...headers,
+  ].join('\n')
+
+const goose = (known: Known): ClientGuide => {
+  const file = '~/.config/goose/config.yaml'
+  const headers = ['    headers:', '      Authorization: Bearer YOUR_TOKEN']
+  return {
+    id: 'connect-goose',
+    title: 'Goose',
+    steps: ['The button above opens Goose, which asks before it adds the server.', ...(known.isOpen ? [] : [SIGN_IN])],
+    snippets: [
+      { label: `${file}, by hand`, code: gooseYaml(known, []) },
+      ...(known.isOpen ? [] : [{ label: `${file}, with a personal access token`, code: gooseYaml(known, headers) }]),
+    ],
+    source: sourceAt('https://goose-docs.ai/docs/getting-started/using-extensions'),
+  }
+}
+
+const cline = (known: Known): ClientGuide => ({
+  id: 'connect-cline',
+  title: 'Cline',
+  steps: [
+    'Choose the MCP Servers icon, then Configure, then Configure MCP Servers, and add this.',
+    ...(known.isOpen ? [] : [SIGN_IN]),
+  ],
+  snippets: snippetsOf(known, 'cline_mcp_settings.json', more => ({
+    mcpServers: { [known.slug]: { type: 'streamableHttp', url: known.url, ...more } },
+  })),
+  source: sourceAt('https://docs.cline.bot/mcp/adding-and-configuring-servers'),
+})
+
+const openCode = (known: Known): ClientGuide => ({
+  id: 'connect-opencode',
+  title: 'OpenCode',
+  steps: known.isOpen ? [] : [`Then type /mcps in OpenCode and choose ${known.slug}. ${SIGN_IN}`],
+  snippets: [
+    { label: 'Command', code: `opencode mcp add ${known.slug} --global --url ${known.url}` },
+    ...snippetsOf(known, '~/.config/opencode/opencode.json', more => ({
+      mcp: { servers: { [known.slug]: { type: 'remote', url: known.url, ...more } } },
+    })),
+  ],
+  source: sourceAt('https://opencode.ai/docs/mcp-servers'),
+})
+
+const lmStudio = (known: Known): ClientGuide => ({
+  id: 'connect-lm-studio',
+  title: 'LM Studio',
+  steps: [
+    'The button above opens LM Studio, which asks before it adds the server.',
+    ...(known.isOpen ? [] : ['If it cannot sign in, open Program, Install, Edit mcp.json and add a token.']),
+  ],
+  snippets: snippetsOf(known, 'mcp.json', more => ({ mcpServers: { [known.slug]: { url: known.url, ...more } } })),
+  source: sourceAt('https://lmstudio.ai/docs/app/mcp'),
+})
+
+const anyOther = (known: Known): ClientGuide => {
+  const { slug, url, isOpen } = known
+  return {
+    id: 'connect-other',
+    title: 'Any other client',
+    steps: [
+      'Add the address as a “Streamable HTTP” server. For a client that supports only SSE, append /sse to the address.',
+      ...(isOpen
+        ? []
+        : [
+            'Clients with OAuth discover the rest automatically. Others send a personal access token with the mcp scope.',
+          ]),
+      'If a client does not notice new tools, append ?list=2 to the address, then ?list=3 and so on: it is the same server, but a new address, whose tools the client loads.',
+    ],
+    snippets: snippetsOf(known, 'For most configuration files', more => ({
+      mcpServers: { [slug]: { type: 'http', url, ...more } },
+    })),
+  }
+}
+
+/** The instructions for each client, in the order in which they are shown. */
+export const CLIENT_GUIDES: readonly ((known: Known) => ClientGuide)[] = [
+  claude,
+  claudeCode,
+  chatgpt,
+  codex,
+  cursor,
+  vscode,
+  geminiCli,
+  windsurf,
+  zed,
+  goose,
+  cline,
+  openCode,
+  lmStudio,
+  anyOther,
+]
+
+/** Links that open a client, which then asks whether to add the server. */
+export const CLIENT_LINKS = {
+  claude: ({ name, url }: Known): string =>
+    `https://claude.ai/customize/connectors?${new URLSearchParams({ modal: 'add-custom-connector', connectorName: name, connectorUrl: url })}`,
+  cursor: ({ slug, url }: Known): string => {
+    const config = Buffer.from(JSON.stringify({ url })).toString('base64')
+    return `cursor://anysphere.cursor-deeplink/mcp/install?${new URLSearchParams({ name: slug, config })}`
+  },
+  vscode: (known: Known): string =>
+    `vscode:mcp/install?${encodeURIComponent(JSON.stringify({ name: known.slug, ...toCodeServer(known) }))}`,
+  goose: ({ slug, name, url }: Known): string => {
+    const about = { id: slug, name, description: name, timeout: String(GOOSE_TIMEOUT_SECONDS) }
+    const query = new URLSearchParams({ url, type: 'streamable_http', ...about })
+    // Goose decodes only percent-encoding.
+    return `goose://extension?${query.toString().replaceAll('+', '%20')}`
+  },
+  lmStudio: ({ slug, url }: Known): string => {
+    const config = Buffer.from(JSON.stringify({ url })).toString('base64')
+    return `lmstudio://add_mcp?${new URLSearchParams({ name: slug, config })}`
+  },
+} as const
