@@ -69,8 +69,8 @@ export const makeServer = ({ id = randomUUID(), name = 'Test', tier = 'public', 
   ({
     id,
     name,
-      instructions: spec.description,
-      allowAnyOrigin: spec.allowAnyOrigin,
+    instructions: spec.description,
+    allowAnyOrigin: spec.allowAnyOrigin,
     access: {
       serverId: id,
       tier,
