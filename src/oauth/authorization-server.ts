@@ -1,5 +1,5 @@
 import { hasArtifacts } from './artifacts.store.ts'
-import { createRegister } from './clients/registration.ts'
+import { createRegister } from './clients/register.ts'
 import type { EngineParts } from './engine-parts.ts'
 import { createEngineLoader, createForwardToLibrary } from './forward-to-library.ts'
 import { createConsents } from './grants/consents.ts'
@@ -12,7 +12,7 @@ export type AuthorizationServerParts = Omit<EngineParts, 'resources' | 'pendingA
 
 /** Creates the OAuth 2.1 authorization server: the engine, and the parts that its pages and endpoints share. */
 export const createAuthorizationServer = (parts: AuthorizationServerParts) => {
-  const { db, changes, sealing, counters, baseUrl } = parts
+  const { db, changes, sealing, baseUrl } = parts
   const resources = createResources(baseUrl)
   const pendingAuthorizations: PendingAuthorizations = new WeakMap()
   const loadEngine = createEngineLoader({ ...parts, resources, pendingAuthorizations })
@@ -25,7 +25,6 @@ export const createAuthorizationServer = (parts: AuthorizationServerParts) => {
     forwardToLibrary: createForwardToLibrary(loadEngine, baseUrl),
     pendingAuthorizations,
     resources,
-    counters,
     limiter: createRequestLimiter(),
     consents: createConsents({ changes, resources }),
     register: createRegister({ db, sealing }),
