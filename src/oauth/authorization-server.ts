@@ -1,3 +1,4 @@
+import type { User } from '../servers/access/access.ts'
 import { hasArtifacts } from './artifacts.store.ts'
 import { createRegister } from './clients/register.ts'
 import type { EngineParts } from './engine-parts.ts'
@@ -5,7 +6,7 @@ import { createEngineLoader, createForwardToLibrary } from './forward-to-library
 import { createConsents } from './grants/consents.ts'
 import type { PendingAuthorizations } from './pending-authorizations.ts'
 import { createRequestLimiter } from './request-limiter.ts'
-import { findResourceServer } from './resource-servers.store.ts'
+import { findResourceServer, listUsableServers, type UsableQuery } from './resource-servers.store.ts'
 import { createResources } from './resources.ts'
 
 export type AuthorizationServerParts = Omit<EngineParts, 'resources' | 'pendingAuthorizations'>
@@ -29,5 +30,6 @@ export const createAuthorizationServer = (parts: AuthorizationServerParts) => {
     consents: createConsents({ changes, resources }),
     register: createRegister({ db, sealing }),
     findResourceServer: (id: string) => findResourceServer(db, id),
+    listUsableServers: (user: User, query: UsableQuery) => listUsableServers(db, user, query),
   }
 }

@@ -32,6 +32,9 @@ export const findKnownClient = async (tx: Transaction, clientId: string): Promis
   return { clientId, organizationId: organizationId ?? undefined, metadata, sealed }
 }
 
+export const isSelfRegistered = async (tx: Transaction, clientId: string): Promise<boolean> =>
+  (await tx.oAuthClient.count({ where: { clientId, organizationId: null } })) > 0
+
 export const createClient = (
   tx: Transaction,
   { sealed, origin, ...client }: NewClient,
