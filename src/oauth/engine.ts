@@ -9,7 +9,7 @@ import { createAdapterFactory } from './adapter.ts'
 import { openClientSecret } from './clients/client-secrets.ts'
 import { findKnownClient } from './clients/known-clients.store.ts'
 import type { EngineParts } from './engine-parts.ts'
-import { createProvider, SignInNeeded } from './provider.ts'
+import { createProvider, PageNeeded } from './provider.ts'
 import { loadSigningKeys } from './signing-keys.store.ts'
 
 /** Client ids are our own ids or URLs. PostgreSQL rejects strings that contain a NUL. */
@@ -37,7 +37,7 @@ const FAILURES = [
 const logEvents = (events: EventEmitter, logger: Logger): void => {
   for (const event of REFUSALS) {
     events.on(event, (_ctx: unknown, refusal: unknown) => {
-      if (!(refusal instanceof errors.OIDCProviderError) || refusal instanceof SignInNeeded) return
+      if (!(refusal instanceof errors.OIDCProviderError) || refusal instanceof PageNeeded) return
       const { error, error_description: description, error_detail: detail } = refusal
       logger.info({ event, error, description, detail }, 'rejected an OAuth request')
     })

@@ -1,5 +1,6 @@
 import {
   type AdapterFactory,
+  type Client,
   type Configuration,
   errors,
   interactionPolicy,
@@ -9,10 +10,11 @@ import {
 import { ALL_MCP_SCOPES, MCP_SCOPES } from '../lib/kernel/mcp-scopes.ts'
 import { normalizeRequest, toParameters } from './authorization-request.ts'
 import { createClientDocuments, MAX_DOCUMENT_BYTES } from './clients/client-documents.ts'
+import { isSelfRegistered } from './clients/known-clients.store.ts'
 import { AUTH_METHODS } from './clients/oauth-client.ts'
 import type { EngineParts } from './engine-parts.ts'
 import { findGrantId } from './grants/consents.store.ts'
-import { AUTHORIZE_PATH, INTERACTION_PATH, SESSION_COOKIE } from './paths.ts'
+import { ANSWER_PARAMETER, AUTHORIZE_PATH, INTERACTION_PATH, SESSION_COOKIE } from './paths.ts'
 import type { PendingAuthorizations } from './pending-authorizations.ts'
 import { isServer, isUser } from './resource-servers.store.ts'
 import type { SigningKey } from './signing-keys.store.ts'
@@ -45,12 +47,26 @@ export type ProviderParts = EngineParts & {
   cookieKeys: readonly string[]
 }
 
-/** Aborts the request. The page of the authorization endpoint then redirects the browser to sign in. */
-export class SignInNeeded extends errors.OIDCProviderError {
-  override readonly name = 'SignInNeeded'
+/** Aborts a request to the authorization endpoint, so that a page responds to it. */
+export abstract class PageNeeded extends errors.OIDCProviderError {
   override allow_redirect = false
+}
+
+/** The browser is redirected to sign in. */
+class SignInNeeded extends PageNeeded {
+  override readonly name = 'SignInNeeded'
   constructor() {
     super(401, 'login_required')
+  }
+}
+
+/** The user chooses the server, because the client sent no resource. */
+class ServerNeeded extends PageNeeded {
+  override readonly name = 'ServerNeeded'
+  readonly client: Client
+  constructor(client: Client) {
+    super(400, 'interaction_required')
+    this.client = client
   }
 }
 
@@ -72,10 +88,22 @@ const soleResourceOf = ({ oidc }: KoaContextWithOIDC): string | undefined => {
   return more.length === 0 ? first : undefined
 }
 
-const createResourceIndicators = ({ db, resources }: ProviderParts) => ({
+const createResourceIndicators = ({ db, resources, pendingAuthorizations }: ProviderParts) => ({
   enabled: true,
-  defaultResource: async (_ctx: KoaContextWithOIDC, _client: unknown, oneOf?: readonly string[]): Promise<never> => {
-    throw new errors.InvalidTarget(oneOf === undefined ? RESOURCE_REQUIRED : 'request one resource at a time')
+  /**
+   * Lets the user choose the server if a client that registered itself sends no resource at all to the authorization
+   * endpoint, as MCP's TypeScript SDK does up to version 1.12.
+   */
+  defaultResource: async (ctx: KoaContextWithOIDC, client: Client, oneOf?: readonly string[]): Promise<never> => {
+    if (oneOf !== undefined) throw new errors.InvalidTarget('request one resource at a time')
+    const pending = pendingAuthorizations.get(ctx.req)
+    // The library drops an empty resource, but the query has it.
+    const isLeftOpen = ctx.query.resource === undefined && !ctx.oidc.prompts.has('none')
+    if (pending === undefined || !isLeftOpen || !(await isSelfRegistered(db, client.clientId))) {
+      throw new errors.InvalidTarget(RESOURCE_REQUIRED)
+    }
+    if (ctx.query[ANSWER_PARAMETER] === 'no') throw new errors.AccessDenied('the user refused')
+    throw pending.userId === undefined ? new SignInNeeded() : new ServerNeeded(client)
   },
   getResourceServerInfo: async (ctx: KoaContextWithOIDC, resource: string) => {
     if (Array.isArray(ctx.oidc.params?.resource)) throw new errors.InvalidTarget('request one resource at a time')
@@ -106,10 +134,11 @@ const createErrorRecorder =
       ctx.body = { error, ...(description !== undefined && { error_description: description }) }
       return
     }
-    pending.outcome =
-      thrown instanceof SignInNeeded
-        ? { kind: 'sign_in', parameters: toParameters({ ...ctx.oidc.params }) }
-        : { kind: 'error', status: ctx.status, error, description: description ?? '' }
+    const parameters = toParameters({ ...ctx.oidc.params })
+    if (thrown instanceof SignInNeeded) pending.outcome = { kind: 'sign_in', parameters }
+    else if (thrown instanceof ServerNeeded) {
+      pending.outcome = { kind: 'choose_server', parameters, client: thrown.client }
+    } else pending.outcome = { kind: 'error', status: ctx.status, error, description: description ?? '' }
     ctx.respond = false
   }
 

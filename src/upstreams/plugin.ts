@@ -52,6 +52,7 @@ type UpstreamsNeeds = {
 export const upstreamsPlugin = (needs: UpstreamsNeeds, lifecycle: Lifecycle) => {
   const { db, changes, bus, sealing, logger, settings, network, openGlobals, servers, connectionLimits } = needs
   const { allowStdio, limits } = settings
+  const loading = createUpstreamLoading({ db, openGlobals, allowStdio })
   const oauth = createUpstreamOAuth({
     db,
     changes,
@@ -63,6 +64,7 @@ export const upstreamsPlugin = (needs: UpstreamsNeeds, lifecycle: Lifecycle) => 
       const actor = await needs.findActorByUserId(userId)
       return actor !== undefined && (await servers.findServerToCall(db, actor, serverId)) !== undefined
     },
+    resolve: loading.resolveUpstream,
   })
   lifecycle.onClose(oauth.close)
   const upstreams = createUpstreamService({
@@ -74,7 +76,6 @@ export const upstreamsPlugin = (needs: UpstreamsNeeds, lifecycle: Lifecycle) => 
     allowStdio,
     maxTimeoutMs: limits.maxToolTimeoutMs,
   })
-  const loading = createUpstreamLoading({ db, openGlobals, allowStdio })
 
   const processes = createStdioProcesses({
     directory: join(settings.dataDirectory, 'processes'),

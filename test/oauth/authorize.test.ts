@@ -32,7 +32,6 @@ describe('an authorization request with an error for the client', () => {
     ['with a plain challenge', { code_challenge_method: 'plain' }, 'invalid_request'],
     ['with a challenge and no method', { code_challenge_method: undefined }, 'invalid_request'],
     ['without PKCE', { code_challenge: undefined, code_challenge_method: undefined }, 'invalid_request'],
-    ['without a resource', { resource: undefined }, 'invalid_target'],
     ['for a server that is not there', { resource: () => `${world.origin}/s/${randomUUID()}` }, 'invalid_target'],
     ['for the whole installation', { resource: () => world.origin }, 'invalid_target'],
     ['for a server with a query', { resource: () => `${world.serverUrl}?a=b` }, 'invalid_target'],
@@ -71,11 +70,6 @@ describe('an authorization request with an error for the client', () => {
   it('is rejected for two resources at once', async () => {
     const url = `${authorizeUrl(world.origin, makeRequest(clientId, world.serverUrl))}&resource=${await world.makeServer()}`
     expect(readCallback(await world.visitor.get(url)).get('error')).toBe('invalid_target')
-  })
-
-  it('explains what to do if the resource is missing', async () => {
-    const callback = readCallback(await ask({ resource: undefined }))
-    expect(callback.get('error_description')).toContain('parameter resource (RFC 8707)')
   })
 })
 

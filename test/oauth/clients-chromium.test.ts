@@ -98,6 +98,27 @@ describe('an official client and a real browser', { timeout: 60_000 }, () => {
     expect(await held('http').count()).toBe(0)
   })
 
+  it('let the user search for the server by typing and choose it by keyboard, if no resource is sent', async () => {
+    await page.context().close()
+    await openPage(true)
+    for (const name of ['First desk', 'Second desk']) await world.makeServer({ name })
+    const memory = createMemory({ redirectUrl: `${loopback.origin}/callback` })
+    memory.provider.validateResourceURL = async () => undefined
+    await expect(official.open(world.serverUrl, memory).connect()).rejects.toThrow(UnauthorizedError)
+    const authorize = memory.sentTo[0]?.href ?? ''
+    await page.goto(authorize)
+    await fill(world.owner.email)
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await page.getByRole('searchbox').fill('second desk')
+    await page.getByText('First desk').waitFor({ state: 'detached' })
+    await page.getByRole('radio', { name: 'Second desk' }).press('Space')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Let Official use Second desk?' }).waitFor()
+    await page.goto(authorize)
+    await page.getByRole('button', { name: 'Deny' }).click()
+    expect((await restore()).get('error')).toBe('access_denied')
+  })
+
   it('lets the consent page submit its forms only to this client', async () => {
     await page.context().close()
     await openPage(true)

@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createAddressPolicy } from '../../src/lib/outbound/address-policy.ts'
 import { knock } from '../mcp/messages.ts'
 import { during } from '../support/world.ts'
-import { authorizeUrl, connect, makeRequest, openConsent, refresh, tokensOf } from './support/client.ts'
+import { authorizeUrl, connect, makeRequest, openConsent, readCallback, refresh, tokensOf } from './support/client.ts'
 import { lookupLoopback, startDocumentHost } from './support/documents.ts'
 import { runOAuthWorld, startOAuthWorld } from './support/world.ts'
 
@@ -38,6 +38,14 @@ describe('a client identified by its metadata document', () => {
     expect(host.asked.filter(path => path === '/good.json')).toHaveLength(1)
     const { db } = world.services
     expect(await db.oAuthClient.count({ where: { clientId } })).toBe(0)
+  })
+
+  it('must name a server', async () => {
+    const clientId = host.put('/no-resource.json', url => ({ body: documentOf(url) }))
+    const request = makeRequest(clientId, world.serverUrl, { resource: undefined })
+    const callback = readCallback(await openConsent(world.visitor, world.origin, request))
+    expect(callback.get('error')).toBe('invalid_target')
+    expect(callback.get('error_description')).toContain('parameter resource (RFC 8707)')
   })
 
   it("stays connected while the document's host fails, but not once the document is gone", async () => {

@@ -3,13 +3,29 @@ import { describe, expect, it } from 'vitest'
 import { removeExpired } from '../../src/oauth/grants/sweep.ts'
 import { knock } from '../mcp/messages.ts'
 import { countTurns } from '../support/count-turns.ts'
-import { connect, makeRequest, postRegistration, registerClient } from './support/client.ts'
+import { CALLBACK, connect, makeRequest, postRegistration, registerClient } from './support/client.ts'
 import { DAY_MS, HOUR_MS, letTimePass } from './support/time.ts'
 import { runOAuthWorld } from './support/world.ts'
 
 const world = runOAuthWorld()
 
 const register = (metadata: unknown) => postRegistration(world.origin, metadata)
+
+const SECRET = { token_endpoint_auth_method: 'client_secret_basic' }
+
+/** Registers a public client with this name from an address. */
+const registerAs = (client_name: string, address: string) =>
+  postRegistration(world.origin, { client_name, redirect_uris: [CALLBACK] }, address)
+
+const registerMany = async (address: string, howMany: number): Promise<string[]> => {
+  const ids: string[] = []
+  for (let count = 0; count < howMany; count++) {
+    const { status, body } = await registerAs(`${count}`, address)
+    expect(status).toBe(201)
+    ids.push(String(body.client_id))
+  }
+  return ids
+}
 
 describe('a registration', () => {
   it('with the metadata of desktop clients is accepted, and its response shows what was stored', async () => {
@@ -122,25 +138,80 @@ describe('a registration', () => {
     expect(answer.body.error).toEqual(expect.stringMatching(/^invalid_/))
   })
 
-  it('is rejected after twenty from one address within an hour, only for that address', async () => {
-    const metadata = { redirect_uris: ['http://127.0.0.1/cb'] }
-    for (let count = 0; count < 20; count++) {
-      expect((await postRegistration(world.origin, metadata, '198.51.100.7')).status).toBe(201)
-    }
-    const flood = await postRegistration(world.origin, metadata, '198.51.100.7')
+  it('that repeats one of a public client without a grant gets the same client_id', async () => {
+    const from = (address: string, changes: object = {}) =>
+      postRegistration(world.origin, { client_name: 'Twin', redirect_uris: [CALLBACK], ...changes }, address)
+    const idFrom = async (address: string, changes?: object) => (await from(address, changes)).body.client_id
+    const first = await from('198.51.100.1')
+    const again = await from('198.51.100.1', { logo_uri: 'https://app.example/not-stored.png' })
+    expect(again).toMatchObject({ status: 201, body: first.body })
+    const clientId = String(first.body.client_id)
+    const others = [
+      await idFrom('198.51.100.1', { client_name: 'Another' }),
+      await idFrom('198.51.100.1', { redirect_uris: [`${CALLBACK}/2`] }),
+      await idFrom('198.51.100.1', SECRET),
+      await idFrom('198.51.100.1', SECRET),
+      await idFrom('198.51.100.2'),
+    ]
+    expect(new Set([clientId, ...others]).size).toBe(6)
+    await connect(world.visitor, world.origin, makeRequest(clientId, world.serverUrl))
+    expect(await idFrom('198.51.100.1')).not.toBe(clientId)
+  })
+
+  it('is rejected after twenty without a grant from one address within an hour, with the time to wait', async () => {
+    const address = '198.51.100.7'
+    const ids = await registerMany(address, 20)
+    expect(new Set(ids).size).toBe(20)
+    const flood = await registerAs('one more', address)
     expect(flood).toMatchObject({ status: 429, body: { error: 'temporarily_unavailable' } })
-    expect(Number(flood.headers.get('retry-after'))).toBeGreaterThan(3_000)
-    expect((await postRegistration(world.origin, metadata, '198.51.100.8')).status).toBe(201)
+    expect(flood.body.error_description).toMatch(/Try again in (59|60) minutes\.$/)
+    const waitSeconds = Number(flood.headers.get('retry-after'))
+    expect(waitSeconds).toBeGreaterThan(3_000)
+    expect(waitSeconds).toBeLessThanOrEqual(3_600)
+    expect((await registerAs('one more', '198.51.100.8')).status).toBe(201)
+    // A repeated registration is no new one.
+    expect(await registerAs('1', address)).toMatchObject({ status: 201, body: { client_id: ids[1] } })
+
+    await connect(world.visitor, world.origin, makeRequest(ids[0] ?? '', world.serverUrl))
+    expect((await registerAs('one more', address)).status).toBe(201)
+    expect((await registerAs('too many', address)).status).toBe(429)
+    await letTimePass(world, HOUR_MS)
+    expect((await registerAs('an hour later', address)).status).toBe(201)
+  })
+
+  it('counts once if it is repeated', async () => {
+    const ids: unknown[] = []
+    for (let count = 0; count < 25; count++) ids.push((await registerAs('the same', '198.51.100.9')).body.client_id)
+    expect(new Set(ids).size).toBe(1)
+    await registerMany('198.51.100.9', 19)
+    expect((await registerAs('one more', '198.51.100.9')).status).toBe(429)
+  })
+
+  it('is rejected after two hundred from one address within a day, even if all have grants', async () => {
+    const registeredFrom = '198.51.100.10'
+    const createdAt = new Date(Date.now() - 2 * HOUR_MS)
+    const data = Array.from({ length: 200 }, () => ({
+      clientId: randomUUID(),
+      metadata: {},
+      registeredFrom,
+      createdAt,
+      lastUsedAt: createdAt,
+    }))
+    await world.services.db.oAuthClient.createMany({ data })
+    const flood = await registerAs('one more', registeredFrom)
+    expect(flood).toMatchObject({ status: 429, body: { error_description: expect.stringContaining('in 22 hours') } })
+    expect(Number(flood.headers.get('retry-after'))).toBeGreaterThan(21 * 3_600)
+    await letTimePass(world, 22 * HOUR_MS)
+    expect((await registerAs('a day later', registeredFrom)).status).toBe(201)
   })
 
   it('is rejected after twenty from one IPv6 network, whichever addresses they come from', async () => {
-    const metadata = { redirect_uris: ['http://127.0.0.1/cb'] }
     const statuses: number[] = []
     for (let count = 0; count < 21; count++) {
-      statuses.push((await postRegistration(world.origin, metadata, `2001:db8:0:7:${count}::1`)).status)
+      statuses.push((await registerAs(`${count}`, `2001:db8:0:7:${count}::1`)).status)
     }
     expect(statuses).toEqual([...Array(20).fill(201), 429])
-    expect((await postRegistration(world.origin, metadata, '2001:db8:0:8::1')).status).toBe(201)
+    expect((await registerAs('1', '2001:db8:0:8::1')).status).toBe(201)
   })
 })
 

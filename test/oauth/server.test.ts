@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { z } from 'zod'
 import { startTestApp } from '../support/app.ts'
 import { databasesOfRun, type TestDatabase } from '../support/databases.ts'
-import { authorizeUrl, makeRequest, postForm, registerClient } from './support/client.ts'
+import { authorizeUrl, CALLBACK, makeRequest, postForm, postRegistration, registerClient } from './support/client.ts'
 import { runOAuthWorld, startOAuthWorld } from './support/world.ts'
 
 const keyOf = (byte: number): string => Buffer.alloc(32, byte).toString('base64')
@@ -106,6 +106,26 @@ describe.each(databasesOfRun)('unusual requests on $kind', kind => {
     })
     expect(answer).toMatch(/^HTTP\/1\.1 (400|404) /)
     expect(answer).not.toContain('location: http://evil')
+  })
+})
+
+describe.each(databasesOfRun)('registrations on $kind', kind => {
+  const world = runOAuthWorld({ kind })
+
+  it('that arrive at once from one address are all counted', async () => {
+    const redirect_uris = [CALLBACK]
+    const answers = Array.from({ length: 30 }, (_, index) =>
+      postRegistration(world.origin, { client_name: `${index}`, redirect_uris }, '198.51.100.79'),
+    )
+    const statuses = (await Promise.all(answers)).map(({ status }) => status).sort()
+    expect(statuses).toEqual([...Array(20).fill(201), ...Array(10).fill(429)])
+  })
+
+  it('of the same public client that arrive at once get one client_id', async () => {
+    const answers = Array.from({ length: 5 }, () =>
+      postRegistration(world.origin, { redirect_uris: [CALLBACK] }, '198.51.100.80'),
+    )
+    expect(new Set((await Promise.all(answers)).map(({ body }) => body.client_id)).size).toBe(1)
   })
 })
 

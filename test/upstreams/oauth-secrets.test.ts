@@ -112,16 +112,60 @@ describe('a secret of an MCP server that uses OAuth', () => {
     expect(fake.exchanges.length).toBe(exchanged)
   })
 
-  it('in a header is sent only to the MCP server, not to any OAuth endpoint', async () => {
-    const { upstreamId } = await makeDesk({ type: 'oauth' }, { headers: { 'x-key': '{{token}}' } })
+  /** Returns the paths at which a server was sent the secret. */
+  const toldAt = ({ seen }: typeof fake) =>
+    new Set(seen.filter(one => JSON.stringify(one).includes(SECRET)).map(({ url }) => url))
+  const IN_HEADER = { headers: { 'x-key': '{{token}}' } }
+  const RESOURCE_PATH = '/.well-known/oauth-protected-resource/mcp'
+
+  it('in a header goes along with all OAuth requests to the origin of the MCP server', async () => {
+    const { upstreamId } = await makeDesk({ type: 'oauth' }, IN_HEADER)
+    fake.behave({ expiresIn: AT_ONCE })
+    await owner.visitor.get(fake.agree(leavingLink(await startConnecting(owner.visitor, upstreamId))))
+    await owner.send('POST', `/upstreams/${upstreamId}/refresh`)
+    expect(fake.renewals()).toBeGreaterThan(0)
+    await owner.expectOk('DELETE', `/upstreams/${upstreamId}/account`)
+    await expect.poll(() => fake.revoked.length).toBeGreaterThan(0)
+    const paths = ['/mcp', RESOURCE_PATH, '/.well-known/oauth-authorization-server', '/register', '/token', '/revoke']
+    expect(toldAt(fake)).toEqual(new Set(paths))
+  })
+
+  it('in a header is not sent to an authorization server of another origin', async () => {
+    const { upstreamId } = await makeDesk({ type: 'oauth' }, IN_HEADER)
     fake.behave({ resource: () => ({ authorization_servers: [other.origin] }) })
     other.behave({ expiresIn: AT_ONCE })
     await owner.visitor.get(other.agree(leavingLink(await startConnecting(owner.visitor, upstreamId))))
     await owner.send('POST', `/upstreams/${upstreamId}/refresh`)
     expect(other.renewals()).toBeGreaterThan(0)
-    expect(JSON.stringify(other.seen)).not.toContain(SECRET)
-    const told = fake.seen.filter(seen => JSON.stringify(seen).includes(SECRET)).map(({ url: path }) => path)
-    expect(new Set(told)).toEqual(new Set(['/mcp']))
+    expect(toldAt(other)).toEqual(new Set())
+    expect(toldAt(fake)).toEqual(new Set(['/mcp', RESOURCE_PATH]))
+  })
+
+  it('in a header does not follow a redirect of the metadata to another origin', async () => {
+    const { upstreamId } = await makeDesk({ type: 'oauth' }, IN_HEADER)
+    const headers = { location: `${other.origin}${RESOURCE_PATH}` }
+    fake.behave({ resource: () => ({ status: 307, headers, body: {} }) })
+    expect((await startConnecting(owner.visitor, upstreamId)).status).toBe(503)
+    expect(toldAt(fake)).toEqual(new Set(['/mcp', RESOURCE_PATH]))
+    expect(other.seen.filter(({ url }) => url === RESOURCE_PATH)).toEqual([])
+  })
+
+  it('in a header is not sent once its origins no longer include that of the MCP server', async () => {
+    const { serverId, upstreamId } = await makeDesk({ type: 'oauth' }, IN_HEADER)
+    fake.behave({ expiresIn: AT_ONCE })
+    await owner.visitor.get(fake.agree(leavingLink(await startConnecting(owner.visitor, upstreamId))))
+    const begun = leavingLink(await startConnecting(owner.visitor, upstreamId))
+    await owner.expectOk('PUT', `/servers/${serverId}/globals/token`, {
+      value: SECRET,
+      secret: true,
+      origins: [other.origin],
+    })
+    fake.seen.length = 0
+    expect((await owner.visitor.get(fake.agree(begun))).status).toBe(409)
+    expect((await startConnecting(owner.visitor, upstreamId)).status).toBe(409)
+    await owner.send('POST', `/upstreams/${upstreamId}/refresh`)
+    // The connection that ends may still have sent requests to the MCP server itself.
+    expect([...toldAt(fake)].filter(path => path !== '/mcp')).toEqual([])
   })
 })
 

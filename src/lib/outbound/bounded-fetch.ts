@@ -26,9 +26,6 @@ export type BoundedRequest = {
 
 export type BoundedFetch = (url: string | URL, request?: BoundedRequest) => Promise<Response>
 
-/** Returns a `fetch` for requests that are made for an organization. */
-export type BoundedFetchFor = (organizationId: string) => BoundedFetch
-
 /**
  * Builds a `Response`, without a body if the status does not allow one, and without an invalid reason phrase, which has
  * no meaning in HTTP.
@@ -56,7 +53,10 @@ const toText = (body: unknown): string | undefined => {
  * Creates a `fetch` for libraries. Responses are complete and within a timeout and a size limit. Throws OutboundError.
  */
 export const createBoundedFetch =
-  ({ send }: Pick<HttpClient, 'send'>, bounds: FetchBounds & Pick<OutboundRequest, 'organizationId'>): BoundedFetch =>
+  (
+    { send }: Pick<HttpClient, 'send'>,
+    bounds: FetchBounds & Pick<OutboundRequest, 'organizationId' | 'credentials'>,
+  ): BoundedFetch =>
   async (url, { method = 'GET', headers, body, signal } = {}) => {
     const sent = [...new Headers(headers)]
     const request = { method, url: String(url), headers: sent, body: toText(body), ...bounds }

@@ -1,6 +1,5 @@
 import helmet from '@fastify/helmet'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import type { Counters } from '../../lib/db/counters.ts'
 import { readJsonBodies } from '../../lib/http/json-body.ts'
 import { networkOf } from '../../lib/http/network.ts'
 import { type ClientOrigins, openToPages } from '../../lib/http/origins.ts'
@@ -10,7 +9,7 @@ import { MCP_SCOPES } from '../../lib/kernel/mcp-scopes.ts'
 import type { ForwardToLibrary } from '../forward-to-library.ts'
 import type { RequestLimiter } from '../request-limiter.ts'
 import { AUTH_METHODS } from './oauth-client.ts'
-import type { Register } from './registration.ts'
+import type { Register } from './register.ts'
 
 /**
  * Builds the authorization server metadata (RFC 8414 §2, RFC 9207 §3, and the required members of
@@ -40,9 +39,6 @@ const buildMetadata = (baseUrl: string) => ({
 
 const MAX_BODY_BYTES = 64 * 1_024
 const MAX_JSON_DEPTH = 8
-const REGISTRATIONS_WINDOW_MS = 60 * 60 * 1_000
-/** Maximum number of registrations per client network and window. */
-const MAX_REGISTRATIONS = 20
 
 const ANYONE = { access: 'anyone' } as const
 
@@ -52,7 +48,6 @@ export type ClientEndpointsParts = {
   baseUrl: string
   forwardToLibrary: ForwardToLibrary
   register: Register
-  counters: Counters
   limiter: RequestLimiter
   isHttps: boolean
   origins: ClientOrigins
@@ -122,23 +117,15 @@ const libraryEndpoints =
   }
 
 const registrationEndpoint =
-  ({ register, counters }: ClientEndpointsParts) =>
+  ({ register }: ClientEndpointsParts) =>
   async (app: FastifyInstance): Promise<void> => {
     readJsonBodies(app, MAX_JSON_DEPTH)
-    app.addHook('onRequest', async (request, reply) => {
+    app.addHook('onRequest', async (_request, reply) => {
       openToAllOrigins(reply, 'POST')
-      if (request.method !== 'POST') return
-      // Requests are counted before the body is read, so that rejected ones count as well.
-      const key = `oauth-register:${networkOf(request.ip)}`
-      const { count, resetsInMs } = await counters.increment(key, REGISTRATIONS_WINDOW_MS)
-      if (count <= MAX_REGISTRATIONS) return
-      throw new AppError('rate_limited', 'This address has registered too many clients: try again later.', {
-        retryAfterSeconds: Math.ceil(resetsInMs / 1_000),
-      })
     })
     app.options('/oauth/register', { config: ANYONE }, (_request, reply) => reply.code(204).send())
     app.post('/oauth/register', { config: ANYONE, bodyLimit: MAX_BODY_BYTES }, async (request, reply) => {
-      const registered = await register(request.body)
+      const registered = await register(request.body, networkOf(request.ip))
       if (registered.ok) return reply.code(201).send(registered.value)
       const { error, description } = registered.error
       return reply.code(400).send({ error, error_description: description })

@@ -11,8 +11,15 @@ export type KnownClient = {
   sealed: Sealed | undefined
 }
 
-/** Uses RFC 7591's member names and does not contain the secret. */
-type NewClient = Pick<KnownClient, 'clientId' | 'sealed'> & { organizationId?: string | null; metadata: JsonObject }
+/** Where a self-registered client comes from: a network, and the SHA-256 hash of its metadata. */
+type Origin = { registeredFrom: string; metadataHash: string }
+
+type NewClient = Pick<KnownClient, 'clientId' | 'sealed'> & {
+  /** Uses RFC 7591's member names and does not contain the secret. */
+  metadata: JsonObject
+  organizationId?: string
+  origin?: Origin
+}
 
 /** Minimum interval between two writes of a client's last use. */
 const NOTE_EVERY_MS = 60 * 60 * 1_000
@@ -25,12 +32,43 @@ export const findKnownClient = async (tx: Transaction, clientId: string): Promis
   return { clientId, organizationId: organizationId ?? undefined, metadata, sealed }
 }
 
+export const isSelfRegistered = async (tx: Transaction, clientId: string): Promise<boolean> =>
+  (await tx.oAuthClient.count({ where: { clientId, organizationId: null } })) > 0
+
 export const createClient = (
   tx: Transaction,
-  { organizationId = null, clientId, metadata, sealed }: NewClient,
-): Promise<{ id: string }> => {
+  { sealed, origin, ...client }: NewClient,
+): Promise<{ id: string; createdAt: Date }> => {
   const secret = sealed && { secret: sealed.text, keyId: sealed.keyId }
-  return tx.oAuthClient.create({ data: { organizationId, clientId, metadata, ...secret }, select: { id: true } })
+  return tx.oAuthClient.create({ data: { ...client, ...secret, ...origin }, select: { id: true, createdAt: true } })
+}
+
+/** Finds a client of the same origin that was registered after `since` and has never been used. */
+export const findUnusedTwin = async (
+  tx: Transaction,
+  origin: Origin,
+  since: Date,
+): Promise<{ clientId: string; createdAt: Date } | undefined> => {
+  const where = { ...origin, lastUsedAt: null, createdAt: { gt: since } }
+  return (await tx.oAuthClient.findFirst({ where, select: { clientId: true, createdAt: true } })) ?? undefined
+}
+
+/**
+ * Returns when the client at a position was registered, counted from 1, newest first, among those that a network
+ * registered after `since`. Undefined if there are fewer.
+ */
+export const findRegistrationTime = async (
+  tx: Transaction,
+  registeredFrom: string,
+  { since, isUnused, position }: { since: Date; isUnused: boolean; position: number },
+): Promise<Date | undefined> => {
+  const row = await tx.oAuthClient.findFirst({
+    where: { registeredFrom, createdAt: { gt: since }, ...(isUnused && { lastUsedAt: null }) },
+    select: { createdAt: true },
+    orderBy: { createdAt: 'desc' },
+    skip: position - 1,
+  })
+  return row?.createdAt
 }
 
 /** Records that a self-registered client was used, so that it is not removed as idle. */

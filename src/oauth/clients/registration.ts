@@ -1,11 +1,6 @@
-import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import type { Database } from '../../lib/db/client.ts'
 import type { JsonObject } from '../../lib/kernel/json.ts'
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
-import type { Sealing } from '../../lib/process/sealing.ts'
-import { makeClientSecret } from './client-secrets.ts'
-import { createClient } from './known-clients.store.ts'
 import { AUTH_METHODS } from './oauth-client.ts'
 import { checkRedirectUris, type RedirectKind } from './redirects.ts'
 
@@ -88,25 +83,3 @@ export const normalizeRegistration = (body: unknown): Result<JsonObject, Registr
     response_types: ['code'],
   })
 }
-
-/**
- * Returns a function that registers a client at the client's own request (RFC 7591). If the client has a secret, it
- * appears only in the response.
- */
-export const createRegister =
-  ({ db, sealing }: { db: Database; sealing: Sealing }) =>
-  async (body: unknown): Promise<Result<JsonObject, RegistrationRefusal>> => {
-    const normal = normalizeRegistration(body)
-    if (!normal.ok) return normal
-    const clientId = randomUUID()
-    const isPublic = normal.value.token_endpoint_auth_method === 'none'
-    const { secret, sealed } = makeClientSecret(sealing, { organizationId: undefined, clientId }, isPublic)
-    await createClient(db, { clientId, metadata: normal.value, sealed })
-    return success({
-      client_id: clientId,
-      client_id_issued_at: Math.floor(Date.now() / 1_000),
-      ...(secret !== undefined && { client_secret: secret, client_secret_expires_at: 0 }),
-      ...normal.value,
-    })
-  }
-export type Register = ReturnType<typeof createRegister>

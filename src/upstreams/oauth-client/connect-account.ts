@@ -11,7 +11,6 @@ import { parseTokens } from './parse-tokens.ts'
 export type ConnectTarget = {
   /** The upstream's URL, with every `{{global}}` replaced. */
   url: string
-  headers: Readonly<Record<string, string>>
   /** The scopes to request. Defaults to those that the upstream requests. */
   scopes?: readonly string[] | undefined
 }
@@ -33,13 +32,11 @@ const MAX_SCOPE_CHARS = 2_048
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/
 
 /** Sends a request without a token and returns the challenge, if there is one. */
-const requestChallenge = async ({ url, headers }: ConnectTarget, fetch: BoundedFetch) => {
-  const requestHeaders = new Headers(headers)
-  requestHeaders.set('content-type', 'application/json')
-  requestHeaders.set('accept', 'application/json, text/event-stream')
+const requestChallenge = async ({ url }: ConnectTarget, fetch: BoundedFetch) => {
+  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })
   try {
-    const response = await fetch(url, { method: 'POST', headers: requestHeaders, body })
+    const response = await fetch(url, { method: 'POST', headers, body })
     return response.status === 401 ? mcpClient().extractWWWAuthenticateParams(response) : {}
   } catch (error) {
     // A response that is too slow or too large, such as an endless stream, is not a challenge either.
@@ -126,6 +123,7 @@ export const startConnecting = async (
     state,
     findClient,
   }: {
+    /** Adds the upstream's configured headers. */
     fetch: BoundedFetch
     redirectUri: string
     state: string
@@ -188,6 +186,7 @@ export const finishConnecting = async (
     fetch,
     pinSecret,
   }: {
+    /** Adds the upstream's configured headers. */
     fetch: BoundedFetch
     /** Called before the client secret is sent to the authorization server. Throws if the secret must not be sent. */
     pinSecret: (authorization: PendingAuthorization) => Promise<void>

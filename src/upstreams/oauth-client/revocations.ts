@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { BoundedFetchFor } from '../../lib/outbound/bounded-fetch.ts'
 import type { AccountContent } from './account.ts'
 import type { StoredAccount } from './accounts.store.ts'
+import type { OAuthFetchFor, UpstreamHeaders } from './oauth-fetch.ts'
 import { revokeTokens } from './revoke.ts'
 import type { UpstreamClients } from './upstream-clients.ts'
 
@@ -13,14 +13,16 @@ const MAX_QUEUED = 1_000
 const CLOSE_TIMEOUT_MS = 2_000
 
 export type RevocationsParts = {
-  fetchFor: BoundedFetchFor
+  fetchFor: OAuthFetchFor
+  /** Returns the upstream's configured headers. Undefined if it was removed or cannot be resolved. Never rejects. */
+  findHeaders: (upstreamId: string) => Promise<UpstreamHeaders | undefined>
   clients: Pick<UpstreamClients, 'findCurrent'>
   /** Decrypts an account; throws if its master key was removed. */
   open: (account: StoredAccount) => { content: AccountContent }
 }
 
 /** Revokes the tokens of deleted accounts at their authorization servers, in the background. Failures are ignored. */
-export const createRevocations = ({ fetchFor, clients, open }: RevocationsParts) => {
+export const createRevocations = ({ fetchFor, findHeaders, clients, open }: RevocationsParts) => {
   const queue: StoredAccount[] = []
   const inProgress = new Set<Promise<void>>()
   let isClosed = false
@@ -28,7 +30,8 @@ export const createRevocations = ({ fetchFor, clients, open }: RevocationsParts)
   const revoke = async (account: StoredAccount): Promise<void> => {
     const { content } = open(account)
     const client = await clients.findCurrent(account.upstreamId, content)
-    await revokeTokens({ ...content, client }, fetchFor(account.organizationId))
+    const headers = await findHeaders(account.upstreamId)
+    await revokeTokens({ ...content, client }, fetchFor(account.organizationId, headers))
   }
 
   const startNext = (): void => {

@@ -13,6 +13,7 @@ import { findUpstreamOfAnybody } from '../upstreams.store.ts'
 import { type AccountInfo, accountSealContext, EVERYBODY, type Holder } from './account.ts'
 import * as store from './accounts.store.ts'
 import { type ConnectTarget, finishConnecting, startConnecting } from './connect-account.ts'
+import { headersOf, type UpstreamHeaders } from './oauth-fetch.ts'
 import { CALLBACK_PATH } from './patchbay-client.ts'
 import { type AuthorizationResult, createState } from './pending-authorizations.ts'
 import type { UpstreamOAuth } from './upstream-oauth.ts'
@@ -46,9 +47,10 @@ const accountSettingChanged = (): AppError =>
 
 const describeAccount = (holder: Holder) => ({ account: holder === EVERYBODY ? 'shared' : 'own' })
 
-const targetOf = ({ transport, auth, ...config }: ResolvedConfig): ConnectTarget => {
-  if (transport === 'stdio' || !('url' in config) || auth.type === 'none') throw noAccountNeeded()
-  return { url: config.url, headers: config.headers, scopes: auth.scopes }
+const targetOf = (config: ResolvedConfig): ConnectTarget & UpstreamHeaders => {
+  const headers = headersOf(config)
+  if (headers === undefined || config.auth.type === 'none') throw noAccountNeeded()
+  return { ...headers, scopes: config.auth.scopes }
 }
 
 /** Connects and disconnects accounts at upstreams: a builder's for all callers, or each caller's own. */
@@ -82,8 +84,10 @@ export const createUpstreamAccounts = ({
   }
 
   /** Throws `conflict` if the upstream's URL has changed, or its configuration is now invalid. */
-  const assertSameAddress = async (upstreamId: string, url: string): Promise<void> => {
-    if (targetOf(await resolve(upstreamId)).url !== url) throw addressChanged()
+  const getTargetAt = async (upstreamId: string, url: string): Promise<UpstreamHeaders> => {
+    const target = targetOf(await resolve(upstreamId))
+    if (target.url !== url) throw addressChanged()
+    return target
   }
 
   const announceChange = (announce: Announce, { upstream, holder }: Connectable): void => {
@@ -116,7 +120,7 @@ export const createUpstreamAccounts = ({
       const { config } = found.upstream
       const state = createState()
       const target = targetOf(await resolve(upstreamId))
-      const fetch = fetchFor(found.server.organizationId)
+      const fetch = fetchFor(found.server.organizationId, target)
       const started = await startConnecting(target, {
         fetch,
         redirectUri,
@@ -135,13 +139,13 @@ export const createUpstreamAccounts = ({
     ): Promise<Connectable> => {
       const connectable = await getConnectable(db, actor, upstreamId)
       if (connectable.holder !== agreed) throw accountSettingChanged()
-      await assertSameAddress(upstreamId, authorization.url)
+      const target = await getTargetAt(upstreamId, authorization.url)
       const content = await finishConnecting(response, authorization, {
-        fetch: fetchFor(connectable.server.organizationId),
+        fetch: fetchFor(connectable.server.organizationId, target),
         pinSecret: ({ client, url, server }) => clients.pinSecret(upstreamId, client, { url, issuer: server.issuer }),
       })
       // It may have moved while the code was exchanged.
-      await assertSameAddress(upstreamId, content.url)
+      await getTargetAt(upstreamId, content.url)
       const { found, replaced } = await changes.commit(async (tx, announce) => {
         // Check again inside the transaction, because permissions and the account setting may have changed.
         const found = await getConnectable(tx, actor, upstreamId)

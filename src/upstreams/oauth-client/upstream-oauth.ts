@@ -2,13 +2,16 @@ import type { Database, Transaction } from '../../lib/db/client.ts'
 import type { Changes } from '../../lib/events/changes.ts'
 import type { EventBus } from '../../lib/events/event-bus.ts'
 import { MAX_CONNECTION_WAIT_MS } from '../../lib/kernel/limits.ts'
-import { type BoundedFetchFor, createBoundedFetch } from '../../lib/outbound/bounded-fetch.ts'
+import type { Result } from '../../lib/kernel/result.ts'
 import { createHttpClient, type HttpClientOptions } from '../../lib/outbound/client.ts'
 import type { Sealing } from '../../lib/process/sealing.ts'
+import type { ResolutionFault } from '../config/compiled-config.ts'
 import { AccountError } from '../connection/upstream-error.ts'
+import type { ResolvedConfig } from '../upstream.ts'
 import { EVERYBODY, type Holder } from './account.ts'
 import { connectPath, describeAccountProblem } from './account-messages.ts'
 import { listLatestHolders, takeAccountsOfRemovedServer, takeAccountsOfUser } from './accounts.store.ts'
+import { createOAuthFetchFor, headersOf, type UpstreamHeaders } from './oauth-fetch.ts'
 import { createPendingAuthorizations } from './pending-authorizations.ts'
 import { createRevocations } from './revocations.ts'
 import { createUpstreamClients } from './upstream-clients.ts'
@@ -34,12 +37,15 @@ export type UpstreamOAuthParts = {
   network: Pick<HttpClientOptions, 'policy' | 'connectTimeoutMs' | 'ownOrigins' | 'findCreator' | 'lookup'>
   baseUrl: string
   mayCall: (userId: string, serverId: string) => Promise<boolean>
+  /** Resolves an upstream's current configuration, including secrets. Throws `not_found`. */
+  resolve: (upstreamId: string) => Promise<Result<ResolvedConfig, ResolutionFault>>
 }
 
 /**
  * Builds everything that OAuth at upstreams needs: Patchbay's registrations, tokens, revocation and a guarded client.
  */
-export const createUpstreamOAuth = ({ db, changes, bus, sealing, network, baseUrl, mayCall }: UpstreamOAuthParts) => {
+export const createUpstreamOAuth = (parts: UpstreamOAuthParts) => {
+  const { db, changes, bus, sealing, network, baseUrl, mayCall, resolve } = parts
   const client = createHttpClient({
     ...network,
     connectTimeoutMs: Math.min(network.connectTimeoutMs, REQUEST_TIMEOUT_MS),
@@ -53,20 +59,26 @@ export const createUpstreamOAuth = ({ db, changes, bus, sealing, network, baseUr
     },
   })
   const bounds = { timeoutMs: REQUEST_TIMEOUT_MS, maxResponseBytes: MAX_RESPONSE_BYTES }
-  const fetchFor: BoundedFetchFor = organizationId => createBoundedFetch(client, { ...bounds, organizationId })
+  const fetchFor = createOAuthFetchFor(client, bounds)
   const clients = createUpstreamClients({ db, sealing, baseUrl })
   const tokens = createUpstreamTokens({
     db,
     changes,
     sealing,
     fetchFor,
+    resolve,
     findCurrentClient: clients.findCurrent,
     toError: (problem, upstreamId, holder) => {
       const url = `${baseUrl}${connectPath(upstreamId)}`
       return new AccountError(describeAccountProblem(problem, holder, url), holder === EVERYBODY ? undefined : url)
     },
   })
-  const revocations = createRevocations({ fetchFor, clients, open: tokens.open })
+  /** Returns the upstream's configured headers. Undefined if it was removed or cannot be resolved. */
+  const findHeaders = async (upstreamId: string): Promise<UpstreamHeaders | undefined> => {
+    const resolved = await resolve(upstreamId).catch(() => undefined)
+    return resolved?.ok ? headersOf(resolved.value) : undefined
+  }
+  const revocations = createRevocations({ fetchFor, findHeaders, clients, open: tokens.open })
   const subscriptions = [
     bus.subscribe('upstream_changed', ({ upstreamId }) => tokens.invalidate(upstreamId)),
     bus.subscribe('access_changed', ({ userId }) => tokens.invalidateHolder(userId)),

@@ -3,15 +3,18 @@ import { LRUCache } from 'lru-cache'
 import { createSingleFlight } from '../../lib/cache/single-flight.ts'
 import type { Database } from '../../lib/db/client.ts'
 import type { Changes } from '../../lib/events/changes.ts'
-import type { BoundedFetchFor } from '../../lib/outbound/bounded-fetch.ts'
+import type { Result } from '../../lib/kernel/result.ts'
 import type { Sealing } from '../../lib/process/sealing.ts'
+import type { ResolutionFault } from '../config/compiled-config.ts'
 import { mcpClient } from '../connection/mcp-client.ts'
 import { AccountError, UpstreamError } from '../connection/upstream-error.ts'
+import type { ResolvedConfig } from '../upstream.ts'
 import { AccountContent, accountSealContext, EVERYBODY, type Holder, type OAuthClient } from './account.ts'
 import type { AccountProblem } from './account-messages.ts'
 import * as store from './accounts.store.ts'
 import type { Authorizer } from './authorizer.ts'
 import { describeOAuthError, findPermanentRefusal } from './oauth-errors.ts'
+import { headersOf, type OAuthFetchFor } from './oauth-fetch.ts'
 import { parseTokens } from './parse-tokens.ts'
 
 const MAX_CACHED_ACCOUNTS = 5_000
@@ -31,7 +34,9 @@ export type UpstreamTokensParts = {
   db: Database
   changes: Changes
   sealing: Sealing
-  fetchFor: BoundedFetchFor
+  fetchFor: OAuthFetchFor
+  /** Resolves an upstream's current configuration, including secrets. Throws `not_found`. */
+  resolve: (upstreamId: string) => Promise<Result<ResolvedConfig, ResolutionFault>>
   /** Returns the client with its current secret, which may be newer than the account. */
   findCurrentClient: (upstreamId: string, account: AccountContent) => Promise<OAuthClient>
   /** Builds the error shown to a caller who has no usable account. */
@@ -52,6 +57,7 @@ export const createUpstreamTokens = ({
   changes,
   sealing,
   fetchFor,
+  resolve,
   findCurrentClient,
   toError,
 }: UpstreamTokensParts) => {
@@ -112,12 +118,14 @@ export const createUpstreamTokens = ({
 
   const requestTokens = async ({ upstreamId, organizationId, content }: OpenAccount): Promise<AccountContent> => {
     const { server, resource, tokens } = content
+    const resolved = await resolve(upstreamId)
+    if (!resolved.ok) throw new UpstreamError('misconfigured', resolved.error.message)
     const response = await mcpClient().refreshAuthorization(server.issuer, {
       metadata: server,
       clientInformation: await findCurrentClient(upstreamId, content),
       refreshToken: tokens.refreshToken ?? '',
       resource,
-      fetchFn: fetchFor(organizationId),
+      fetchFn: fetchFor(organizationId, headersOf(resolved.value)),
     })
     const read = parseTokens(response, Date.now())
     if (!read.ok) throw notRenewed(read.error)

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { authorizeUrl, makeRequest, registerClient } from '../../oauth/support/client.ts'
+import type { DashboardWorld } from './dashboard-world.ts'
 import type { Pages } from './page-row.ts'
 
 /** Pages for visitors who are not signed in. */
@@ -50,6 +51,11 @@ const submitAfterSession = async (page: Page): Promise<void> => {
   await page.getByLabel('Name').fill(`Night script "><script>alert(1)</script> ${'long '.repeat(12)}`)
   await page.context().clearCookies()
   await page.getByRole('button', { name: 'Create token' }).click()
+}
+
+const requestWithoutResource = async ({ origin }: DashboardWorld): Promise<string> => {
+  const { client_id } = await registerClient(origin, { client_name: `Old client <b>${'of the dispatch '.repeat(5)}` })
+  return authorizeUrl(origin, makeRequest(client_id, '', { resource: undefined })).slice(origin.length)
 }
 
 /** Pages of the user's own account, and pages shown after the session has ended. */
@@ -124,6 +130,11 @@ export const accountPages: Pages = {
   'GET /account/deletion': [
     { path: '/account/deletion', state: 'refused' },
     { path: '/account/deletion', who: 'viewer' },
+  ],
+  'GET /oauth/authorize': [
+    { path: requestWithoutResource },
+    { path: async world => `${await requestWithoutResource(world)}&q=no-such-server`, state: 'not-found' },
+    { path: async world => `${await requestWithoutResource(world)}&answer=yes`, state: 'not-chosen', status: 400 },
   ],
   'GET /oauth/interaction/:uid': [
     {

@@ -328,7 +328,6 @@ export const NOT_PAGES: Readonly<Record<string, string>> = {
   'GET /sign-in/link': 'only during a sign-in; otherwise redirects to /sign-in',
   'GET /connect/callback': 'redirects',
   'GET /connect/client.json': 'a document',
-  'GET /oauth/authorize': 'redirects to the consent page',
   'GET /oauth/authorize/:uid': 'redirects',
 }
 
