@@ -56,7 +56,8 @@ const toSample = ({ tokens, texts, scale = 1 }: Measure): Sample => {
 
 type Sent = Exclude<ToolResult | UpstreamResult, { refused: unknown }>
 
-const sampleSent = (sent: Sent, known: Measure | undefined): Sample => {
+/** Returns the texts to count of a result, or a sample of them. `known` is set if a part has been counted already. */
+export const sampleSent = (sent: Sent, known?: Measure): Sample => {
   if (known !== undefined) return toSample(known)
   if (!isLongText(sent) || sent.utf8.length <= MAX_COUNTED_CHARACTERS)
     return toSample({ tokens: 0, texts: readTexts(sent) })
@@ -94,6 +95,8 @@ export const createCallLedger = ({ countTexts, recorder, onInternalError }: Call
       before: cost.whole === null ? undefined : before,
       sent: tokensSent,
       otherwise,
+      // A result without counted parts was neither cut nor read in part.
+      size: cost.sent === undefined ? tokensSent : Math.max(before, tokensSent),
       isEstimated: sent.scale > 1 || (whole?.scale ?? 1) > 1,
     })
     totals.counted++

@@ -13,6 +13,7 @@ import type { ExecutionService } from '../../runtime/execution.service.ts'
 import type { Server } from '../../servers/server.ts'
 import { CreateServer } from '../../servers/servers.schema.ts'
 import type { ServerService } from '../../servers/servers.service.ts'
+import type { FindCutResultListing } from '../../servers/settings/cut-result-listing.ts'
 import { type FindShownAs, findShownAsOf } from '../../servers/settings/shown-as.ts'
 import type { ServerTransfer } from '../../servers/settings/transfer.service.ts'
 import { removalPage } from '../frame/removal-page.ts'
@@ -68,7 +69,7 @@ const DONE = {
   untabled: 'Saved. Lists are sent unchanged.',
   reviewed: 'Saved. Clients see changes to attached MCP servers once you approve them.',
   unreviewed: 'Saved. Clients see changes to attached MCP servers immediately.',
-  limited: 'Saved. The limit applies from the next call.',
+  limited: 'Saved. This applies from the next call. Clients have been notified if their list of tools has changed.',
   moved: 'The server now belongs to this organization. Its address has not changed.',
 }
 
@@ -78,6 +79,7 @@ export type SettingsPagesParts = {
   serverTransfer: ServerTransfer
   execution: Pick<ExecutionService, 'listNames'>
   findShownAs: FindShownAs
+  findCutResultListing: FindCutResultListing
   accounts: Pick<AccountService, 'getMe'>
 }
 
@@ -99,7 +101,7 @@ const isSame = (a: TypedSettings, b: TypedSettings): boolean =>
  */
 export const settingsPages: FastifyPluginAsync<SettingsPagesParts> = async (
   app,
-  { frames, servers, serverTransfer, accounts, execution, findShownAs },
+  { frames, servers, serverTransfer, accounts, execution, findShownAs, findCutResultListing },
 ) => {
   const tab = createServerTab(frames, 'settings')
 
@@ -133,7 +135,7 @@ export const settingsPages: FastifyPluginAsync<SettingsPagesParts> = async (
           : undefined,
         isReviewed: saved.reviewUpstreamChanges,
         isTabled: saved.compactTables,
-        limits: toLimitsForm(saved, typed.limits),
+        limits: toLimitsForm(saved, await findCutResultListing(frame.id), typed.limits),
         presentation: toPresentationForm(saved, await findShownAsOf(saved, findShownAs), typed.presentation),
         moving: typed.transfer ?? {},
         places: frame.mayManage ? await listPlaces(actor, frame) : [],
