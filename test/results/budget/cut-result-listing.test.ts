@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { callTexts, connect, connectListening, findCacheId, toolNames } from '../../servers/mcp.ts'
 import { makeServer } from '../../support/api-client.ts'
 import { databasesOfRun } from '../../support/databases.ts'
@@ -59,11 +59,13 @@ describe.each(databasesOfRun)('the tools that continue from cut results, on $kin
     await patchbay.services.upkeep.run()
     return made
   }
-  const readSettings = async (serverId: string): Promise<string> => {
-    const person = createPageBrowser(patchbay.origin)
+  let person: ReturnType<typeof createPageBrowser>
+  beforeAll(async () => {
+    person = createPageBrowser(patchbay.origin)
     await person.submit('/sign-in', { email: ada.email, password: 'correct horse battery staple' })
-    return (await person.get(`/servers/${serverId}/settings`)).html
-  }
+  })
+  const readSettings = async (serverId: string): Promise<string> =>
+    (await person.get(`/servers/${serverId}/settings`)).html
 
   it('are no longer listed once every tool has five small responses, and can be called all the same', async () => {
     const { serverId, call, list, whenCounted, client, changes } = await make(['items', 'others'])
@@ -163,8 +165,6 @@ describe.each(databasesOfRun)('the tools that continue from cut results, on $kin
   it('are listed always or never, if a builder chooses so', async () => {
     const { serverId, list, patch, client } = await makeProved({ cutResultTools: 'always' })
     expect(await list()).toEqual(['items', ...CONTINUING])
-    const person = createPageBrowser(patchbay.origin)
-    await person.submit('/sign-in', { email: ada.email, password: 'correct horse battery staple' })
     const path = `/servers/${serverId}/settings`
     await person.get(path)
     const fields = { maxResponseTokens: '1000', cutNotice: '' }
