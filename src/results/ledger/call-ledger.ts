@@ -89,14 +89,15 @@ export const createCallLedger = ({ countTexts, recorder, onInternalError }: Call
   const report = ({ cost, sent, whole }: Waiting, tokensSent: number, tokensWhole: number | undefined): void => {
     const { executionId, tool } = cost
     const before = tokensWhole ?? tokensSent
+    // What shaping left out was never part of the result.
+    const isShapedOnly = cost.sent === undefined && typeof cost.whole === 'function'
     const otherwise = cost.isCutBefore === true ? 0 : before
     recorder.recordTokens({
       executionId,
       before: cost.whole === null ? undefined : before,
       sent: tokensSent,
       otherwise,
-      // A result without counted parts was neither cut nor read in part.
-      size: cost.sent === undefined ? tokensSent : Math.max(before, tokensSent),
+      size: isShapedOnly ? tokensSent : Math.max(before, tokensSent),
       isEstimated: sent.scale > 1 || (whole?.scale ?? 1) > 1,
     })
     totals.counted++
