@@ -235,6 +235,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
     upstreamStates: createStateDigest({ listKnown: upstreamConnections.listKnown, stateOf: upstreamStateOf }),
     execution,
     findShownAs: execution.findShownAs,
+    findCutResultListing: execution.findCutResultListing,
     catalogueReports: createCatalogueReports({ execution, readCatalogue: workers.job('read-catalogue'), bus }),
     /** The toolkit that the demo creates. */
     sample: { title: SAMPLE_TITLE, tools: SAMPLE_TOOLS },

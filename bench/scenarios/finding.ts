@@ -67,7 +67,7 @@ const askThroughClient = async (bench: Bench, port: number): Promise<void> => {
     unit: 'tokens',
   })
   const find = async (query: string): Promise<string[]> => {
-    const response = await client.callTool({ name: 'find_tools', arguments: { query, limit: 10 } })
+    const response = await client.callTool({ name: 'find_tools', arguments: { queries: [query], limit: 10 } })
     return Found.parse(response).structuredContent.tools.map(({ name }) => name)
   }
   const rows: string[][] = []

@@ -43,6 +43,8 @@ export type ExecutionTokens = {
   sent: number
   /** Tokens that would have been sent without truncation, used to compute the savings. Equals `sent` if unknown. */
   otherwise: number
+  /** Tokens of the result before it was cut to its budget. At least those, if it was also shaped. */
+  size: number
   /** Whether any of these counts is an estimate. */
   isEstimated: boolean
 }

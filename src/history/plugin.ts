@@ -5,6 +5,7 @@ import type { Logger } from '../lib/process/logger.ts'
 import type { Settings } from '../lib/process/settings.ts'
 import { createRecorder } from './recorder.ts'
 import type { MissingReason } from './recording-batch.ts'
+import { removeOldSends } from './response-sizes.store.ts'
 import { removeOldToolDays } from './tool-days.store.ts'
 
 export type HistoryNeeds = {
@@ -27,9 +28,9 @@ export const historyPlugin = ({ db, databaseHealth, logger, settings }: HistoryN
     maxQueuedBytes: settings.memory.recordBytes,
   })
   lifecycle.onClose(recorder.close)
-  lifecycle.addChores({
-    name: 'remove old sums of tokens',
-    run: signal => removeOldToolDays(db, new Date(), signal),
-  })
+  lifecycle.addChores(
+    { name: 'remove old sums of tokens', run: signal => removeOldToolDays(db, new Date(), signal) },
+    { name: 'remove old sizes of responses', run: signal => removeOldSends(db, new Date(), signal) },
+  )
   return { recorder }
 }

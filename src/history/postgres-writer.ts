@@ -20,8 +20,15 @@ const LOCK_TIMEOUT_MS = 500
 
 const toTime = (value: string): string => `to_timestamp((${value})::float8 / 1000) AT TIME ZONE 'UTC'`
 
-/** Members of a row and of its tokens, in order. `otherwise` has no column: it is only added to the day. */
-const COUNTED_MEMBERS = [...EXECUTION_COLUMNS, 'tokensBefore', 'tokensSent', 'otherwise', 'tokensEstimated'] as const
+/** Members of a row and of its tokens, in order. `otherwise` and `size` have no column: they are only added to the day. */
+const COUNTED_MEMBERS = [
+  ...EXECUTION_COLUMNS,
+  'tokensBefore',
+  'tokensSent',
+  'otherwise',
+  'tokensEstimated',
+  'size',
+] as const
 
 /** Returns the SQL expression for a member. `fields` is a `CountedRow` as a JSON array. */
 const field = (member: (typeof COUNTED_MEMBERS)[number]): string => `fields->>${COUNTED_MEMBERS.indexOf(member)}`
@@ -57,6 +64,17 @@ const GAP_VALUES = {
   reason: 'fields->>5',
 }
 
+/** The most tokens of a result, which is a maximum. All other amounts of a day are sums. */
+const LARGEST = 'largest'
+
+const addAmount = (name: string): string =>
+  name === LARGEST
+    ? `"${name}" = GREATEST("ToolDay"."${name}", excluded."${name}")`
+    : `"${name}" = "ToolDay"."${name}" + excluded."${name}"`
+
+/** SQL condition for the calls that `isSuccess` accepts. */
+const IS_SUCCESS = '"status" BETWEEN 200 AND 299'
+
 const NOW = `now() AT TIME ZONE 'UTC'`
 
 /**
@@ -71,7 +89,7 @@ const addToDays = (amounts: Record<string, string>, from: string): string => {
     SELECT gen_random_uuid()::text, ${key}, ${Object.values(amounts).join(', ')}, ${NOW}, ${NOW}
     FROM ${from} WHERE "tool" <> '' AND ("instanceId" IS NOT NULL OR "outcome" = 'ok' OR starts_with("tool", '${RESERVED_TOOL_PREFIX}')) GROUP BY ${key} ORDER BY ${key}
     ON CONFLICT ("serverId", "day", "tool") DO UPDATE SET
-      ${names.map(name => `"${name}" = "ToolDay"."${name}" + excluded."${name}"`).join(', ')}, "updatedAt" = excluded."updatedAt"`
+      ${names.map(addAmount).join(', ')}, "updatedAt" = excluded."updatedAt"`
 }
 
 /**
@@ -105,8 +123,10 @@ const INSERT_EXECUTIONS = {
         estimated: 'count(*) FILTER (WHERE "tokensEstimated")',
         tokensSent: 'coalesce(sum("tokensSent"), 0)',
         tokensBefore: 'coalesce(sum("otherwise"), 0)',
+        succeeded: `count("tokensSent") FILTER (WHERE ${IS_SUCCESS})`,
+        [LARGEST]: 'coalesce(max("size"), 0)',
       },
-      `(SELECT inserted.*, (${field('otherwise')})::int AS "otherwise"
+      `(SELECT inserted.*, (${field('otherwise')})::int AS "otherwise", (${field('size')})::int AS "size"
         FROM inserted JOIN jsonb_array_elements($1::jsonb) AS item(fields) ON ${field('id')} = inserted."id") AS counted`,
     ),
   ),
@@ -118,13 +138,23 @@ const ADD_TOKENS = {
   name: 'add-tokens',
   text: `
     WITH item AS (
-      SELECT fields->>0 AS "id", (fields->>1)::int AS "before", (fields->>2)::int AS "sent", (fields->>3)::int AS "otherwise", (fields->>4)::boolean AS "estimated"
+      SELECT fields->>0 AS "id", (fields->>1)::int AS "before", (fields->>2)::int AS "sent", (fields->>3)::int AS "otherwise", (fields->>4)::boolean AS "estimated", (fields->>5)::int AS "size"
       FROM jsonb_array_elements($1::jsonb) AS element(fields)
     ), counted AS (
       UPDATE "Execution" SET "tokensBefore" = item."before", "tokensSent" = item."sent", "tokensEstimated" = item."estimated", "updatedAt" = ${NOW}
       FROM item WHERE "Execution"."id" = item."id" AND "Execution"."tokensSent" IS NULL
-      RETURNING "serverId", "instanceId", "outcome", "startedAt", "tool", item."sent", item."otherwise", item."estimated"
-    )${addToDays({ counted: 'count(*)', estimated: 'count(*) FILTER (WHERE "estimated")', tokensSent: 'sum("sent")', tokensBefore: 'sum("otherwise")' }, 'counted')}`,
+      RETURNING "serverId", "instanceId", "outcome", "status", "startedAt", "tool", item."sent", item."otherwise", item."estimated", item."size"
+    )${addToDays(
+      {
+        counted: 'count(*)',
+        estimated: 'count(*) FILTER (WHERE "estimated")',
+        tokensSent: 'sum("sent")',
+        tokensBefore: 'sum("otherwise")',
+        succeeded: `count(*) FILTER (WHERE ${IS_SUCCESS})`,
+        [LARGEST]: 'max("size")',
+      },
+      'counted',
+    )}`,
 }
 
 /**
@@ -142,9 +172,12 @@ const reasonOf = (error: unknown): MissingReason => {
 }
 
 /** A row and its tokens, which are null if they have not been counted. */
-type CountedRow = readonly [...ExecutionRow, ...([number | null, number, number, 0 | 1] | [null, null, null, null])]
+type CountedRow = readonly [
+  ...ExecutionRow,
+  ...([number | null, number, number, 0 | 1, number] | [null, null, null, null, null]),
+]
 
-const NOT_COUNTED = [null, null, null, null] as const
+const NOT_COUNTED = [null, null, null, null, null] as const
 
 type Written = { kept: number; refused: RefusedRow[] }
 

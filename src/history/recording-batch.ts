@@ -5,7 +5,14 @@ import type { ExecutionRow } from './execution-row.ts'
 export type GapRow = [id: string, serverId: string, missing: number, from: number, to: number, reason: string]
 
 /** Tokens of a result as sent to the worker; the call's row is in this batch or an earlier one. */
-export type TokensRow = [executionId: string, before: number | null, sent: number, otherwise: number, estimated: 0 | 1]
+export type TokensRow = [
+  executionId: string,
+  before: number | null,
+  sent: number,
+  otherwise: number,
+  estimated: 0 | 1,
+  size: number,
+]
 
 export const GAP_COLUMNS = ['id', 'serverId', 'missing', 'from', 'to', 'reason'] as const
 
@@ -41,10 +48,11 @@ export type WorkerRequest = { kind: 'write'; batch: RecordingBatch } | { kind: '
 /** Writes batches over its own connection. `write` never throws. */
 export type BatchWriter = { write: (batch: RecordingBatch) => Promise<WriteOutcome>; close: () => Promise<void> }
 
-export const toTokensRow = ({ executionId, before, sent, otherwise, isEstimated }: ExecutionTokens): TokensRow => [
+export const toTokensRow = ({
   executionId,
-  before ?? null,
+  before,
   sent,
   otherwise,
-  isEstimated ? 1 : 0,
-]
+  size,
+  isEstimated,
+}: ExecutionTokens): TokensRow => [executionId, before ?? null, sent, otherwise, isEstimated ? 1 : 0, size]

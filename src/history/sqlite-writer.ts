@@ -12,7 +12,7 @@ import {
   type TokensRow,
   type WriteOutcome,
 } from './recording-batch.ts'
-import { createToolDaySums, isNameKnown, type ToolDaySums } from './tool-day-sums.ts'
+import { createToolDaySums, isNameKnown, isSuccess, type ToolDaySums } from './tool-day-sums.ts'
 
 /** Formats times as Prisma's SQLite adapter does, because they are compared as text. */
 const toTimeText = (milliseconds: number): string => new Date(milliseconds).toISOString().replace('Z', '+00:00')
@@ -34,16 +34,24 @@ const insertInto = (table: string, columns: readonly string[], rows = 1): string
 
 /** Skips rows that already have tokens. */
 const ADD_TOKENS = `UPDATE "Execution" SET "tokensBefore" = ?, "tokensSent" = ?, "tokensEstimated" = ?, "updatedAt" = ?
-  WHERE "id" = ? AND "tokensSent" IS NULL RETURNING "serverId", "instanceId", "outcome", "tool", SUBSTR("startedAt", 1, 10) AS "day"`
-type CountedCall = { serverId: string; instanceId: string | null; outcome: string; tool: string; day: string }
+  WHERE "id" = ? AND "tokensSent" IS NULL RETURNING "serverId", "instanceId", "outcome", "status", "tool", SUBSTR("startedAt", 1, 10) AS "day"`
+type CountedCall = {
+  serverId: string
+  instanceId: string | null
+  outcome: string
+  status: number | null
+  tool: string
+  day: string
+}
 
 const ADD_TO_DAY = `INSERT INTO "ToolDay"
-  ("id", "serverId", "day", "tool", "calls", "counted", "estimated", "tokensSent", "tokensBefore", "createdAt", "updatedAt")
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  ("id", "serverId", "day", "tool", "calls", "counted", "estimated", "tokensSent", "tokensBefore", "succeeded", "largest", "createdAt", "updatedAt")
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT ("serverId", "day", "tool") DO UPDATE SET
     "calls" = "calls" + excluded."calls", "counted" = "counted" + excluded."counted",
     "estimated" = "estimated" + excluded."estimated",
     "tokensSent" = "tokensSent" + excluded."tokensSent", "tokensBefore" = "tokensBefore" + excluded."tokensBefore",
+    "succeeded" = "succeeded" + excluded."succeeded", "largest" = MAX("largest", excluded."largest"),
     "updatedAt" = excluded."updatedAt"`
 
 /** Number of characters in a time that make up the day. */
@@ -52,11 +60,13 @@ const DAY_CHARACTERS = '2026-11-22'.length
 /** Tokens by execution id. */
 type Counts = Map<string, TokensRow>
 
-const amountsOf = ([, , sent, otherwise, estimated]: TokensRow) => ({
+const amountsOf = ([, , sent, otherwise, estimated, size]: TokensRow, status: number | null) => ({
   counted: 1,
   estimated,
   tokensSent: sent,
   tokensBefore: otherwise,
+  succeeded: isSuccess(status) ? 1 : 0,
+  largest: size,
 })
 
 /** The outcome for a row: stored, already present, dropped with its deleted server, or rejected by the database. */
@@ -120,12 +130,12 @@ const open = (target: SqliteTarget) => {
 
   /** Adds a new row and its tokens to the sums. */
   const countCall = (row: ExecutionRow, counts: Counts, sums: ToolDaySums): void => {
-    const [id, serverId, instanceId, tool, , , startedAt, , outcome] = row
+    const [id, serverId, instanceId, tool, , , startedAt, , outcome, status] = row
     const tokens = counts.get(id)
     counts.delete(id)
     if (!isNameKnown({ instanceId, outcome, tool })) return
     const key = { serverId, day: toTimeText(startedAt).slice(0, DAY_CHARACTERS), tool }
-    sums.add(key, { calls: 1, ...(tokens && amountsOf(tokens)) })
+    sums.add(key, { calls: 1, ...(tokens && amountsOf(tokens, status)) })
   }
 
   /** Adds tokens to a row of an earlier batch. */
@@ -133,12 +143,13 @@ const open = (target: SqliteTarget) => {
     const [id, before, sent, , estimated] = tokens
     const counted = addTokens.get(before, sent, estimated, now, id)
     // Undefined if the row is gone, was never stored, or already has tokens.
-    if (counted !== undefined && isNameKnown(counted)) sums.add(counted, amountsOf(tokens))
+    if (counted !== undefined && isNameKnown(counted)) sums.add(counted, amountsOf(tokens, counted.status))
   }
 
   const storeSums = (sums: ToolDaySums, now: string): void => {
-    for (const { serverId, day, tool, calls, counted, estimated, tokensSent, tokensBefore } of sums.list()) {
-      const amounts = [calls, counted, estimated, tokensSent, tokensBefore]
+    for (const { serverId, day, tool, ...sum } of sums.list()) {
+      const { calls, counted, estimated, tokensSent, tokensBefore, succeeded, largest } = sum
+      const amounts = [calls, counted, estimated, tokensSent, tokensBefore, succeeded, largest]
       addToDay.run(newExecutionId(), serverId, day, tool, ...amounts, now, now)
     }
   }

@@ -10,6 +10,9 @@ export type ToolDaySum = {
   estimated: number
   tokensSent: number
   tokensBefore: number
+  succeeded: number
+  /** A maximum, not a sum. */
+  largest: number
 }
 
 type Key = Pick<ToolDaySum, 'serverId' | 'day' | 'tool'>
@@ -24,24 +27,29 @@ type NamedCall = { instanceId: string | null; outcome: string; tool: string }
 export const isNameKnown = ({ instanceId, outcome, tool }: NamedCall): boolean =>
   instanceId !== null || outcome === 'ok' || tool.startsWith(RESERVED_TOOL_PREFIX)
 
+/** Whether a call proves something about the size of the tool's responses: errors tend to be short. */
+export const isSuccess = (status: number | null): boolean => status !== null && status >= 200 && status < 300
+
 /** Creates the sums for the calls of one batch, by tool and day. Skips passthrough requests, which call no tool. */
 export const createToolDaySums = () => {
   const sums = new Map<string, ToolDaySum>()
   return {
     add: (
       { serverId, day, tool }: Key,
-      { calls = 0, counted = 0, estimated = 0, tokensSent = 0, tokensBefore = 0 }: Amounts,
+      { calls = 0, counted = 0, estimated = 0, tokensSent = 0, tokensBefore = 0, succeeded = 0, largest = 0 }: Amounts,
     ): void => {
       if (tool === '') return
       const key = `${serverId} ${day} ${tool}`
       const none = { calls: 0, counted: 0, estimated: 0, tokensSent: 0, tokensBefore: 0 }
-      const sum = sums.get(key) ?? { serverId, day, tool, ...none }
+      const sum = sums.get(key) ?? { serverId, day, tool, ...none, succeeded: 0, largest: 0 }
       sums.set(key, sum)
       sum.calls += calls
       sum.counted += counted
       sum.estimated += estimated
       sum.tokensSent += tokensSent
       sum.tokensBefore += tokensBefore
+      sum.succeeded += succeeded
+      sum.largest = Math.max(sum.largest, largest)
     },
     list: (): Iterable<ToolDaySum> => sums.values(),
   }

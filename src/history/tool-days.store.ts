@@ -1,9 +1,9 @@
 import { removeInBatches } from '../lib/db/batches.ts'
-import type { Database } from '../lib/db/client.ts'
+import type { Database, Transaction } from '../lib/db/client.ts'
 import { DAY_MS } from '../lib/kernel/durations.ts'
 
 /** How long sums are stored, in days: enough to compare two years. */
-const KEPT_DAYS = 800
+export const KEPT_DAYS = 800
 /** Maximum number of tool names read for a server: as many as it can have, plus former ones. */
 const MAX_TOOLS = 4_000
 
@@ -68,6 +68,27 @@ export const createToolDayStore = (db: Database) => {
         .sort((a, b) => savedOf(b) - savedOf(a) || b.tokensSent - a.tokensSent || a.tool.localeCompare(b.tool))
     },
   }
+}
+
+/** Days of use that decide which tools are used most. */
+const USE_DAYS = 30
+/** Maximum number of names returned, more than are shown, because some of the tools may not exist any more. */
+const MAX_MOST_USED = 200
+
+/**
+ * Lists the names of a server's tools, most used first. Counts whole days until yesterday, so the order changes once a
+ * day.
+ */
+export const listMostUsed = async (tx: Transaction, serverId: string, now: Date): Promise<string[]> => {
+  const dayBefore = (days: number): string => dayOf(new Date(now.getTime() - days * DAY_MS))
+  const rows = await tx.toolDay.groupBy({
+    by: ['tool'],
+    where: { serverId, day: { gte: dayBefore(USE_DAYS), lte: dayBefore(1) } },
+    _sum: { calls: true },
+    orderBy: [{ _sum: { calls: 'desc' } }, { tool: 'asc' }],
+    take: MAX_MOST_USED,
+  })
+  return rows.map(({ tool }) => tool)
 }
 
 /** Removes sums that are older than the retention period. */

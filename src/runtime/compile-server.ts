@@ -1,3 +1,5 @@
+import { dayOf } from '../history/tool-days.store.ts'
+import { isJsonObject } from '../lib/kernel/json.ts'
 import type { Sealing } from '../lib/process/sealing.ts'
 import { mapInTurns } from '../lib/worker/pause.ts'
 import {
@@ -7,11 +9,13 @@ import {
   nameCutResultGroup,
 } from '../results/budget/add-cut-result-tools.ts'
 import { type BudgetParts, createResultLimit } from '../results/budget/result-budget.ts'
+import type { CutCache } from '../results/cut-cache/cut-cache.ts'
 import type { CallLedger } from '../results/ledger/call-ledger.ts'
 import type { SecretSearchFor } from '../results/mask/masking-job.ts'
 import type { ShapingContext } from '../results/shape/shape-by-rules.ts'
 import { policyOf } from '../servers/access/access.ts'
 import type { Instance, ServerBlueprint } from '../servers/server.ts'
+import { type CutResultListing, decideListing } from '../servers/settings/cut-result-listing.ts'
 import { checkDefinition } from '../tools/tool-definition.ts'
 import type { UpstreamOutages } from '../upstreams/connection/upstream-outages.ts'
 import type { Upstream } from '../upstreams/upstream.ts'
@@ -24,7 +28,13 @@ import { type OpenedGlobals, toOpenedGlobals } from './opened-globals.ts'
 import { explainMissing } from './presentation/explain-missing.ts'
 import { compileGroupedTools, GET_TOOLS } from './presentation/grouped-tools.ts'
 import { mergeInstructions } from './presentation/server-instructions.ts'
-import { byGroupName, type CompiledInstance, groupToolkits, groupUpstreams } from './presentation/tool-groups.ts'
+import {
+  byGroupName,
+  type CompiledInstance,
+  groupToolkits,
+  groupUpstreams,
+  listWithGroups,
+} from './presentation/tool-groups.ts'
 import { compileUnlistedTools } from './unlisted-tools.ts'
 
 /** Maximum length of an upstream's error message, which may quote the output of a process. */
@@ -43,7 +53,27 @@ export type ServerParts = ExecutionParts &
     callLedger: Pick<CallLedger, 'note'>
     upstreamOutages: Pick<UpstreamOutages, 'find'>
     onSkipped: (tool: string, reason: string) => void
+    /** Whether the results of an instance are known to be small, so that no calls have to prove it. */
+    isKnownSmall: (instance: Instance) => boolean
+    /** Called when a result is cut, at most once a day, if the lists of the server depend on it. */
+    onCut: (serverId: string, tool: string, listing: CutResultListing) => void
   }
+
+/** Returns the cache for cut results, which also calls `onCut` for the first of each day. */
+const notingCuts = (cutCache: Pick<CutCache, 'put'>, onCut: (tool: string) => void): Pick<CutCache, 'put'> => {
+  let notedOn: string | undefined
+  return {
+    put: result => {
+      const today = dayOf(new Date())
+      const tool = isJsonObject(result.about) ? result.about.tool : undefined
+      if (today !== notedOn && typeof tool === 'string') {
+        notedOn = today
+        onCut(tool)
+      }
+      return cutCache.put(result)
+    },
+  }
+}
 
 const compileInstances = async (
   instances: readonly Instance[],
@@ -81,7 +111,7 @@ const describeOutages =
  * by another version of Patchbay.
  */
 export const compileServer = async (
-  { server, globals, instances, toolkits }: ServerBlueprint,
+  { server, globals, instances, toolkits, use }: ServerBlueprint,
   { sources, absent }: UpstreamSources,
   parts: ServerParts,
 ): Promise<CompiledServer> => {
@@ -90,7 +120,13 @@ export const compileServer = async (
   const isGrouped = server.presentation === 'grouped'
   const upstreamNames = [...sources.map(({ upstream }) => upstream), ...absent].map(({ name }) => name)
   const cutResultGroup = nameCutResultGroup([...toolkits.map(({ title }) => onOneLine(title)), ...upstreamNames])
-  const limit = createResultLimit(server, isGrouped ? cutResultGroup : undefined, parts)
+  const listing = decideListing({ server, instances, use }, parts.isKnownSmall)
+  const isHidden = !listing.isListed
+  const cutCache =
+    server.cutResultTools === 'auto'
+      ? notingCuts(parts.cutCache, tool => parts.onCut(server.id, tool, listing))
+      : parts.cutCache
+  const limit = createResultLimit(server, isGrouped ? cutResultGroup : undefined, { ...parts, cutCache })
   const { organizationId, compactTables } = server
   const shapingContext = {
     shaper: parts.shaper,
@@ -113,12 +149,14 @@ export const compileServer = async (
     missing: missing.map(({ upstream, why }) => ({ upstream: upstream.name, why: why() })),
     offers: compileUpstreamOffers(sources, opened, { ...parts, isGrouped }),
     noteSent: parts.callLedger.note,
+    basis: { cutResultTools: listing, mostUsed: use.mostUsed },
   }
   const hasUnlisted = sources.length > 0 && !server.reviewUpstreamChanges
   if (isGrouped) {
     const upstreams = await groupUpstreams(sources, absent, opened, { ...toolParts, outageOf, hasUnlisted })
-    const holding = [...groupToolkits(toolkits, own, upstreams), ...upstreams].sort(byGroupName)
-    const groups = [...holding, ...groupCutResultTools(cutResultGroup, server, holding, toolParts)]
+    const holding = [...groupToolkits(toolkits, own, upstreamNames), ...upstreams].sort(byGroupName)
+    const continuing = groupCutResultTools(cutResultGroup, server, holding, toolParts)
+    const groups = [...holding, ...continuing.map(group => ({ ...group, isHidden }))]
     return {
       ...common,
       tellsOutages: upstreams.length > 0,
@@ -130,11 +168,11 @@ export const compileServer = async (
       tools: compileGroupedTools(groups),
     }
   }
-  const tools = own.map(({ tool }) => tool)
+  const tools = listWithGroups(own, groupToolkits(toolkits, own, upstreamNames))
   const all = [...tools, ...(await compileUpstreamTools(sources, tools, opened, toolParts))]
   const names = new Set(all.map(({ name }) => name))
   const unlisted = hasUnlisted ? compileUnlistedTools(sources, names, opened, toolParts) : undefined
-  all.push(...addCutResultTools(server, all, unlisted, toolParts))
+  all.push(...addCutResultTools(server, all, unlisted, toolParts).map(tool => ({ ...tool, isHidden })))
   return {
     ...common,
     tellsOutages: absent.length > 0,

@@ -201,7 +201,7 @@ export const compileUpstreamTool = (
     name: presentedName(upstream, item.name),
     rules: planUpstreamResults(upstream, item, globals, parts),
   }
-  return parts.limit(compileOne(tool, item.declared, globals, parts), tool.rules.responseTokens)
+  return { ...parts.limit(compileOne(tool, item.declared, globals, parts), tool.rules.responseTokens), group: name }
 }
 
 /**

@@ -17,13 +17,15 @@ import { type GlobalParts, loadOpenedGlobals, NO_GLOBALS } from './opened-global
 import { performCall } from './perform-call.ts'
 import { planCall } from './plan-call.ts'
 import { createServerCompiler, type ServerCompilerParts } from './server-compiler.ts'
+import { createSendSizes, type SendSizeParts } from './try/send-sizes.ts'
 import { bindingsByName, createToolDrafts } from './try/tool-draft.ts'
 import { showTest, type ToolTest } from './try/tool-test.ts'
 import { createUpstreamPreviews } from './try/upstream-previews.ts'
 
 export type ExecutionServiceParts = ServerCompilerParts &
   HistoryParts &
-  GlobalParts & {
+  GlobalParts &
+  SendSizeParts & {
     callLedger: Pick<CallLedger, 'note'>
     recorder: Pick<Recorder, 'record'>
     tools: ToolService
@@ -35,6 +37,7 @@ export type ExecutionServiceParts = ServerCompilerParts &
 
 export const createExecutionService = (parts: ExecutionServiceParts) => {
   const { db, tools, instances, http, limits, onInternalError } = parts
+  const sendSizes = createSendSizes(parts)
 
   /**
    * Returns the globals and shaping settings of the server, if one is given. The server and the toolkit must belong to
@@ -54,10 +57,10 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
   return {
     ...createServerCompiler(parts),
     ...createHistoryReading(parts),
-    ...createToolDrafts(parts),
+    ...createToolDrafts({ ...parts, sendSizes }),
     ...createUpstreamPreviews(parts),
 
-    /** Sends a tool's request once, for its builder. The call is not recorded. */
+    /** Sends a tool's request once, for its builder. Records only the size of the response. */
     testTool: async (
       actor: Actor,
       toolId: string,
@@ -71,7 +74,9 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
       const names = compiled.template.parameters.map(parameter => parameter.name)
       const bindings = bindingsByName(names, args, globals)
       const getPlan = () => planCall(tool, compiled, bindings, globals, limits, shapingContext)
-      return showTest(await performCall(getPlan, http, args, signal, onInternalError), globals.masker, signal)
+      const outcome = await performCall(getPlan, http, args, signal, onInternalError)
+      await sendSizes.note(toolId, shapingContext, outcome)
+      return showTest(outcome, globals.masker, signal)
     },
 
     /** Calls an instance as its server would, and records the call. */

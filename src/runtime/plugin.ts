@@ -9,17 +9,19 @@ import type { MemoryShares } from '../lib/outbound/memory-shares.ts'
 import type { Lifecycle } from '../lib/process/lifecycle.ts'
 import type { Logger } from '../lib/process/logger.ts'
 import type { Settings } from '../lib/process/settings.ts'
+import type { Instance } from '../servers/server.ts'
 import { createExecutionService, type ExecutionServiceParts } from './execution.service.ts'
+import { createListUpkeep } from './list-upkeep.ts'
 
 export type RuntimeNeeds = Omit<
   ExecutionServiceParts,
-  'http' | 'limits' | 'sampleBytes' | 'onInternalError' | 'onSkipped'
+  'http' | 'limits' | 'sampleBytes' | 'onInternalError' | 'onSkipped' | 'isKnownSmall' | 'listUpkeep'
 > & {
   settings: Pick<Settings, 'limits' | 'memory'>
   logger: Logger
   network: Pick<HttpClientOptions, 'policy' | 'connectTimeoutMs' | 'ownOrigins' | 'findCreator' | 'lookup'>
   responseMemory: MemoryShares
-  /** APIs implemented in this process, by origin. */
+  /** APIs implemented in this process, by origin. Their responses are small. */
   inProcess: NonNullable<HttpClientOptions['inProcess']>
 }
 
@@ -41,13 +43,21 @@ export const runtimePlugin = (
     memory: responseMemory,
     inProcess,
   })
+  const onInternalError = (error: unknown) => logger.error({ err: error }, 'unexpected error in a call')
+  const isKnownSmall = ({ tool }: Instance) => [...inProcess.keys()].some(origin => tool.url.startsWith(`${origin}/`))
+  const listUpkeep = createListUpkeep({ ...needs, isKnownSmall, onInternalError })
+  lifecycle.onClose(listUpkeep.close)
+  // Closed first, because calls may still be cut.
   lifecycle.onClose(http.close)
+  lifecycle.addChores({ name: 'check the tool lists of servers', run: listUpkeep.recheck })
   return createExecutionService({
     ...needs,
     http,
     limits,
     sampleBytes: memory.sampleBytes,
-    onInternalError: error => logger.error({ err: error }, 'unexpected error in a call'),
+    onInternalError,
+    isKnownSmall,
+    listUpkeep,
     onSkipped: (serverId, tool, reason) =>
       logger.warn({ serverId, item: tool, reason }, 'an item of a server is hidden from its clients'),
   })

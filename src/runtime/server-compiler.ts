@@ -2,6 +2,7 @@ import type { Database } from '../lib/db/client.ts'
 import type { Passthroughs } from '../passthrough/route/passthroughs.ts'
 import { readBlueprint } from '../servers/blueprint.store.ts'
 import type { ServerBlueprint } from '../servers/server.ts'
+import { type CutResultListing, decideListing } from '../servers/settings/cut-result-listing.ts'
 import { type PresentingParts, presentTools } from '../tool-search/present-tools.ts'
 import type { UpstreamCatalogues } from '../upstreams/catalogue/catalogues.ts'
 import type { UpstreamOffers } from '../upstreams/catalogue/upstream-offers.ts'
@@ -12,6 +13,7 @@ import type { CompiledServer, PresentedServers } from './call/compiled-server.ts
 import { compilePassthrough } from './compile-passthrough.ts'
 import { compileServer, type ServerParts } from './compile-server.ts'
 import type { UpstreamSources } from './compile-upstream-tools.ts'
+import type { ListUpkeep } from './list-upkeep.ts'
 
 type CompilingParts = ServerParts & PresentingParts
 
@@ -22,8 +24,9 @@ const compileBlueprint = async (
   parts: CompilingParts,
 ): Promise<CompiledServer> => presentTools(await compileServer(blueprint, sources, parts), blueprint.server, parts)
 
-export type ServerCompilerParts = Omit<CompilingParts, 'onSkipped'> & {
+export type ServerCompilerParts = Omit<CompilingParts, 'onSkipped' | 'onCut'> & {
   db: Database
+  listUpkeep: Pick<ListUpkeep, 'noteCompiled' | 'onCut'>
   upstreamConnections: Pick<UpstreamConnections, 'sync'>
   upstreamCatalogues: Pick<UpstreamCatalogues, 'list'>
   upstreamReviews: Pick<UpstreamReviews, 'listLiveSources' | 'withApprovedTools'>
@@ -37,7 +40,7 @@ export type ServerCompilerParts = Omit<CompilingParts, 'onSkipped'> & {
 export const createServerCompiler = (parts: ServerCompilerParts) => {
   const { db } = parts
   /** Options for compiling a server for display, without log entries or requests. */
-  const silent = { ...parts, embeddings: undefined, onSkipped: () => {} }
+  const silent = { ...parts, embeddings: undefined, onSkipped: () => {}, onCut: () => {} }
 
   /** Returns the upstreams whose catalogue is known, without waiting for the others. */
   const listSources = async (serverId: string): Promise<UpstreamSources> => {
@@ -66,7 +69,10 @@ export const createServerCompiler = (parts: ServerCompilerParts) => {
       ? { ...known, sources: await parts.upstreamReviews.withApprovedTools(known.sources) }
       : known
     const onSkipped = (tool: string, reason: string) => parts.onSkipped(serverId, tool, reason)
-    return { ...(await compileBlueprint(blueprint, sources, { ...parts, onSkipped })), passthrough }
+    const { onCut, noteCompiled } = parts.listUpkeep
+    const compiled = await compileBlueprint(blueprint, sources, { ...parts, onSkipped, onCut })
+    if (compiled.basis !== undefined) noteCompiled(serverId, compiled.basis)
+    return { ...compiled, passthrough }
   }
 
   /** Returns what is stored about upstreams, without sending requests to them. */
@@ -84,7 +90,9 @@ export const createServerCompiler = (parts: ServerCompilerParts) => {
     if (blueprint === undefined || forGroups === undefined) return undefined
     const { server } = blueprint
     const sources = await listKnownSources(serverId)
-    const flat = await compileServer({ ...blueprint, server: { ...server, presentation: 'flat' } }, sources, silent)
+    const { toolkits } = forGroups
+    const shown = { ...blueprint, toolkits, server: { ...server, presentation: 'flat' } } as const
+    const flat = await compileServer(shown, sources, silent)
     const grouped = await compileServer(forGroups, sources, silent)
     const search = await presentTools(flat, { ...server, presentation: 'search' }, silent)
     const shownAs = server.presentation === 'auto' ? (await presentTools(flat, server, silent)).shownAs : undefined
@@ -102,6 +110,11 @@ export const createServerCompiler = (parts: ServerCompilerParts) => {
     findShownAs: async (serverId: string): Promise<CompiledServer['shownAs']> => {
       const blueprint = await readBlueprint(db, serverId, 'auto')
       return blueprint && (await compileBlueprint(blueprint, await listKnownSources(serverId), silent)).shownAs
+    },
+    /** Returns whether the tools for cut results are listed, and why. Does not check access. */
+    findCutResultListing: async (serverId: string): Promise<CutResultListing | undefined> => {
+      const blueprint = await readBlueprint(db, serverId)
+      return blueprint && decideListing(blueprint, parts.isKnownSmall)
     },
   }
 }

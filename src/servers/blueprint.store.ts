@@ -1,7 +1,9 @@
+import { readResponseSizes } from '../history/response-sizes.store.ts'
+import { listMostUsed } from '../history/tool-days.store.ts'
 import type { Transaction } from '../lib/db/client.ts'
 import { withoutNulls } from '../lib/kernel/missing.ts'
 import { listGlobals } from './globals/globals.store.ts'
-import type { Presentation, ServerBlueprint } from './server.ts'
+import type { Presentation, Server, ServerBlueprint, ServerUse } from './server.ts'
 import { findServerOfAnybody } from './servers.store.ts'
 import { listAllInstances } from './tools/instances.store.ts'
 
@@ -12,6 +14,30 @@ const listToolkitsOfInstances = async (tx: Transaction, serverId: string): Promi
     orderBy: { id: 'asc' },
   })
   return rows.map(withoutNulls)
+}
+
+/** Presentations that may show the tools by toolkit. */
+const WITH_GROUPS: ReadonlySet<Presentation> = new Set(['grouped', 'search', 'auto'])
+/** Presentations that may show which tools are used most. */
+const WITH_SEARCH: ReadonlySet<Presentation> = new Set(['search', 'auto'])
+
+const readUse = async (
+  tx: Transaction,
+  { id, cutResultTools, presentation }: Server,
+  now: Date,
+): Promise<ServerUse> => {
+  const upstreams = await tx.upstream.findMany({
+    where: { serverId: id, isEnabled: true },
+    select: { responseTokens: true },
+  })
+  const needsSizes = cutResultTools === 'auto' && upstreams.length === 0
+  return {
+    upstreams: upstreams.map(({ responseTokens }) => ({
+      hasBudgets: Object.values(responseTokens ?? {}).some(tokens => Number(tokens) > 0),
+    })),
+    sizes: needsSizes ? await readResponseSizes(tx, id, now) : undefined,
+    mostUsed: WITH_SEARCH.has(presentation) ? await listMostUsed(tx, id, now) : [],
+  }
 }
 
 /**
@@ -26,10 +52,11 @@ export const readBlueprint = async (
   const server = await findServerOfAnybody(tx, serverId)
   if (server === undefined) return undefined
   const shown = { ...server, presentation: presentation ?? server.presentation }
-  const [globals, instances, toolkits] = await Promise.all([
+  const [globals, instances, toolkits, use] = await Promise.all([
     listGlobals(tx, serverId),
     listAllInstances(tx, serverId),
-    shown.presentation === 'grouped' ? listToolkitsOfInstances(tx, serverId) : [],
+    WITH_GROUPS.has(shown.presentation) ? listToolkitsOfInstances(tx, serverId) : [],
+    readUse(tx, shown, new Date()),
   ])
-  return { server: shown, globals, instances, toolkits }
+  return { server: shown, globals, instances, toolkits, use }
 }

@@ -2,12 +2,17 @@ import { z } from 'zod'
 import { wholeNumberRule } from '../lib/kernel/whole-number.ts'
 import { DEFAULT_RESPONSE_TOKENS, responseTokens } from '../tools/response/response-tokens.ts'
 
+/** Whether lists contain the tools that read cut results. `auto`: unless every tool has proved small. */
+export const CUT_RESULT_TOOLS = ['auto', 'always', 'never'] as const
+export type CutResultTools = (typeof CUT_RESULT_TOOLS)[number]
+
 /** How a server limits the token cost of its tools and results. */
 export type ContextRules = {
   /** Token budget of one result. Further calls can fetch the rest. 0 means no limit. */
   maxResponseTokens: number
   /** Custom text for the last line of a result that was cut. */
   cutNotice: string | undefined
+  cutResultTools: CutResultTools
   /** Whether long lists of similar objects are sent as compact tables. */
   compactTables: boolean
   /** Names of the tools that the presentation `search` lists in full. */
@@ -48,6 +53,11 @@ export const contextShape = {
     .describe(
       `last line of a cut result, which tells the model how to get the rest; must contain ${CACHE_ID_PLACEHOLDER}; null for the default`,
     ),
+  cutResultTools: z
+    .enum(CUT_RESULT_TOOLS)
+    .describe(
+      'whether the tools that read cut results are listed: auto (unless the responses of every tool have proved small), always or never; they can be called in any case',
+    ),
   compactTables: z.boolean().describe('whether long lists of similar objects are sent as compact tables'),
   pinnedTools: pinnedTools.describe('names of the tools that the presentation search lists in full'),
   maxFlatTokens: maxFlatTokens.describe('tokens up to which the presentation auto lists all tools'),
@@ -56,6 +66,7 @@ export const contextShape = {
 export const createContextShape = {
   maxResponseTokens: contextShape.maxResponseTokens.default(DEFAULT_RESPONSE_TOKENS),
   cutNotice: contextShape.cutNotice.default(null),
+  cutResultTools: contextShape.cutResultTools.default('auto'),
   compactTables: contextShape.compactTables.default(false),
   pinnedTools: contextShape.pinnedTools.default([]),
   maxFlatTokens: contextShape.maxFlatTokens.default(DEFAULT_FLAT_TOKENS),

@@ -40,9 +40,10 @@ const SETTINGS: readonly [AuditAction, (server: Server) => JsonObject][] = [
   ],
   [
     'server.answers_changed',
-    ({ maxResponseTokens, cutNotice, compactTables }) => ({
+    ({ maxResponseTokens, cutNotice, cutResultTools, compactTables }) => ({
       maxResponseTokens,
       cutNotice: cutNotice ?? null,
+      cutResultTools,
       compactTables,
     }),
   ],

@@ -1,3 +1,4 @@
+import type { KnownSizes } from '../history/response-sizes.store.ts'
 import type { JsonValue } from '../lib/kernel/json.ts'
 import type { Sealed } from '../lib/process/sealing.ts'
 import type { Tool } from '../tools/tool.ts'
@@ -84,6 +85,17 @@ export type ServerBlueprint = {
   server: Server
   globals: readonly Global[]
   instances: readonly Instance[]
-  /** Toolkits that the instances come from, oldest first. Empty unless the presentation is grouped. */
+  /** Toolkits that the instances come from, oldest first. Empty if the presentation is flat or passthrough. */
   toolkits: readonly { id: string; title: string; description: string | undefined }[]
+  use: ServerUse
+}
+
+/** What the lists of a server depend on besides its definition. */
+export type ServerUse = {
+  /** Sizes of the responses. Undefined if a builder chose what is listed, or an MCP server is attached. */
+  sizes: KnownSizes | undefined
+  /** The enabled MCP servers, as far as cut results are concerned: whether each has budgets of its own. */
+  upstreams: readonly { hasBudgets: boolean }[]
+  /** Names of tools, most used first. Empty unless tools may be found by search. */
+  mostUsed: readonly string[]
 }

@@ -40,6 +40,7 @@ const toColumns = (fields: ServerFields) =>
     reviewUpstreamChanges: fields.reviewUpstreamChanges,
     maxResponseTokens: fields.maxResponseTokens,
     cutNotice: fields.cutNotice === '' ? null : fields.cutNotice,
+    cutResultTools: fields.cutResultTools,
     compactTables: fields.compactTables,
     pinnedTools: fields.pinnedTools && [...new Set(fields.pinnedTools)],
     maxFlatTokens: fields.maxFlatTokens,

@@ -7,8 +7,9 @@ import { renderToolJson } from '../runtime/call/tool-json.ts'
 import type { Server } from '../servers/server.ts'
 import type { ShownAs } from '../servers/settings/shown-as.ts'
 import type { ToolEmbeddings } from './embeddings/tool-embeddings.ts'
+import { CALL_TOOL, FIND_TOOLS, type SearchOverview } from './find-question.ts'
 import type { ToolFinder } from './ranking/tool-index.ts'
-import { CALL_TOOL, compileSearchTools, explainSearch, FIND_TOOLS } from './search-tools.ts'
+import { compileSearchTools, explainSearch } from './search-tools.ts'
 
 export type PresentingParts = {
   finder: Pick<ToolFinder, 'buildIndex'>
@@ -23,7 +24,7 @@ type PresentedServer = Pick<
   'organizationId' | 'presentation' | 'pinnedTools' | 'maxFlatTokens' | 'maxResponseTokens'
 >
 
-/** Patchbay's own tools that continue from cut results. They are always listed, because any result may be cut. */
+/** Patchbay's own tools that continue from cut results. They are not searched for: any result may be cut. */
 const isAlwaysShown = ({ name }: CompiledTool): boolean => name.startsWith(RESERVED_TOOL_PREFIX)
 
 const OWN_NAMES: ReadonlySet<string> = new Set([FIND_TOOLS, CALL_TOOL])
@@ -37,6 +38,30 @@ const listShown = (tools: readonly CompiledTool[], pinned: ReadonlySet<string>, 
     return !OWN_NAMES.has(tool.name)
   })
 
+const countGroups = (tools: readonly CompiledTool[]): SearchOverview['groups'] => {
+  const sizes = new Map<string, number>()
+  for (const { group } of tools) if (group !== undefined) sizes.set(group, (sizes.get(group) ?? 0) + 1)
+  return [...sizes]
+    .map(([name, size]) => ({ name, size }))
+    .sort((a, b) => b.size - a.size || (a.name < b.name ? -1 : 1))
+}
+
+/**
+ * Describes the tools that a search can find. The description is the same for all callers, so of the most used tools it
+ * names only those that every caller may use: with a token that may only read, a caller finds no others.
+ */
+const overviewOf = (
+  findable: readonly CompiledTool[],
+  shown: readonly CompiledTool[],
+  hiddenCount: number,
+  mostUsed: readonly string[],
+): SearchOverview => {
+  const listed = new Set(shown.map(({ name }) => name))
+  const open = findable.filter(({ name, isReadOnly }) => isReadOnly && !listed.has(name))
+  const forAll = new Set(open.map(({ name }) => name))
+  return { hiddenCount, groups: countGroups(findable), mostUsed: mostUsed.filter(name => forAll.has(name)) }
+}
+
 const presentSearch = (
   { tools, unlisted, explainMissing, ...server }: CompiledServer,
   { organizationId, pinnedTools, maxResponseTokens: maxTokens }: PresentedServer,
@@ -48,7 +73,8 @@ const presentSearch = (
   const hiddenCount = tools.length - shown.length
   const { finder, embeddings, counting } = parts
   const budget = { tenant: { owner: server.id, group: organizationId }, maxTokens, counting }
-  const own = compileSearchTools(tools, findable, hiddenCount, { finder, embeddings, unlisted, explain, budget })
+  const overview = overviewOf(findable, shown, hiddenCount, server.basis?.mostUsed ?? [])
+  const own = compileSearchTools(tools, findable, overview, { finder, embeddings, unlisted, explain, budget })
   return {
     ...server,
     tools: [...shown, ...own],
@@ -61,7 +87,13 @@ const countList = async (
   { organizationId }: PresentedServer,
   { counting }: PresentingParts,
 ): Promise<number> =>
-  counting.sumTokens({ owner: id, group: organizationId }, await mapInTurns(tools, tool => renderToolJson(tool)))
+  counting.sumTokens(
+    { owner: id, group: organizationId },
+    await mapInTurns(
+      tools.filter(({ isHidden }) => isHidden !== true),
+      tool => renderToolJson(tool),
+    ),
+  )
 
 /**
  * Returns the server as clients see it. Its tools are listed, or found by search if the builder chose search or if the

@@ -10,29 +10,13 @@ import {
   TOOLS_OUTPUT,
 } from '../runtime/call/own-tool-arguments.ts'
 import { errorResult, type ToolResult, truncateError } from '../runtime/call/tool-result.ts'
+import { CALL_TOOL, describeFind, FIND_SCHEMA, FIND_TOOLS, readQuestion, type SearchOverview } from './find-question.ts'
 import { type FoundBudget, renderFoundTools } from './found-tools.ts'
-import { createToolSearch, type ToolSearch, type ToolSearchParts } from './tool-search.ts'
+import { createToolSearch, type Question, type ToolSearch, type ToolSearchParts } from './tool-search.ts'
 
-export const FIND_TOOLS = 'find_tools'
-export const CALL_TOOL = 'call_tool'
-
-const DEFAULT_FOUND = 5
-const MAX_FOUND = 20
 /** Number of similar names to suggest for an unknown name. */
 const NEAREST = 3
 
-const FIND_SCHEMA = objectSchema(
-  {
-    query: { type: 'string', description: 'The task, in a few words' },
-    limit: {
-      type: 'integer',
-      minimum: 1,
-      maximum: MAX_FOUND,
-      description: `Maximum number of tools (default ${DEFAULT_FOUND})`,
-    },
-  },
-  ['query'],
-)
 const CALL_SCHEMA = objectSchema(
   {
     name: { type: 'string', description: 'The name of a tool' },
@@ -47,46 +31,33 @@ type SearchParts = ToolSearchParts & {
   budget: FoundBudget
 }
 
-type Question = { query: string; limit: number }
-
-const readQuestion = (given: JsonValue | undefined): Result<Question, string> => {
-  const checked = checkArguments(given, ['query', 'limit'])
-  if (!checked.ok) return checked
-  const query = readText(checked.value, 'query', 'Describe the task in a few words.')
-  if (!query.ok) return query
-  if (query.value.trim() === '') return failure('"query" is empty. Describe the task in a few words.')
-  const limit = checked.value.limit ?? DEFAULT_FOUND
-  if (typeof limit !== 'number' || !Number.isInteger(limit) || limit < 1 || limit > MAX_FOUND) {
-    return failure(`"limit" must be a whole number from 1 to ${MAX_FOUND}.`)
+const nothingFound = ({ queries, group }: Question): ToolResult => {
+  const asked = queries.map(quoteName).join(' or ')
+  const within = group === undefined ? '' : ` in the group ${quoteName(group)}`
+  return {
+    content: [{ type: 'text', text: `No tool${within} matches ${asked}. Try other words: the action and the object.` }],
+    structuredContent: { tools: [] },
   }
-  return success({ query: query.value, limit })
 }
 
-const nothingFound = (query: string): ToolResult => ({
-  content: [
-    {
-      type: 'text',
-      text: `No tool matches ${quoteName(query)}. Try other words: the action and the object.`,
-    },
-  ],
-  structuredContent: { tools: [] },
-})
-
-const compileFind = (search: ToolSearch, { unlisted, budget }: SearchParts, count: number): CompiledTool => ({
+const compileFind = (
+  search: ToolSearch,
+  { unlisted, budget }: SearchParts,
+  overview: SearchOverview,
+): CompiledTool => ({
   name: FIND_TOOLS,
   title: undefined,
-  description: `Finds tools by what they do, to be called with ${CALL_TOOL}: this server has ${count} that are not listed here. Search in the words of the task.`,
+  description: describeFind(overview),
   inputSchema: FIND_SCHEMA,
   outputSchema: TOOLS_OUTPUT,
   annotations: { readOnlyHint: true, openWorldHint: false },
   isReadOnly: true,
   isLinked: unlisted !== undefined,
   call: async (given, context) => {
-    const question = readQuestion(given)
+    const question = readQuestion(given, overview)
     if (!question.ok) return { result: errorResult(truncateError(question.error)) }
-    const { query, limit } = question.value
-    const found = await search.find(query, limit, context)
-    return { result: found.length === 0 ? nothingFound(query) : await renderFoundTools(found, budget) }
+    const found = await search.find(question.value, context)
+    return { result: found.length === 0 ? nothingFound(question.value) : await renderFoundTools(found, budget) }
   },
 })
 
@@ -147,16 +118,16 @@ const compileCall = (tools: readonly CompiledTool[], search: ToolSearch, parts: 
 
 /**
  * Compiles the two tools that replace all others: one finds tools, and the other calls them and returns their results.
- * `findable` holds the tools that a search can find. `hiddenCount` is the number of these that are not listed.
+ * `findable` holds the tools that a search can find.
  */
 export const compileSearchTools = (
   tools: readonly CompiledTool[],
   findable: readonly CompiledTool[],
-  hiddenCount: number,
+  overview: SearchOverview,
   parts: SearchParts,
 ): CompiledTool[] => {
   const search = createToolSearch(findable, parts)
-  return [compileCall(tools, search, parts), compileFind(search, parts, hiddenCount)]
+  return [compileCall(tools, search, parts), compileFind(search, parts, overview)]
 }
 
 /** Explains to a client why a tool name is unknown on a server with search. */

@@ -15,6 +15,27 @@ export const fuseOrders = (orders: readonly (readonly number[])[]): number[] => 
   return [...scores].sort(([, a], [, b]) => b - a).map(([place]) => place)
 }
 
+/**
+ * Merges the rankings of several phrasings of one question: by a tool's best rank, because one good phrasing is enough,
+ * and among equals by all ranks.
+ */
+const mergePhrasings = (orders: readonly (readonly number[])[]): number[] => {
+  const best = new Map<number, number>()
+  for (const order of orders) {
+    for (const [rank, place] of order.entries()) best.set(place, Math.min(best.get(place) ?? rank, rank))
+  }
+  const rankOf = (place: number): number => best.get(place) ?? 0
+  return fuseOrders(orders).sort((a, b) => rankOf(a) - rankOf(b))
+}
+
+/** A search for tools. `queries` are phrasings of the same task. */
+export type Question = {
+  queries: readonly string[]
+  /** Finds only tools of this toolkit or attached MCP server. */
+  group?: string | undefined
+  limit: number
+}
+
 export type ToolSearchParts = {
   finder: Pick<ToolFinder, 'buildIndex'>
   /** Adds semantic search to word search. Undefined if no endpoint is configured. */
@@ -23,7 +44,10 @@ export type ToolSearchParts = {
 }
 
 /** The fields of a found tool that search results show or calls need. */
-export type Found = Pick<CompiledTool, 'name' | 'title' | 'description' | 'inputSchema' | 'isReadOnly' | 'call'>
+export type Found = Pick<
+  CompiledTool,
+  'name' | 'title' | 'description' | 'inputSchema' | 'isReadOnly' | 'group' | 'call'
+>
 
 /** Returns whether the caller's token allows a tool. Read-only tokens allow only read-only tools. */
 const maySee =
@@ -53,19 +77,23 @@ export const createToolSearch = (tools: readonly Found[], { finder, embeddings, 
   const findByAll = meanings === undefined ? findByWords : findByBoth(findByWords, meanings)
 
   /** Finds tools that an upstream offers to this client only. They are few, so each search indexes them. */
-  const findOwn = async (query: string, limit: number, { link }: CallContext): Promise<Found[]> => {
+  const findOwn = async ({ queries, limit }: Question, { link }: CallContext): Promise<Found[]> => {
     const own = link?.peer?.kind === 'session' ? (unlisted?.list(link.peer) ?? []) : []
     if (own.length === 0) return []
-    return (await finder.buildIndex(own)).find(query, limit).flatMap(place => own[place] ?? [])
+    const index = await finder.buildIndex(own)
+    return mergePhrasings(queries.map(query => index.find(query, limit))).flatMap(place => own[place] ?? [])
   }
-  const findWith = async (findPlaces: FindPlaces, query: string, limit: number, context: CallContext) => {
+  const findWith = async (findPlaces: FindPlaces, question: Question, context: CallContext) => {
+    const { queries, group, limit } = question
     const isAllowed = maySee(context)
-    const own = (await findOwn(query, limit, context)).filter(isAllowed)
+    const isWanted = (tool: Found): boolean => isAllowed(tool) && (group === undefined || tool.group === group)
+    const own = (await findOwn(question, context)).filter(isWanted)
     const isThere = (place: number): boolean => {
       const tool = tools[place]
-      return tool !== undefined && isAllowed(tool)
+      return tool !== undefined && isWanted(tool)
     }
-    const found = (await findPlaces(query, limit, isThere)).flatMap(place => tools[place] ?? [])
+    const orders = await Promise.all(queries.map(query => findPlaces(query, limit, isThere)))
+    const found = mergePhrasings(orders).flatMap(place => tools[place] ?? [])
     // The client's own tools would get lost among many others, so they alternate with the other results.
     return found
       .flatMap((tool, at) => [tool, ...own.slice(at, at + 1)])
@@ -73,9 +101,10 @@ export const createToolSearch = (tools: readonly Found[], { finder, embeddings, 
       .slice(0, limit)
   }
   return {
-    find: (query: string, limit: number, context: CallContext) => findWith(findByAll, query, limit, context),
+    find: (question: Question, context: CallContext) => findWith(findByAll, question, context),
     /** Searches by words only, because an unknown name is usually a misspelling. */
-    findNamed: (name: string, limit: number, context: CallContext) => findWith(findByWords, name, limit, context),
+    findNamed: (name: string, limit: number, context: CallContext) =>
+      findWith(findByWords, { queries: [name], limit }, context),
   }
 }
 export type ToolSearch = ReturnType<typeof createToolSearch>

@@ -38,9 +38,23 @@ describe.each(databaseKinds)('tokens of calls on $kind', kind => {
     const { recorder, recordMany, listDays, db } = await createWorld()
     const [first, second] = recordMany(2)
     if (first === undefined || second === undefined) throw new Error('records are missing')
-    recorder.recordTokens({ executionId: first.id, before: 900, sent: 100, otherwise: 900, isEstimated: false })
+    recorder.recordTokens({
+      executionId: first.id,
+      before: 900,
+      sent: 100,
+      otherwise: 900,
+      size: 900,
+      isEstimated: false,
+    })
     await recorder.flush()
-    recorder.recordTokens({ executionId: second.id, before: undefined, sent: 30, otherwise: 30, isEstimated: true })
+    recorder.recordTokens({
+      executionId: second.id,
+      before: undefined,
+      sent: 30,
+      otherwise: 30,
+      size: 30,
+      isEstimated: true,
+    })
     await recorder.flush()
     expect(await listDays()).toEqual([
       { day: DAY, tool: 'get_weather', calls: 2, counted: 2, estimated: 1, tokens: [930, 130] },
@@ -52,13 +66,31 @@ describe.each(databaseKinds)('tokens of calls on $kind', kind => {
     ])
   })
 
+  it('tell how many calls succeeded, and how large the largest result was before it was cut', async () => {
+    const { recorder, recordMany, db, serverId } = await createWorld()
+    const [early, late, failed, other] = [...recordMany(2), ...recordMany(1, { status: 500 }), ...recordMany(1)]
+    if (early === undefined || late === undefined || failed === undefined || other === undefined)
+      throw new Error('records are missing')
+    const count = ({ id }: { id: string }, size: number): void =>
+      recorder.recordTokens({ executionId: id, before: size, sent: 10, otherwise: size, size, isEstimated: false })
+    count(early, 300)
+    count(failed, 900)
+    await recorder.flush()
+    count(late, 200)
+    await recorder.flush()
+    // Nothing is known about the size of the last call's result.
+    expect(await db.toolDay.findMany({ where: { serverId } })).toMatchObject([
+      { calls: 4, counted: 3, succeeded: 2, largest: 900, wasCut: false },
+    ])
+  })
+
   it('that are still being counted do not keep the recorder from closing', async () => {
     const { recorder, recordMany, workers, log } = await createWorld({ flushIntervalMs: 0 })
     const [record] = recordMany(1)
     if (record === undefined) throw new Error('the record is missing')
     recorder.countBeforeWrite(async () => {
       await setImmediate()
-      recorder.recordTokens({ executionId: record.id, before: 8, sent: 4, otherwise: 8, isEstimated: true })
+      recorder.recordTokens({ executionId: record.id, before: 8, sent: 4, otherwise: 8, size: 8, isEstimated: true })
       recorder.noteUncounted()
     })
     recorder.noteUncounted()
@@ -73,7 +105,7 @@ describe.each(databaseKinds)('tokens of calls on $kind', kind => {
     const records = recordMany(9)
     recorder.countBeforeWrite(async () => {
       for (const { id } of records) {
-        recorder.recordTokens({ executionId: id, before: 8, sent: 4, otherwise: 8, isEstimated: true })
+        recorder.recordTokens({ executionId: id, before: 8, sent: 4, otherwise: 8, size: 8, isEstimated: true })
       }
     })
     recorder.noteUncounted()
@@ -88,7 +120,14 @@ describe.each(databaseKinds)('tokens of calls on $kind', kind => {
   it('are counted once per call, however often they are sent', async () => {
     const { recorder, recordMany, listDays } = await createWorld()
     const records = recordMany(20)
-    const tokens = records.map(({ id }) => ({ executionId: id, before: 5, sent: 2, otherwise: 5, isEstimated: false }))
+    const tokens = records.map(({ id }) => ({
+      executionId: id,
+      before: 5,
+      sent: 2,
+      otherwise: 5,
+      size: 5,
+      isEstimated: false,
+    }))
     for (const one of tokens) recorder.recordTokens(one)
     await recorder.flush()
     for (const record of records) recorder.record(record)
@@ -107,6 +146,7 @@ describe.each(databaseKinds)('tokens of calls on $kind', kind => {
         before: 2_000_000_000,
         sent: 0,
         otherwise: 2_000_000_000,
+        size: 2_000_000_000,
         isEstimated: false,
       })
     }
@@ -117,7 +157,7 @@ describe.each(databaseKinds)('tokens of calls on $kind', kind => {
   it('are not counted for unknown calls; passthrough requests are not tool calls', async () => {
     const { recorder, recordMany, listDays, db, serverId } = await createWorld()
     recordMany(1, { tool: '' })
-    recorder.recordTokens({ executionId: 'unknown', before: 1, sent: 1, otherwise: 1, isEstimated: false })
+    recorder.recordTokens({ executionId: 'unknown', before: 1, sent: 1, otherwise: 1, size: 1, isEstimated: false })
     await recorder.flush()
     expect(await listDays()).toEqual([])
     expect(await db.execution.count({ where: { serverId } })).toBe(1)
@@ -131,7 +171,7 @@ describe.each(databaseKinds)('tokens of calls on $kind', kind => {
       ...recordMany(1, { instanceId: 'known', outcome: 'error' }),
     ]
     for (const { id } of [...made, ...known]) {
-      recorder.recordTokens({ executionId: id, before: 5, sent: 5, otherwise: 5, isEstimated: false })
+      recorder.recordTokens({ executionId: id, before: 5, sent: 5, otherwise: 5, size: 5, isEstimated: false })
     }
     await recorder.flush()
     expect(await listDays()).toMatchObject([
@@ -147,7 +187,7 @@ describe.each(databaseKinds)('tokens of calls on $kind', kind => {
       for (let index = 0; index < 600; index++) {
         const record = buildExecution(serverId, { startedAt, tool: `tool_${index % 3}` })
         one.record(record)
-        one.recordTokens({ executionId: record.id, before: 3, sent: 1, otherwise: 3, isEstimated: false })
+        one.recordTokens({ executionId: record.id, before: 3, sent: 1, otherwise: 3, size: 3, isEstimated: false })
       }
     }
     await Promise.all([recorder.flush(), other.flush()])

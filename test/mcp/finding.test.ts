@@ -34,7 +34,7 @@ describe('a thousand real operations of three APIs behind a search', () => {
   it.each(['sdk 1', 'sdk 2 stateless'] as const)('are found by questions in people’s words (%s)', async kind => {
     const client = await connectClient(kind, url)
     const find = async (query: string): Promise<string[]> => {
-      const answer = await client.callTool('find_tools', { query })
+      const answer = await client.callTool('find_tools', { queries: [query] })
       return Found.parse(answer).structuredContent.tools.map(({ name }) => name)
     }
     expect(shareFound(await askAll(DIRECT, find))).toBeGreaterThanOrEqual(0.95)

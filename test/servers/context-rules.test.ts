@@ -10,6 +10,7 @@ describe.each(databasesOfRun)('the token settings of a server on $kind', kind =>
     const wish = {
       maxResponseTokens: 0,
       cutNotice: 'More: {cache_id}',
+      cutResultTools: 'never',
       compactTables: true,
       pinnedTools: ['b', 'a', 'b'],
     }
@@ -33,6 +34,7 @@ describe.each(databasesOfRun)('the token settings of a server on $kind', kind =>
     ['a fractional budget', { maxResponseTokens: 1_000.5 }, 'maxResponseTokens'],
     ['a notice without the id', { cutNotice: 'There is more.' }, 'cutNotice'],
     ['a notice of two lines', { cutNotice: 'More:\n{cache_id}' }, 'cutNotice'],
+    ['an unknown listing of the tools for cut results', { cutResultTools: 'sometimes' }, 'cutResultTools'],
     ['too many pinned tools', { pinnedTools: Array.from({ length: 101 }, String) }, 'pinnedTools'],
   ])('is refused with %s, and stays as it was', async (_what, wish, path) => {
     const { id } = await ada.create('/servers', { name: 'Refused' })

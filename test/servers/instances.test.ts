@@ -42,6 +42,7 @@ describe.each(databasesOfRun)('servers on $kind', kind => {
       reviewUpstreamChanges: false,
       maxResponseTokens: 8_000,
       cutNotice: null,
+      cutResultTools: 'auto',
       compactTables: false,
       pinnedTools: [],
       maxFlatTokens: 4_000,

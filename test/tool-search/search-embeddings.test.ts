@@ -48,7 +48,9 @@ const connect = async (url: string, token?: string) => {
   return {
     ...client,
     namesFor: async (query: string): Promise<string[]> =>
-      Found.parse(await client.callTool('find_tools', { query })).structuredContent.tools.map(({ name }) => name),
+      Found.parse(await client.callTool('find_tools', { queries: [query] })).structuredContent.tools.map(
+        ({ name }) => name,
+      ),
   }
 }
 

@@ -32,15 +32,15 @@ describe('a server whose tools are found by search', () => {
 
   const open = async (kind: Kind, serverId: string, extras: ClientExtras = {}) => {
     const client = await connectClient(kind, `${patchbay.origin}/s/${serverId}`, extras)
-    const find = (query: unknown, more: object = {}) => client.callTool('find_tools', { query, ...more })
+    const find = (queries: unknown, more: object = {}) => client.callTool('find_tools', { queries, ...more })
     return {
       ...client,
       find,
       call: (name: unknown, given?: unknown) =>
         client.callTool('call_tool', { name, ...(given === undefined ? {} : { arguments: given }) }),
       list: async () => Listed.parse(await client.request('tools/list')).tools,
-      namesFor: async (query: string, more: object = {}): Promise<string[]> =>
-        Found.parse(await find(query, more)).structuredContent.tools.map(({ name }) => name),
+      namesFor: async (queries: string | readonly string[], more: object = {}): Promise<string[]> =>
+        Found.parse(await find(queries, more)).structuredContent.tools.map(({ name }) => name),
     }
   }
   const textOf = (answer: unknown): string => Text.parse(answer).content[0].text
@@ -137,12 +137,19 @@ describe('a server whose tools are found by search', () => {
     expect(textOf(await client.call('qqqq'))).toBe('There is no tool "qqqq". find_tools finds tools.')
     expect(textOf(await client.call('<b>\n'.repeat(1_000))).length).toBeLessThan(1_000)
     for (const [name, given, text] of [
-      ['find_tools', {}, '"query" is missing. Describe the task in a few words.'],
-      ['find_tools', { query: ' ' }, '"query" is empty. Describe the task in a few words.'],
+      ['find_tools', {}, '"queries" is missing. Describe the task in a few words.'],
+      ['find_tools', { queries: [' ', ''] }, '"queries" is empty. Describe the task in a few words.'],
+      ['find_tools', { queries: ['x', 7] }, '"queries" is not a list of strings. Describe the task in a few words.'],
+      ['find_tools', { queries: [...'abcdef'] }, '"queries" has more than 5 phrasings.'],
+      ['find_tools', { queries: ['x'], group: 'Tools' }, 'There is no group "Tools". The groups: "Toolkit".'],
+      ['find_tools', { queries: ['x'], group: 7 }, '"group" is not a string. The groups: "Toolkit".'],
       ['call_tool', { name: 'find_tools' }, 'find_tools cannot be called through call_tool: call it directly.'],
-      ['find_tools', { query: 7 }, '"query" is not a string. Describe the task in a few words.'],
-      ['find_tools', { query: 'x', limit: 21 }, '"limit" must be a whole number from 1 to 20.'],
-      ['find_tools', { query: 'x', top: 1 }, 'There is no parameter "top". The parameters: "query", "limit".'],
+      ['find_tools', { queries: ['x'], limit: 21 }, '"limit" must be a whole number from 1 to 20.'],
+      [
+        'find_tools',
+        { query: 'x', top: 1 },
+        'There is no parameter "top". The parameters: "queries", "group", "limit".',
+      ],
       ['call_tool', {}, '"name" is missing. find_tools finds tools.'],
       [
         'call_tool',
@@ -157,6 +164,72 @@ describe('a server whose tools are found by search', () => {
       structuredContent: { tools: [] },
     })
     expect(textOf(await client.call('forecast', null))).toMatch(/city/)
+  })
+
+  it.each(ERAS)('takes several phrasings, of which the one that fits best decides (%s)', async kind => {
+    const { serverId } = await makeSearched()
+    const client = await open(kind, serverId)
+    const phrasings = ['what is it like outside', 'bills', 'forecast of a city']
+    expect(await client.namesFor(phrasings, { limit: 1 })).toEqual(['forecast'])
+    expect(await client.namesFor(['forecast', 'list invoices'])).toEqual(
+      expect.arrayContaining(['forecast', 'list_invoices']),
+    )
+    expect(await client.find(['xylophone', 'zither'])).toMatchObject({
+      content: [{ text: expect.stringMatching(/^No tool matches "xylophone" or "zither"/) }],
+    })
+    const before = Found.parse(await client.callTool('find_tools', { query: 'forecast' }))
+    expect(before.structuredContent.tools[0]).toMatchObject({ name: 'forecast' })
+  })
+
+  it.each(ERAS)('finds the tools of one group, whose names and sizes its description lists (%s)', async kind => {
+    const { serverId } = await makeSearched()
+    await attachKnown(serverId, { name: 'talks', ...commandOf('talks-old') })
+    const client = await open(kind, serverId)
+    const all = await client.namesFor('talks', { group: 'talks', limit: 20 })
+    expect(all.length).toBeGreaterThan(1)
+    expect(all.every(name => name.startsWith('talks_'))).toBe(true)
+    expect(await client.namesFor(['invoices', 'talks'], { group: 'Toolkit' })).toEqual(
+      expect.arrayContaining(['createInvoice', 'list_invoices']),
+    )
+    expect(await client.find('invoices', { group: 'talks' })).toMatchObject({
+      content: [{ text: expect.stringMatching(/^No tool in the group "talks" matches "invoices"/) }],
+    })
+    const description = (await client.list()).find(({ name }) => name === 'find_tools')?.description
+    expect(description).toContain('in English, each as API documentation would put it')
+    expect(description).toMatch(/"talks" \(\d+\), "Toolkit" \(3\)/)
+  })
+
+  it('names the most used tools that every caller may use, in the order of the days before', async () => {
+    const tools = ['first', 'second', 'third', 'writes'].map(name => ({
+      name,
+      method: 'GET',
+      url: `${api.origin}/${name}`,
+      ...(name !== 'writes' && { annotations: { readOnlyHint: true } }),
+    }))
+    const { serverId } = await makeServer(operator, tools, {
+      server: { presentation: 'search', pinnedTools: ['third'] },
+    })
+    const client = await open('sdk 1', serverId)
+    const describeTools = async () => (await client.list()).find(({ name }) => name === 'find_tools')?.description
+    expect(await describeTools()).not.toContain('Most used')
+    const dayBefore = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10)
+    const used = (tool: string, calls: number, days: number) => ({ serverId, tool, calls, day: dayBefore(days) })
+    await patchbay.services.db.toolDay.createMany({
+      data: [
+        used('writes', 100, 1),
+        used('third', 50, 1),
+        used('second', 9, 2),
+        used('second', 9, 1),
+        used('first', 10, 1),
+        used('removed', 30, 1),
+      ],
+    })
+    await patchbay.services.upkeep.run()
+    expect(await describeTools()).toMatch(/Most used: second, first\.$/)
+    // The calls of today count tomorrow, so that the list changes at most once a day.
+    await patchbay.services.db.toolDay.create({ data: used('first', 1_000, 0) })
+    await operator.expectOk('PATCH', `/servers/${serverId}`, { description: 'Compiled again' })
+    expect(await describeTools()).toMatch(/Most used: second, first\.$/)
   })
 
   it.each(ERAS)('finds only read-only tools for a token that may only read (%s)', async kind => {

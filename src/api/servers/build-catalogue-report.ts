@@ -22,7 +22,10 @@ const isOurs = ({ name }: CompiledTool): boolean => name.startsWith(RESERVED_TOO
 
 /** Returns the JSON of each tool as in tools/list of the session era. */
 const renderList = ({ tools }: CompiledServer): Promise<string[]> =>
-  mapInTurns(tools, tool => renderTool(tool, 'session'))
+  mapInTurns(
+    tools.filter(({ isHidden }) => isHidden !== true),
+    tool => renderTool(tool, 'session'),
+  )
 
 /** Returns the presentation that `auto` selects, and why. */
 const toAuto = ({ shownAs }: PresentedServers): CatalogueReport['auto'] => ({

@@ -18,7 +18,7 @@ import { hasWrappedOutput, renderTool } from './tool-definition.ts'
 export type ServerInfo = { name: string; version: string }
 
 /** Members of a tool that only lists need. Lists hold them as rendered bytes. */
-type Description = 'title' | 'description' | 'inputSchema' | 'outputSchema' | 'annotations' | 'more'
+type Description = 'title' | 'description' | 'inputSchema' | 'outputSchema' | 'annotations' | 'more' | 'group'
 
 /** Operations on upstreams, without the members that only lists need. */
 export type RoutedOffers = Omit<CompiledOffers, keyof OfferLists | 'groups'>
@@ -63,7 +63,7 @@ const routeOffers = (offers: CompiledOffers): RoutedOffers => {
 }
 
 export const routeTool = (compiled: CompiledTool): RoutedTool => {
-  const { title, description, inputSchema, outputSchema, annotations, more, ...tool } = compiled
+  const { title, description, inputSchema, outputSchema, annotations, more, group, ...tool } = compiled
   return {
     tool,
     paramHeaders: paramHeadersOf(inputSchema),
@@ -138,7 +138,8 @@ export const buildRouter = async (compiledServer: CompiledServer, info: ServerIn
   const cacheScope = server.access.tier === 'public' ? 'public' : 'private'
   const headOf = (lacking: readonly MissingUpstream[]): ListHead => buildListHead(meta, lacking, cacheScope)
   const tools = compiled.toSorted(byName)
-  const listed = await mapInTurns(tools, toListItem)
+  const shown = tools.filter(({ isHidden }) => isHidden !== true)
+  const listed = await mapInTurns(shown, toListItem)
   const routed = await mapInTurns(tools, (tool): [string, RoutedTool] => [tool.name, routeTool(tool)])
   const capabilities = capabilitiesOf(offers)
   const initializeTail = JSON.stringify({ capabilities, serverInfo, ...instructions }).slice(1)

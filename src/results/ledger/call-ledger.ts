@@ -56,7 +56,8 @@ const toSample = ({ tokens, texts, scale = 1 }: Measure): Sample => {
 
 type Sent = Exclude<ToolResult | UpstreamResult, { refused: unknown }>
 
-const sampleSent = (sent: Sent, known: Measure | undefined): Sample => {
+/** Returns the texts to count of a result, or a sample of them. `known` is set if a part has been counted already. */
+export const sampleSent = (sent: Sent, known?: Measure): Sample => {
   if (known !== undefined) return toSample(known)
   if (!isLongText(sent) || sent.utf8.length <= MAX_COUNTED_CHARACTERS)
     return toSample({ tokens: 0, texts: readTexts(sent) })
@@ -88,12 +89,15 @@ export const createCallLedger = ({ countTexts, recorder, onInternalError }: Call
   const report = ({ cost, sent, whole }: Waiting, tokensSent: number, tokensWhole: number | undefined): void => {
     const { executionId, tool } = cost
     const before = tokensWhole ?? tokensSent
+    // What shaping left out was never part of the result.
+    const isShapedOnly = cost.sent === undefined && typeof cost.whole === 'function'
     const otherwise = cost.isCutBefore === true ? 0 : before
     recorder.recordTokens({
       executionId,
       before: cost.whole === null ? undefined : before,
       sent: tokensSent,
       otherwise,
+      size: isShapedOnly ? tokensSent : Math.max(before, tokensSent),
       isEstimated: sent.scale > 1 || (whole?.scale ?? 1) > 1,
     })
     totals.counted++

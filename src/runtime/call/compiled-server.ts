@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../lib/kernel/json.ts'
 import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
 import type { AccessPolicy } from '../../servers/access/access.ts'
+import type { CutResultListing } from '../../servers/settings/cut-result-listing.ts'
 import type { ShownAs } from '../../servers/settings/shown-as.ts'
 import type { LogLevel, SessionPeer } from '../../upstreams/connection/call-link.ts'
 import type { CompiledPassthrough } from './compiled-passthrough.ts'
@@ -71,6 +72,13 @@ export type UnlistedTools = {
   list: (peer: SessionPeer) => readonly CompiledTool[]
 }
 
+/** What the lists of a server depend on, besides its definition. The server is rebuilt when it has changed. */
+export type ListBasis = {
+  cutResultTools: CutResultListing
+  /** Names of tools, most used first. Empty unless tools may be found by search. */
+  mostUsed: readonly string[]
+}
+
 /** A server compiled from its database rows, so that calls need not read the database. Immutable. */
 export type CompiledServer = {
   id: string
@@ -92,6 +100,7 @@ export type CompiledServer = {
   explainMissing?: ((kind: MissingKind, name: string) => string | undefined) | undefined
   /** Defined if upstream tools are listed one by one and do not need approval. */
   unlisted?: UnlistedTools | undefined
+  basis?: ListBasis | undefined
   /** Defined if the presentation depends on the token cost of the tools. */
   shownAs?: ShownAs | undefined
   /** Defined if the server has upstreams with known catalogues. */

@@ -56,6 +56,10 @@ export type CompiledTool = {
    * must have a link.
    */
   isLinked?: boolean | undefined
+  /** Whether lists omit the tool. It can be called all the same. */
+  isHidden?: boolean | undefined
+  /** The toolkit or attached MCP server that the tool comes from, if it has one. */
+  group?: string | undefined
   /** What builders should know about the tool's request, which clients do not see. */
   findings?: readonly Finding[] | undefined
   /** Calls the tool. Returns a refusal only for an upstream error whose code clients understand. */

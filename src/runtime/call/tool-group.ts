@@ -11,6 +11,8 @@ export type ToolGroup = {
   tools: readonly CompiledTool[] | undefined
   /** More tools, only for clients that accept requests from upstreams. Named like `tools`. */
   unlisted?: UnlistedTools | undefined
+  /** Whether lists omit the group. Its tools can be called all the same. */
+  isHidden?: boolean | undefined
   /** Why the group has no tools at all. If set, the group is not listed, and a request for it returns this error. */
   off?: string | undefined
 }

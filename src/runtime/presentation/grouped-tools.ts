@@ -44,6 +44,9 @@ const openGroup = ({ name, unlisted }: ToolGroup, tools: readonly CompiledTool[]
   json: { utf8: Buffer.from(`[${tools.map(tool => renderToolJson(tool)).join(',')}]`), structuredAs: 'tools' },
 })
 
+const listShown = (groups: readonly ToolGroup[]): ToolGroup[] =>
+  groups.filter(({ off, isHidden }) => off === undefined && isHidden !== true)
+
 /** Finds tools by the names that a client sends. Errors list the existing names for the model. */
 const createFinder = (groups: readonly ToolGroup[]) => {
   const opened = new Map<string, OpenGroup>()
@@ -54,7 +57,7 @@ const createFinder = (groups: readonly ToolGroup[]) => {
     else if (tools !== undefined) opened.set(name, openGroup(group, tools))
     else closed.set(name, `The group ${quoteName(name)} is not available yet: ${outage ?? 'it has not responded yet'}`)
   }
-  const names = groups.filter(({ off }) => off === undefined).map(({ name }) => name)
+  const names = listShown(groups).map(({ name }) => name)
   const hint = listNames('The groups', names)
   const findGroup = (name: string): Result<OpenGroup, string> => {
     const group = opened.get(name)
@@ -151,6 +154,5 @@ const compileCall = (finder: Finder, groups: readonly ToolGroup[]): CompiledTool
  */
 export const compileGroupedTools = (groups: readonly ToolGroup[]): CompiledTool[] => {
   const finder = createFinder(groups)
-  const shown = groups.filter(({ off }) => off === undefined)
-  return [compileCall(finder, groups), compileGet(finder, shown)]
+  return [compileCall(finder, groups), compileGet(finder, listShown(groups))]
 }

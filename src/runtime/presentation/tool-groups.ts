@@ -100,15 +100,21 @@ export type CompiledInstance = { instance: Instance; tool: CompiledTool }
 export const groupToolkits = (
   toolkits: ServerBlueprint['toolkits'],
   compiled: readonly CompiledInstance[],
-  upstreams: readonly ToolGroup[],
+  upstreamNames: Iterable<string>,
 ): ToolGroup[] => {
-  const nameOf = createNames(upstreams.map(({ name }) => name))
+  const nameOf = createNames(upstreamNames)
   const byToolkit = Map.groupBy(compiled, ({ instance }) => instance.tool.toolkitId)
   return toolkits.flatMap(({ id, title, description }): ToolGroup[] => {
     const tools = byToolkit.get(id)?.map(({ tool }) => tool)
     if (tools === undefined) return []
     return [{ name: nameOf(onOneLine(title) || id), description, outage: undefined, tools }]
   })
+}
+
+/** Lists the compiled tools, each with the name of its group if it is in one. */
+export const listWithGroups = (compiled: readonly CompiledInstance[], groups: readonly ToolGroup[]): CompiledTool[] => {
+  const groupOf = new Map(groups.flatMap(({ name, tools = [] }) => tools.map(tool => [tool.name, name] as const)))
+  return compiled.map(({ tool }) => ({ ...tool, group: groupOf.get(tool.name) }))
 }
 
 export const byGroupName = (a: ToolGroup, b: ToolGroup): number => (a.name < b.name ? -1 : 1)

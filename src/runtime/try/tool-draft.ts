@@ -18,6 +18,7 @@ import { type GlobalParts, loadOpenedGlobals, NO_GLOBALS, type OpenedGlobals } f
 import { performCall, renderCall } from '../perform-call.ts'
 import { type CallPlan, planCall } from '../plan-call.ts'
 import { toCurl } from './curl.ts'
+import type { SendSizes } from './send-sizes.ts'
 import { showTest, type ToolTest } from './tool-test.ts'
 
 /** A tool that is being edited, and the values to try it with. */
@@ -78,6 +79,7 @@ export const createToolDrafts = (
       schemaChecks: SchemaChecks
       tools: ToolService
       sampleBytes: number
+      sendSizes: SendSizes
     },
 ) => {
   const { db, tools, http, limits, shaper, schemaChecks, onInternalError } = parts
@@ -159,7 +161,10 @@ export const createToolDrafts = (
       }
     },
 
-    /** Sends a draft's request once, after the same checks as when saving. The call is not recorded. */
+    /**
+     * Sends a draft's request once, after the same checks as when saving. Records only the size of the response, if the
+     * tool is saved.
+     */
     sendDraft: async (actor: Actor, draft: ToolDraft, signal: AbortSignal): Promise<DraftTest> => {
       const wiring = await findWiring(actor, draft)
       const { definition, toolId } = draft
@@ -167,6 +172,7 @@ export const createToolDrafts = (
       const compiled = await tools.assertTool(actor, wiring.organizationId, definition, saved)
       const { getPlan, exposedArgs } = wire(actor, draft, compiled, wiring)
       const outcome = await performCall(getPlan, http, exposedArgs, signal, onInternalError)
+      if (toolId !== undefined) await parts.sendSizes.note(toolId, shapingContextOf(actor, wiring), outcome)
       const { masker } = wiring.globals
       const sampleId = await samples.keep(actor.userId, outcome.response, masker, signal)
       return { ...(await showTest(outcome, masker, signal)), sampleId }

@@ -80,6 +80,13 @@ export const listAllInstances = async (tx: Transaction, serverId: string): Promi
   return all
 }
 
+/** Lists the servers with a tool that list the tools for cut results only if needed. */
+export const listAutomaticServerIds = async (tx: Transaction, toolId: string): Promise<string[]> => {
+  const where = { toolId, server: { cutResultTools: 'auto', removedAt: null } } as const
+  const rows = await tx.instance.findMany({ where, select: { serverId: true }, distinct: ['serverId'] })
+  return rows.map(({ serverId }) => serverId)
+}
+
 const listByName = async (
   tx: Transaction,
   where: { serverId: string; id?: { in: string[] }; toolId?: string },

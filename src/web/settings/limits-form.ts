@@ -1,27 +1,51 @@
 import { z } from 'zod'
 import { formText } from '../../lib/http/pages/forms.ts'
 import { formatNumber } from '../../lib/kernel/format.ts'
-import { CACHE_ID_PLACEHOLDER, contextShape } from '../../servers/context-rules.ts'
+import {
+  CACHE_ID_PLACEHOLDER,
+  CUT_RESULT_TOOLS,
+  type CutResultTools,
+  contextShape,
+} from '../../servers/context-rules.ts'
 import type { Server } from '../../servers/server.ts'
+import { type CutResultListing, explainListing } from '../../servers/settings/cut-result-listing.ts'
 import { DEFAULT_RESPONSE_TOKENS, typedResponseTokens } from '../../tools/response/response-tokens.ts'
 
 /** Fields of the form that limits the size of results. */
-export const LimitsForm = { maxResponseTokens: formText, cutNotice: formText }
-export type TypedLimits = { maxResponseTokens: string; cutNotice: string }
+export const LimitsForm = { maxResponseTokens: formText, cutNotice: formText, cutResultTools: formText }
+export type TypedLimits = { maxResponseTokens: string; cutNotice: string; cutResultTools: string }
+
+const CHOICES = [
+  { value: 'auto', text: 'Automatic' },
+  { value: 'always', text: 'Always' },
+  { value: 'never', text: 'Never' },
+] as const satisfies readonly { value: CutResultTools; text: string }[]
 
 export const LimitsInput = z.object({
   maxResponseTokens: typedResponseTokens.pipe(contextShape.maxResponseTokens),
   cutNotice: contextShape.cutNotice,
+  cutResultTools: z
+    .string()
+    .transform(text => (text === '' ? undefined : text))
+    .pipe(z.enum(CUT_RESULT_TOOLS, 'must be an option from the list').optional()),
 })
 
-export const LIMITS_LABELS = { maxResponseTokens: 'number of tokens', cutNotice: 'truncation notice' }
+export const LIMITS_LABELS = {
+  maxResponseTokens: 'number of tokens',
+  cutNotice: 'truncation notice',
+  cutResultTools: 'listing of the tools for cut results',
+}
 
 export const toLimitsForm = (
-  { maxResponseTokens, cutNotice }: Pick<Server, 'maxResponseTokens' | 'cutNotice'>,
+  { maxResponseTokens, cutNotice, cutResultTools }: Pick<Server, 'maxResponseTokens' | 'cutNotice' | 'cutResultTools'>,
+  listing: CutResultListing | undefined,
   typed?: TypedLimits,
 ) => ({
   maxResponseTokens: typed?.maxResponseTokens ?? String(maxResponseTokens),
   cutNotice: typed?.cutNotice ?? cutNotice ?? '',
+  cutResultTools: typed?.cutResultTools ?? cutResultTools,
+  choices: CHOICES,
+  listing: listing && explainListing(listing),
   place: CACHE_ID_PLACEHOLDER,
   usual: formatNumber(DEFAULT_RESPONSE_TOKENS),
   now:

@@ -14,6 +14,7 @@ import type { ExecutionService } from '../../runtime/execution.service.ts'
 import type { Server } from '../../servers/server.ts'
 import { CreateServer } from '../../servers/servers.schema.ts'
 import type { ServerService } from '../../servers/servers.service.ts'
+import type { FindCutResultListing } from '../../servers/settings/cut-result-listing.ts'
 import { type FindShownAs, findShownAsOf } from '../../servers/settings/shown-as.ts'
 import type { ServerTransfer } from '../../servers/settings/transfer.service.ts'
 import { removalPage } from '../frame/removal-page.ts'
@@ -72,6 +73,7 @@ const DONE = {
   opened: 'Saved. Any website may call this server.',
   unopened: 'Saved. Other websites may not call this server.',
   limited: 'Saved. The limit applies from the next call.',
+  limited: 'Saved. This applies from the next call. Clients have been notified if their list of tools has changed.',
   moved: 'The server now belongs to this organization. Its address has not changed.',
 }
 
@@ -81,6 +83,7 @@ export type SettingsPagesParts = {
   serverTransfer: ServerTransfer
   execution: Pick<ExecutionService, 'listNames'>
   findShownAs: FindShownAs
+  findCutResultListing: FindCutResultListing
   accounts: Pick<AccountService, 'getMe'>
   baseUrl: string
 }
@@ -103,7 +106,7 @@ const isSame = (a: TypedSettings, b: TypedSettings): boolean =>
  */
 export const settingsPages: FastifyPluginAsync<SettingsPagesParts> = async (
   app,
-  { frames, servers, serverTransfer, accounts, execution, findShownAs, baseUrl },
+  { frames, servers, serverTransfer, accounts, execution, findShownAs, findCutResultListing, baseUrl },
 ) => {
   const tab = createServerTab(frames, 'settings')
   const isLocal = isLoopbackHost(new URL(baseUrl).host)
@@ -147,7 +150,7 @@ export const settingsPages: FastifyPluginAsync<SettingsPagesParts> = async (
         origins: { isOn: saved.allowAnyOrigin, isLocal, mayChange: isOwnOrManaged },
         isReviewed: saved.reviewUpstreamChanges,
         isTabled: saved.compactTables,
-        limits: toLimitsForm(saved, typed.limits),
+        limits: toLimitsForm(saved, await findCutResultListing(frame.id), typed.limits),
         presentation: toPresentationForm(saved, await findShownAsOf(saved, findShownAs), typed.presentation),
         moving: typed.transfer ?? {},
         places: frame.mayManage ? await listPlaces(actor, frame) : [],

@@ -37,8 +37,15 @@ describe('the ledger', () => {
     const sent = await countTokens('The beginning.')
     const plain = await countTokens(textOf(7))
     const exact = { isEstimated: false }
-    expect(recorded[0]).toEqual({ executionId: 'plain 0', before: plain, sent: plain, otherwise: plain, ...exact })
-    expect(recorded[5]).toEqual({ executionId: 'cut', before: 900, sent, otherwise: 900, ...exact })
+    expect(recorded[0]).toEqual({
+      executionId: 'plain 0',
+      before: plain,
+      sent: plain,
+      otherwise: plain,
+      size: plain,
+      ...exact,
+    })
+    expect(recorded[5]).toEqual({ executionId: 'cut', before: 900, sent, otherwise: 900, size: 900, ...exact })
     const sums = { tokensBefore: 900 + 5 * plain, tokensSent: sent + 5 * plain }
     expect(ledger.stats()).toEqual({ counted: 6, notCounted: 0, waiting: 0, ...sums })
     expect(errors).toEqual([])
@@ -98,8 +105,8 @@ describe('the ledger', () => {
     await whenRecorded(2)
     const [one, two] = [await countTokens(textOf(1)), await countTokens(textOf(2))]
     expect(recorded).toEqual([
-      { executionId: 'unknown', before: undefined, sent: one, otherwise: one, isEstimated: false },
-      { executionId: 'again', before: 500, sent: two, otherwise: 0, isEstimated: false },
+      { executionId: 'unknown', before: undefined, sent: one, otherwise: one, size: one, isEstimated: false },
+      { executionId: 'again', before: 500, sent: two, otherwise: 0, size: 500, isEstimated: false },
     ])
   })
 

@@ -1,0 +1,33 @@
+-- CreateEnum
+CREATE TYPE "CutResultTools" AS ENUM ('auto', 'always', 'never');
+
+-- AlterTable
+ALTER TABLE "Server" ADD COLUMN     "cutResultTools" "CutResultTools" NOT NULL DEFAULT 'auto';
+
+-- AlterTable
+ALTER TABLE "ToolDay" ADD COLUMN     "largest" INTEGER NOT NULL DEFAULT 0,
+ADD COLUMN     "succeeded" INTEGER NOT NULL DEFAULT 0,
+ADD COLUMN     "wasCut" BOOLEAN NOT NULL DEFAULT false;
+
+-- CreateTable
+CREATE TABLE "ToolSend" (
+    "id" TEXT NOT NULL,
+    "toolId" TEXT NOT NULL,
+    "day" TEXT NOT NULL,
+    "succeeded" INTEGER NOT NULL DEFAULT 0,
+    "largest" INTEGER NOT NULL DEFAULT 0,
+    "createdAt" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updatedAt" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "ToolSend_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateIndex
+CREATE INDEX "ToolSend_day_idx" ON "ToolSend"("day");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "ToolSend_toolId_day_key" ON "ToolSend"("toolId", "day");
+
+-- AddForeignKey
+ALTER TABLE "ToolSend" ADD CONSTRAINT "ToolSend_toolId_fkey" FOREIGN KEY ("toolId") REFERENCES "Tool"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+

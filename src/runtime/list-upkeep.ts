@@ -1,0 +1,71 @@
+import { isDeepStrictEqual } from 'node:util'
+import { LRUCache } from 'lru-cache'
+import { noteCutResult } from '../history/response-sizes.store.ts'
+import type { Database } from '../lib/db/client.ts'
+import type { Changes } from '../lib/events/changes.ts'
+import { readBlueprint } from '../servers/blueprint.store.ts'
+import type { Instance } from '../servers/server.ts'
+import { type CutResultListing, decideListing } from '../servers/settings/cut-result-listing.ts'
+import type { ListBasis } from './call/compiled-server.ts'
+
+/** Maximum number of servers whose lists are checked: as many as are mounted. */
+const MAX_SERVERS = 5_000
+
+export type ListUpkeepParts = {
+  db: Database
+  changes: Pick<Changes, 'commit'>
+  isKnownSmall: (instance: Instance) => boolean
+  onInternalError: (error: unknown) => void
+}
+
+const isSame = (a: ListBasis, b: ListBasis): boolean =>
+  a.cutResultTools.isListed === b.cutResultTools.isListed && isDeepStrictEqual(a.mostUsed, b.mostUsed)
+
+/** Announces a change of compiled servers when their lists would differ because of how their tools were used. */
+export const createListUpkeep = ({ db, changes, isKnownSmall, onInternalError }: ListUpkeepParts) => {
+  const compiled = new LRUCache<string, ListBasis>({ max: MAX_SERVERS })
+  const underWay = new Set<Promise<void>>()
+
+  const readBasis = async (serverId: string): Promise<ListBasis | undefined> => {
+    const blueprint = await readBlueprint(db, serverId)
+    return blueprint && { cutResultTools: decideListing(blueprint, isKnownSmall), mostUsed: blueprint.use.mostUsed }
+  }
+
+  const recheckOne = async (serverId: string, before: ListBasis): Promise<void> => {
+    const now = await readBasis(serverId)
+    if (now !== undefined && isSame(now, before)) return
+    // Compiling the server adds it again.
+    compiled.delete(serverId)
+    if (now !== undefined) await changes.commit(async (_, announce) => announce({ type: 'server_changed', serverId }))
+  }
+
+  const noteCut = (serverId: string, tool: string, { isListed }: CutResultListing): Promise<void> =>
+    changes.commit(async (tx, announce) => {
+      await noteCutResult(tx, serverId, tool, new Date())
+      if (!isListed) announce({ type: 'server_changed', serverId })
+    })
+
+  return {
+    /** Remembers what the lists of a compiled server depend on. */
+    noteCompiled: (serverId: string, basis: ListBasis): void => void compiled.set(serverId, basis),
+    /** Records that a result was cut, after which the tools that read it are listed. */
+    onCut: (serverId: string, tool: string, listing: CutResultListing): void => {
+      const noting = noteCut(serverId, tool, listing)
+        .catch(onInternalError)
+        .finally(() => underWay.delete(noting))
+      underWay.add(noting)
+    },
+    /** Checks the lists of all compiled servers. */
+    recheck: async (signal: AbortSignal): Promise<void> => {
+      for (const [serverId, basis] of [...compiled.entries()]) {
+        if (signal.aborted) return
+        await recheckOne(serverId, basis)
+      }
+    },
+    /** Resolves once everything is recorded. */
+    close: async (): Promise<void> => {
+      await Promise.all(underWay)
+    },
+  }
+}
+export type ListUpkeep = ReturnType<typeof createListUpkeep>
