@@ -72,7 +72,6 @@ const DONE = {
   unreviewed: 'Saved. Clients see changes to attached MCP servers immediately.',
   opened: 'Saved. Any website may call this server.',
   unopened: 'Saved. Other websites may not call this server.',
-  limited: 'Saved. The limit applies from the next call.',
   limited: 'Saved. This applies from the next call. Clients have been notified if their list of tools has changed.',
   moved: 'The server now belongs to this organization. Its address has not changed.',
 }
