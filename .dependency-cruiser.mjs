@@ -133,7 +133,7 @@ export default {
     parser: 'swc',
     tsPreCompilationDeps: true,
     doNotFollow: { path: ['node_modules', '^src/lib/db/generated/'] },
-    exclude: { path: '^dist' },
+    exclude: { path: '^(dist|scripts/clients/packages)' },
     enhancedResolveOptions: {
       exportsFields: ['exports'],
       conditionNames: ['import', 'node', 'default', 'types'],

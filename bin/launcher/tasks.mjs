@@ -43,6 +43,7 @@ export const TASKS = {
   check: { needs: 'generated', run: ['scripts/check.ts'] },
   format: { needs: 'dependencies', run: ['node_modules/@biomejs/biome/bin/biome', 'check', '--write'] },
   bench: { needs: 'built', run: ['bench/run.ts'] },
+  clients: { needs: 'built', run: ['scripts/clients/run.ts'] },
   generate: { needs: 'dependencies', run: ['scripts/generate.ts'] },
   screenshots: { needs: 'built', run: ['scripts/screenshots.ts'] },
   migration: { needs: 'generated', run: ['scripts/new-migration.ts'] },
