@@ -4,11 +4,12 @@ import { failure, type Result, success } from '../kernel/result.ts'
 import { shorten } from './cut-text.ts'
 import { describeMiss } from './describe-miss.ts'
 import { countLines, formatAmount } from './format-counts.ts'
-import { describePathFault, type Path, parsePath, renderPath, valuesAt } from './path.ts'
+import { describePathFault, type Path, parsePath, renderPath } from './path.ts'
 import { renderDocument } from './render-document.ts'
 import { renderShape } from './render-shape.ts'
 import type { PipelineStep, ResultDocument, StepOutput, TextDocument } from './result-document.ts'
-import { addValue, createShape, MAX_SAMPLES } from './value-shape.ts'
+import { createShapeReader, MAX_SAMPLES } from './value-shape.ts'
+import { visitAt } from './visit-path.ts'
 
 const FIRST_LINES = 3
 const MAX_LINE_CHARACTERS = 120
@@ -84,12 +85,12 @@ const DEFAULT_SAMPLES = 3
 type Limits = { depth: number; samples: number }
 
 const exploreJson = (root: JsonValue, path: Path, { depth, samples }: Limits): Result<StepOutput, string> => {
-  const values = valuesAt(root, path)
-  if (values.length === 0) return failure(describeMiss(root, path))
-  const shape = createShape()
-  for (const value of values) addValue(shape, value, depth)
-  const [first = '', ...rest] = renderShape(shape, samples)
-  const many = values.length > 1 ? `${formatNumber(values.length)} places, each ` : ''
+  const reader = createShapeReader()
+  visitAt(root, path, reader.keys, value => reader.add(value, depth))
+  const { count } = reader.shape
+  if (count === 0) return failure(describeMiss(root, path))
+  const [first = '', ...rest] = renderShape(reader.shape, samples)
+  const many = count > 1 ? `${formatNumber(count)} places, each ` : ''
   const lines = [`${path.length === 0 ? '$' : renderPath(path)}: ${many}${first}`, ...rest]
   return success({ document: { kind: 'text', text: lines.join('\n'), format: 'text' }, notes: [] })
 }
@@ -109,5 +110,5 @@ const apply = (document: ResultDocument, params: ExploreParams): Result<StepOutp
   return success({ document: { kind: 'text', text: described, format: 'text' }, notes })
 }
 
-/** Describes a result in an outline of its kinds, names, counts, sizes, ranges and samples. */
+/** Describes a result in an outline: kinds, names, sizes, different values, the most frequent ones and the extremes. */
 export const explore: PipelineStep<ExploreParams> = { name: 'explore', isRequested: () => true, apply }
