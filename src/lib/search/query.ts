@@ -1,5 +1,6 @@
 import { shorten } from '../json/cut-text.ts'
 import { formatAmount } from '../json/format-counts.ts'
+import type { Path } from '../json/path.ts'
 import { formatNumber } from '../kernel/format.ts'
 import { failure, type Result, success } from '../kernel/result.ts'
 import { findHits } from './find-hits.ts'
@@ -18,6 +19,8 @@ export type SearchParams = {
   mode?: SearchMode | undefined
   /** Limits the search to paths such as `users[].name`. Without any, everything is searched. */
   fields?: readonly string[] | undefined
+  /** Fields to show of the record around each match, relative to the record, instead of the match alone. */
+  show?: readonly string[] | undefined
   /** Number of matches to show, the best or the first ones. Defaults to DEFAULT_TOP_K, with a maximum of MAX_TOP_K. */
   topK?: number | undefined
   /** Number of lines, neighbors or sentences to show on either side of a match, at most MAX_CONTEXT_LINES. */
@@ -45,6 +48,7 @@ export const MAX_PATTERN_CHARS = 1_000
 export type Query = {
   pattern: string
   mode: SearchMode
+  show: readonly Path[]
   topK: number
   contextLines: number | undefined
   multiline: boolean
@@ -91,6 +95,19 @@ export const hintCase = (texts: readonly string[], what: string, query: Query): 
   const { multiline, isLate } = query
   const { total } = findHits(texts, parsed.value.matcher, { multiline, eachMatch: false, isLate })
   return total === 0 ? [] : [`${what} that match with case_insensitive: ${formatNumber(total)}.`]
+}
+
+/** Matches what is common in regular expressions and rare in other text. */
+const LIKE_REGEX = /\\[dwsbDWSB.]|[.)\]][*+?]|\[[^\]]+\]|\(\?|^\^|\$$|\w\|\w/
+
+/** Returns a note if the pattern was searched as text but looks like a regular expression. */
+export const hintRegex = (texts: readonly string[], what: string, query: Query): readonly string[] => {
+  if (query.mode !== 'text' || !LIKE_REGEX.test(query.pattern)) return []
+  const parsed = parseRegex(query.pattern, query)
+  if (!parsed.ok) return []
+  const { multiline, isLate } = query
+  const { total } = findHits(texts, parsed.value, { multiline, eachMatch: false, isLate })
+  return [`The pattern looks like a regular expression. ${what} that match with mode "regex": ${formatNumber(total)}.`]
 }
 
 /** Returns a note for each word that does not occur, with its replacements. */
