@@ -6,7 +6,7 @@ import { DEFAULT_RESPONSE_TOKENS, responseTokens } from '../tools/response/respo
 export type ContextRules = {
   /** Token budget of one result. Further calls can fetch the rest. 0 means no limit. */
   maxResponseTokens: number
-  /** Custom text for the last line of a result that was cut. */
+  /** Custom text for the first line of a result that was cut. */
   cutNotice: string | undefined
   /** Whether long lists of similar objects are sent as compact tables. */
   compactTables: boolean
@@ -46,7 +46,7 @@ export const contextShape = {
   cutNotice: cutNotice
     .nullable()
     .describe(
-      `last line of a cut result, which tells the model how to get the rest; must contain ${CACHE_ID_PLACEHOLDER}; null for the default`,
+      `first line of a cut result, which tells the model how to get the rest; must contain ${CACHE_ID_PLACEHOLDER}; null for the default`,
     ),
   compactTables: z.boolean().describe('whether long lists of similar objects are sent as compact tables'),
   pinnedTools: pinnedTools.describe('names of the tools that the presentation search lists in full'),

@@ -34,7 +34,7 @@ export const createResultInspector = (
 ) => {
   const shares = createByteShares({ maxBytes, maxBytesOfOwner: maxBytes * OWNER_SHARE })
   const maxResultBytes = ((heapLimitMb - TOKENIZER_MB) * 1_024 * 1_024) / HEAP_PER_BYTE
-  const known = new LRUCache<string, true>({ max: MAX_KNOWN_RESULTS })
+  const parsed = new LRUCache<string, true>({ max: MAX_KNOWN_RESULTS })
 
   const reasons: Readonly<Record<JobEnding, string>> = {
     queue_full: 'Too many results are being inspected. Try again later.',
@@ -54,11 +54,13 @@ export const createResultInspector = (
      * cannot be read.
      */
     inspect: async ({ owner, group, bytes, ...task }: InspectionTask): Promise<Result<InspectionView, string>> => {
-      const { mediaType = '', key, steps = {}, budgetTokens = 0, tokensBefore, keepsWhole = false } = task
-      const job = { bytes: undefined, mediaType, key, steps, budgetTokens, tokensBefore, keepsWhole }
+      const { mediaType = '', key, steps = {}, budgetTokens = 0, keepsWhole = false } = task
+      const { tokensBefore, isBeforeEstimated = false } = task
+      const known = { tokensBefore, isBeforeEstimated }
+      const job = { bytes: undefined, mediaType, key, steps, budgetTokens, ...known, keepsWhole }
       const options = { group, affinity: key }
-      const isKnown = key !== undefined && known.has(key)
-      let outcome = isKnown ? await run(owner, job, options) : undefined
+      const isParsed = key !== undefined && parsed.has(key)
+      let outcome = isParsed ? await run(owner, job, options) : undefined
       if (outcome === undefined || (outcome.ok && outcome.value === undefined)) {
         const read = typeof bytes === 'function' ? await bytes() : bytes
         if (read.byteLength > maxResultBytes) return failure(tooLarge(read.byteLength))
@@ -67,7 +69,7 @@ export const createResultInspector = (
       }
       if (!outcome.ok) return failure(reasons[outcome.error])
       if (outcome.value === undefined) throw new Error('a worker received a result but returned no view')
-      if (key !== undefined) known.set(key, true)
+      if (key !== undefined) parsed.set(key, true)
       return success(outcome.value)
     },
   }
