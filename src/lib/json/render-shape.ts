@@ -33,11 +33,16 @@ const renderRange = <Value extends string | number>(
     : `${show(least.value)}${renderAt(least)} to ${show(most.value)}${renderAt(most)}`
 
 /** Renders how many values are different, and the most frequent ones with their counts. */
-const renderTally = (tally: Tally<string>, count: number, samples: number, show: (one: string) => string): string => {
+const renderTally = <Value extends string | number>(
+  tally: Tally<Value>,
+  count: number,
+  samples: number,
+  show: (one: Value) => string,
+): string => {
   const different = tally.counts.size
   if (different === 0) return ''
-  const [first = ''] = tally.counts.keys()
-  if (different === 1 && !tally.isPartial) {
+  const [first] = tally.counts.keys()
+  if (first !== undefined && different === 1 && !tally.isPartial) {
     if (samples === 0) return ''
     return count === 1 ? `: ${show(first)}` : `, always ${show(first)}`
   }
@@ -60,7 +65,7 @@ const renderNumbers = ({ count, extremes, hasFractions, tally }: ValueShape['num
   const range = renderRange(extremes, String)
   // The values of a range that are all different need no samples.
   const isRangeEnough = range !== undefined && tally.counts.size === count
-  const values = renderTally(tally, count, isRangeEnough ? 0 : samples, cut)
+  const values = renderTally(tally, count, isRangeEnough ? 0 : samples, value => cut(String(value)))
   return range === undefined ? `${kind}${values}` : `${kind}, ${range}${values}`
 }
 

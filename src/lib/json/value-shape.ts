@@ -19,7 +19,7 @@ export type ValueShape = {
   count: number
   nulls: number
   booleans: { count: number; trues: number }
-  numbers: { count: number; extremes: Extremes<number>; hasFractions: boolean; tally: Tally<string> }
+  numbers: { count: number; extremes: Extremes<number>; hasFractions: boolean; tally: Tally<number | string> }
   texts: {
     count: number
     empty: number
@@ -97,7 +97,7 @@ export const createShapeReader = () => {
 
   const addNumber = (numbers: ValueShape['numbers'], value: number): void => {
     numbers.count++
-    addToTally(numbers.tally, String(value), room)
+    addToTally(numbers.tally, value, room)
     addToExtremes(numbers.extremes, value, keys)
     if (!Number.isInteger(value)) numbers.hasFractions = true
   }

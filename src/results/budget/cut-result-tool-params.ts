@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { MAX_PATH_CHARACTERS } from '../../lib/json/path.ts'
 import type { PipelineSteps } from '../../lib/json/pipeline.ts'
 import { formatNumber } from '../../lib/kernel/format.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
@@ -52,15 +53,15 @@ const MAX_NAME_CHARS = 400
 
 /** Parameters shared by all three tools. They name a cached result, or a tool to call for a new one. */
 const SOURCE = {
-  cache_id: z.string().optional().describe('The id of a result that was cut. Give this, or tool'),
-  tool: z.string().max(MAX_NAME_CHARS).optional().describe('A tool to call now, whose whole result is read'),
+  cache_id: z.string().optional().describe('Id of a cut result. Give this, or tool'),
+  tool: z.string().max(MAX_NAME_CHARS).optional().describe('A tool to call now, to read its whole result'),
   arguments: z.looseObject({}).optional().describe('Its arguments'),
 }
 /** On a server that groups its tools, a tool is identified by its group and name. */
 const GROUP = { group: z.string().max(MAX_NAME_CHARS).optional().describe('The group of that tool') }
 
-/** Limits the number of paths only. `parsePath` explains what is wrong with a path. */
-const PATHS = z.array(z.string()).max(100)
+const PATH = z.string().max(MAX_PATH_CHARACTERS)
+const PATHS = z.array(PATH).max(100)
 
 const FILTER = {
   fields: PATHS.optional().describe('Paths such as users[].name or data.*.id'),
@@ -87,7 +88,7 @@ const SEARCH = {
 }
 
 const EXPLORE = {
-  path: z.string().optional().describe('Where to begin, such as data.users'),
+  path: PATH.optional().describe('Where to begin, such as data.users'),
   depth: z.int().min(1).max(10).optional().describe('Levels to go down'),
   samples: z.int().min(0).max(20).optional().describe('Values shown of each field'),
 }

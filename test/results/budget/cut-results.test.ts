@@ -243,7 +243,7 @@ describe('a server with a token budget', () => {
       top_k: { minimum: 1, maximum: 1_000 },
       context_lines: { minimum: 0, maximum: 50 },
       max_distance: { minimum: 0, maximum: 10 },
-      fields: { maxItems: 100 },
+      fields: { maxItems: 100, items: { maxLength: 1_000 } },
       show: { maxItems: 100 },
       tool: { maxLength: 400 },
     })
