@@ -5,7 +5,7 @@ import { closeJson } from './close-json.ts'
 import { type Cut, cutJson } from './cut-json.ts'
 import { cutText, shorten } from './cut-text.ts'
 import { countLines } from './format-counts.ts'
-import { keyPattern } from './keyed-object.ts'
+import { isKeyed, keyPattern } from './keyed-object.ts'
 import { follow, hasMembers, type Path, renderPath } from './path.ts'
 import { renderDocument } from './render-document.ts'
 import type { ResultDocument } from './result-document.ts'
@@ -30,10 +30,20 @@ const holdersAt = (root: JsonValue, path: Path, what: Cut['what']): readonly Jso
   return what === 'members' ? values : values.flatMap(value => (Array.isArray(value) ? value.slice(0, MAX_ITEMS) : []))
 }
 
+/** Returns the pattern of the names of a keyed object, or undefined for other values. */
+const patternOf = (value: JsonValue | undefined): string | undefined => {
+  if (!hasMembers(value)) return undefined
+  const names = Object.keys(value)
+  return isKeyed(value, names) ? keyPattern(names) : undefined
+}
+
 /** Lists the member names of the objects at a path, or of the items or members of the values there. */
 const nameMembers = (root: JsonValue, path: Path, what: Cut['what']): string => {
+  const holders = holdersAt(root, path, what)
+  const pattern = what === 'members' ? undefined : patternOf(holders[0])
+  if (pattern !== undefined) return `each has names like ${pattern}`
   const names = new Set<string>()
-  for (const holder of holdersAt(root, path, what)) {
+  for (const holder of holders) {
     if (!hasMembers(holder)) continue
     for (const name in holder) if (names.size <= MAX_NAMES) names.add(name)
   }

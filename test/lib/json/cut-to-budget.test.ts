@@ -107,6 +107,21 @@ it('an object whose names are data and whose members are large is described once
   expect(outline).not.toContain('2026')
 })
 
+it('objects whose names are data are described by patterns also inside each other', async () => {
+  const teams = Object.fromEntries(
+    Array.from({ length: 50 }, (_, team) => [
+      `team-${team}`,
+      Object.fromEntries(RECORDS.slice(0, 40).map(record => [`user_${record.id}`, record])),
+    ]),
+  )
+  const { document } = parseDocument(JSON.stringify(teams))
+  const { outline } = await cutToBudget(document, 600, 2)
+  expect(outline.split('\n').slice(1)).toEqual([
+    'the whole result: 1 of 50 members shown; names are team-<number>; each has names like user_<number>',
+    '*: 2 of 40 members shown; names are user_<number>; each has id, title, tags, note',
+  ])
+})
+
 it('JSON that was not parsed is cut to valid JSON, with an outline', async () => {
   const text = JSON.stringify(RECORDS)
   const shown = await cutToBudget({ kind: 'text', text, format: 'text' }, 400)
