@@ -71,15 +71,16 @@ export const resultsPlugin = (needs: ResultsNeeds, lifecycle: Lifecycle) => {
   })
   lifecycle.onClose(cutCache.close)
   bus.subscribe('server_removed', ({ serverId }) => cutCache.delete(serverId))
+  const inspector = createResultInspector(needs.inspectResult, settings.memory.inFlightBytes)
   const exactCounts = createExactCounts({
     countTexts: needs.countTexts,
     cutCache,
+    quietMs: inspector.quietMs,
     maxBytes: Math.min(MAX_COUNTED_BYTES, settings.memory.inFlightBytes * COUNTED_SHARE),
     onInternalError: error => logger.error({ err: error }, 'the tokens of a stored result could not be counted'),
   })
   lifecycle.onClose(exactCounts.close)
   void removeOldCacheFiles(join(settings.dataDirectory, 'answers'))
-  const inspector = createResultInspector(needs.inspectResult, settings.memory.inFlightBytes)
   const shaper = createResultShaper(needs.shapeResult)
 
   const responseCache = createResponseCache({

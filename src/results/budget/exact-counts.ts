@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import type { JsonObject } from '../../lib/kernel/json.ts'
 import { piecesOf } from '../../lib/tokens/tokens.ts'
 import type { Job } from '../../lib/worker/job.ts'
@@ -19,35 +20,64 @@ export type ExactCountParts = {
   cutCache: Pick<CutCache, 'open' | 'describe'>
   /** Maximum size of a result that is counted, because its text is in memory until then. */
   maxBytes: number
+  /** Returns for how long no result was inspected, in milliseconds. */
+  quietMs: () => number
   onInternalError: (error: unknown) => void
 }
 
 /** Maximum number of results that wait to be counted. Further ones stay estimates. */
 const MAX_WAITING = 8
+/** Nothing is counted until no result was inspected for this long, because callers wait for inspections. */
+const MIN_QUIET_MS = 250
+/** A result that is not counted by then stays an estimate. */
+const MAX_COUNT_MS = 60_000
 /** Pieces counted at once, which take less than a tenth of a second. Other jobs have their turns in between. */
 const PIECES_AT_ONCE = 2
 
+/** Bytes decoded at once. Decoding all of a long result would block the event loop. */
+const DECODED_BYTES = 64 * 1_024
+
+/** Decodes a text and splits it like `piecesOf`. */
+function* decodePieces(utf8: Uint8Array): Generator<string> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for (let at = 0; at < utf8.length; at += DECODED_BYTES) {
+    rest += decoder.decode(utf8.subarray(at, at + DECODED_BYTES), { stream: true })
+    const pieces = [...piecesOf(rest)]
+    // Only the last piece depends on what follows.
+    rest = pieces.pop() ?? ''
+    yield* pieces
+  }
+  yield* piecesOf(rest + decoder.decode())
+}
+
 /**
  * Counts the tokens of stored results that were only estimated for the reply. Counts one result at a time in the worker
- * pool, in small pieces.
+ * pool, in small pieces, and only while no result is inspected.
  */
-export const createExactCounts = ({ countTexts, cutCache, maxBytes, onInternalError }: ExactCountParts) => {
+export const createExactCounts = ({ countTexts, cutCache, maxBytes, quietMs, onInternalError }: ExactCountParts) => {
   const stop = new AbortController()
   let last: Promise<unknown> = Promise.resolve()
   let waiting = 0
 
-  const countText = async (text: string, owner: string, group: string): Promise<number | undefined> => {
+  const countText = async (utf8: Uint8Array, owner: string, group: string): Promise<number | undefined> => {
     let sum = 0
     let batch: string[] = []
+    const giveUpAt = performance.now() + MAX_COUNT_MS
     const flush = async (): Promise<boolean> => {
       if (batch.length === 0) return true
+      for (;;) {
+        if (performance.now() > giveUpAt) return false
+        if (quietMs() >= MIN_QUIET_MS) break
+        await wait(MIN_QUIET_MS, undefined, { signal: stop.signal, ref: false })
+      }
       const counted = await countTexts.run(owner, batch, { group, signal: stop.signal })
       if (!counted.ok) return false
       for (const tokens of counted.value) sum += tokens
       batch = []
       return true
     }
-    for (const piece of piecesOf(text)) {
+    for (const piece of decodePieces(utf8)) {
       batch.push(piece)
       if (batch.length === PIECES_AT_ONCE && !(await flush())) return undefined
     }
@@ -58,8 +88,7 @@ export const createExactCounts = ({ countTexts, cutCache, maxBytes, onInternalEr
     const { serverId, organizationId, holder, cacheId, about } = result
     const found = await cutCache.open(serverId, holder, cacheId)
     if (found === undefined) return undefined
-    const text = (await found.read()).toString('utf8')
-    const tokens = await countText(text, serverId, organizationId)
+    const tokens = await countText(await found.read(), serverId, organizationId)
     if (tokens !== undefined) cutCache.describe({ ...result, about: { ...about, tokens, isEstimated: false } })
     return tokens
   }
