@@ -60,18 +60,26 @@ export const createExactCounts = ({ countTexts, cutCache, maxBytes, quietMs, onI
   let last: Promise<unknown> = Promise.resolve()
   let waiting = 0
 
-  const countText = async (utf8: Uint8Array, owner: string, group: string): Promise<number | undefined> => {
+  /** Waits until no result is inspected. Returns false if that takes too long. */
+  const isQuietBefore = async (giveUpAt: number): Promise<boolean> => {
+    while (performance.now() < giveUpAt) {
+      if (quietMs() >= MIN_QUIET_MS) return true
+      await wait(MIN_QUIET_MS, undefined, { signal: stop.signal, ref: false })
+    }
+    return false
+  }
+
+  const countText = async (
+    utf8: Uint8Array,
+    { serverId, organizationId }: EstimatedResult,
+    giveUpAt: number,
+  ): Promise<number | undefined> => {
     let sum = 0
     let batch: string[] = []
-    const giveUpAt = performance.now() + MAX_COUNT_MS
     const flush = async (): Promise<boolean> => {
       if (batch.length === 0) return true
-      for (;;) {
-        if (performance.now() > giveUpAt) return false
-        if (quietMs() >= MIN_QUIET_MS) break
-        await wait(MIN_QUIET_MS, undefined, { signal: stop.signal, ref: false })
-      }
-      const counted = await countTexts.run(owner, batch, { group, signal: stop.signal })
+      if (!(await isQuietBefore(giveUpAt))) return false
+      const counted = await countTexts.run(serverId, batch, { group: organizationId, signal: stop.signal })
       if (!counted.ok) return false
       for (const tokens of counted.value) sum += tokens
       batch = []
@@ -85,10 +93,11 @@ export const createExactCounts = ({ countTexts, cutCache, maxBytes, quietMs, onI
   }
 
   const count = async (result: EstimatedResult): Promise<number | undefined> => {
-    const { serverId, organizationId, holder, cacheId, about } = result
-    const found = await cutCache.open(serverId, holder, cacheId)
+    const { serverId, holder, cacheId, about } = result
+    const giveUpAt = performance.now() + MAX_COUNT_MS
+    const found = (await isQuietBefore(giveUpAt)) ? await cutCache.open(serverId, holder, cacheId) : undefined
     if (found === undefined) return undefined
-    const tokens = await countText(await found.read(), serverId, organizationId)
+    const tokens = await countText(await found.read(), result, giveUpAt)
     if (tokens !== undefined) cutCache.describe({ ...result, about: { ...about, tokens, isEstimated: false } })
     return tokens
   }
