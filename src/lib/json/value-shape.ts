@@ -63,7 +63,8 @@ const createShape = (): ValueShape => ({
   objects: { count: 0, members: new Map(), table: undefined },
 })
 
-const NUMBER_TEXT = /^[-+]?\d{1,15}(?:\.\d{1,15})?(?:e[-+]?\d{1,3})?$/i
+/** Matches a number without leading zeros, which are part of codes such as postcodes. */
+const NUMBER_TEXT = /^[-+]?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?(?:e[-+]?\d{1,3})?$/i
 /** Matches a date or time whose order is that of its text. */
 const DATE_TEXT = /^\d{4}[-/]\d{2}(?:[-/]\d{2}(?:[T ]\d{2}:\d{2}.{0,20})?)?$/
 

@@ -6,6 +6,7 @@ import { failure, type Result, success } from '../kernel/result.ts'
 import { findHits } from './find-hits.ts'
 import type { Matcher } from './matcher.ts'
 import { parseRegex } from './regex.ts'
+import { splitWords } from './split-words.ts'
 import { substringMatcher } from './substring.ts'
 
 export const SEARCH_MODES = ['regex', 'bm25', 'fuzzy', 'context', 'text'] as const
@@ -21,7 +22,10 @@ export type SearchParams = {
   fields?: readonly string[] | undefined
   /** Fields to show of the record around each match, relative to the record, instead of the match alone. */
   show?: readonly string[] | undefined
-  /** Number of matches to show, the best or the first ones. Defaults to DEFAULT_TOP_K, with a maximum of MAX_TOP_K. */
+  /**
+   * Number of matches to show, the best or the first ones. Defaults to DEFAULT_TOP_K, or to BEST_TOP_K in mode `bm25`, with
+   * a maximum of MAX_TOP_K.
+   */
   topK?: number | undefined
   /** Number of lines, neighbors or sentences to show on either side of a match, at most MAX_CONTEXT_LINES. */
   contextLines?: number | undefined
@@ -36,6 +40,8 @@ export type SearchParams = {
 }
 
 export const DEFAULT_TOP_K = 10
+/** Fewer, because the first ones are the best. */
+export const BEST_TOP_K = 5
 /** More than any reader needs. The filter step returns whole lists page by page. */
 export const MAX_TOP_K = 1_000
 export const MAX_CONTEXT_LINES = 50
@@ -109,6 +115,10 @@ export const hintRegex = (texts: readonly string[], what: string, query: Query):
   const { total } = findHits(texts, parsed.value, { multiline, eachMatch: false, isLate })
   return [`The pattern looks like a regular expression. ${what} that match with mode "regex": ${formatNumber(total)}.`]
 }
+
+/** Returns a note if the pattern was searched as text but has several words, which may occur apart from each other. */
+export const hintWords = ({ mode, pattern }: Query): readonly string[] =>
+  mode === 'text' && splitWords(pattern).length > 1 ? ['Mode "bm25" finds words in any order and place.'] : []
 
 /** Returns a note for each word that does not occur, with its replacements. */
 export const describeReplacements = (replacements: ReadonlyMap<string, readonly string[]>): readonly string[] =>

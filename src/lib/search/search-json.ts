@@ -16,6 +16,7 @@ import {
   describeReplacements,
   hintCase,
   hintRegex,
+  hintWords,
   type Query,
   takeFitting,
 } from './query.ts'
@@ -99,6 +100,7 @@ const searchMatches = (index: ValueIndex, query: Query): Result<StepOutput, stri
         ...describeNothing(index, query.pattern, [
           ...hintRegex(index.values.texts, 'Values', query),
           ...hintCase(index.values.texts, 'Values', query),
+          ...hintWords(query),
         ]),
       ]),
     )

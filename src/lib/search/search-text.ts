@@ -14,6 +14,7 @@ import {
   describeReplacements,
   hintCase,
   hintRegex,
+  hintWords,
   type Query,
   takeFitting,
 } from './query.ts'
@@ -123,7 +124,11 @@ const searchMatches = (index: TextIndex, query: Query): Result<StepOutput, strin
   })
   const late = describeGaps(found)
   if (found.total === 0) {
-    const hints = [...hintRegex(index.lines, 'Lines', query), ...hintCase(index.lines, 'Lines', query)]
+    const hints = [
+      ...hintRegex(index.lines, 'Lines', query),
+      ...hintCase(index.lines, 'Lines', query),
+      ...hintWords(query),
+    ]
     const nothing = describeNothing(index, query.pattern, hints)
     return success({ ...nothing, notes: [...notes, ...late, ...nothing.notes] })
   }

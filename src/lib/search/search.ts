@@ -2,7 +2,7 @@ import { type Path, parsePaths } from '../json/path.ts'
 import type { PipelineStep, ResultDocument, StepOutput } from '../json/result-document.ts'
 import { formatNumber } from '../kernel/format.ts'
 import { failure, type Result } from '../kernel/result.ts'
-import { DEFAULT_TOP_K, type Query, type SearchParams } from './query.ts'
+import { BEST_TOP_K, DEFAULT_TOP_K, type Query, type SearchParams } from './query.ts'
 import { buildIndex, type SearchIndex } from './search-index.ts'
 import { searchJson } from './search-json.ts'
 import { searchText } from './search-text.ts'
@@ -40,7 +40,7 @@ const toQuery = ({ pattern = '', mode = 'text', ...params }: SearchParams, show:
   pattern,
   mode,
   show,
-  topK: params.topK ?? DEFAULT_TOP_K,
+  topK: params.topK ?? (mode === 'bm25' ? BEST_TOP_K : DEFAULT_TOP_K),
   contextLines: params.contextLines,
   // A literal pattern that contains a line break can match only across lines.
   multiline: params.multiline === true || (mode === 'text' && pattern.includes('\n')),

@@ -46,7 +46,7 @@ const tellSizes = ({ tokens, isEstimated, tokensShown, bytes }: CutResultSummary
 
 /** Returns an example of a call that reads more of the result. */
 const exampleOf = (cacheId: string, group: string | undefined): string => {
-  const args = { cache_id: cacheId, pattern: 'two words', mode: 'bm25' }
+  const args = { cache_id: cacheId, pattern: 'two words', mode: 'bm25', top_k: 3 }
   return group === undefined
     ? `proxy_search ${JSON.stringify(args)}`
     : `call_dynamic_tool ${JSON.stringify({ group, name: 'proxy_search', args })}`

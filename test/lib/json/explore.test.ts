@@ -102,6 +102,11 @@ it('the most frequent values of a field are listed first, with their counts', ()
   )
 })
 
+it('codes with leading zeros are not numbers', () => {
+  const codes = JSON.stringify(Array.from({ length: 30 }, (_, index) => ({ zip: `0${500 + index}` })))
+  expect(run(codes)).toContain('zip: text of 4 characters, all different, such as "0500", "0501", "0502"')
+})
+
 it('the place of an extreme can be filtered for', () => {
   const accounts = Object.fromEntries(
     Array.from({ length: 50 }, (_, index) => [`a-${index}`, { seats: [index === 31 ? 900 : index] }]),

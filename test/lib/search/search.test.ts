@@ -134,6 +134,13 @@ describe('search in JSON', () => {
     expect(search(PEOPLE, { pattern: '^A.*n' }).notes).toBe('')
   })
 
+  it('points out that several words may occur apart from each other', () => {
+    const hint = 'Mode "bm25" finds words in any order and place.'
+    expect(search(PEOPLE, { pattern: 'London Lovelace', mode: 'text' }).notes).toContain(hint)
+    expect(search(text('one\ntwo'), { pattern: 'two one', mode: 'text' }).notes).toContain(hint)
+    expect(search(PEOPLE, { pattern: 'Babbage', mode: 'text' }).notes).not.toContain(hint)
+  })
+
   it('reports an unknown field, and searches the others', () => {
     const none = search(PEOPLE, { pattern: 'Ada', fields: ['users[].nam'] })
     expect(none.found).toEqual({ matches: 0, results: [] })
