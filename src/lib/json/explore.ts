@@ -72,7 +72,7 @@ const describeText = (document: TextDocument): string => {
 export type ExploreParams = {
   /** Path to start from, such as `users[].address`. Defaults to the whole result. */
   path?: string | undefined
-  /** Number of levels of members to describe, at least 1. */
+  /** Number of levels of members to describe, at least 1. By default 4, or more if that is little. */
   depth?: number | undefined
   /** Number of sample values per place, from 0 to MAX_SAMPLES. */
   samples?: number | undefined
@@ -80,31 +80,40 @@ export type ExploreParams = {
 
 const DEFAULT_DEPTH = 4
 const MAX_DEPTH = 20
+/** Depth used instead of the default for an outline that would be short, if the outline is not long then. */
+const DEEPER = 8
+const SHORT_CHARACTERS = 800
+const LONG_CHARACTERS = 5_000
 const DEFAULT_SAMPLES = 3
 
 type Limits = { depth: number; samples: number }
 
-const exploreJson = (root: JsonValue, path: Path, { depth, samples }: Limits): Result<StepOutput, string> => {
+/** Returns the outline of the values at a path, or undefined if there are none. */
+const outlineAt = (root: JsonValue, path: Path, { depth, samples }: Limits): string | undefined => {
   const reader = createShapeReader()
   visitAt(root, path, reader.keys, value => reader.add(value, depth))
   const { count } = reader.shape
-  if (count === 0) return failure(describeMiss(root, path))
+  if (count === 0) return undefined
   const [first = '', ...rest] = renderShape(reader.shape, samples)
   const many = count > 1 ? `${formatNumber(count)} places, each ` : ''
-  const lines = [`${path.length === 0 ? '$' : renderPath(path)}: ${many}${first}`, ...rest]
-  return success({ document: { kind: 'text', text: lines.join('\n'), format: 'text' }, notes: [] })
+  return [`${path.length === 0 ? '$' : renderPath(path)}: ${many}${first}`, ...rest].join('\n')
 }
 
-const limitsOf = ({ depth = DEFAULT_DEPTH, samples = DEFAULT_SAMPLES }: ExploreParams): Limits => ({
-  depth: Math.min(depth, MAX_DEPTH),
-  samples: Math.min(samples, MAX_SAMPLES),
-})
+const exploreJson = (root: JsonValue, path: Path, params: ExploreParams): Result<StepOutput, string> => {
+  const samples = Math.min(params.samples ?? DEFAULT_SAMPLES, MAX_SAMPLES)
+  const outline = outlineAt(root, path, { depth: Math.min(params.depth ?? DEFAULT_DEPTH, MAX_DEPTH), samples })
+  if (outline === undefined) return failure(describeMiss(root, path))
+  const isShort = params.depth === undefined && outline.length < SHORT_CHARACTERS
+  const deeper = isShort ? outlineAt(root, path, { depth: DEEPER, samples }) : undefined
+  const text = deeper === undefined || deeper.length > LONG_CHARACTERS ? outline : deeper
+  return success({ document: { kind: 'text', text, format: 'text' }, notes: [] })
+}
 
 const apply = (document: ResultDocument, params: ExploreParams): Result<StepOutput, string> => {
   const text = params.path ?? ''
   const path = parsePath(text)
   if (!path.ok) return failure(describePathFault(text, path.error))
-  if (document.kind === 'json') return exploreJson(document.value, path.value, limitsOf(params))
+  if (document.kind === 'json') return exploreJson(document.value, path.value, params)
   const described = document.kind === 'text' ? describeText(document) : renderDocument(document)
   const notes = path.value.length > 0 ? ['The result has no members, so the path was ignored.'] : []
   return success({ document: { kind: 'text', text: described, format: 'text' }, notes })

@@ -103,10 +103,11 @@ const renderObjects = ({ count, members, table }: ValueShape['objects'], samples
   const { least, most } = table.sizes
   const all = [...table.keys]
   const pattern = keyPattern(all)
+  const wordsShown = (most?.value ?? 0) <= MAX_MEMBERS_SHOWN ? MAX_MEMBERS_SHOWN : MAX_CHOICES
   const like = pattern === undefined ? '' : ` like ${pattern},`
-  // Without a pattern, the names may be words that a reader looks for.
+  // Without a pattern, the names may be words that a reader looks for, unless they are too many.
   const keys = all
-    .slice(0, pattern === undefined ? MAX_MEMBERS_SHOWN : Math.max(1, samples))
+    .slice(0, pattern === undefined ? wordsShown : Math.max(1, samples))
     .map(quote)
     .join(', ')
   const named = `table of ${formatAmount(least?.value ?? 0, most?.value ?? 0, 'key')}${like} such as ${keys}`

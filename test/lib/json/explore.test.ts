@@ -56,6 +56,9 @@ it('a path that matches nothing returns what exists instead', () => {
 
 it('depth and samples are as requested', () => {
   expect(run(SHOP, { depth: 1 })).not.toContain('city')
+  const nested = JSON.stringify({ a: { b: { c: { d: { e: { f: { g: 'deep' } } } } } } })
+  expect(run(nested)).toContain('g: text of 4 characters: "deep"')
+  expect(run(nested, { depth: 4 })).not.toContain('deep')
   expect(run(SHOP, { samples: 1 })).toContain('such as "Ann"\n')
   expect(run(SHOP, { samples: 0 })).not.toContain('Ann')
   const names = JSON.stringify(Array.from({ length: 30 }, (_, index) => `name ${index}`))
