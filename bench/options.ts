@@ -13,6 +13,7 @@ export const SCENARIOS = [
   'upstreams',
   'passthrough',
   'answers',
+  'facts',
   'finding',
   'neighbours',
 ] as const

@@ -7,6 +7,7 @@ import { type Options, parseOptions, USAGE } from './options.ts'
 import { describeMachine, renderMachine, renderTable, toFigureTable, verdictOf } from './report.ts'
 import { runAccess } from './scenarios/access.ts'
 import { runAnswers } from './scenarios/answers.ts'
+import { measureFrozen } from './scenarios/answers-frozen.ts'
 import { runBudget } from './scenarios/budget.ts'
 import { runCalls } from './scenarios/calls.ts'
 import { runChanges } from './scenarios/changes.ts'
@@ -40,6 +41,7 @@ const run = async (options: Options, checkouts: Awaited<ReturnType<typeof readCh
     { title: 'pages', isWanted: options.only.has('pages'), run: runPages },
     { title: 'upstreams', isWanted: options.only.has('upstreams'), run: runUpstreams },
     { title: 'answers', isWanted: options.only.has('answers'), run: runAnswers, isOwnOnly: true },
+    { title: 'facts of frozen results', isWanted: options.only.has('facts'), run: measureFrozen, isOwnOnly: true },
     { title: 'passthrough', isWanted: options.only.has('passthrough'), run: runPassthrough },
     { title: 'finding tools', isWanted: options.only.has('finding'), run: runFinding, isOwnOnly: true },
     { title: 'noisy neighbours', isWanted: options.only.has('neighbours'), run: runNeighbours },

@@ -1,10 +1,11 @@
 /**
- * The frozen results: files from pinned packages, used unchanged or converted to another format that an API might send.
- * They are read from the packages rather than copied into this repository.
+ * The frozen results: files from pinned packages, used unchanged or converted to another format that an API might send,
+ * and results made from a fixed seed. None of them is copied into this repository.
  */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import { GENERATED } from './generated.ts'
 
 const require = createRequire(import.meta.url)
 
@@ -35,7 +36,8 @@ type Form = 'ndjson' | 'xml' | 'html'
 
 export type FrozenAnswer = {
   name: string
-  from: readonly [pack: string, file: string]
+  /** The file of a package. Undefined if the result is generated. */
+  from?: readonly [pack: string, file: string]
   mediaType: string
   form?: Form
 }
@@ -71,6 +73,9 @@ export const ANSWERS: readonly FrozenAnswer[] = [
   { name: 'browser-library', from: ['playwright-core', 'types/types.d.ts'], mediaType: 'text/plain' },
   { name: 'movies-by-line', from: [VEGA, 'data/movies.json'], mediaType: 'application/x-ndjson', form: 'ndjson' },
   { name: 'earthquakes-feed', from: [VEGA, 'data/earthquakes.json'], mediaType: 'application/xml', form: 'xml' },
+  { name: 'accounts-by-id', mediaType: JSON_TYPE },
+  { name: 'orders-graphql', mediaType: JSON_TYPE },
+  { name: 'request-log', mediaType: 'text/plain' },
   { name: 'football-page', from: [VEGA, 'data/football.json'], mediaType: 'text/html', form: 'html' },
 ]
 
@@ -98,7 +103,9 @@ const toHtml = (rows: readonly Row[]): string => {
 }
 
 /** Returns the bytes of a frozen result. */
-export const readAnswer = ({ from: [pack, file], form }: FrozenAnswer): Buffer => {
+export const readAnswer = ({ name, from, form }: FrozenAnswer): Buffer => {
+  if (from === undefined) return Buffer.from(GENERATED[name]?.() ?? '')
+  const [pack, file] = from
   const bytes = readFileSync(join(folderOf(pack), file))
   if (form === undefined) return bytes
   const value = JSON.parse(bytes.toString())

@@ -10,6 +10,7 @@ export type AnswerCall =
         mode?: string
         top_k?: number
         context_lines?: number
+        show?: readonly string[]
         case_insensitive?: boolean
       } & Partial<Fields>
     }
@@ -24,7 +25,7 @@ export const QUESTIONS: Readonly<Record<string, readonly [AnswerQuestion, Answer
     {
       ask: 'Where did the flight of 25 February 2001 at 14:50 go to?',
       fact: '"destination":"ORD"',
-      calls: [{ search: { pattern: '2001/02/25 14:50', mode: 'text', context_lines: 4 } }],
+      calls: [{ search: { pattern: '2001/02/25 14:50', show: ['destination'] } }],
     },
     {
       ask: 'Which is the last flight of the list?',
@@ -34,7 +35,7 @@ export const QUESTIONS: Readonly<Record<string, readonly [AnswerQuestion, Answer
     {
       ask: 'From where did the flight leave that was 522 minutes late?',
       fact: '"origin":"BMI"',
-      calls: [{ search: { pattern: '^522$', mode: 'regex', fields: ['[].delay'], context_lines: 2 } }],
+      calls: [{ search: { pattern: '^522$', mode: 'regex', fields: ['[].delay'], show: ['origin'] } }],
     },
   ],
   'zip-codes': [
@@ -46,31 +47,37 @@ export const QUESTIONS: Readonly<Record<string, readonly [AnswerQuestion, Answer
     {
       ask: 'Which city has the zip code 71375?',
       fact: 'Waterproof',
-      calls: [{ search: { pattern: '71375', context_lines: 5 } }],
+      calls: [{ search: { pattern: '71375', show: ['city'] } }],
     },
     {
       ask: 'In which county is Santa Claus, Indiana?',
       fact: '"county":"Spencer"',
-      calls: [{ search: { pattern: '^Santa Claus$', mode: 'regex', fields: ['[].city'], context_lines: 2 } }],
+      calls: [{ search: { pattern: 'Santa Claus', fields: ['[].city'], show: ['state', 'county'] } }],
     },
   ],
   movies: [
     {
       ask: 'What did Spirited Away earn in the whole world?',
       fact: '"Worldwide Gross":274949886',
-      calls: [{ search: { pattern: 'Spirited Away', mode: 'context' } }],
+      calls: [{ search: { pattern: 'Spirited Away', show: ['Worldwide Gross'] } }],
     },
     {
       ask: 'Who directed Finding Nemo?',
       fact: '"Director":"Andrew Stanton"',
-      calls: [{ search: { pattern: 'findng nemo', mode: 'fuzzy', fields: ['[].Title'], context_lines: 12 } }],
+      calls: [{ search: { pattern: 'findng nemo', mode: 'fuzzy', fields: ['[].Title'], show: ['Director'] } }],
     },
     {
       ask: 'Which film that Miramax distributed is rated 8.9?',
       fact: 'Pulp Fiction',
       calls: [
-        { filter: { fields: ['[].Title', '[].Distributor', '[]["IMDB Rating"]'] } },
-        { search: { pattern: '^8\\.9$', mode: 'regex', context_lines: 2 } },
+        {
+          search: {
+            pattern: '^8\\.9$',
+            mode: 'regex',
+            fields: ['[]["IMDB Rating"]'],
+            show: ['Title', 'Distributor'],
+          },
+        },
       ],
     },
   ],
@@ -95,14 +102,20 @@ export const QUESTIONS: Readonly<Record<string, readonly [AnswerQuestion, Answer
     {
       ask: 'How strong was the earthquake 35 km south of Jarm in Afghanistan?',
       fact: '"mag":6.1',
-      calls: [{ search: { pattern: '35km S of Jarm', mode: 'context', top_k: 1 } }],
+      calls: [{ search: { pattern: '35km S of Jarm', show: ['properties.mag'] } }],
     },
     {
       ask: 'Which earthquakes near Kodiak are marked for a tsunami?',
       fact: '288km ESE of Kodiak, Alaska',
       calls: [
-        { filter: { fields: ['features[].properties.place', 'features[].properties.tsunami'] } },
-        { search: { pattern: '^1$', mode: 'regex', context_lines: 1 } },
+        {
+          search: {
+            pattern: '^1$',
+            mode: 'regex',
+            fields: ['features[].properties.tsunami'],
+            show: ['properties.place'],
+          },
+        },
       ],
     },
     {
@@ -152,18 +165,20 @@ export const QUESTIONS: Readonly<Record<string, readonly [AnswerQuestion, Answer
     {
       ask: 'How many men were blacksmiths in 1900?',
       fact: '"count":220322',
-      calls: [
-        { search: { pattern: 'Blacksmith', top_k: 30, context_lines: 3 } },
-        { search: { pattern: '^1900$', mode: 'regex', fields: ['results[].near.year'], context_lines: 2 } },
-      ],
+      calls: [{ search: { pattern: 'Blacksmith men 1900', mode: 'bm25', show: ['year', 'sex', 'count'], top_k: 3 } }],
     },
     {
       ask: 'How many women drove locomotives in 1900?',
       fact: '"count":100',
       calls: [
-        { search: { pattern: 'Locomotive Engineer', top_k: 50, context_lines: 3 } },
-        { search: { pattern: '"?women', mode: 'context', top_k: 50 } },
-        { search: { pattern: '^1900$', mode: 'regex', context_lines: 2 } },
+        {
+          search: {
+            pattern: 'locomotive engineer women 1900',
+            mode: 'bm25',
+            show: ['job', 'year', 'sex', 'count'],
+            top_k: 3,
+          },
+        },
       ],
     },
     {
@@ -193,29 +208,29 @@ export const QUESTIONS: Readonly<Record<string, readonly [AnswerQuestion, Answer
     {
       ask: 'Where did the index close on 13 October 2008?',
       fact: '1003.349976',
-      calls: [{ search: { pattern: '2008-10-13', mode: 'context' } }],
+      calls: [{ search: { pattern: '2008-10-13', show: ['close'] } }],
     },
     {
       ask: 'How much was traded on the first day after 11 September 2001?',
       fact: '2330830000',
-      calls: [{ search: { pattern: '2001-09-17', context_lines: 6 } }],
+      calls: [{ search: { pattern: '2001-09-17', show: ['volume'] } }],
     },
     {
       ask: 'How high did the index open on 16 March 2020?',
       fact: '2508.590088',
-      calls: [{ search: { pattern: '2020-03-1[67]', mode: 'regex', context_lines: 1 } }],
+      calls: [{ search: { pattern: '2020-03-16', show: ['open'] } }],
     },
   ],
   'hourly-weather': [
     {
       ask: 'How warm is it usually on 4 July at noon?',
       fact: '"temperature":"19.8"',
-      calls: [{ search: { pattern: '07-04T12', context_lines: 3 } }],
+      calls: [{ search: { pattern: '07-04T12', show: ['temperature'] } }],
     },
     {
       ask: 'What is the pressure on Christmas Eve at six?',
       fact: '"pressure":"1017.8"',
-      calls: [{ search: { pattern: '12-24T18:00', mode: 'context' } }],
+      calls: [{ search: { pattern: '12-24T18:00', show: ['pressure'] } }],
     },
     { ask: 'How many hours are listed?', fact: '8,759', calls: [{ explore: {} }] },
   ],
@@ -223,7 +238,7 @@ export const QUESTIONS: Readonly<Record<string, readonly [AnswerQuestion, Answer
     {
       ask: 'Which code has the airport of Telluride?',
       fact: '"iata":"TEX"',
-      calls: [{ search: { pattern: 'Telluride', mode: 'context' } }],
+      calls: [{ search: { pattern: 'Telluride', show: ['iata', 'city'] } }],
     },
     {
       ask: 'In which city is Thigpen?',
@@ -253,18 +268,12 @@ export const QUESTIONS: Readonly<Record<string, readonly [AnswerQuestion, Answer
     {
       ask: 'Which share of builders was without work in October 2009?',
       fact: '"rate":18.7',
-      calls: [
-        { search: { pattern: 'Construction', top_k: 200, context_lines: 5 } },
-        { search: { pattern: '2009-10', context_lines: 1 } },
-      ],
+      calls: [{ search: { pattern: 'construction 2009-10', mode: 'bm25', show: ['date', 'rate'], top_k: 3 } }],
     },
     {
       ask: 'Which share was without work in the branch of information in October 2009?',
       fact: '"rate":8.2',
-      calls: [
-        { search: { pattern: 'Informtion', mode: 'fuzzy', top_k: 200, context_lines: 5 } },
-        { search: { pattern: '2009-10', context_lines: 1 } },
-      ],
+      calls: [{ search: { pattern: 'information 2009-10', mode: 'bm25', show: ['date', 'rate'], top_k: 3 } }],
     },
     {
       ask: 'Which years are covered?',
@@ -276,12 +285,12 @@ export const QUESTIONS: Readonly<Record<string, readonly [AnswerQuestion, Answer
     {
       ask: 'How much rain fell in Seattle on 14 November 2015?',
       fact: '"precipitation":"47.2"',
-      calls: [{ search: { pattern: '2015-11-14', mode: 'context' } }],
+      calls: [{ search: { pattern: '2015-11-14', show: ['location', 'precipitation'] } }],
     },
     {
       ask: 'How strong was the wind in New York when Sandy came, on 29 October 2012?',
       fact: '"wind":"16.2"',
-      calls: [{ search: { pattern: '2012-10-29', context_lines: 5 } }],
+      calls: [{ search: { pattern: '2012-10-29', show: ['location', 'wind'] } }],
     },
     {
       ask: 'Which kinds of weather are told apart?',
@@ -293,7 +302,7 @@ export const QUESTIONS: Readonly<Record<string, readonly [AnswerQuestion, Answer
     {
       ask: 'How heavy is the Hi 1200D?',
       fact: '"Weight_in_lbs":4732',
-      calls: [{ search: { pattern: 'hi 1200d', mode: 'context' } }],
+      calls: [{ search: { pattern: 'hi 1200d', show: ['Weight_in_lbs'] } }],
     },
     {
       ask: 'How far does a Triumph TR7 go on a gallon?',
@@ -303,7 +312,7 @@ export const QUESTIONS: Readonly<Record<string, readonly [AnswerQuestion, Answer
     {
       ask: 'How much horsepower has the Citroën DS 21 Pallas?',
       fact: '"Horsepower":115',
-      calls: [{ search: { pattern: 'citroen', context_lines: 4 } }],
+      calls: [{ search: { pattern: 'citroen', show: ['Name', 'Horsepower'] } }],
     },
   ],
   'webhooks-enterprise': [
@@ -392,7 +401,7 @@ export const QUESTIONS: Readonly<Record<string, readonly [AnswerQuestion, Answer
     {
       ask: 'What does "Non animable" mean in English?',
       fact: 'Not animatable',
-      calls: [{ search: { pattern: 'Non animable', context_lines: 3 } }],
+      calls: [{ search: { pattern: 'Non animable', show: ['en-US'] } }],
     },
     {
       ask: 'How is the same said in Japanese?',
@@ -451,12 +460,12 @@ export const QUESTIONS: Readonly<Record<string, readonly [AnswerQuestion, Answer
     {
       ask: 'How long is Fight Club, in minutes?',
       fact: '"Running Time min":139',
-      calls: [{ search: { pattern: 'Fight Club', mode: 'context' } }],
+      calls: [{ search: { pattern: 'Fight Club', show: ['Running Time min'] } }],
     },
     {
       ask: 'What is The Matrix rated?',
       fact: '"IMDB Rating":8.7',
-      calls: [{ search: { pattern: '^The Matrix$', mode: 'regex', fields: ['[].Title'], context_lines: 15 } }],
+      calls: [{ search: { pattern: '^The Matrix$', mode: 'regex', show: ['IMDB Rating'] } }],
     },
     { ask: 'How many films are there?', fact: '3,201', calls: [{ explore: { depth: 1 } }] },
   ],
@@ -476,6 +485,59 @@ export const QUESTIONS: Readonly<Record<string, readonly [AnswerQuestion, Answer
       fact: 'us2000crle',
       calls: [{ search: { pattern: 'Panguna', mode: 'text', context_lines: 6 } }],
     },
+  ],
+  'accounts-by-id': [
+    {
+      ask: 'Which account is in Samarkand?',
+      fact: 'acct_000777',
+      calls: [{ search: { pattern: 'Samarkand', show: ['name'] } }],
+    },
+    {
+      ask: 'Which account has the most seats?',
+      fact: 'acct_000431',
+      calls: [{ explore: { path: 'accounts.*.seats' } }],
+    },
+    {
+      ask: 'Who has the plan that only one account has?',
+      fact: 'Customer 611',
+      calls: [
+        { explore: { path: 'accounts.*.plan' } },
+        { search: { pattern: 'nonprofit', fields: ['accounts.*.plan'], show: ['name'] } },
+      ],
+    },
+  ],
+  'orders-graphql': [
+    {
+      ask: 'What did Ada Lovelace order?',
+      fact: 'gid://shop/Order/5350',
+      calls: [{ search: { pattern: 'Ada Lovelace', show: ['id', 'lineItems[].title'] } }],
+    },
+    {
+      ask: 'What is the most expensive product?',
+      fact: 'Golden Harp',
+      calls: [
+        { explore: { path: 'data.shop.orders.edges[].node.lineItems[].priceCents' } },
+        { search: { pattern: '777700', show: ['title'], top_k: 1 } },
+      ],
+    },
+    {
+      ask: 'How many orders are there?',
+      fact: '700 items',
+      calls: [{ explore: { path: 'data.shop.orders.edges', depth: 1 } }],
+    },
+  ],
+  'request-log': [
+    {
+      ask: 'Why did a payment fail?',
+      fact: 'card expired',
+      calls: [{ search: { pattern: 'payment', top_k: 3 } }],
+    },
+    {
+      ask: 'Which customer could not pay?',
+      fact: '4471',
+      calls: [{ search: { pattern: 'ERROR|WARN', mode: 'regex', top_k: 3 } }],
+    },
+    { ask: 'How many requests were logged?', fact: '4,000 lines', calls: [{ explore: {} }] },
   ],
   'football-page': [
     {

@@ -1,4 +1,4 @@
-/** Measures the time to read parts of a result of 1 MB, and whether questions about large results can be answered. */
+/** Measures the time to read parts of a result of 1 MB, and what a result of 10 MB does to a running server. */
 import { explore } from '../../src/lib/json/explore.ts'
 import { filter } from '../../src/lib/json/filter.ts'
 import { parseDocument } from '../../src/lib/json/parse-document.ts'
@@ -6,7 +6,6 @@ import { renderDocument } from '../../src/lib/json/render-document.ts'
 import type { Bench } from '../bench.ts'
 import { show } from '../report.ts'
 import { median, quantile } from '../statistics.ts'
-import { measureFrozen } from './answers-frozen.ts'
 import { measureSearch } from './answers-search.ts'
 import { measureEventLoop } from './event-loop.ts'
 
@@ -81,5 +80,4 @@ export const runAnswers = async (bench: Bench): Promise<void> => {
   measureProcessors(bench, bytes)
   measureSearch(bench, parseDocument(bytes, 'application/json').document)
   await measureEventLoop(bench)
-  await measureFrozen(bench)
 }

@@ -8,6 +8,7 @@ import type { Logger } from '../lib/process/logger.ts'
 import type { Settings } from '../lib/process/settings.ts'
 import type { Job } from '../lib/worker/job.ts'
 import { filterExistingServerIds } from '../servers/server-names.store.ts'
+import { createExactCounts } from './budget/exact-counts.ts'
 import type { InspectionJob, InspectionView } from './budget/inspection-job.ts'
 import { createResultInspector } from './budget/result-inspector.ts'
 import { createResponseCache, type ResponseCacheOptions } from './cache/response-cache.ts'
@@ -32,6 +33,10 @@ export type ResultsNeeds = {
   /** Overrides the limits and the clock of the response cache. */
   responseCache: ResponseCacheOptions | undefined
 }
+
+/** Maximum size of a stored result whose tokens are counted exactly, in all and as a share of the responses in memory. */
+const MAX_COUNTED_BYTES = 16 * 1_024 * 1_024
+const COUNTED_SHARE = 1 / 4
 
 /** Matches the folders in which earlier versions stored cut results in the data folder. */
 const OLD_CACHE_FOLDER = /^([0-9a-f]{16}|none)-\d+-\d+-[0-9a-f-]{36}$/
@@ -66,8 +71,16 @@ export const resultsPlugin = (needs: ResultsNeeds, lifecycle: Lifecycle) => {
   })
   lifecycle.onClose(cutCache.close)
   bus.subscribe('server_removed', ({ serverId }) => cutCache.delete(serverId))
-  void removeOldCacheFiles(join(settings.dataDirectory, 'answers'))
   const inspector = createResultInspector(needs.inspectResult, settings.memory.inFlightBytes)
+  const exactCounts = createExactCounts({
+    countTexts: needs.countTexts,
+    cutCache,
+    quietMs: inspector.quietMs,
+    maxBytes: Math.min(MAX_COUNTED_BYTES, settings.memory.inFlightBytes * COUNTED_SHARE),
+    onInternalError: error => logger.error({ err: error }, 'the tokens of a stored result could not be counted'),
+  })
+  lifecycle.onClose(exactCounts.close)
+  void removeOldCacheFiles(join(settings.dataDirectory, 'answers'))
   const shaper = createResultShaper(needs.shapeResult)
 
   const responseCache = createResponseCache({
@@ -80,5 +93,5 @@ export const resultsPlugin = (needs: ResultsNeeds, lifecycle: Lifecycle) => {
 
   const secretSearchFor = createSecretSearchFor(needs.masking)
   const callTokens = createCallTokens(db)
-  return { callLedger, callTokens, cutCache, inspector, shaper, secretSearchFor, responseCache }
+  return { callLedger, callTokens, cutCache, exactCounts, inspector, shaper, secretSearchFor, responseCache }
 }

@@ -10,7 +10,7 @@ export type CutResultTools = (typeof CUT_RESULT_TOOLS)[number]
 export type ContextRules = {
   /** Token budget of one result. Further calls can fetch the rest. 0 means no limit. */
   maxResponseTokens: number
-  /** Custom text for the last line of a result that was cut. */
+  /** Custom text for the first line of a result that was cut. */
   cutNotice: string | undefined
   cutResultTools: CutResultTools
   /** Whether long lists of similar objects are sent as compact tables. */
@@ -51,7 +51,7 @@ export const contextShape = {
   cutNotice: cutNotice
     .nullable()
     .describe(
-      `last line of a cut result, which tells the model how to get the rest; must contain ${CACHE_ID_PLACEHOLDER}; null for the default`,
+      `first line of a cut result, which tells the model how to get the rest; must contain ${CACHE_ID_PLACEHOLDER}; null for the default`,
     ),
   cutResultTools: z
     .enum(CUT_RESULT_TOOLS)

@@ -1,10 +1,20 @@
 import type { JsonObject, JsonValue } from '../kernel/json.ts'
 import { cutText } from './cut-text.ts'
 import { findExactNumber } from './exact-numbers.ts'
+import { isKeyed } from './keyed-object.ts'
 import { hasMembers, type Path } from './path.ts'
 
-/** What was left out at a path. If `places` is greater than 1, the numbers are totals across that many places. */
-export type Cut = { path: Path; what: 'items' | 'members' | 'characters'; shown: number; total: number; places: number }
+/**
+ * What was left out at a path: of a list, of an object, of an object whose names are data, or of a text. If `places` is
+ * greater than 1, the numbers are totals across that many places.
+ */
+export type Cut = {
+  path: Path
+  what: 'items' | 'members' | 'keyed members' | 'characters'
+  shown: number
+  total: number
+  places: number
+}
 
 /** Minimum room for a value, in characters. Values that would get less are left out completely. */
 const MIN_ROOM = 24
@@ -33,12 +43,25 @@ export const sizeOf = (value: JsonValue, limit: number): number => {
   return size
 }
 
+const isContainer = (value: JsonValue): boolean => Array.isArray(value) || hasMembers(value)
+
 /** Returns whether part of the value can be shown on its own. A number is shown whole or not at all. */
-const canBeCut = (value: JsonValue): boolean => typeof value === 'string' || Array.isArray(value) || hasMembers(value)
+const canBeCut = (value: JsonValue): boolean => typeof value === 'string' || isContainer(value)
+
+/** Returns whether a value is an object or a list without members or items. */
+const isEmpty = (value: JsonValue): boolean => {
+  if (Array.isArray(value)) return value.length === 0
+  if (!hasMembers(value)) return false
+  for (const _ in value) return false
+  return true
+}
 
 type Note = (path: Path, cut: Omit<Cut, 'path' | 'places'>) => void
 
-const cutItems = (items: readonly JsonValue[], room: number, path: Path, note: Note): JsonValue[] => {
+/** How a value is cut. `maxKeyed` is the most objects or lists shown of a keyed object, whose members are all alike. */
+type Cutting = { note: Note; maxKeyed: number }
+
+const cutItems = (items: readonly JsonValue[], room: number, path: Path, cutting: Cutting): JsonValue[] => {
   const kept: JsonValue[] = []
   const itemPath: Path = [...path, { kind: 'items' }]
   let cut = 0
@@ -54,15 +77,17 @@ const cutItems = (items: readonly JsonValue[], room: number, path: Path, note: N
       // information.
       const isFirst = kept.length < CUT_ITEMS || (cut < CUT_ITEMS && left > room / 2)
       if (isFirst && itemRoom >= MIN_ROOM && canBeCut(item)) {
+        const part = cutValue(item, itemRoom, itemPath, cutting)
+        if (isEmpty(part)) break
         cut++
-        kept.push(cutValue(item, itemRoom, itemPath, note))
+        kept.push(part)
         left -= itemRoom
         continue
       }
       break
     }
   }
-  if (kept.length < items.length) note(path, { what: 'items', shown: kept.length, total: items.length })
+  if (kept.length < items.length) cutting.note(path, { what: 'items', shown: kept.length, total: items.length })
   return kept
 }
 
@@ -81,13 +106,14 @@ const shareRoom = (sizes: readonly number[], room: number): readonly number[] =>
   return shares
 }
 
-const cutMembers = (value: JsonObject, room: number, path: Path, note: Note): JsonObject => {
+const cutMembers = (value: JsonObject, room: number, path: Path, cutting: Cutting): JsonObject => {
+  const all = Object.keys(value)
+  const hasDataAsNames = isKeyed(value, all)
+  if (hasDataAsNames && isContainer(value[all[0] ?? ''] ?? null)) return cutKeyed(value, all, room, path, cutting)
   const names: string[] = []
-  let total = 0
   let named = 0
   let left = room - PUNCTUATION
-  for (const name in value) {
-    total++
+  for (const name of all) {
     const cost = name.length + PUNCTUATION * 2
     // Reserves a little room for each value.
     const least = left < cost ? 0 : sizeOf(value[name] ?? null, MIN_ROOM)
@@ -102,32 +128,71 @@ const cutMembers = (value: JsonObject, room: number, path: Path, note: Note): Js
     forValues,
   )
   const entries = names.flatMap((name, index): [string, JsonValue][] => {
-    const member = value[name] ?? null
-    const share = shares[index] ?? 0
-    const isWhole = sizeOf(member, share) <= share
-    if (!isWhole && (share < MIN_ROOM || !canBeCut(member))) return []
-    return [[name, isWhole ? member : cutValue(member, share, [...path, { kind: 'member', name }], note)]]
+    const part = cutMember(value[name] ?? null, shares[index] ?? 0, [...path, { kind: 'member', name }], cutting)
+    return part === undefined ? [] : [[name, part]]
   })
-  if (entries.length < total) note(path, { what: 'members', shown: entries.length, total })
+  if (entries.length < all.length) {
+    const what = hasDataAsNames ? 'keyed members' : 'members'
+    cutting.note(path, { what, shown: entries.length, total: all.length })
+  }
   return Object.fromEntries(entries)
 }
 
-const cutValue = (value: JsonValue, room: number, path: Path, note: Note): JsonValue => {
+/** Returns the value or a part of it, or undefined if no part fits. */
+const cutMember = (value: JsonValue, room: number, path: Path, cutting: Cutting): JsonValue | undefined => {
+  if (sizeOf(value, room) <= room) return value
+  if (room < MIN_ROOM || !canBeCut(value)) return undefined
+  const part = cutValue(value, room, path, cutting)
+  return isEmpty(part) ? undefined : part
+}
+
+/** Keeps the first members of a keyed object, whole if they fit. What is left out of them is noted for all members. */
+const cutKeyed = (
+  value: JsonObject,
+  names: readonly string[],
+  room: number,
+  path: Path,
+  cutting: Cutting,
+): JsonObject => {
+  const entries: [string, JsonValue][] = []
+  let left = room - PUNCTUATION
+  for (const name of names.slice(0, cutting.maxKeyed)) {
+    const member = value[name] ?? null
+    left -= name.length + PUNCTUATION * 2
+    // A second member is shown only if it fits whole, because a part of it would say little.
+    if (entries.length > 0 && sizeOf(member, left) > left) break
+    const part = cutMember(member, left, [...path, { kind: 'any' }], cutting)
+    if (part === undefined) break
+    entries.push([name, part])
+    left -= sizeOf(part, left)
+  }
+  if (entries.length < names.length) {
+    cutting.note(path, { what: 'keyed members', shown: entries.length, total: names.length })
+  }
+  return Object.fromEntries(entries)
+}
+
+const cutValue = (value: JsonValue, room: number, path: Path, cutting: Cutting): JsonValue => {
   if (typeof value === 'string') {
     if (value.length + PUNCTUATION <= room) return value
     const cut = cutText(value, Math.max(0, room - PUNCTUATION - 1), 'text')
-    note(path, { what: 'characters', shown: cut.length, total: value.length })
+    cutting.note(path, { what: 'characters', shown: cut.length, total: value.length })
     return `${cut}…`
   }
-  if (Array.isArray(value)) return cutItems(value, room, path, note)
-  return hasMembers(value) ? cutMembers(value, room, path, note) : value
+  if (Array.isArray(value)) return cutItems(value, room, path, cutting)
+  return hasMembers(value) ? cutMembers(value, room, path, cutting) : value
 }
 
 /**
  * Cuts a value to about `room` characters of JSON. Keeps the first items of lists, all small members of objects, and
- * part of each large member. Takes time proportional to the room, not to the size of the value.
+ * part of each large member, and at most `maxKeyed` objects or lists of a keyed object. Takes time proportional to the
+ * room, not to the size of the value.
  */
-export const cutJson = (root: JsonValue, room: number): { value: JsonValue; cuts: readonly Cut[] } => {
+export const cutJson = (
+  root: JsonValue,
+  room: number,
+  maxKeyed = Number.POSITIVE_INFINITY,
+): { value: JsonValue; cuts: readonly Cut[] } => {
   if (sizeOf(root, room) <= room) return { value: root, cuts: [] }
   const cuts = new Map<string, Cut>()
   const note: Note = (path, { what, shown, total }) => {
@@ -141,6 +206,6 @@ export const cutJson = (root: JsonValue, room: number): { value: JsonValue; cuts
       places: 1 + (before?.places ?? 0),
     })
   }
-  const value = cutValue(root, room, [], note)
+  const value = cutValue(root, room, [], { note, maxKeyed })
   return { value, cuts: [...cuts.values()].sort((a, b) => a.path.length - b.path.length) }
 }

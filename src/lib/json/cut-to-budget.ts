@@ -1,9 +1,11 @@
-import { formatNumber } from '../kernel/format.ts'
+import { formatBytes, formatCount, formatNumber } from '../kernel/format.ts'
 import type { JsonValue } from '../kernel/json.ts'
 import { countTokens } from '../tokens/tokens.ts'
+import { closeJson } from './close-json.ts'
 import { type Cut, cutJson } from './cut-json.ts'
 import { cutText, shorten } from './cut-text.ts'
 import { countLines } from './format-counts.ts'
+import { isKeyed, keyPattern } from './keyed-object.ts'
 import { follow, hasMembers, type Path, renderPath } from './path.ts'
 import { renderDocument } from './render-document.ts'
 import type { ResultDocument } from './result-document.ts'
@@ -21,11 +23,25 @@ const firstValues = (root: JsonValue, path: Path): readonly JsonValue[] =>
     [root],
   )
 
-/** Lists the member names of the objects at a path, or of the items of the arrays there. */
-const nameMembers = (root: JsonValue, path: Path, what: 'items' | 'members'): string => {
+/** Returns the values whose members are named: those at the path, or the items or members of those. */
+const holdersAt = (root: JsonValue, path: Path, what: Cut['what']): readonly JsonValue[] => {
+  if (what === 'keyed members') return firstValues(root, [...path, { kind: 'any' }])
   const values = firstValues(root, path)
-  const holders =
-    what === 'members' ? values : values.flatMap(value => (Array.isArray(value) ? value.slice(0, MAX_ITEMS) : []))
+  return what === 'members' ? values : values.flatMap(value => (Array.isArray(value) ? value.slice(0, MAX_ITEMS) : []))
+}
+
+/** Returns the pattern of the names of a keyed object, or undefined for other values. */
+const patternOf = (value: JsonValue | undefined): string | undefined => {
+  if (!hasMembers(value)) return undefined
+  const names = Object.keys(value)
+  return isKeyed(value, names) ? keyPattern(names) : undefined
+}
+
+/** Lists the member names of the objects at a path, or of the items or members of the values there. */
+const nameMembers = (root: JsonValue, path: Path, what: Cut['what']): string => {
+  const holders = holdersAt(root, path, what)
+  const pattern = what === 'members' ? undefined : patternOf(holders[0])
+  if (pattern !== undefined) return `each has names like ${pattern}`
   const names = new Set<string>()
   for (const holder of holders) {
     if (!hasMembers(holder)) continue
@@ -34,7 +50,15 @@ const nameMembers = (root: JsonValue, path: Path, what: 'items' | 'members'): st
   if (names.size === 0) return ''
   const shown = [...names].slice(0, MAX_NAMES).map(cut).join(', ')
   const list = names.size > MAX_NAMES ? `${shown}, …` : shown
-  return what === 'items' ? `each has ${list}` : `all members: ${list}`
+  return what === 'members' ? `all members: ${list}` : `each has ${list}`
+}
+
+/** Describes the names of a keyed object at a path by their pattern, or by the first ones if they have none. */
+const nameKeys = (root: JsonValue, path: Path): string => {
+  const [keyed] = firstValues(root, path)
+  if (!hasMembers(keyed)) return ''
+  const names = Object.keys(keyed)
+  return `names are ${keyPattern(names) ?? `${names.slice(0, MAX_NAMES).map(cut).join(', ')}, …`}`
 }
 
 /** The beginning of a result, as sent to a model. */
@@ -70,11 +94,12 @@ type Candidate = Pick<CutDocument, 'text' | 'shown' | 'outline'>
 
 const describeCut = (root: ResultDocument, { path, what, shown, total, places }: Cut): string => {
   const where = path.length === 0 ? 'the whole result' : renderPath(path)
-  const unit = places > 1 ? `${what} in ${formatNumber(places)} places` : what
-  const line = `${where}: ${formatNumber(shown)} of ${formatNumber(total)} ${unit} shown`
+  const unit = what === 'keyed members' ? 'members' : what
+  const many = places > 1 ? `${unit} in ${formatNumber(places)} places` : unit
+  const line = `${where}: ${formatNumber(shown)} of ${formatNumber(total)} ${many} shown`
   if (what === 'characters' || root.kind !== 'json') return line
-  const names = nameMembers(root.value, path, what)
-  return names === '' ? line : `${line}; ${names}`
+  const keys = what === 'keyed members' ? nameKeys(root.value, path) : ''
+  return [line, keys, nameMembers(root.value, path, what)].filter(part => part !== '').join('; ')
 }
 
 const renderOutline = (lines: readonly string[], room: number): string => {
@@ -97,11 +122,44 @@ const describeTextCut = (whole: string, shown: string, lines: number): string =>
   return lines > 1 ? `${formatNumber(countLines(shown))} of ${formatNumber(lines)} lines, ${characters}` : characters
 }
 
+/** Describes the last list of the beginning of a result, which is where it was cut. */
+const describeUnparsed = (value: JsonValue, size: string): string => {
+  const last = hasMembers(value) ? Object.keys(value).at(-1) : undefined
+  const path: Path = last === undefined ? [] : [{ kind: 'member', name: last }]
+  const [list] = firstValues(value, path)
+  if (!Array.isArray(list)) return `the whole result: its first members shown, of ${size}`
+  const where = last === undefined ? 'the whole result' : renderPath(path)
+  const line = `${where}: ${formatCount(list.length, 'item')} shown, of a result of ${size}`
+  const names = nameMembers(value, path, 'items')
+  return names === '' ? line : `${line}; ${names}`
+}
+
+/** Share of the room for the JSON of an unparsed result. The rest is for its outline. */
+const UNPARSED_SHARE = 0.85
+
+/**
+ * Cuts JSON that was not parsed, for example because it is too large, to valid JSON of at most `room` characters, with an
+ * outline. Returns undefined if the text does not begin like JSON or is short enough. `bytes` is the size of the whole
+ * result, of which `text` may be only the beginning.
+ */
+export const cutUnparsed = (
+  text: string,
+  room: number,
+  bytes?: number,
+): Pick<CutDocument, 'text' | 'outline'> | undefined => {
+  if (text.length <= room && bytes === undefined) return undefined
+  const closed = closeJson(text.slice(0, Math.floor(room * UNPARSED_SHARE)))
+  if (closed === undefined) return undefined
+  const size = bytes === undefined ? `${formatNumber(text.length)} characters` : formatBytes(bytes)
+  const outline = renderOutline([describeUnparsed(closed.value, size)], room - closed.text.length)
+  return { text: closed.text, outline }
+}
+
 /** Returns a function that cuts the document to a number of characters. */
-const createCutter = (document: ResultDocument): ((room: number) => Candidate) => {
+const createCutter = (document: ResultDocument, maxKeyed: number | undefined): ((room: number) => Candidate) => {
   if (document.kind === 'json') {
     return room => {
-      const { value, cuts } = cutJson(document.value, Math.floor(room * (1 - OUTLINE_SHARE)))
+      const { value, cuts } = cutJson(document.value, Math.floor(room * (1 - OUTLINE_SHARE)), maxKeyed)
       const shown = { ...document, value }
       const text = renderDocument(shown)
       const lines = cuts.map(cut => describeCut(document, cut))
@@ -112,6 +170,8 @@ const createCutter = (document: ResultDocument): ((room: number) => Candidate) =
   const lines = countLines(whole)
   const format = document.kind === 'text' ? document.format : 'text'
   return room => {
+    const closed = cutUnparsed(whole, Math.floor(room))
+    if (closed !== undefined) return { ...closed, shown: { kind: 'text', text: closed.text, format } }
     const text = cutText(whole, Math.floor(room), format)
     const shown = { kind: 'text' as const, text, format }
     if (text.length === whole.length) return { text, shown, outline: '' }
@@ -143,16 +203,23 @@ const findWhole = async (document: ResultDocument, budgetTokens: number): Promis
 /**
  * Cuts a result to a budget of at least one token. Returns the whole result if it fits. Otherwise, returns the first
  * items of lists and all small members of objects, or whole lines or sentences of text, with an outline of the rest.
- * Counts only the tokens of what is sent, so it takes milliseconds for results of any length.
+ * Counts only the tokens of what is sent, so it takes milliseconds for results of any length. `maxKeyed` is the most
+ * objects or lists shown of an object whose names are data.
  */
-export const cutToBudget = async (document: ResultDocument, budgetTokens: number): Promise<CutDocument> => {
+export const cutToBudget = async (
+  document: ResultDocument,
+  budgetTokens: number,
+  maxKeyed?: number,
+): Promise<CutDocument> => {
   const whole = await findWhole(document, budgetTokens)
   if (whole !== undefined) return whole
-  const cutTo = createCutter(document)
+  const cutTo = createCutter(document, maxKeyed)
   let best: CutDocument | undefined
   let room = budgetTokens * CHARACTERS_PER_TOKEN
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const candidate = cutTo(room)
+    // More room adds nothing, because the members of a keyed object are alike.
+    if (candidate.text === best?.text) break
     const tokensShown = await countBoth(candidate)
     if (tokensShown <= budgetTokens && tokensShown > (best?.tokensShown ?? 0)) {
       best = { ...candidate, tokensShown, isCut: true }

@@ -4,11 +4,12 @@ import { failure, type Result, success } from '../kernel/result.ts'
 import { shorten } from './cut-text.ts'
 import { describeMiss } from './describe-miss.ts'
 import { countLines, formatAmount } from './format-counts.ts'
-import { describePathFault, type Path, parsePath, renderPath, valuesAt } from './path.ts'
+import { describePathFault, type Path, parsePath, renderPath } from './path.ts'
 import { renderDocument } from './render-document.ts'
 import { renderShape } from './render-shape.ts'
 import type { PipelineStep, ResultDocument, StepOutput, TextDocument } from './result-document.ts'
-import { addValue, createShape, MAX_SAMPLES } from './value-shape.ts'
+import { createShapeReader, MAX_SAMPLES } from './value-shape.ts'
+import { visitAt } from './visit-path.ts'
 
 const FIRST_LINES = 3
 const MAX_LINE_CHARACTERS = 120
@@ -71,7 +72,7 @@ const describeText = (document: TextDocument): string => {
 export type ExploreParams = {
   /** Path to start from, such as `users[].address`. Defaults to the whole result. */
   path?: string | undefined
-  /** Number of levels of members to describe, at least 1. */
+  /** Number of levels of members to describe, at least 1. By default 4, or more if that is little. */
   depth?: number | undefined
   /** Number of sample values per place, from 0 to MAX_SAMPLES. */
   samples?: number | undefined
@@ -79,35 +80,44 @@ export type ExploreParams = {
 
 const DEFAULT_DEPTH = 4
 const MAX_DEPTH = 20
+/** Depth used instead of the default for an outline that would be short, if the outline is not long then. */
+const DEEPER = 8
+const SHORT_CHARACTERS = 800
+const LONG_CHARACTERS = 5_000
 const DEFAULT_SAMPLES = 3
 
 type Limits = { depth: number; samples: number }
 
-const exploreJson = (root: JsonValue, path: Path, { depth, samples }: Limits): Result<StepOutput, string> => {
-  const values = valuesAt(root, path)
-  if (values.length === 0) return failure(describeMiss(root, path))
-  const shape = createShape()
-  for (const value of values) addValue(shape, value, depth)
-  const [first = '', ...rest] = renderShape(shape, samples)
-  const many = values.length > 1 ? `${formatNumber(values.length)} places, each ` : ''
-  const lines = [`${path.length === 0 ? '$' : renderPath(path)}: ${many}${first}`, ...rest]
-  return success({ document: { kind: 'text', text: lines.join('\n'), format: 'text' }, notes: [] })
+/** Returns the outline of the values at a path, or undefined if there are none. */
+const outlineAt = (root: JsonValue, path: Path, { depth, samples }: Limits): string | undefined => {
+  const reader = createShapeReader()
+  visitAt(root, path, reader.keys, value => reader.add(value, depth))
+  const { count } = reader.shape
+  if (count === 0) return undefined
+  const [first = '', ...rest] = renderShape(reader.shape, samples)
+  const many = count > 1 ? `${formatNumber(count)} places, each ` : ''
+  return [`${path.length === 0 ? '$' : renderPath(path)}: ${many}${first}`, ...rest].join('\n')
 }
 
-const limitsOf = ({ depth = DEFAULT_DEPTH, samples = DEFAULT_SAMPLES }: ExploreParams): Limits => ({
-  depth: Math.min(depth, MAX_DEPTH),
-  samples: Math.min(samples, MAX_SAMPLES),
-})
+const exploreJson = (root: JsonValue, path: Path, params: ExploreParams): Result<StepOutput, string> => {
+  const samples = Math.min(params.samples ?? DEFAULT_SAMPLES, MAX_SAMPLES)
+  const outline = outlineAt(root, path, { depth: Math.min(params.depth ?? DEFAULT_DEPTH, MAX_DEPTH), samples })
+  if (outline === undefined) return failure(describeMiss(root, path))
+  const isShort = params.depth === undefined && outline.length < SHORT_CHARACTERS
+  const deeper = isShort ? outlineAt(root, path, { depth: DEEPER, samples }) : undefined
+  const text = deeper === undefined || deeper.length > LONG_CHARACTERS ? outline : deeper
+  return success({ document: { kind: 'text', text, format: 'text' }, notes: [] })
+}
 
 const apply = (document: ResultDocument, params: ExploreParams): Result<StepOutput, string> => {
   const text = params.path ?? ''
   const path = parsePath(text)
   if (!path.ok) return failure(describePathFault(text, path.error))
-  if (document.kind === 'json') return exploreJson(document.value, path.value, limitsOf(params))
+  if (document.kind === 'json') return exploreJson(document.value, path.value, params)
   const described = document.kind === 'text' ? describeText(document) : renderDocument(document)
   const notes = path.value.length > 0 ? ['The result has no members, so the path was ignored.'] : []
   return success({ document: { kind: 'text', text: described, format: 'text' }, notes })
 }
 
-/** Describes a result in an outline of its kinds, names, counts, sizes, ranges and samples. */
+/** Describes a result in an outline: kinds, names, sizes, different values, the most frequent ones and the extremes. */
 export const explore: PipelineStep<ExploreParams> = { name: 'explore', isRequested: () => true, apply }

@@ -1,49 +1,61 @@
 import { formatNumber } from '../kernel/format.ts'
-import type { JsonValue } from '../kernel/json.ts'
+import type { JsonObject, JsonValue } from '../kernel/json.ts'
 import { countLines } from './format-counts.ts'
+import { isKeyed } from './keyed-object.ts'
 import { hasMembers, type Path, renderPath } from './path.ts'
 import type { PageInfo } from './result-document.ts'
 
 export type Page = { offset: number; limit: number | undefined }
 
-/** Maximum depth to search for an array if no path leads to one. */
+/** Maximum depth to search for a collection if no path leads to one. */
 const MAX_SEARCH_DEPTH = 4
 
-/** Returns the names that lead to the first array on a path, if all steps before it are members. */
-const arrayOnPath = (root: JsonValue, path: Path): readonly string[] | undefined => {
+/** What can be paged: an array, or an object whose names are data. */
+type Collection = JsonValue[] | JsonObject
+
+const isCollection = (value: JsonValue): value is Collection =>
+  Array.isArray(value) || (hasMembers(value) && isKeyed(value, Object.keys(value)))
+
+const countIn = (collection: Collection): number =>
+  Array.isArray(collection) ? collection.length : Object.keys(collection).length
+
+/** Returns the names that lead to the first collection on a path, if all steps before it are members. */
+const collectionOnPath = (root: JsonValue, path: Path): readonly string[] | undefined => {
   const names: string[] = []
   let at = root
   for (const step of path) {
-    if (Array.isArray(at)) return names
+    if (Array.isArray(at) || (step.kind === 'any' && isCollection(at))) return names
     if (step.kind !== 'member' || !hasMembers(at) || !Object.hasOwn(at, step.name)) return undefined
     names.push(step.name)
     at = at[step.name] ?? null
   }
-  return Array.isArray(at) ? names : undefined
+  return isCollection(at) ? names : undefined
 }
 
-/** Returns the path to the longest array that is not nested in another array. */
-const longestArray = (root: JsonValue): readonly string[] | undefined => {
-  let longest: { names: readonly string[]; length: number } | undefined
+/** Returns the path to the largest collection that is not nested in another one. */
+const largestCollection = (root: JsonValue): readonly string[] | undefined => {
+  let largest: { names: readonly string[]; count: number } | undefined
   const look = (value: JsonValue, names: readonly string[]): void => {
-    if (Array.isArray(value)) {
-      if (longest === undefined || value.length > longest.length) longest = { names, length: value.length }
+    if (isCollection(value)) {
+      const count = countIn(value)
+      if (largest === undefined || count > largest.count) largest = { names, count }
     } else if (hasMembers(value) && names.length < MAX_SEARCH_DEPTH) {
       for (const [name, child] of Object.entries(value)) look(child, [...names, name])
     }
   }
   look(root, [])
-  return longest?.names
+  return largest?.names
 }
 
 const replaceAt = (
   value: JsonValue,
   names: readonly string[],
-  page: (items: JsonValue[]) => JsonValue[],
+  page: (collection: Collection) => JsonValue,
 ): JsonValue => {
-  if (Array.isArray(value)) return page(value)
   const [name, ...rest] = names
-  if (name === undefined || !hasMembers(value)) return value
+  if (Array.isArray(value)) return page(value)
+  if (!hasMembers(value)) return value
+  if (name === undefined) return page(value)
   return Object.fromEntries(
     Object.entries(value).map(([key, child]) => [key, key === name ? replaceAt(child, rest, page) : child]),
   )
@@ -66,33 +78,39 @@ const describePage = (what: string, { offset, limit = Infinity }: Page, total: n
 const pageOf = <Item>(items: readonly Item[], { offset, limit }: Page): Item[] =>
   items.slice(offset, limit === undefined ? undefined : offset + limit)
 
-const arrayAt = (root: JsonValue, names: readonly string[]): readonly JsonValue[] => {
+const pageOfCollection = (collection: Collection, page: Page): JsonValue =>
+  Array.isArray(collection) ? pageOf(collection, page) : Object.fromEntries(pageOf(Object.entries(collection), page))
+
+/** Counts the items or members at a path in the beginning of a page, which may be too short to look like a collection. */
+const countAt = (root: JsonValue, names: readonly string[]): number => {
   const found = names.reduce<JsonValue>((value, name) => (hasMembers(value) ? (value[name] ?? null) : null), root)
-  return Array.isArray(found) ? found : []
+  return Array.isArray(found) || hasMembers(found) ? countIn(found) : 0
 }
 
 /**
- * Cuts one array to a page: the value itself if it is an array, otherwise the first array on a path, or else the
- * longest array. Returns the value unchanged if it contains no array.
+ * Cuts one collection to a page: the value itself if it is one, otherwise the first one on a path, or else the largest.
+ * Returns the value unchanged if it contains none.
  */
 export const pageValue = (
   root: JsonValue,
   paths: readonly Path[],
   page: Page,
 ): { value: JsonValue; note: string; page?: PageInfo } => {
-  const onPath = paths.map(path => arrayOnPath(root, path)).find(names => names !== undefined)
-  const names = Array.isArray(root) ? [] : (onPath ?? longestArray(root))
+  const onPath = paths.map(path => collectionOnPath(root, path)).find(names => names !== undefined)
+  const names = Array.isArray(root) ? [] : (onPath ?? largestCollection(root))
   if (names === undefined) return { value: root, note: 'There is no array here, so limit and offset have no effect.' }
   let total = 0
-  const value = replaceAt(root, names, items => {
-    total = items.length
-    return pageOf(items, page)
+  let what = 'items'
+  const value = replaceAt(root, names, collection => {
+    total = countIn(collection)
+    what = Array.isArray(collection) ? 'items' : 'members'
+    return pageOfCollection(collection, page)
   })
-  const where = names.length === 0 ? 'items' : `items of ${renderPath(names.map(name => ({ kind: 'member', name })))}`
+  const where = names.length === 0 ? what : `${what} of ${renderPath(names.map(name => ({ kind: 'member', name })))}`
   const shown: PageInfo = {
     note: describePage(where, page, total),
     describe: count => describePage(where, page, total, count),
-    countIn: beginning => (beginning.kind === 'json' ? arrayAt(beginning.value, names).length : 0),
+    countIn: beginning => (beginning.kind === 'json' ? countAt(beginning.value, names) : 0),
   }
   return { value, note: shown.note, page: shown }
 }

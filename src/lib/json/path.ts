@@ -14,7 +14,7 @@ export type Path = readonly PathStep[]
 /** An error in a path string. Columns start at 1. */
 export type PathFault = { column: number; message: string }
 
-const MAX_PATH_CHARACTERS = 1_000
+export const MAX_PATH_CHARACTERS = 1_000
 const MAX_STEPS = 500
 /** `$` means the whole value only on its own or before a dot or bracket. `$ref` is a name. */
 const ROOT = /^(?:\$(?=$|[.[]))?(?:\.(?=$|\[))?/

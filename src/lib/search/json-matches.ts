@@ -16,8 +16,8 @@ const NEIGHBOUR_CHARS = 120
 /** A record includes the object around it if that object has at most this many characters of JSON. */
 const SMALL_RECORD_CHARS = 800
 /** Characters shown of all records together, and the minimum and maximum per record. */
-const RECORDS_CHARS = 8_000
-const MIN_RECORD_CHARS = 800
+const RECORDS_CHARS = 4_000
+const MIN_RECORD_CHARS = 600
 const MAX_RECORD_CHARS = 4_000
 /** For a match in a text longer than this, the surrounding sentences are shown instead of the record. */
 const PROSE_CHARS = 200

@@ -1,10 +1,12 @@
 import { shorten } from '../json/cut-text.ts'
 import { formatAmount } from '../json/format-counts.ts'
+import type { Path } from '../json/path.ts'
 import { formatNumber } from '../kernel/format.ts'
 import { failure, type Result, success } from '../kernel/result.ts'
 import { findHits } from './find-hits.ts'
 import type { Matcher } from './matcher.ts'
 import { parseRegex } from './regex.ts'
+import { splitWords } from './split-words.ts'
 import { substringMatcher } from './substring.ts'
 
 export const SEARCH_MODES = ['regex', 'bm25', 'fuzzy', 'context', 'text'] as const
@@ -18,7 +20,12 @@ export type SearchParams = {
   mode?: SearchMode | undefined
   /** Limits the search to paths such as `users[].name`. Without any, everything is searched. */
   fields?: readonly string[] | undefined
-  /** Number of matches to show, the best or the first ones. Defaults to DEFAULT_TOP_K, with a maximum of MAX_TOP_K. */
+  /** Fields to show of the record around each match, relative to the record, instead of the match alone. */
+  show?: readonly string[] | undefined
+  /**
+   * Number of matches to show, the best or the first ones. Defaults to DEFAULT_TOP_K, or to BEST_TOP_K in mode `bm25`, with
+   * a maximum of MAX_TOP_K.
+   */
   topK?: number | undefined
   /** Number of lines, neighbors or sentences to show on either side of a match, at most MAX_CONTEXT_LINES. */
   contextLines?: number | undefined
@@ -33,6 +40,8 @@ export type SearchParams = {
 }
 
 export const DEFAULT_TOP_K = 10
+/** Fewer, because the first ones are the best. */
+export const BEST_TOP_K = 5
 /** More than any reader needs. The filter step returns whole lists page by page. */
 export const MAX_TOP_K = 1_000
 export const MAX_CONTEXT_LINES = 50
@@ -45,6 +54,7 @@ export const MAX_PATTERN_CHARS = 1_000
 export type Query = {
   pattern: string
   mode: SearchMode
+  show: readonly Path[]
   topK: number
   contextLines: number | undefined
   multiline: boolean
@@ -92,6 +102,23 @@ export const hintCase = (texts: readonly string[], what: string, query: Query): 
   const { total } = findHits(texts, parsed.value.matcher, { multiline, eachMatch: false, isLate })
   return total === 0 ? [] : [`${what} that match with case_insensitive: ${formatNumber(total)}.`]
 }
+
+/** Matches what is common in regular expressions and rare in other text. */
+const LIKE_REGEX = /\\[dwsbDWSB.]|[.)\]][*+?]|\[[^\]]+\]|\(\?|^\^|\$$|\w\|\w/
+
+/** Returns a note if the pattern was searched as text but looks like a regular expression. */
+export const hintRegex = (texts: readonly string[], what: string, query: Query): readonly string[] => {
+  if (query.mode !== 'text' || !LIKE_REGEX.test(query.pattern)) return []
+  const parsed = parseRegex(query.pattern, query)
+  if (!parsed.ok) return []
+  const { multiline, isLate } = query
+  const { total } = findHits(texts, parsed.value, { multiline, eachMatch: false, isLate })
+  return [`The pattern looks like a regular expression. ${what} that match with mode "regex": ${formatNumber(total)}.`]
+}
+
+/** Returns a note if the pattern was searched as text but has several words, which may occur apart from each other. */
+export const hintWords = ({ mode, pattern }: Query): readonly string[] =>
+  mode === 'text' && splitWords(pattern).length > 1 ? ['Mode "bm25" finds words in any order and place.'] : []
 
 /** Returns a note for each word that does not occur, with its replacements. */
 export const describeReplacements = (replacements: ReadonlyMap<string, readonly string[]>): readonly string[] =>

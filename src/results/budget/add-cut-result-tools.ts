@@ -5,7 +5,10 @@ import { type CutResultToolParts, compileCutResultTools } from './cut-result-too
 import { findByName, findInGroups } from './find-tool.ts'
 import type { BudgetedServer } from './result-budget.ts'
 
-export type CutResultPlaceParts = Pick<CutResultToolParts, 'cutCache' | 'onInternalError' | 'inspector' | 'recorder'>
+export type CutResultPlaceParts = Pick<
+  CutResultToolParts,
+  'cutCache' | 'exactCounts' | 'inspector' | 'onInternalError' | 'recorder'
+>
 type Parts = CutResultPlaceParts & Pick<CutResultToolParts, 'masker'>
 
 /** Name of the group with the three tools that read cut results, on a server that groups its tools. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { MAX_PATH_CHARACTERS } from '../../lib/json/path.ts'
 import type { PipelineSteps } from '../../lib/json/pipeline.ts'
 import { formatNumber } from '../../lib/kernel/format.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
@@ -47,27 +48,32 @@ const explainArguments = (issues: readonly z.core.$ZodIssue[], known: readonly s
     })
     .join(' ')
 
+/** Longer than the name of any tool or group. */
+const MAX_NAME_CHARS = 400
+
 /** Parameters shared by all three tools. They name a cached result, or a tool to call for a new one. */
 const SOURCE = {
-  cache_id: z.string().max(64).optional().describe('The id of a result that was cut. Give this, or tool'),
-  tool: z.string().max(400).optional().describe('A tool to call now, whose whole result is read'),
+  cache_id: z.string().optional().describe('Id of a cut result. Give this, or tool'),
+  tool: z.string().max(MAX_NAME_CHARS).optional().describe('A tool to call now, to read its whole result'),
   arguments: z.looseObject({}).optional().describe('Its arguments'),
 }
 /** On a server that groups its tools, a tool is identified by its group and name. */
-const GROUP = { group: z.string().max(400).optional().describe('The group of that tool') }
+const GROUP = { group: z.string().max(MAX_NAME_CHARS).optional().describe('The group of that tool') }
 
-const PATHS = z.array(z.string().min(1).max(500)).min(1).max(100)
+const PATH = z.string().max(MAX_PATH_CHARACTERS)
+const PATHS = z.array(PATH).max(100)
 
 const FILTER = {
   fields: PATHS.optional().describe('Paths such as users[].name or data.*.id'),
   mode: z.enum(['include', 'exclude']).optional().describe('Keep only these fields (the default), or all others'),
-  limit: z.int().min(1).max(100_000).optional().describe('Items of the list at most'),
+  limit: z.int().min(1).max(100_000).optional().describe('Items at most'),
   offset: z.int().min(0).optional().describe('Items to skip before'),
 }
 
 const SEARCH = {
   pattern: z.string().max(MAX_PATTERN_CHARS).describe('What to look for: words, or with mode regex an expression'),
-  fields: PATHS.optional().describe('Only in these fields, such as users[].name'),
+  fields: PATHS.optional().describe('Search only these, such as users[].name'),
+  show: PATHS.optional().describe('Fields of the matching record to return, such as name; ["*"]: all of it'),
   mode: z
     .enum(SEARCH_MODES)
     .optional()
@@ -82,8 +88,8 @@ const SEARCH = {
 }
 
 const EXPLORE = {
-  path: z.string().max(500).optional().describe('Where to begin, such as data.users'),
-  depth: z.int().min(1).max(10).optional().describe('How many levels to go down'),
+  path: PATH.optional().describe('Where to begin, such as data.users'),
+  depth: z.int().min(1).max(10).optional().describe('Levels to go down'),
   samples: z.int().min(0).max(20).optional().describe('Values shown of each field'),
 }
 
@@ -99,18 +105,16 @@ const OWN = { proxy_filter: FILTER, proxy_search: SEARCH, proxy_explore: EXPLORE
 const schemaFor = (name: CutResultToolName, hasGroups: boolean) =>
   z.strictObject({ ...SOURCE, ...(hasGroups ? GROUP : {}), ...OWN[name] })
 
-/** Limits left out of the schema, because each costs tokens in every tool list. Errors name the exceeded limit. */
-const UNTOLD = ['maxLength', 'minLength', 'maxItems', 'minItems', 'maximum', 'minimum'] as const
-
 const isFree = ({ properties, additionalProperties }: z.core.JSONSchema.JSONSchema): boolean =>
   Object.keys(properties ?? {}).length === 0 && additionalProperties !== false
 
-/** Returns the input schema for clients: JSON Schema without nesting, references or UNTOLD limits. */
+/** Returns the input schema for clients: JSON Schema with all limits, but without nesting or references. */
 export const inputSchemaFor = (name: CutResultToolName, hasGroups: boolean): JsonObject => {
   const { $schema: _schema, ...schema } = z.toJSONSchema(schemaFor(name, hasGroups), {
     io: 'input',
     override: ({ jsonSchema }) => {
-      for (const limit of UNTOLD) delete jsonSchema[limit]
+      // Any whole number has this limit.
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
       if (!isFree(jsonSchema)) return
       delete jsonSchema.properties
       delete jsonSchema.additionalProperties
@@ -123,14 +127,18 @@ export const inputSchemaFor = (name: CutResultToolName, hasGroups: boolean): Jso
 /** Parameters that count as missing if they are empty strings. */
 const NAMES: ReadonlySet<string> = new Set(['cache_id', 'tool', 'group'])
 
-/**
- * Corrects common mistakes of models: null or an empty string for a missing parameter, and a single
- * field instead of a list.
- */
+/** Parameters that are lists of paths. */
+const LISTS = ['fields', 'show'] as const
+
+/** Returns whether a model means that a parameter is missing: null, an empty list, or an empty name. */
+const isMissing = (key: string, value: JsonValue): boolean =>
+  value === null || (value === '' && NAMES.has(key)) || (Array.isArray(value) && value.length === 0)
+
+/** Corrects common mistakes of models: values for a missing parameter, and a single field instead of a list. */
 const asMeant = (given: JsonObject): JsonObject => {
-  const said = Object.entries(given).filter(([key, value]) => value !== null && !(value === '' && NAMES.has(key)))
-  const meant = Object.fromEntries(said)
-  return typeof meant.fields === 'string' ? { ...meant, fields: [meant.fields] } : meant
+  const meant = Object.fromEntries(Object.entries(given).filter(([key, value]) => !isMissing(key, value)))
+  for (const name of LISTS) if (typeof meant[name] === 'string') meant[name] = [meant[name]]
+  return meant
 }
 
 const Source = z.looseObject({ cache_id: SOURCE.cache_id, tool: SOURCE.tool, ...GROUP })

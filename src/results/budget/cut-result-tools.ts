@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { PipelineSteps } from '../../lib/json/pipeline.ts'
-import { formatCount, formatNumber } from '../../lib/kernel/format.ts'
+import { formatNumber } from '../../lib/kernel/format.ts'
 import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
 import type { Result } from '../../lib/kernel/result.ts'
 import { type CallCost, type Shortened, withShortened } from '../../runtime/call/call-cost.ts'
@@ -15,7 +15,7 @@ import {
 } from '../../runtime/call/tool-result.ts'
 import { DEFAULT_RESPONSE_TOKENS } from '../../tools/response/response-tokens.ts'
 import type { CutCache } from '../cut-cache/cut-cache.ts'
-import { NOTICE_TOKENS } from './cut-notice.ts'
+import { formatTokens, SIZES_TOKENS } from './cut-notice.ts'
 import {
   type CutResultToolName,
   type InspectionRequest,
@@ -23,6 +23,7 @@ import {
   inputSchemaFor,
   readInspectionRequest,
 } from './cut-result-tool-params.ts'
+import type { ExactCounts } from './exact-counts.ts'
 import type { InspectionView } from './inspection-job.ts'
 import { createInspectionRecords, type InspectionRecordParts } from './record-inspection.ts'
 import { type BudgetedServer, holderOf, tellOf, toCutResultMeta, toTextBlocks } from './result-budget.ts'
@@ -42,13 +43,14 @@ export type CutResultToolParts = Omit<InspectionRecordParts, 'serverId'> & {
   isLinked: boolean
   inspector: Pick<ResultInspector, 'inspect'>
   cutCache: Pick<CutCache, 'open' | 'put'>
+  exactCounts: Pick<ExactCounts, 'count'>
   onInternalError: (error: unknown) => void
 }
 
 const DESCRIPTIONS: Record<CutResultToolName, string> = {
   proxy_filter: 'Returns only some fields or items of a large result.',
-  proxy_search: 'Searches a large result.',
-  proxy_explore: 'Outlines a large result: its fields, their types, counts and samples.',
+  proxy_search: 'Searches a large result. Returns matches, or the records around them.',
+  proxy_explore: 'Outlines a large result: its fields, how many values differ, the most frequent ones, the extremes.',
 }
 
 /** The same error for unknown ids, expired ids and other callers' ids, so that it reveals nothing. */
@@ -57,12 +59,18 @@ const NOT_KEPT =
 const NOT_READ = 'Patchbay failed to read this result. The reason is in the server log.'
 
 /** Metadata cached with a result: its token count, so that it need not be counted again, and its media type. */
-const About = z.looseObject({ tokens: z.int().nonnegative().optional(), mediaType: z.string().optional() })
+const About = z.looseObject({
+  tokens: z.int().nonnegative().optional(),
+  isEstimated: z.boolean().optional(),
+  mediaType: z.string().optional(),
+})
 
 type WholeResult = {
   /** The content, or a function that is called only if no worker has the parsed result cached. */
   utf8: Uint8Array | (() => Promise<Uint8Array>)
   cacheId: string | undefined
+  /** Whether the client does not know the cache id yet. */
+  isNew: boolean
   /** What is already known about the result. */
   about: z.infer<typeof About>
 }
@@ -75,9 +83,18 @@ type Fetched = Called & ({ whole: WholeResult; isError?: boolean } | Inspected)
 /** The part of a result that is shown. `shortened` is undefined if nothing is shown. */
 type Inspected = { shown: ToolResult | UpstreamResult; shortened?: Shortened }
 
+/** Returns a sentence such as `12 of about 31,000 tokens.` */
+const renderSizes = (view: InspectionView): string => {
+  const before = formatTokens(view.tokensBefore, view.isBeforeEstimated)
+  const after = formatTokens(view.tokensAfter, view.isAfterEstimated)
+  return view.isCut
+    ? `Cut: this shows ${formatNumber(view.tokensShown)} of ${after} tokens found, of ${before} in all.`
+    : `${after} of ${before} tokens.`
+}
+
 /** Compiles `proxy_filter`, `proxy_search` and `proxy_explore`, which read results that were too large to send. */
 export const compileCutResultTools = (parts: CutResultToolParts): CompiledTool[] => {
-  const { server, hasGroups, findTool, isLinked, inspector, cutCache, onInternalError } = parts
+  const { server, hasGroups, findTool, isLinked, inspector, cutCache, exactCounts, onInternalError } = parts
   const beginRecord = createInspectionRecords({ ...parts, serverId: server.id })
   // A server without a budget has these tools if one of its tools has a budget of its own.
   const maxTokens = server.maxResponseTokens === 0 ? DEFAULT_RESPONSE_TOKENS : server.maxResponseTokens
@@ -88,7 +105,7 @@ export const compileCutResultTools = (parts: CutResultToolParts): CompiledTool[]
   const fetchKept = async (cacheId: string, { caller }: CallContext): Promise<Fetched> => {
     const found = await cutCache.open(server.id, holderOf(caller), cacheId)
     if (found === undefined) return { shown: errorResult(NOT_KEPT) }
-    return { whole: { utf8: found.read, cacheId, about: About.safeParse(found.about).data ?? {} } }
+    return { whole: { utf8: found.read, cacheId, isNew: false, about: About.safeParse(found.about).data ?? {} } }
   }
 
   const fetchFresh = async (
@@ -106,30 +123,47 @@ export const compileCutResultTools = (parts: CutResultToolParts): CompiledTool[]
       return { shown: result, cost }
     const mediaType = isError ? UTF8_TEXT : toTextType(contentType)
     const cacheId = await keep(context, utf8, { tool: source.tool, mediaType })
-    return { whole: { utf8, cacheId, about: { mediaType } }, isError, cost }
+    return { whole: { utf8, cacheId, isNew: true, about: { mediaType } }, isError, cost }
+  }
+
+  /** Stores the uncut output of the steps, and returns its cache id. */
+  const keepFound = async ({ whole, ...view }: InspectionView, context: CallContext): Promise<string | undefined> => {
+    if (!view.isCut || whole === undefined) return undefined
+    const mediaType = `${whole.mediaType}; charset=utf-8`
+    return keep(context, whole.utf8, { tokens: view.tokensAfter, isEstimated: view.isAfterEstimated, mediaType })
+  }
+
+  const measureWhole = (view: InspectionView, { cacheId, isNew, about }: WholeResult, { caller }: CallContext) => {
+    const { tokensBefore: tokens, isBeforeEstimated: isEstimated } = view
+    const whole = { tokens, texts: [], isEstimated }
+    if (!isEstimated || !isNew || cacheId === undefined) return { whole }
+    const { id: serverId, organizationId } = server
+    const { mediaType = UTF8_TEXT } = about
+    const stored = { serverId, organizationId, holder: holderOf(caller), cacheId, bytes: view.bytes }
+    return { whole, exactTokens: exactCounts.count({ ...stored, about: { mediaType } }) }
   }
 
   /** Renders the view with the cache id of the whole result and, if the view is cut, the cache id of its uncut text. */
   const render = async (view: InspectionView, source: WholeResult, context: CallContext): Promise<Inspected> => {
-    const { text, whole, isCut, tokensBefore, tokensAfter, tokensShown, bytes } = view
-    const found =
-      isCut && whole !== undefined
-        ? await keep(context, whole.utf8, { tokens: tokensAfter, mediaType: `${whole.mediaType}; charset=utf-8` })
-        : undefined
-    const sizes = `${formatCount(tokensBefore, 'token')} before, ${formatNumber(tokensAfter)} after${isCut ? `, ${formatNumber(tokensShown)} shown` : ''}.`
-    const ways = [
+    const { text, whole, isCut, tokensShown, bytes } = view
+    const found = await keepFound(view, context)
+    const notice = [
+      renderSizes(view),
       ...(found === undefined ? [] : [`All that was found: cache_id "${found}".`]),
-      ...(source.cacheId === undefined ? [] : [`The whole result: cache_id "${source.cacheId}".`]),
-    ]
-    const notice = [sizes, ...ways].join(' ')
-    const told = [...tellOf(view), notice].join('\n')
+      ...(source.cacheId === undefined || !source.isNew ? [] : [`The whole result: cache_id "${source.cacheId}".`]),
+    ].join(' ')
+    const told = tellOf(view).join('\n')
+    // A notice of more to read comes first, because clients may shorten a long result further.
+    const texts = isCut ? [notice, text, told] : [text, [told, notice].filter(line => line !== '').join('\n')]
+    const before = { tokens: view.tokensBefore, isEstimated: view.isBeforeEstimated }
+    const after = { tokens: view.tokensAfter, isEstimated: view.isAfterEstimated }
     const meta =
       found === undefined || whole === undefined
-        ? { cacheId: source.cacheId, tokens: tokensBefore, tokensShown, bytes }
-        : { cacheId: found, tokens: tokensAfter, tokensShown, bytes: whole.utf8.length }
+        ? { cacheId: source.cacheId, ...before, tokensShown, bytes }
+        : { cacheId: found, ...after, tokensShown, bytes: whole.utf8.length }
     return {
-      shown: { passed: { content: toTextBlocks([text, told]), _meta: toCutResultMeta(meta) } },
-      shortened: { whole: { tokens: tokensBefore, texts: [] }, sent: { tokens: tokensShown, texts: [notice] } },
+      shown: { passed: { content: toTextBlocks(texts), _meta: toCutResultMeta(meta) } },
+      shortened: { ...measureWhole(view, source, context), sent: { tokens: tokensShown, texts: [notice] } },
     }
   }
 
@@ -143,8 +177,9 @@ export const compileCutResultTools = (parts: CutResultToolParts): CompiledTool[]
         mediaType: about.mediaType ?? UTF8_TEXT,
         key,
         steps,
-        budgetTokens: maxTokens - NOTICE_TOKENS,
+        budgetTokens: maxTokens - SIZES_TOKENS,
         tokensBefore: about.tokens,
+        isBeforeEstimated: about.isEstimated ?? false,
         keepsWhole: true,
       })
       if (!seen.ok) return { shown: errorResult(truncateError(seen.error)) }

@@ -7,7 +7,7 @@ import { parseDocument } from '../../lib/json/parse-document.ts'
 import { createPipeline, type PipelineOutcome } from '../../lib/json/pipeline.ts'
 import { renderDocument } from '../../lib/json/render-document.ts'
 import type { PageInfo, StepOutput } from '../../lib/json/result-document.ts'
-import { countTokens } from '../../lib/tokens/tokens.ts'
+import { countTokens, estimateTokens, type TokenEstimate } from '../../lib/tokens/tokens.ts'
 import type { InspectionJob, InspectionView, ResultFormat } from './inspection-job.ts'
 
 /** Maximum memory for the parsed results that a worker caches: enough for one of the largest, not two. */
@@ -21,7 +21,10 @@ const HELD_MS = 300_000
 const NOTES_SHARE = 0.4
 const CHARACTERS_PER_TOKEN = 2
 
-type HeldResult = { parsed: StepOutput; bytes: number; tokens: number }
+/** Members shown of an object whose names are data, in the beginning of a result. The others are like them. */
+const KEYED_SHOWN = 2
+
+type HeldResult = { parsed: StepOutput; bytes: number; before: TokenEstimate }
 
 const MEDIA_TYPES: Record<ResultFormat, string> = {
   json: 'application/json',
@@ -33,10 +36,15 @@ const MEDIA_TYPES: Record<ResultFormat, string> = {
   binary: 'text/plain',
 }
 
-const countWholeResult = async (bytes: Uint8Array, mediaType: string, parsed: StepOutput): Promise<number> => {
+/** Counts the tokens of a result. Those of a long one are estimated, because the caller waits for its beginning. */
+const measureWhole = async (bytes: Uint8Array, mediaType: string, parsed: StepOutput): Promise<TokenEstimate> => {
   const decoded = parsed.document.kind === 'binary' ? undefined : decodeText(bytes, parseMediaType(mediaType))
-  return countTokens(decoded?.text ?? renderDocument(parsed.document))
+  return estimateTokens(decoded?.text ?? renderDocument(parsed.document))
 }
+
+/** Returns the tokens that the job knows, if any. They are more exact than those counted here. */
+const knownTokens = ({ tokensBefore, isBeforeEstimated }: InspectionJob): TokenEstimate | undefined =>
+  tokensBefore === undefined ? undefined : { tokens: tokensBefore, isEstimated: isBeforeEstimated }
 
 /** Returns the notes. The page note is replaced by one that states the number of items actually shown. */
 const describeShown = (notes: readonly string[], page: PageInfo | undefined, shown: number): readonly string[] =>
@@ -69,12 +77,14 @@ export const createResultInspection = () => {
   const held = new LRUCache<string, HeldResult>({ maxSize: MAX_HELD_BYTES, ttl: HELD_MS, updateAgeOnGet: true })
   const runSteps = createPipeline()
 
-  const take = async ({ bytes, mediaType, key, tokensBefore }: InspectionJob): Promise<HeldResult | undefined> => {
+  const take = async (job: InspectionJob): Promise<HeldResult | undefined> => {
+    const { bytes, mediaType, key } = job
     const known = key === undefined ? undefined : held.get(key)
-    if (known !== undefined || bytes === undefined) return known
+    if (known !== undefined || bytes === undefined)
+      return known && { ...known, before: knownTokens(job) ?? known.before }
     const parsed = parseDocument(bytes, mediaType)
-    const tokens = tokensBefore ?? (await countWholeResult(bytes, mediaType, parsed))
-    const source = { parsed, bytes: bytes.byteLength, tokens }
+    const before = knownTokens(job) ?? (await measureWhole(bytes, mediaType, parsed))
+    const source = { parsed, bytes: bytes.byteLength, before }
     if (key !== undefined)
       held.set(key, source, { size: MIN_ENTRY_BYTES + Math.ceil(heapOfDocument(parsed.document) * INDEX_SHARE) })
     return source
@@ -89,14 +99,18 @@ export const createResultInspection = () => {
     const isNothing = stepsRun > 0 && errors.length === stepsRun
     const isChanged = stepsRun > 0 && !isNothing
     const rendered = isChanged || job.budgetTokens === 0 ? renderDocument(document) : ''
-    const tokensAfter = isChanged ? await countTokens(rendered) : source.tokens
+    const after = isChanged ? await estimateTokens(rendered) : source.before
     // Reserves room for the page note, which is longer if the page is cut.
     const longest = page === undefined ? notes : describeShown(notes, page, page.countIn(document) - 1)
     const room = Math.max(1, job.budgetTokens - (await countTokens(renderAsides(outcome, longest))))
-    const tokensOfAll = isChanged || job.budgetTokens > 0 ? tokensAfter : await countTokens(rendered)
+    const tokensOfAll = isChanged || job.budgetTokens > 0 ? after.tokens : (await estimateTokens(rendered)).tokens
     const whole = { text: rendered, shown: document, outline: '', tokensShown: tokensOfAll, isCut: false }
     const nothing = { text: '', shown: document, outline: '', tokensShown: 0, isCut: false }
-    const shown = isNothing ? nothing : job.budgetTokens === 0 ? whole : await cutToBudget(document, room)
+    const shown = isNothing
+      ? nothing
+      : job.budgetTokens === 0
+        ? whole
+        : await cutToBudget(document, room, isChanged ? undefined : KEYED_SHOWN)
     const told = shown.isCut && page !== undefined ? describeShown(notes, page, page.countIn(shown.shown)) : notes
     const asideTokens = await countTokens(renderAsides(outcome, told))
     const format = document.kind === 'binary' ? 'binary' : document.format
@@ -108,8 +122,10 @@ export const createResultInspection = () => {
       format,
       isCut: shown.isCut,
       bytes: source.bytes,
-      tokensBefore: source.tokens,
-      tokensAfter,
+      tokensBefore: source.before.tokens,
+      isBeforeEstimated: source.before.isEstimated,
+      tokensAfter: after.tokens,
+      isAfterEstimated: after.isEstimated,
       tokensShown: shown.tokensShown + asideTokens,
       whole:
         job.keepsWhole && isChanged

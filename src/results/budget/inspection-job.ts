@@ -15,8 +15,9 @@ export type InspectionJob = {
   steps: PipelineSteps
   /** Maximum tokens to send, including notes; 0 for no limit. */
   budgetTokens: number
-  /** Tokens of the whole result, if already counted. */
+  /** Tokens of the whole result, if already counted or estimated. */
   tokensBefore: number | undefined
+  isBeforeEstimated: boolean
   /** Whether to also return the uncut output of the steps, as `whole`. */
   keepsWhole: boolean
 }
@@ -40,8 +41,10 @@ export type InspectionView = {
   bytes: number
   /** Tokens of the original result; for binary content, of the sentence that describes it. */
   tokensBefore: number
+  isBeforeEstimated: boolean
   /** Tokens of the uncut output of the steps. Equals `tokensBefore` if there were no steps. */
   tokensAfter: number
+  isAfterEstimated: boolean
   /** Tokens sent: text, outline, notes and errors. */
   tokensShown: number
   /** The uncut output of the steps, to be cached for later calls. Set only if `keepsWhole` is true. */

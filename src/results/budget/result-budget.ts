@@ -1,3 +1,4 @@
+import { cutUnparsed } from '../../lib/json/cut-to-budget.ts'
 import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
 import { TOKEN_ENCODING } from '../../lib/tokens/tokens.ts'
 import { withShortened } from '../../runtime/call/call-cost.ts'
@@ -8,6 +9,7 @@ import type { Server } from '../../servers/server.ts'
 import { cutResultHolderOf } from '../cut-cache/cache-key.ts'
 import { CUT_RESULT_TTL_MS, type CutCache } from '../cut-cache/cut-cache.ts'
 import { type CutResultSummary, noticeTokensOf, renderNotice } from './cut-notice.ts'
+import type { ExactCounts } from './exact-counts.ts'
 import type { InspectionView } from './inspection-job.ts'
 import type { ResultInspector } from './result-inspector.ts'
 import { isWithinBytes, listTexts, takeApart, toTextType, UTF8_TEXT } from './result-parts.ts'
@@ -18,6 +20,7 @@ const ANSWER_META = 'patchbay/answer'
 export type BudgetParts = {
   inspector: Pick<ResultInspector, 'inspect'>
   cutCache: Pick<CutCache, 'put'>
+  exactCounts: Pick<ExactCounts, 'count'>
   /** Called if a result could not be cut and is sent whole. */
   onInternalError: (error: unknown) => void
 }
@@ -31,10 +34,17 @@ export type BudgetedServer = Pick<Server, 'id' | 'organizationId' | 'maxResponse
 export const holderOf = (caller: Caller): string =>
   cutResultHolderOf(caller && { userId: caller.userId, via: caller.grantId ?? caller.tokenId })
 
-export const toCutResultMeta = ({ cacheId, tokens, tokensShown, bytes }: CutResultSummary): JsonObject => ({
+export const toCutResultMeta = ({
+  cacheId,
+  tokens,
+  isEstimated,
+  tokensShown,
+  bytes,
+}: CutResultSummary): JsonObject => ({
   [ANSWER_META]: {
     ...(cacheId !== undefined && { cacheId, expiresAt: new Date(Date.now() + CUT_RESULT_TTL_MS).toISOString() }),
     ...(tokens !== undefined && { tokens }),
+    ...(isEstimated && { tokensEstimated: true }),
     ...(tokensShown !== undefined && { tokensShown }),
     ...(tokens !== undefined && { encoding: TOKEN_ENCODING }),
     bytes,
@@ -44,18 +54,29 @@ export const toCutResultMeta = ({ cacheId, tokens, tokensShown, bytes }: CutResu
 /** Minimum number of tokens for the text of a result, even if the notice is long. */
 const MIN_BEGINNING_TOKENS = 50
 
+/** An estimate may be too low by this share, so that a larger result is cut although it may just fit. */
+const ESTIMATE_MARGIN = 0.03
+/** Maximum bytes shown of a result that could not be inspected, because they are read on the main thread. */
+const MAX_UNSEEN_BYTES = 32 * 1_024
+
 /**
- * Returns the beginning of a result that could not be inspected. The beginning fits the budget, because a token has at
- * least one byte.
+ * Returns the beginning of a result that could not be inspected, and an outline if it is JSON. The beginning fits the
+ * budget, because a token has at least one byte.
  */
-const beginUnseen = (utf8: Buffer, maxTokens: number): string => {
-  const text = utf8.toString('utf8', 0, maxTokens)
-  return text.endsWith('\ufffd') ? text.slice(0, -1) : text
+const beginUnseen = (utf8: Buffer, maxTokens: number): { text: string; outline: string } => {
+  const room = Math.min(maxTokens, MAX_UNSEEN_BYTES)
+  const text = utf8.toString('utf8', 0, room).replace(/\ufffd$/, '')
+  return cutUnparsed(text, text.length, utf8.length) ?? { text, outline: '' }
 }
 
 /** Returns the lines to show below the text of a view. */
-export const tellOf = ({ outline, notes, errors }: InspectionView): string[] =>
+export const tellOf = ({ outline, notes, errors }: Pick<InspectionView, 'outline' | 'notes' | 'errors'>): string[] =>
   [outline, ...notes, ...errors.map(({ message }) => message)].filter(line => line !== '')
+
+const showUnseen = ({ text, outline }: { text: string; outline: string }, error: string) => ({
+  text,
+  lines: [outline, error].filter(line => line !== ''),
+})
 
 /** Returns a text block for each text that is not empty. */
 export const toTextBlocks = (texts: readonly string[]): JsonObject[] =>
@@ -76,12 +97,12 @@ type Called = ToolOutcome<ToolResult | PassedResult> & { tool: string; budget: n
 export const createResultLimit = (
   server: BudgetedServer,
   cutResultGroup: string | undefined,
-  { inspector, cutCache, onInternalError }: BudgetParts,
+  { inspector, cutCache, exactCounts, onInternalError }: BudgetParts,
 ) => {
   const cut = async (called: Called): Promise<ToolOutcome> => {
     const { result, cost, contentType, tool, budget, context } = called
     const { utf8, others, rest } = takeApart(result)
-    const room = Math.max(budget - noticeTokensOf(server.cutNotice), MIN_BEGINNING_TOKENS)
+    const room = Math.max(budget - noticeTokensOf(cutResultGroup, server.cutNotice), MIN_BEGINNING_TOKENS)
     const mediaType = rest.isError === true ? UTF8_TEXT : toTextType(contentType)
     const seen = await inspector.inspect({
       owner: server.id,
@@ -92,24 +113,32 @@ export const createResultLimit = (
     })
     const view = seen.ok ? seen.value : undefined
     const tokens = view?.tokensBefore
-    if (tokens !== undefined && tokens <= budget) return { result, cost }
+    const isEstimated = view?.isBeforeEstimated ?? false
+    const surely = tokens === undefined ? undefined : tokens * (isEstimated ? 1 + ESTIMATE_MARGIN : 1)
+    if (surely !== undefined && surely <= budget) return { result, cost }
     // Only whitespace exceeded the budget, so there is nothing more to read.
     const isAll = view !== undefined && !view.isCut && view.notes.length === 0
     const holder = holderOf(context.caller)
-    const about = { tool, mediaType, ...(tokens !== undefined && { tokens }) }
-    const cacheId = isAll ? undefined : await cutCache.put({ serverId: server.id, holder, content: utf8, about })
-    const summary = { cacheId, tokens, tokensShown: view?.tokensShown, bytes: utf8.length }
-    const text = view?.text ?? beginUnseen(utf8, room)
-    const lines = seen.ok ? tellOf(seen.value) : [seen.error]
+    const about = { tool, mediaType, ...(tokens !== undefined && { tokens, isEstimated }) }
+    const stored = { serverId: server.id, holder, about }
+    const cacheId = isAll ? undefined : await cutCache.put({ ...stored, content: utf8 })
+    const summary = { cacheId, tokens, isEstimated, tokensShown: view?.tokensShown, bytes: utf8.length }
+    const { text, lines } = seen.ok
+      ? { text: seen.value.text, lines: tellOf(seen.value) }
+      : showUnseen(beginUnseen(utf8, room), seen.error)
     const notice = isAll ? '' : renderNotice(summary, cutResultGroup, server.cutNotice)
-    const told = isAll ? '' : [...lines, notice].join('\n')
     const besides = listTexts(others)
     const shortened = withShortened(cost, {
-      whole: tokens === undefined ? null : { tokens, texts: besides },
+      whole: tokens === undefined ? null : { tokens, texts: besides, isEstimated },
+      exactTokens:
+        isEstimated && cacheId !== undefined
+          ? exactCounts.count({ ...stored, organizationId: server.organizationId, cacheId, bytes: utf8.length })
+          : undefined,
       sent: view && { tokens: view.tokensShown, texts: [notice, ...besides] },
     })
     const _meta = { ...(isJsonObject(rest._meta) ? rest._meta : {}), ...toCutResultMeta(summary) }
-    const content = [...toTextBlocks([text, told]), ...others]
+    // The notice comes first, because clients may shorten a long result further.
+    const content = [...toTextBlocks([notice, text, isAll ? '' : lines.join('\n')]), ...others]
     return { result: { passed: { ...rest, content, _meta } }, cost: shortened }
   }
 

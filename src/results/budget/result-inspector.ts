@@ -34,7 +34,9 @@ export const createResultInspector = (
 ) => {
   const shares = createByteShares({ maxBytes, maxBytesOfOwner: maxBytes * OWNER_SHARE })
   const maxResultBytes = ((heapLimitMb - TOKENIZER_MB) * 1_024 * 1_024) / HEAP_PER_BYTE
-  const known = new LRUCache<string, true>({ max: MAX_KNOWN_RESULTS })
+  let inProgress = 0
+  let endedAt = Number.NEGATIVE_INFINITY
+  const parsed = new LRUCache<string, true>({ max: MAX_KNOWN_RESULTS })
 
   const reasons: Readonly<Record<JobEnding, string>> = {
     queue_full: 'Too many results are being inspected. Try again later.',
@@ -48,28 +50,42 @@ export const createResultInspector = (
   const tooLarge = (bytes: number): string =>
     `This result of ${formatBytes(bytes)} is too large to be searched, filtered or counted in the memory of this Patchbay, where at most ${formatBytes(maxResultBytes)} are possible. Ask the tool for less, or have the operator raise PATCHBAY_MEMORY_MB.`
 
+  const inspect = async ({ owner, group, bytes, ...task }: InspectionTask): Promise<Result<InspectionView, string>> => {
+    const { mediaType = '', key, steps = {}, budgetTokens = 0, keepsWhole = false } = task
+    const { tokensBefore, isBeforeEstimated = false } = task
+    const known = { tokensBefore, isBeforeEstimated }
+    const job = { bytes: undefined, mediaType, key, steps, budgetTokens, ...known, keepsWhole }
+    const options = { group, affinity: key }
+    const isParsed = key !== undefined && parsed.has(key)
+    let outcome = isParsed ? await run(owner, job, options) : undefined
+    if (outcome === undefined || (outcome.ok && outcome.value === undefined)) {
+      const read = typeof bytes === 'function' ? await bytes() : bytes
+      if (read.byteLength > maxResultBytes) return failure(tooLarge(read.byteLength))
+      const runWithBytes = () => run(owner, { ...job, bytes: read }, options)
+      outcome = (await shares.during(owner, read.byteLength, runWithBytes)) ?? failure('queue_full')
+    }
+    if (!outcome.ok) return failure(reasons[outcome.error])
+    if (outcome.value === undefined) throw new Error('a worker received a result but returned no view')
+    if (key !== undefined) parsed.set(key, true)
+    return success(outcome.value)
+  }
+
   return {
     /**
      * Inspects a result. The error is a sentence for the model. Rejects only on unexpected errors or if the bytes
      * cannot be read.
      */
-    inspect: async ({ owner, group, bytes, ...task }: InspectionTask): Promise<Result<InspectionView, string>> => {
-      const { mediaType = '', key, steps = {}, budgetTokens = 0, tokensBefore, keepsWhole = false } = task
-      const job = { bytes: undefined, mediaType, key, steps, budgetTokens, tokensBefore, keepsWhole }
-      const options = { group, affinity: key }
-      const isKnown = key !== undefined && known.has(key)
-      let outcome = isKnown ? await run(owner, job, options) : undefined
-      if (outcome === undefined || (outcome.ok && outcome.value === undefined)) {
-        const read = typeof bytes === 'function' ? await bytes() : bytes
-        if (read.byteLength > maxResultBytes) return failure(tooLarge(read.byteLength))
-        const runWithBytes = () => run(owner, { ...job, bytes: read }, options)
-        outcome = (await shares.during(owner, read.byteLength, runWithBytes)) ?? failure('queue_full')
+    inspect: async (task: InspectionTask): Promise<Result<InspectionView, string>> => {
+      inProgress++
+      try {
+        return await inspect(task)
+      } finally {
+        inProgress--
+        endedAt = performance.now()
       }
-      if (!outcome.ok) return failure(reasons[outcome.error])
-      if (outcome.value === undefined) throw new Error('a worker received a result but returned no view')
-      if (key !== undefined) known.set(key, true)
-      return success(outcome.value)
     },
+    /** Returns for how long no result was inspected, in milliseconds. */
+    quietMs: (): number => (inProgress > 0 ? 0 : performance.now() - endedAt),
   }
 }
 

@@ -183,6 +183,11 @@ export const createCutCache = (options: CutCacheOptions = {}) => {
       const read = () => decompressBytes(content, DECOMPRESSION)
       return { about: JSON.parse(about), read: () => readTurns(callerOf(serverId, holder)).execute(read) }
     },
+    /** Replaces the metadata of a result in memory, if it is still there. */
+    describe: ({ serverId, holder, cacheId, about }: Omit<CutResult, 'content'> & { cacheId: string }): void => {
+      const entry = entries.peek(cacheKeyOf(serverId, holder, cacheId))
+      if (entry !== undefined) entry.about = JSON.stringify(about)
+    },
     /** Deletes all results of a server from memory. Its rows are deleted with the server. */
     delete: (serverId: string): void => entries.deleteWhere(entry => entry.serverId === serverId),
     /** Deletes expired results; also runs every minute. */

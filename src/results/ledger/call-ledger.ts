@@ -33,7 +33,7 @@ export type LedgerStats = {
   tokensSent: number
 }
 
-/** Known tokens, plus texts whose token count is multiplied by `scale`. A scale above 1 means an estimate. */
+/** Known tokens, plus texts whose token count is multiplied by `scale`. */
 type Sample = Required<Measure>
 type Waiting = { cost: CallCost; sent: Sample; whole: Sample | undefined }
 
@@ -42,16 +42,16 @@ const copy = (text: string): string => Buffer.from(text).toString()
 
 const lengthOf = (texts: readonly string[]): number => texts.reduce((sum, { length }) => sum + length, 0)
 
-const toSample = ({ tokens, texts, scale = 1 }: Measure): Sample => {
+const toSample = ({ tokens, texts, scale = 1, isEstimated = false }: Measure): Sample => {
   const characters = lengthOf(texts)
-  if (characters <= MAX_COUNTED_CHARACTERS) return { tokens, texts, scale }
+  if (characters <= MAX_COUNTED_CHARACTERS) return { tokens, texts, scale, isEstimated: isEstimated || scale > 1 }
   const parts: string[] = []
   let left = MAX_COUNTED_CHARACTERS
   for (const text of texts) {
     if (left > 0) parts.push(copy(text.slice(0, left)))
     left -= text.length
   }
-  return { tokens, texts: parts, scale: (scale * characters) / MAX_COUNTED_CHARACTERS }
+  return { tokens, texts: parts, scale: (scale * characters) / MAX_COUNTED_CHARACTERS, isEstimated: true }
 }
 
 type Sent = Exclude<ToolResult | UpstreamResult, { refused: unknown }>
@@ -62,14 +62,14 @@ export const sampleSent = (sent: Sent, known?: Measure): Sample => {
   if (!isLongText(sent) || sent.utf8.length <= MAX_COUNTED_CHARACTERS)
     return toSample({ tokens: 0, texts: readTexts(sent) })
   const beginning = sent.utf8.toString('utf8', 0, MAX_COUNTED_CHARACTERS)
-  return { tokens: 0, texts: [beginning], scale: sent.utf8.length / MAX_COUNTED_CHARACTERS }
+  return { tokens: 0, texts: [beginning], scale: sent.utf8.length / MAX_COUNTED_CHARACTERS, isEstimated: true }
 }
 
 /** Estimates the tokens by length alone. */
 const estimate = (sample: Sample): Sample => {
   if (sample.texts.length === 0) return sample
   const tokens = sample.tokens + Math.ceil((lengthOf(sample.texts) * sample.scale) / CHARACTERS_PER_TOKEN)
-  return { tokens, texts: [], scale: Number.POSITIVE_INFINITY }
+  return { tokens, texts: [], scale: 1, isEstimated: true }
 }
 
 const textsOf = ({ sent, whole }: Waiting): readonly string[] => [...sent.texts, ...(whole?.texts ?? [])]
@@ -84,6 +84,8 @@ export const createCallLedger = ({ countTexts, recorder, onInternalError }: Call
   let waiting: Waiting[] = []
   let waitingCharacters = 0
   let inProgress = 0
+  /** Number of results whose whole is still being counted elsewhere. */
+  let awaited = 0
   let running: Promise<void> | undefined
 
   const report = ({ cost, sent, whole }: Waiting, tokensSent: number, tokensWhole: number | undefined): void => {
@@ -98,7 +100,7 @@ export const createCallLedger = ({ countTexts, recorder, onInternalError }: Call
       sent: tokensSent,
       otherwise,
       size: isShapedOnly ? tokensSent : Math.max(before, tokensSent),
-      isEstimated: sent.scale > 1 || (whole?.scale ?? 1) > 1,
+      isEstimated: sent.isEstimated || whole?.isEstimated === true,
     })
     totals.counted++
     totals.tokensBefore += otherwise
@@ -143,6 +145,23 @@ export const createCallLedger = ({ countTexts, recorder, onInternalError }: Call
     await Promise.race([running, delay(MAX_WAIT_MS, undefined, { ref: false })])
   })
 
+  const add = (cost: CallCost, sent: Sample, measured: Measure | null | undefined): void => {
+    const whole = measured ? toSample(measured) : undefined
+    const characters = lengthOf(sent.texts) + lengthOf(whole?.texts ?? [])
+    const hasRoom = waitingCharacters + characters <= MAX_BATCH_CHARACTERS
+    waiting.push(hasRoom ? { cost, sent, whole } : { cost, sent: estimate(sent), whole: whole && estimate(whole) })
+    if (hasRoom) waitingCharacters += characters
+    recorder.noteUncounted()
+  }
+
+  /** Adds the result when its tokens are exact, or are known to stay an estimate. */
+  const addLater = async (cost: CallCost, sent: Sample, estimated: Measure): Promise<void> => {
+    awaited++
+    const tokens = await cost.exactTokens
+    awaited--
+    add(cost, sent, tokens === undefined ? estimated : { ...estimated, tokens, isEstimated: false })
+  }
+
   return {
     /** Receives every outcome that is sent. Results of recorded calls are counted with the next batch of rows. */
     note: ({ result, cost }: ToolOutcome, signal: StopSignal): void => {
@@ -153,14 +172,10 @@ export const createCallLedger = ({ countTexts, recorder, onInternalError }: Call
       }
       const measured = typeof cost.whole === 'function' ? cost.whole() : cost.whole
       const sent = sampleSent(result, cost.sent)
-      const whole = measured ? toSample(measured) : undefined
-      const characters = lengthOf(sent.texts) + lengthOf(whole?.texts ?? [])
-      const hasRoom = waitingCharacters + characters <= MAX_BATCH_CHARACTERS
-      waiting.push(hasRoom ? { cost, sent, whole } : { cost, sent: estimate(sent), whole: whole && estimate(whole) })
-      if (hasRoom) waitingCharacters += characters
-      recorder.noteUncounted()
+      if (cost.exactTokens !== undefined && measured) void addLater(cost, sent, measured)
+      else add(cost, sent, measured)
     },
-    stats: (): LedgerStats => ({ ...totals, waiting: waiting.length + inProgress }),
+    stats: (): LedgerStats => ({ ...totals, waiting: awaited + waiting.length + inProgress }),
     /** Lists the totals by tool. Tools beyond the limits share one total. */
     listTools: tools.list,
     listServers: tools.listServers,

@@ -8,9 +8,9 @@ export const MAX_COUNTED_CHARACTERS = 8 * 1_024
 
 /**
  * Text for a model: the tokens counted so far and the texts not yet counted. If `scale` is set, `texts` are a sample,
- * and the whole text is `scale` times as long.
+ * and the whole text is `scale` times as long. `isEstimated` means that `tokens` is an estimate.
  */
-export type Measure = { tokens: number; texts: readonly string[]; scale?: number }
+export type Measure = { tokens: number; texts: readonly string[]; scale?: number; isEstimated?: boolean }
 
 /** What the ledger needs, besides the sent result, to count a call's tokens. */
 export type CallCost = {
@@ -22,6 +22,8 @@ export type CallCost = {
    * was left out. Null if unknown, so that no savings are counted.
    */
   whole?: Measure | (() => Measure | undefined) | null | undefined
+  /** Resolves to the exact `tokens` of `whole`, if these are an estimate and are counted later. */
+  exactTokens?: Promise<number | undefined> | undefined
   /** The part that was sent, if its tokens have already been counted. */
   sent?: Measure | undefined
   /** Whether this result continues a cut result whose savings have already been counted. */
@@ -29,8 +31,14 @@ export type CallCost = {
 }
 
 /** A shortened result, both whole and as sent. */
-export type Shortened = { whole: Measure | null; sent: Measure | undefined }
+export type Shortened = {
+  whole: Measure | null
+  exactTokens?: Promise<number | undefined> | undefined
+  sent: Measure | undefined
+}
 
 /** Adds what was left out of a result. Keeps an existing `whole`, which is more accurate. */
-export const withShortened = <Cost extends CallCost | undefined>(cost: Cost, { whole, sent }: Shortened): Cost =>
-  cost === undefined ? cost : { ...cost, whole: cost.whole === undefined ? whole : cost.whole, sent }
+export const withShortened = <Cost extends CallCost | undefined>(
+  cost: Cost,
+  { sent, ...shortened }: Shortened,
+): Cost => (cost === undefined ? cost : { ...cost, ...(cost.whole === undefined && shortened), sent })

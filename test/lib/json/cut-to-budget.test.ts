@@ -1,5 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { z } from 'zod'
+import { closeJson } from '../../../src/lib/json/close-json.ts'
 import { cutToBudget } from '../../../src/lib/json/cut-to-budget.ts'
 import { parseDocument } from '../../../src/lib/json/parse-document.ts'
 import { isJsonObject, type JsonValue } from '../../../src/lib/kernel/json.ts'
@@ -78,6 +80,79 @@ it('an object with more members than fit shows the first ones and names others',
   const { text, outline } = await begin(JSON.stringify({ table }), 300)
   expect(Object.keys(JSON.parse(text).table).length).toBeGreaterThan(10)
   expect(outline).toMatch(/table: \d+ of 5,000 members shown/)
+})
+
+it('an object whose names are data shows two members whole, the pattern of its names, and the count once', async () => {
+  const users = Object.fromEntries(RECORDS.slice(0, 1_000).map(record => [`user_${record.id}`, record]))
+  const { document } = parseDocument(JSON.stringify({ total: 1_000, users }))
+  const { text, outline } = await cutToBudget(document, 2_000, 2)
+  expect(JSON.parse(text)).toEqual({ total: 1_000, users: { user_0: RECORDS[0], user_1: RECORDS[1] } })
+  expect(outline.split('\n').slice(1)).toEqual([
+    'users: 2 of 1,000 members shown; names are user_<number>; each has id, title, tags, note',
+  ])
+})
+
+it('an object whose names are data and whose members are large is described once for all of them', async () => {
+  const large = Object.fromEntries(
+    ['2026-01-02', '2026-01-03', ...Array.from({ length: 50 }, (_, day) => `2027-01-${day + 10}`)].map(day => [
+      day,
+      { rows: RECORDS.slice(0, 200), summary: 'A sentence. '.repeat(900) },
+    ]),
+  )
+  const { document } = parseDocument(JSON.stringify(large))
+  const { text, outline } = await cutToBudget(document, 500, 2)
+  expect(Object.keys(JSON.parse(text))).toEqual(['2026-01-02'])
+  expect(outline).toContain('the whole result: 1 of 52 members shown; names are <date>; each has rows, summary')
+  expect(outline).toMatch(/^\*\.rows: \d+ of 200 items shown/m)
+  expect(outline).not.toContain('2026')
+})
+
+it('objects whose names are data are described by patterns also inside each other', async () => {
+  const teams = Object.fromEntries(
+    Array.from({ length: 50 }, (_, team) => [
+      `team-${team}`,
+      Object.fromEntries(RECORDS.slice(0, 40).map(record => [`user_${record.id}`, record])),
+    ]),
+  )
+  const { document } = parseDocument(JSON.stringify(teams))
+  const { outline } = await cutToBudget(document, 600, 2)
+  expect(outline.split('\n').slice(1)).toEqual([
+    'the whole result: 1 of 50 members shown; names are team-<number>; each has names like user_<number>',
+    '*: 2 of 40 members shown; names are user_<number>; each has id, title, tags, note',
+  ])
+})
+
+it('JSON that was not parsed is cut to valid JSON, with an outline', async () => {
+  const text = JSON.stringify(RECORDS)
+  const shown = await cutToBudget({ kind: 'text', text, format: 'text' }, 400)
+  const items = z.array(z.unknown()).parse(JSON.parse(shown.text))
+  expect(items.slice(0, 5)).toEqual(RECORDS.slice(0, 5))
+  expect(shown.outline).toMatch(
+    /^the whole result: \d+ items shown, of a result of [\d,]+ characters; each has id, title, tags, note$/m,
+  )
+  expect(shown.tokensShown).toBeLessThanOrEqual(400)
+})
+
+it.each([['[2026-05-04] INFO started\n'], ['[1] one\n'], ['{"a":1}\n']])(
+  'a text that only begins like JSON is cut as text: %j',
+  async line => {
+    const text = line.repeat(5_000)
+    const shown = await cutToBudget({ kind: 'text', text, format: 'text' }, 200)
+    expect(text.startsWith(shown.text)).toBe(true)
+    expect(shown.text.length).toBeGreaterThan(100)
+  },
+)
+
+it('the beginning of any JSON is closed to valid JSON that is a part of it', () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 6 }), fc.double({ min: 0, max: 1, noNaN: true }), (whole, share) => {
+      const text = JSON.stringify(whole)
+      const closed = closeJson(text.slice(0, Math.floor(text.length * share)))
+      if (closed !== undefined) expect(JSON.parse(closed.text)).toEqual(closed.value)
+    }),
+  )
+  expect(closeJson('{"a":{"b":[1,2,{"c":"long text')?.text).toBe('{"a":{"b":[1,2]}}')
+  expect(closeJson('{"a":"a long text that does not en')?.text).toBe('{"a":"a long text that does not e…"}')
 })
 
 it.each([

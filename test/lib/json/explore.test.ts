@@ -22,16 +22,16 @@ const SHOP = JSON.stringify({
   mixed: [1, 'a', null],
 }).replace('"big":1', '"big":12345678901234567890')
 
-it('an outline has types, counts, ranges, frequencies and samples', () => {
+it('an outline has types, counts, extremes with their places, and how often values occur', () => {
   expect(run(SHOP)).toBe(`$: object
   total: integer: 4
   big: integer: 12345678901234567890
   users: list of 3 items, each object
-    id: integer, 3 to 9
-    name: text of 3 characters, such as "Ann", "Bob", "Eve"
-    kind: text of 5 characters, one of "staff", "guest"
+    id: integer, 3 at [0] to 9 at [1], all different
+    name: text of 3 characters, all different, such as "Ann", "Bob", "Eve"
+    kind: text of 5 characters, 2 different: "guest" (2), "staff" (1)
     active: boolean, true in 1 of 3
-    score: number, -3 to 2
+    score: number, -3 at [2] to 2 at [1], all different
     left: always null
     address (in 1 of 3): object
       city: text of 5 characters: "Delft"
@@ -46,7 +46,7 @@ it('a number with thousands of digits is shown by its first ones', () => {
 
 it('a path outlines all values it leads to', () => {
   expect(run(SHOP, { path: 'users[].address' })).toBe('users[].address: object\n  city: text of 5 characters: "Delft"')
-  expect(run(SHOP, { path: 'users.id' })).toBe('users.id: 3 places, each integer, 3 to 9')
+  expect(run(SHOP, { path: 'users.id' })).toBe('users.id: 3 places, each integer, 3 at [0] to 9 at [1], all different')
 })
 
 it('a path that matches nothing returns what exists instead', () => {
@@ -56,21 +56,66 @@ it('a path that matches nothing returns what exists instead', () => {
 
 it('depth and samples are as requested', () => {
   expect(run(SHOP, { depth: 1 })).not.toContain('city')
+  const nested = JSON.stringify({ a: { b: { c: { d: { e: { f: { g: 'deep' } } } } } } })
+  expect(run(nested)).toContain('g: text of 4 characters: "deep"')
+  expect(run(nested, { depth: 4 })).not.toContain('deep')
   expect(run(SHOP, { samples: 1 })).toContain('such as "Ann"\n')
   expect(run(SHOP, { samples: 0 })).not.toContain('Ann')
   const names = JSON.stringify(Array.from({ length: 30 }, (_, index) => `name ${index}`))
   expect(run(names, { samples: 20 }).match(/name/g)).toHaveLength(20)
   expect(run(names, { samples: 21 }).match(/name/g)).toHaveLength(20)
   const kinds = JSON.stringify(Array.from({ length: 60 }, (_, index) => `kind ${index % 20}`))
-  expect(run(kinds, { samples: 20 })).toContain('one of "kind 0", ')
+  expect(run(kinds, { samples: 20 })).toContain('20 different: "kind 0" (3), ')
 })
 
 it('an object with many similar members is described once for all of them', () => {
   const table = Object.fromEntries(Array.from({ length: 900 }, (_, index) => [`u${index}`, { age: index }]))
   expect(run(JSON.stringify({ table }))).toBe(`$: object
-  table: table of 900 keys such as "u0", "u1", "u2"
+  table: table of 900 keys like u<number>, such as "u0", "u1", "u2"
     *: object
-      age: integer, 0 to 899`)
+      age: integer, 0 at u0 to 899 at u899, all different`)
+})
+
+it('an object whose names are words lists its names', () => {
+  const names = Array.from({ length: 50 }, (_, index) => String.fromCharCode(97 + (index % 26)).repeat(1 + index / 26))
+  const properties = Object.fromEntries(names.map(name => [name, { type: 'string' }]))
+  expect(run(JSON.stringify({ properties }), { samples: 0 })).toContain(
+    `table of 50 keys such as "${names.join('", "')}"`,
+  )
+})
+
+it('the most frequent values of a field are listed first, with their counts', () => {
+  const rows = Array.from({ length: 1_000 }, (_, index) => ({
+    port: index % 10 === 0 ? 22 : 8_000 + (index % 50),
+    day: `2026-01-${String(1 + (index % 28)).padStart(2, '0')}`,
+    size: index === 700 ? '1048576' : String(index),
+    lists: Array.from({ length: index === 77 ? 9 : 2 }, () => 'x'),
+  }))
+  const outline = run(JSON.stringify({ rows }))
+  expect(outline).toContain(
+    'port: integer, 22 at [0] to 8049 at [49], 46 different, most often 22 (100), 8001 (20), 8002 (20)',
+  )
+  expect(outline).toContain(
+    'day: text of dates, "2026-01-01" at [0] to "2026-01-28" at [27], 28 different, most often "',
+  )
+  expect(outline).toContain('size: text of numbers, 0 at [0] to 1048576 at [700], all different\n')
+  expect(outline).toContain('lists: list of 2 to 9 items (most at [77]), each text')
+  expect(run(JSON.stringify({ rows }), { path: 'rows[].port', samples: 0 })).toMatch(
+    /^rows\[\]\.port: .*, 46 different$/,
+  )
+})
+
+it('codes with leading zeros are not numbers', () => {
+  const codes = JSON.stringify(Array.from({ length: 30 }, (_, index) => ({ zip: `0${500 + index}` })))
+  expect(run(codes)).toContain('zip: text of 4 characters, all different, such as "0500", "0501", "0502"')
+})
+
+it('the place of an extreme can be filtered for', () => {
+  const accounts = Object.fromEntries(
+    Array.from({ length: 50 }, (_, index) => [`a-${index}`, { seats: [index === 31 ? 900 : index] }]),
+  )
+  expect(run(JSON.stringify({ accounts }), { path: 'accounts.*.seats[0]' })).toContain('to 900 at a-31')
+  expect(run(JSON.stringify({ accounts }), { path: '**.seats' })).toContain('50 places, each list of 1 item')
 })
 
 it('long texts and names do not make an outline long', () => {

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { type FilterParams, filter } from '../../../src/lib/json/filter.ts'
 import { parseDocument } from '../../../src/lib/json/parse-document.ts'
 import { renderDocument } from '../../../src/lib/json/render-document.ts'
@@ -136,4 +136,35 @@ it('binary content cannot be filtered', () => {
 
 it('an empty page says so', () => {
   expect(run('[]', { limit: 1 })).toEqual({ text: '[]', notes: 'There are no items.' })
+})
+
+describe('an object whose names are data', () => {
+  const users = Object.fromEntries(
+    Array.from({ length: 1_000 }, (_, index) => [
+      `user_${index}`,
+      { name: `Name ${index}`, ...(index === 7 && { note: 'here' }) },
+    ]),
+  )
+  const whole = JSON.stringify({ total: 1_000, users })
+
+  it('is paged by its members', () => {
+    const { text, notes } = run(whole, { fields: ['users'], limit: 2, offset: 500 })
+    expect(text).toBe('{"users":{"user_500":{"name":"Name 500"},"user_501":{"name":"Name 501"}}}')
+    expect(notes).toBe('These are members of users 501 to 502 of 1,000. Continue with offset 502.')
+    expect(run(JSON.stringify(users), { limit: 1 }).notes).toContain('These are members 1 to 1 of 1,000.')
+    expect(run(whole, { fields: ['users.*.name'], limit: 1 }).text).toBe('{"users":{"user_0":{"name":"Name 0"}}}')
+  })
+
+  it('is not returned as empty objects', () => {
+    expect(run(whole, { fields: ['users.*.note'] }).text).toBe('{"users":{"user_7":{"note":"here"}}}')
+    expect(run(whole, { mode: 'exclude', fields: ['total', 'users.*.name'] })).toEqual({
+      text: '{"users":{"user_7":{"note":"here"}}}',
+      notes: '999 empty objects are left out.',
+    })
+    expect(run(whole, { mode: 'exclude', fields: ['users.*.name', 'users.*.note', 'total'] }).text).toBe('{}')
+  })
+
+  it('keeps a few empty objects', () => {
+    expect(run('[{"a":1},{}]', { mode: 'exclude', fields: ['[].b'] }).text).toBe('[{"a":1},{}]')
+  })
 })

@@ -124,6 +124,23 @@ describe('search in JSON', () => {
     expect(search(PEOPLE, { pattern: 'LONDON' }).notes).toContain('Values that match with case_insensitive: 2.')
   })
 
+  it('reports that a pattern looks like a regular expression, and what it would match', () => {
+    const { notes } = search(PEOPLE, { pattern: '^A.*n', mode: 'text' })
+    expect(notes).toContain('The pattern looks like a regular expression. Values that match with mode "regex": 1.')
+    expect(search(text('one\ntwo'), { pattern: 'o.*e|w\\w', mode: 'text' }).notes).toContain(
+      'Lines that match with mode "regex": 2.',
+    )
+    expect(search(PEOPLE, { pattern: 'Mr. Nobody?', mode: 'text' }).notes).not.toContain('looks like')
+    expect(search(PEOPLE, { pattern: '^A.*n' }).notes).toBe('')
+  })
+
+  it('points out that several words may occur apart from each other', () => {
+    const hint = 'Mode "bm25" finds words in any order and place.'
+    expect(search(PEOPLE, { pattern: 'London Lovelace', mode: 'text' }).notes).toContain(hint)
+    expect(search(text('one\ntwo'), { pattern: 'two one', mode: 'text' }).notes).toContain(hint)
+    expect(search(PEOPLE, { pattern: 'Babbage', mode: 'text' }).notes).not.toContain(hint)
+  })
+
   it('reports an unknown field, and searches the others', () => {
     const none = search(PEOPLE, { pattern: 'Ada', fields: ['users[].nam'] })
     expect(none.found).toEqual({ matches: 0, results: [] })
@@ -172,6 +189,84 @@ describe('search in JSON', () => {
     expect(search(json(found ?? null), { pattern: 'users\\[2\\]', fields: ['results[].path'] }).found).toMatchObject({
       matches: 1,
     })
+  })
+})
+
+describe('the record of a match', () => {
+  const orders = json({
+    orders: Array.from({ length: 30 }, (_, id) => ({
+      id,
+      buyer: { name: `Buyer ${id}` },
+      items: [
+        { sku: `s-${id}`, price: id },
+        { sku: 'gift', price: 0 },
+      ],
+    })),
+  })
+
+  it.each(['text', 'regex', 'context', 'fuzzy', 'bm25'] as const)('is returned in parts or whole in mode %s', mode => {
+    const some = search(PEOPLE, {
+      pattern: 'hopper',
+      mode,
+      show: ['born', 'address.city'],
+      caseInsensitive: true,
+      topK: 1,
+    })
+    const record = { born: 1906, address: { city: 'New York' } }
+    expect(some.found).toMatchObject({ results: [{ path: 'users[1]', record }] })
+    const whole = search(PEOPLE, { pattern: 'hopper', mode, show: ['*'], caseInsensitive: true, topK: 1 })
+    expect(whole.found).toMatchObject({
+      results: [{ record: { ...record, name: 'Grace Hopper', tags: ['compiler'] } }],
+    })
+  })
+
+  it('is returned once for all its matches', () => {
+    const { found, notes } = search(PEOPLE, { pattern: 'grace|york', caseInsensitive: true, show: ['name'] })
+    expect(found).toEqual({ matches: 3, results: [{ path: 'users[1]', record: { name: 'Grace Hopper' } }] })
+    expect(notes).toBe('')
+  })
+
+  it('is the innermost that has the fields', () => {
+    const price = search(orders, { pattern: 's-7', mode: 'text', show: ['price'] })
+    expect(price.found).toEqual({ matches: 1, results: [{ path: 'orders[7].items[0]', record: { price: 7 } }] })
+    const buyer = search(orders, { pattern: 's-7', mode: 'text', show: ['buyer.name'] })
+    expect(buyer.found).toEqual({
+      matches: 1,
+      results: [{ path: 'orders[7]', record: { buyer: { name: 'Buyer 7' } } }],
+    })
+  })
+
+  it('is a member of an object whose names are data', () => {
+    const accounts = Object.fromEntries(Array.from({ length: 40 }, (_, id) => [`u${id}`, { name: `Name ${id}`, id }]))
+    const { found } = search(json({ accounts }), { pattern: 'Name 33', mode: 'text', show: ['id'] })
+    expect(found).toEqual({ matches: 1, results: [{ path: 'accounts.u33', record: { id: 33 } }] })
+  })
+
+  it('is found by fields written from the root', () => {
+    const { found } = search(PEOPLE, { pattern: 'grace@', mode: 'text', show: ['users[].born'] })
+    expect(found).toEqual({ matches: 1, results: [{ path: 'users[1]', record: { born: 1906 } }] })
+  })
+
+  it('has at most the requested number of records, and says that there are more', () => {
+    const { found, notes } = search(orders, { pattern: 'gift', mode: 'text', show: ['id'], topK: 2 })
+    expect(found).toEqual({
+      matches: 30,
+      results: [
+        { path: 'orders[0]', record: { id: 0 } },
+        { path: 'orders[1]', record: { id: 1 } },
+      ],
+    })
+    expect(notes).toContain('30 matches in all, of which 2 are shown')
+  })
+
+  it('says which members it has if it lacks the fields', () => {
+    const { found, notes } = search(PEOPLE, { pattern: 'grace@', mode: 'text', show: ['phone'] })
+    expect(found).toEqual({ matches: 1, results: [] })
+    expect(notes).toContain('phone matches nothing. There are the members name, email, born')
+  })
+
+  it('does not exist in a text', () => {
+    expect(refusal(text('one'), { pattern: 'one', show: ['a'] })).toContain('use context_lines, not show')
   })
 })
 

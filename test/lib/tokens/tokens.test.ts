@@ -3,7 +3,7 @@ import packageRanks from 'gpt-tokenizer/bpeRanks/o200k_base'
 import packaged, { encode } from 'gpt-tokenizer/encoding/o200k_base'
 import { expect, it } from 'vitest'
 import { encoding } from '../../../src/lib/tokens/encoding.ts'
-import { countTokens } from '../../../src/lib/tokens/tokens.ts'
+import { countTokens, estimateTokens } from '../../../src/lib/tokens/tokens.ts'
 
 it('a text has as many tokens as the reference encoder produces', async () => {
   expect(await countTokens('')).toBe(0)
@@ -44,4 +44,14 @@ it("the encoder built from the package's data gives the same tokens as the packa
   expect(texts.length).toBeGreaterThan(190_000)
   expect([...texts, ...characters].filter(text => asTokens(encoding, text) !== asTokens(packaged, text))).toEqual([])
   expect(encoding.vocabularySize).toBe(packaged.vocabularySize)
+})
+
+it('the tokens of a long text are estimated to within 1 %, and those of a short one are exact', async () => {
+  const rows = Array.from({ length: 6_000 }, (_, id) => ({ id, name: `Name ${(id * 7_919) % 1_000}`, score: id / 7 }))
+  const text = JSON.stringify(rows)
+  const { tokens, isEstimated } = await estimateTokens(text)
+  const exact = await countTokens(text)
+  expect(isEstimated).toBe(true)
+  expect(Math.abs(tokens - exact) / exact).toBeLessThan(0.01)
+  expect(await estimateTokens('Some words.')).toEqual({ tokens: await countTokens('Some words.'), isEstimated: false })
 })

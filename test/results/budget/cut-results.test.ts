@@ -33,6 +33,7 @@ const CutResultMeta = z.object({
   cacheId: z.string(),
   tokens: z.int(),
   tokensShown: z.int(),
+  tokensEstimated: z.boolean().optional(),
   encoding: z.literal('o200k_base'),
   bytes: z.int(),
   expiresAt: z.string(),
@@ -69,7 +70,7 @@ describe('a server with a token budget', () => {
   it('lists them at a cost of few tokens', async () => {
     const { client } = await open()
     const listed = (await client.listTools()).tools.filter(({ name }) => ANSWER_TOOLS.includes(name))
-    expect(await countTokens(JSON.stringify(listed))).toBeLessThan(700)
+    expect(await countTokens(JSON.stringify(listed))).toBeLessThan(800)
   })
 
   it('sends a result within the budget unchanged', async () => {
@@ -82,29 +83,34 @@ describe('a server with a token budget', () => {
   it('sends the beginning of a larger one as valid JSON, with its size and how to continue', async () => {
     const { cut } = await open()
     const { texts, about } = await cut('people')
-    const [beginning = '', told = ''] = texts
+    const [notice = '', beginning = '', outline = ''] = texts
     const shown = z.object({ people: z.array(z.looseObject({ id: z.int() })) }).parse(JSON.parse(beginning))
     expect(shown.people.length).toBeGreaterThan(5)
     expect(shown.people).toEqual(people.slice(0, shown.people.length))
     expect(await countTokens(texts.join('\n'))).toBeLessThanOrEqual(BUDGET)
     expect(about.bytes).toBe(Buffer.byteLength(JSON.stringify({ people, total: people.length })))
-    expect(about.tokens).toBe(await countTokens(JSON.stringify({ people, total: people.length })))
-    expect(told).toContain(about.cacheId)
-    expect(told).toMatch(/proxy_filter, proxy_search or proxy_explore/)
+    const exact = await countTokens(JSON.stringify({ people, total: people.length }))
+    expect(about.tokensEstimated).toBe(true)
+    expect(Math.abs(about.tokens - exact) / exact).toBeLessThan(0.01)
+    expect(notice).toMatch(/^Cut: this shows [\d,]+ of about [\d,]+ tokens; /)
+    expect(notice).toMatch(/proxy_filter, proxy_search or proxy_explore/)
+    const [, example = ''] = /for example proxy_search (\{.*\})\.$/.exec(notice) ?? []
+    expect(JSON.parse(example)).toMatchObject({ cache_id: about.cacheId, pattern: expect.any(String) })
+    expect(outline).toMatch(/^people: \d+ of 2,000 items shown; each has id, name, address$/m)
     expect(about.cacheId).toMatch(/^[A-Za-z0-9_-]{22}$/)
   })
 
   it('cuts a text at the end of a sentence or line', async () => {
     const { cut } = await open()
     const { texts } = await cut('prose')
-    expect(prose.startsWith(texts[0] ?? '-')).toBe(true)
-    expect(texts[0]?.trimEnd()).toMatch(/\.$/)
+    expect(prose.startsWith(texts[1] ?? '-')).toBe(true)
+    expect(texts[1]?.trimEnd()).toMatch(/\.$/)
   })
 
   it("uses the builder's own notice", async () => {
     const { cut } = await open({ cutNotice: 'Ask again with {cache_id}, please.' })
     const { texts, about } = await cut('people')
-    expect(texts[1]?.split('\n').at(-1)).toBe(`Ask again with ${about.cacheId}, please.`)
+    expect(texts[0]).toBe(`Ask again with ${about.cacheId}, please.`)
   })
 
   it('leaves images unchanged and counts no tokens for them', async () => {
@@ -180,7 +186,6 @@ describe('a server with a token budget', () => {
     ['a number that is too large', { tool: 'people', pattern: 'x', top_k: 1_001 }, /^"top_k" must be at most 1,000\.$/],
     ['a text for a number', { tool: 'people', pattern: 'x', top_k: '5' }, /^"top_k" must be a whole number\.$/],
     ['half a number', { tool: 'people', pattern: 'x', top_k: 0.5 }, /^"top_k" must be a whole number\.$/],
-    ['no fields in their list', { tool: 'people', pattern: 'x', fields: [] }, /^"fields" must have at least 1 item\.$/],
     ['a field that is no text', { tool: 'people', pattern: 'x', fields: [7] }, /^"fields\.0" must be a string\.$/],
     [
       'a mode that there is not',
@@ -199,11 +204,48 @@ describe('a server with a token budget', () => {
   it('treats null and an empty name as missing, and a single field as a list of one', async () => {
     const { call, cut } = await open()
     const { about } = await cut('people')
-    const left = { tool: '', arguments: null, mode: null, offset: null }
+    const left = { tool: '', arguments: null, mode: null, offset: null, limit: null }
     const kept = await call('proxy_filter', { ...left, cache_id: about.cacheId, fields: 'total' })
     expect(kept.texts[0]).toBe('{"total":2000}')
     const fresh = await call('proxy_filter', { cache_id: '', tool: 'people', arguments: {}, fields: ['total'] })
     expect(fresh.texts[0]).toBe('{"total":2000}')
+  })
+
+  it('returns the record of a match, for few tokens', async () => {
+    const { call, cut } = await open()
+    const { about } = await cut('people')
+    const show = { cache_id: about.cacheId, pattern: 'Samarkand', show: ['name'] }
+    const { texts } = await call('proxy_search', show)
+    expect(JSON.parse(texts[0] ?? '')).toEqual({
+      matches: 1,
+      results: [{ path: 'people[1777]', record: { name: 'Person 1777' } }],
+    })
+    expect(await countTokens(texts.join('\n'))).toBeLessThan(60)
+    expect((await call('proxy_search', { ...show, show: '*' })).texts[0]).toContain('1777 Long Street')
+    expect((await call('proxy_search', { ...show, show: [] })).texts[0]).toContain('people[1777].address.city')
+  })
+
+  it('states the limits of all arguments in the schemas', async () => {
+    const { client } = await open()
+    const { tools } = await client.listTools()
+    const propertiesOf = (name: string) => tools.find(tool => tool.name === name)?.inputSchema.properties
+    expect(propertiesOf('proxy_search')).toMatchObject({
+      pattern: { maxLength: 1_000 },
+      top_k: { minimum: 1, maximum: 1_000 },
+      context_lines: { minimum: 0, maximum: 50 },
+      max_distance: { minimum: 0, maximum: 10 },
+      fields: { maxItems: 100, items: { maxLength: 1_000 } },
+      show: { maxItems: 100 },
+      tool: { maxLength: 400 },
+    })
+    expect(propertiesOf('proxy_filter')).toMatchObject({
+      limit: { minimum: 1, maximum: 100_000 },
+      offset: { minimum: 0 },
+    })
+    expect(propertiesOf('proxy_explore')).toMatchObject({
+      depth: { minimum: 1, maximum: 10 },
+      samples: { minimum: 0, maximum: 20 },
+    })
   })
 
   it('says what exists if a path matches nothing', async () => {

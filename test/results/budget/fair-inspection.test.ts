@@ -42,7 +42,9 @@ const serve = async (builder: ApiClient, organizationId: string) => {
   const tools = ['first', 'large', 'small'].map(name => ({ name, method: 'GET', url: `${fake.origin}/${name}` }))
   const { url } = await makeServer(builder, tools, { organizationId, server: { maxResponseTokens: 1_000 } })
   const client = await connect(url)
-  return (tool: string) => client.callTool({ name: 'proxy_explore', arguments: { tool, arguments: {} } })
+  // A fuzzy search takes long, unlike the outline of a result.
+  const search = { arguments: {}, pattern: 'small', mode: 'fuzzy' }
+  return (tool: string) => client.callTool({ name: 'proxy_search', arguments: { tool, ...search } })
 }
 
 type Call = Awaited<ReturnType<typeof serve>>

@@ -2,7 +2,9 @@ import type { Client } from '@modelcontextprotocol/client'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { ANSWERS, readAnswer } from '../../../bench/answers/answers.ts'
+import { type Asked, askQuestion, type CallTool, MAX_FACT_TOKENS } from '../../../bench/answers/asking.ts'
 import { QUESTIONS } from '../../../bench/answers/questions.ts'
+import { median, quantile } from '../../../bench/statistics.ts'
 import { countTokens } from '../../../src/lib/tokens/tokens.ts'
 import { callTexts, connect } from '../../servers/mcp.ts'
 import { makeServer, signUp } from '../../support/api-client.ts'
@@ -41,6 +43,7 @@ describe('real results of 100 kB to 10 MB, with a budget of 1,000 tokens', () =>
     return { text, about: Meta.safeParse(meta).data }
   }
   const shares: number[] = []
+  const allAsked: Asked[] = []
 
   it('are at least twenty, each with three questions', () => {
     expect(ANSWERS.length).toBeGreaterThanOrEqual(20)
@@ -60,25 +63,26 @@ describe('real results of 100 kB to 10 MB, with a budget of 1,000 tokens', () =>
       expect(shown).toBeLessThanOrEqual(BUDGET)
       shares.push(shown / first.about.tokens)
 
-      const missed: string[] = []
-      for (const { ask, fact, calls } of QUESTIONS[answer.name] ?? []) {
-        let cacheId: string | undefined = first.about.cacheId
-        let text = ''
-        for (const each of calls) {
-          const [[tool, args] = ['', {}]] = Object.entries(each)
-          const reply = await call(client, `proxy_${tool}`, { ...args, cache_id: cacheId })
-          cacheId = reply.about?.cacheId
-          text = reply.text
-          expect(await countTokens(text)).toBeLessThanOrEqual(BUDGET)
-        }
-        if (!text.includes(fact)) missed.push(`${ask} ${fact} is not in: ${text.slice(0, 1_500)}`)
+      const callTool: CallTool = async (tool, args) => {
+        const { text, about } = await call(client, tool, args)
+        expect(await countTokens(text)).toBeLessThanOrEqual(BUDGET)
+        return { text, cacheId: about?.cacheId }
       }
-      expect(missed).toEqual([])
+      const asked: Asked[] = []
+      for (const question of QUESTIONS[answer.name] ?? [])
+        asked.push(await askQuestion(callTool, first.about.cacheId, question))
+      allAsked.push(...asked)
+      expect(asked.filter(({ isFound }) => !isFound)).toEqual([])
     },
   )
 
   it('take at most 5 % of their tokens in the first reply at the median', () => {
-    const ordered = shares.sort((one, other) => one - other)
-    expect(ordered[Math.floor(ordered.length / 2)]).toBeLessThanOrEqual(MAX_MEDIAN_SHARE)
+    expect(median(shares)).toBeLessThanOrEqual(MAX_MEDIAN_SHARE)
+  })
+
+  it('cost few tokens for each fact', () => {
+    const costs = allAsked.map(({ tokens }) => tokens)
+    expect(median(costs)).toBeLessThanOrEqual(MAX_FACT_TOKENS.median)
+    expect(quantile(costs, 0.9)).toBeLessThanOrEqual(MAX_FACT_TOKENS.p90)
   })
 })

@@ -56,7 +56,7 @@ describe('the budget of a server', () => {
     const listed = await callTexts(client, 'get_dynamic_tools', { group: 'answers' })
     expect(listed.texts[0]).toMatch(/proxy_explore.*proxy_filter.*proxy_search/)
     const cut = await inner('Toolkit', 'plain')
-    expect(cut.texts[1]).toContain('in the group "answers"')
+    expect(cut.texts[0]).toContain('in the group "answers", for example call_dynamic_tool {"group":"answers",')
     const found = await inner('answers', 'proxy_search', { cache_id: findCacheId(cut.text), pattern: 'Ghent' })
     expect(found.texts[0]).toContain('rows[900].town')
     const fresh = await inner('answers', 'proxy_filter', {
@@ -78,7 +78,7 @@ describe('the budget of a server', () => {
     const client = await connect(`${patchbay.origin}/s/${id}`)
     const echo = () => callTexts(client, 'every_echo', { message: LONG })
     const cut = await echo()
-    expect(cut.texts[0]).toMatch(/^Echo: word0 word1 /)
+    expect(cut.texts[1]).toMatch(/^Echo: word0 word1 /)
     expect(cut.meta).toMatchObject({ tokensShown: expect.toSatisfy((shown: number) => shown <= 500) })
     const found = await callTexts(client, 'proxy_search', { cache_id: findCacheId(cut.text), pattern: 'word3999' })
     expect(found.texts[0]).toContain('word3999')
@@ -108,8 +108,9 @@ describe('the budget of a server', () => {
     const cut = await callTexts(client, 'own_rows')
     expect(cut).toMatchObject({ structured: undefined, meta: { bytes: JSON.stringify({ rows }).length } })
     expect(cut.texts).toEqual([
-      expect.stringMatching(/^\{"rows":/),
       expect.stringContaining('cache_id'),
+      expect.stringMatching(/^\{"rows":/),
+      expect.stringContaining('This is only a part'),
       'All the rows.',
     ])
     const found = await callTexts(client, 'proxy_search', { cache_id: findCacheId(cut.text), pattern: 'Ghent' })

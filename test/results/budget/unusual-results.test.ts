@@ -52,7 +52,7 @@ describe('a budget for unusual results', () => {
   it('cuts a text with a NUL near its beginning, and searches the rest', async () => {
     const client = await open()
     const cut = await callTexts(client, 'zeros')
-    expect(cut.texts[0]).toMatch(/^a\0b 0 Bruges\./)
+    expect(cut.texts[1]).toMatch(/^a\0b 0 Bruges\./)
     expect(await countTokens(cut.text)).toBeLessThanOrEqual(BUDGET)
     const found = await callTexts(client, 'proxy_search', { cache_id: findCacheId(cut.text), pattern: 'Ghent' })
     expect(found.texts[0]).toContain('900 Ghent.')
@@ -135,7 +135,7 @@ describe('a budget for unusual results', () => {
     await ada.expectOk('POST', `/upstreams/${own.id}/refresh`)
     const client = await connect(`${patchbay.origin}/s/${id}`)
     const failed = await callTexts(client, 'proxy_search', { tool: 'own_fail', pattern: 'why' })
-    expect([failed.isError, failed.texts[0]?.startsWith('It is broken.')]).toEqual([true, true])
+    expect([failed.isError, failed.texts[1]?.startsWith('It is broken.')]).toEqual([true, true])
     expect(await countTokens(failed.text)).toBeLessThanOrEqual(BUDGET)
   })
 
@@ -197,5 +197,47 @@ describe('a budget for unusual results', () => {
       const kept = { cache_id: findCacheId(cut.text), pattern: 'Ghent' }
       expect((await inGroup(client, group, 'proxy_search', kept)).text).toContain('rows[900].town')
     })
+  })
+})
+
+describe('a Patchbay with little memory', () => {
+  const patchbay = runPatchbay({ env: { PATCHBAY_MEMORY_MB: '256' } })
+  const many = Array.from({ length: 60_000 }, (_, id) => ({ id, town: 'Bruges', note: 'x'.repeat(70) }))
+  const some = { rows: many.slice(0, 1_000) }
+  const fake = runFakeApi(({ url }, response) =>
+    answerJson(response, url === '/some' ? some : { total: many.length, rows: many }),
+  )
+  const ada = runUser(patchbay)
+  const serve = async () => {
+    const tools = ['many', 'some'].map(name => ({ name, method: 'GET', url: `${fake.origin}/${name}` }))
+    const { url, serverId } = await makeServer(ada, tools, { server: { maxResponseTokens: BUDGET } })
+    return { client: await connect(url), serverId }
+  }
+
+  it('begins a result that is too large to be read as valid JSON with an outline', async () => {
+    const { client } = await serve()
+    const { texts, text } = await callTexts(client, 'many')
+    const [notice, beginning = '', outline] = texts
+    expect(notice).toMatch(/^Cut: this is the beginning of [\d.]+ MB; the whole has cache_id "/)
+    const { rows: shown } = z.object({ rows: z.array(z.unknown()) }).parse(JSON.parse(beginning))
+    expect(shown).toEqual(many.slice(0, shown.length))
+    expect(shown.length).toBeGreaterThan(0)
+    expect(outline).toMatch(/^rows: \d items? shown, of a result of [\d.]+ MB/m)
+    expect(await countTokens(text)).toBeLessThanOrEqual(BUDGET)
+  })
+
+  it('estimates the tokens of a long result for the reply, and counts them exactly afterwards', async () => {
+    const { client, serverId } = await serve()
+    const exact = await countTokens(JSON.stringify(some))
+    const cut = await callTexts(client, 'some')
+    expect(cut.meta).toMatchObject({ tokensEstimated: true })
+    const history = async () => (await ada.expectOk('GET', `/servers/${serverId}/executions`)).body
+    const counted = { items: [{ tool: 'some', tokensBefore: exact, tokensEstimated: false }] }
+    await expect.poll(history, { timeout: 20_000 }).toMatchObject(counted)
+    const look = { cache_id: findCacheId(cut.text), fields: ['rows[7].id'] }
+    const { meta, text } = await callTexts(client, 'proxy_filter', look)
+    expect(meta).toMatchObject({ tokens: exact })
+    expect(meta).not.toHaveProperty('tokensEstimated')
+    expect(text).not.toContain('about')
   })
 })

@@ -1,0 +1,97 @@
+import { describeMiss, matches } from '../json/describe-miss.ts'
+import { isKeyed } from '../json/keyed-object.ts'
+import { hasMembers, type Path } from '../json/path.ts'
+import { includePaths } from '../json/project.ts'
+import type { JsonObject, JsonValue } from '../kernel/json.ts'
+import { pathOf } from './place-paths.ts'
+import type { Query } from './query.ts'
+import type { Place } from './searchable-texts.ts'
+
+/** Returns the part of a path after its last `[]` or `*`, because models also write a field's path from the root. */
+const lastPartOf = (path: Path): Path => {
+  const at = path.findLastIndex(({ kind }) => kind === 'items' || kind === 'any')
+  return at === -1 || at === path.length - 1 ? path : path.slice(at + 1)
+}
+
+type Shown = { place: Place; fields: readonly Path[] }
+
+/** Creates a function that selects the object around a match whose fields are shown. */
+const createSelection = (fields: readonly Path[]) => {
+  const alternatives = [fields, fields.map(lastPartOf)]
+  const keyed = new Map<Place, boolean>()
+  const known = new Map<Place, Shown | undefined>()
+
+  const isInKeyed = ({ parent }: Place): boolean => {
+    if (parent === undefined || !hasMembers(parent.value)) return false
+    const isParentKeyed = keyed.get(parent) ?? isKeyed(parent.value, Object.keys(parent.value))
+    keyed.set(parent, isParentKeyed)
+    return isParentKeyed
+  }
+
+  const isRecord = (at: Place): boolean => typeof at.key === 'number' || isInKeyed(at)
+
+  const objectsAround = (place: Place): readonly Place[] => {
+    const objects: Place[] = []
+    for (let at: Place | undefined = place; at !== undefined; at = at.parent) if (hasMembers(at.value)) objects.push(at)
+    return objects
+  }
+
+  /** Selects the innermost object that is one of many, or else any object around the place, that has all fields or some. */
+  const select = (place: Place): Shown | undefined => {
+    const objects = objectsAround(place)
+    const tried = [objects.filter(isRecord), objects.filter(at => !isRecord(at))].flatMap(places =>
+      alternatives.flatMap(wanted => places.map(at => ({ place: at, fields: wanted }))),
+    )
+    return (
+      tried.find(({ place, fields: wanted }) => wanted.every(path => matches(place.value, path))) ??
+      tried.find(({ place, fields: wanted }) => wanted.some(path => matches(place.value, path)))
+    )
+  }
+
+  return {
+    /** Returns the innermost object around a place that is one of many, or else the innermost object. */
+    findRecord: (place: Place): Place | undefined => objectsAround(place).find(isRecord) ?? objectsAround(place)[0],
+    find: (place: Place): Shown | undefined => {
+      const { parent = place } = place
+      // All single values of an object have the same objects around them.
+      const shared = hasMembers(place.value) ? place : parent
+      if (!known.has(shared)) known.set(shared, select(place))
+      return known.get(shared)
+    },
+  }
+}
+
+export type RecordsShown = {
+  results: JsonObject[]
+  /** Number of places whose records are shown. */
+  covered: number
+  notes: readonly string[]
+}
+
+/**
+ * Returns the records of the first matches, or only some fields of them. A record with several matches is returned once.
+ * The fields are relative to the record: the innermost item of a list, or member of a keyed object, that has them.
+ */
+export const showRecords = (
+  places: readonly Place[],
+  { show: fields, topK, isLate }: Pick<Query, 'show' | 'topK' | 'isLate'>,
+): RecordsShown => {
+  const { find, findRecord } = createSelection(fields)
+  const parts = new Map<Place, JsonValue>()
+  let covered = 0
+  for (const place of places) {
+    if (isLate()) break
+    const found = find(place)
+    if (found === undefined) continue
+    if (!parts.has(found.place)) {
+      if (parts.size === topK) continue
+      parts.set(found.place, includePaths(found.place.value, found.fields) ?? null)
+    }
+    covered++
+  }
+  const results = Array.from(parts, ([place, record]) => ({ path: pathOf(place), record }))
+  const [first] = places
+  const innermost = first === undefined || results.length > 0 ? undefined : findRecord(first)
+  const notes = innermost === undefined ? [] : fields.map(path => describeMiss(innermost.value, path))
+  return { results, covered, notes }
+}
