@@ -65,24 +65,22 @@ const PATHS = z.array(PATH).max(100)
 
 const FILTER = {
   fields: PATHS.optional().describe('Paths such as users[].name or data.*.id'),
-  mode: z.enum(['include', 'exclude']).optional().describe('Keep only these fields (the default), or all others'),
+  mode: z.enum(['include', 'exclude']).optional().describe('Keep only these (default), or all others'),
   limit: z.int().min(1).max(100_000).optional().describe('Items at most'),
   offset: z.int().min(0).optional().describe('Items to skip before'),
 }
 
 const SEARCH = {
-  pattern: z.string().max(MAX_PATTERN_CHARS).describe('What to look for: words, or with mode regex an expression'),
-  fields: PATHS.optional().describe('Search only these, such as users[].name'),
-  show: PATHS.optional().describe('Fields of the matching record to return, such as name; ["*"]: all of it'),
+  pattern: z.string().max(MAX_PATTERN_CHARS).describe('Words to look for, or an expression with mode regex'),
+  fields: PATHS.optional().describe('Search only these'),
+  show: PATHS.optional().describe('Fields of the matching record to return; ["*"]: all'),
   mode: z
     .enum(SEARCH_MODES)
     .optional()
-    .describe(
-      'text (the default): as it stands; regex: RE2; bm25: the records that fit best; fuzzy: with typing errors; context: the sentences around',
-    ),
+    .describe('text (default), regex (RE2), bm25 (best records), fuzzy (typing errors), context (sentences around)'),
   top_k: z.int().min(1).max(MAX_TOP_K).optional().describe('Matches at most'),
   context_lines: z.int().min(0).max(MAX_CONTEXT_LINES).optional().describe('Lines around each match'),
-  multiline: z.boolean().optional().describe('With regex: a match may go over line breaks'),
+  multiline: z.boolean().optional().describe('With regex: match across lines'),
   case_insensitive: z.boolean().optional(),
   max_distance: z.int().min(0).max(MAX_DISTANCE).optional().describe('With fuzzy: characters that may differ'),
 }
