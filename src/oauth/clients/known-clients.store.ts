@@ -32,8 +32,9 @@ export const findKnownClient = async (tx: Transaction, clientId: string): Promis
   return { clientId, organizationId: organizationId ?? undefined, metadata, sealed }
 }
 
-export const isSelfRegistered = async (tx: Transaction, clientId: string): Promise<boolean> =>
-  (await tx.oAuthClient.count({ where: { clientId, organizationId: null } })) > 0
+/** Returns whether the client is registered, by itself or by an organization, rather than known by its document. */
+export const isRegistered = async (tx: Transaction, clientId: string): Promise<boolean> =>
+  (await tx.oAuthClient.count({ where: { clientId } })) > 0
 
 export const createClient = (
   tx: Transaction,

@@ -1,5 +1,7 @@
+import { isLoopback } from '../../lib/kernel/loopback.ts'
+
 /** A server, as the instructions for one client need it. */
-export type Known = {
+export type ServerFacts = {
   /** The server's name in configuration files: lowercase letters, digits and hyphens. */
   slug: string
   name: string
@@ -26,15 +28,16 @@ export type ClientGuide = {
 const CHECKED_ON = '2026-11-27'
 const sourceAt = (href: string): NonNullable<ClientGuide['source']> => ({ href, checkedOn: CHECKED_ON })
 
-const LOCAL_HOST = /^(localhost|.*\.localhost|127\.[\d.]+|\[::1\]|0\.0\.0\.0)$/
+/** Returns whether a URL leads to this machine. */
+const isOnThisMachine = (url: URL): boolean => isLoopback(url) || url.hostname === '0.0.0.0'
 
 /**
  * Returns whether clients that run on their vendor's servers can reach the URL: it must use https and must not name this
  * machine.
  */
-export const isReachableFromAfar = (url: string): boolean => {
-  const { protocol, hostname } = new URL(url)
-  return protocol === 'https:' && !LOCAL_HOST.test(hostname)
+export const isReachableFromInternet = (url: string): boolean => {
+  const parsed = new URL(url)
+  return parsed.protocol === 'https:' && !isOnThisMachine(parsed)
 }
 
 const toJson = (value: unknown): string => JSON.stringify(value, undefined, 2)
@@ -43,12 +46,12 @@ const WITH_TOKEN = { headers: { Authorization: 'Bearer YOUR_TOKEN' } }
 const SIGN_IN = 'It opens a Patchbay page where you sign in and allow access.'
 
 /** Returns the entry as JSON, and for servers that require a token also with one. */
-const snippetsOf = ({ isOpen }: Known, file: string, configure: (more: object) => unknown): ClientGuide['snippets'] => [
+const snippetsOf = ({ isOpen }: ServerFacts, file: string, configure: (more: object) => unknown): ClientGuide['snippets'] => [
   { label: file, code: toJson(configure({})) },
   ...(isOpen ? [] : [{ label: `${file}, with a personal access token`, code: toJson(configure(WITH_TOKEN)) }]),
 ]
 
-const claude = ({ url, isOpen, slug }: Known): ClientGuide => {
+const claude = ({ url, isOpen, slug }: ServerFacts): ClientGuide => {
   const about = {
     id: 'connect-claude',
     title: 'Claude on the web, desktop and phone',
@@ -56,7 +59,7 @@ const claude = ({ url, isOpen, slug }: Known): ClientGuide => {
       'https://support.claude.com/en/articles/11175166-getting-started-with-custom-connectors-using-remote-mcp',
     ),
   }
-  if (isReachableFromAfar(url)) {
+  if (isReachableFromInternet(url)) {
     return {
       ...about,
       steps: [
@@ -66,7 +69,8 @@ const claude = ({ url, isOpen, slug }: Known): ClientGuide => {
       snippets: [{ label: 'Address', code: url }],
     }
   }
-  const isPlain = new URL(url).protocol === 'http:' && !LOCAL_HOST.test(new URL(url).hostname)
+  const parsed = new URL(url)
+  const isPlain = parsed.protocol === 'http:' && !isOnThisMachine(parsed)
   const args = ['-y', 'mcp-remote', url, ...(isPlain ? ['--allow-http'] : [])]
   return {
     ...about,
@@ -80,7 +84,7 @@ const claude = ({ url, isOpen, slug }: Known): ClientGuide => {
   }
 }
 
-const claudeCode = ({ url, isOpen, slug }: Known): ClientGuide => {
+const claudeCode = ({ url, isOpen, slug }: ServerFacts): ClientGuide => {
   const add = `claude mcp add --transport http ${slug} ${url}`
   const plain = { label: 'Command', code: add }
   const withToken = {
@@ -96,13 +100,13 @@ const claudeCode = ({ url, isOpen, slug }: Known): ClientGuide => {
   }
 }
 
-const chatgpt = ({ url, isOpen }: Known): ClientGuide => {
+const chatgpt = ({ url, isOpen }: ServerFacts): ClientGuide => {
   const about = {
     id: 'connect-chatgpt',
     title: 'ChatGPT on the web',
     source: sourceAt('https://developers.openai.com/api/docs/guides/custom-mcp-server'),
   }
-  if (!isReachableFromAfar(url)) {
+  if (!isReachableFromInternet(url)) {
     const unavailable =
       'ChatGPT connects from OpenAI’s servers, so the address must be public: https, and reachable from the internet. This one is not. Set PATCHBAY_BASE_URL to such an address.'
     return { ...about, unavailable, steps: [], snippets: [] }
@@ -119,7 +123,7 @@ const chatgpt = ({ url, isOpen }: Known): ClientGuide => {
   }
 }
 
-const cursor = (known: Known): ClientGuide => ({
+const cursor = (known: ServerFacts): ClientGuide => ({
   id: 'connect-cursor',
   title: 'Cursor',
   steps: ['The button above opens Cursor, which asks before it adds the server.', ...(known.isOpen ? [] : [SIGN_IN])],
@@ -129,9 +133,9 @@ const cursor = (known: Known): ClientGuide => ({
   source: sourceAt('https://cursor.com/docs/mcp/install-links'),
 })
 
-const toCodeServer = ({ url }: Known) => ({ type: 'http', url })
+const toCodeServer = ({ url }: ServerFacts) => ({ type: 'http', url })
 
-const vscode = (known: Known): ClientGuide => ({
+const vscode = (known: ServerFacts): ClientGuide => ({
   id: 'connect-vscode',
   title: 'VS Code',
   steps: ['The button above opens VS Code, which asks before it adds the server.', ...(known.isOpen ? [] : [SIGN_IN])],
@@ -142,7 +146,7 @@ const vscode = (known: Known): ClientGuide => ({
   source: sourceAt('https://code.visualstudio.com/docs/copilot/customization/mcp-servers'),
 })
 
-const codex = ({ slug, url, isOpen }: Known): ClientGuide => {
+const codex = ({ slug, url, isOpen }: ServerFacts): ClientGuide => {
   const add = `codex mcp add ${slug} --url ${url}`
   const table = `[mcp_servers.${slug}]\nurl = ${JSON.stringify(url)}`
   const token = 'bearer_token_env_var = "PATCHBAY_TOKEN"'
@@ -159,7 +163,7 @@ const codex = ({ slug, url, isOpen }: Known): ClientGuide => {
   }
 }
 
-const geminiCli = (known: Known): ClientGuide => {
+const geminiCli = (known: ServerFacts): ClientGuide => {
   const { slug, url, isOpen } = known
   return {
     id: 'connect-gemini-cli',
@@ -173,7 +177,7 @@ const geminiCli = (known: Known): ClientGuide => {
   }
 }
 
-const windsurf = (known: Known): ClientGuide => ({
+const windsurf = (known: ServerFacts): ClientGuide => ({
   id: 'connect-windsurf',
   title: 'Windsurf',
   steps: [
@@ -186,7 +190,7 @@ const windsurf = (known: Known): ClientGuide => ({
   source: sourceAt('https://docs.windsurf.com/windsurf/cascade/mcp'),
 })
 
-const zed = (known: Known): ClientGuide => ({
+const zed = (known: ServerFacts): ClientGuide => ({
   id: 'connect-zed',
   title: 'Zed',
   steps: [
@@ -201,7 +205,7 @@ const zed = (known: Known): ClientGuide => ({
 
 const GOOSE_TIMEOUT_SECONDS = 300
 
-const gooseYaml = ({ slug, name, url }: Known, headers: readonly string[]): string =>
+const gooseYaml = ({ slug, name, url }: ServerFacts, headers: readonly string[]): string =>
   [
     'extensions:',
     `  ${JSON.stringify(slug)}:`,
@@ -213,7 +217,7 @@ const gooseYaml = ({ slug, name, url }: Known, headers: readonly string[]): stri
     ...headers,
   ].join('\n')
 
-const goose = (known: Known): ClientGuide => {
+const goose = (known: ServerFacts): ClientGuide => {
   const file = '~/.config/goose/config.yaml'
   const headers = ['    headers:', '      Authorization: Bearer YOUR_TOKEN']
   return {
@@ -228,7 +232,7 @@ const goose = (known: Known): ClientGuide => {
   }
 }
 
-const cline = (known: Known): ClientGuide => ({
+const cline = (known: ServerFacts): ClientGuide => ({
   id: 'connect-cline',
   title: 'Cline',
   steps: [
@@ -241,7 +245,7 @@ const cline = (known: Known): ClientGuide => ({
   source: sourceAt('https://docs.cline.bot/mcp/adding-and-configuring-servers'),
 })
 
-const openCode = (known: Known): ClientGuide => ({
+const openCode = (known: ServerFacts): ClientGuide => ({
   id: 'connect-opencode',
   title: 'OpenCode',
   steps: known.isOpen ? [] : [`Then type /mcps in OpenCode and choose ${known.slug}. ${SIGN_IN}`],
@@ -254,7 +258,7 @@ const openCode = (known: Known): ClientGuide => ({
   source: sourceAt('https://opencode.ai/docs/mcp-servers'),
 })
 
-const lmStudio = (known: Known): ClientGuide => ({
+const lmStudio = (known: ServerFacts): ClientGuide => ({
   id: 'connect-lm-studio',
   title: 'LM Studio',
   steps: [
@@ -265,7 +269,7 @@ const lmStudio = (known: Known): ClientGuide => ({
   source: sourceAt('https://lmstudio.ai/docs/app/mcp'),
 })
 
-const anyOther = (known: Known): ClientGuide => {
+const anyOther = (known: ServerFacts): ClientGuide => {
   const { slug, url, isOpen } = known
   return {
     id: 'connect-other',
@@ -286,7 +290,7 @@ const anyOther = (known: Known): ClientGuide => {
 }
 
 /** The instructions for each client, in the order in which they are shown. */
-export const CLIENT_GUIDES: readonly ((known: Known) => ClientGuide)[] = [
+export const CLIENT_GUIDES: readonly ((known: ServerFacts) => ClientGuide)[] = [
   claude,
   claudeCode,
   chatgpt,
@@ -305,21 +309,21 @@ export const CLIENT_GUIDES: readonly ((known: Known) => ClientGuide)[] = [
 
 /** Links that open a client, which then asks whether to add the server. */
 export const CLIENT_LINKS = {
-  claude: ({ name, url }: Known): string =>
+  claude: ({ name, url }: ServerFacts): string =>
     `https://claude.ai/customize/connectors?${new URLSearchParams({ modal: 'add-custom-connector', connectorName: name, connectorUrl: url })}`,
-  cursor: ({ slug, url }: Known): string => {
+  cursor: ({ slug, url }: ServerFacts): string => {
     const config = Buffer.from(JSON.stringify({ url })).toString('base64')
     return `cursor://anysphere.cursor-deeplink/mcp/install?${new URLSearchParams({ name: slug, config })}`
   },
-  vscode: (known: Known): string =>
+  vscode: (known: ServerFacts): string =>
     `vscode:mcp/install?${encodeURIComponent(JSON.stringify({ name: known.slug, ...toCodeServer(known) }))}`,
-  goose: ({ slug, name, url }: Known): string => {
+  goose: ({ slug, name, url }: ServerFacts): string => {
     const about = { id: slug, name, description: name, timeout: String(GOOSE_TIMEOUT_SECONDS) }
     const query = new URLSearchParams({ url, type: 'streamable_http', ...about })
     // Goose decodes only percent-encoding.
     return `goose://extension?${query.toString().replaceAll('+', '%20')}`
   },
-  lmStudio: ({ slug, url }: Known): string => {
+  lmStudio: ({ slug, url }: ServerFacts): string => {
     const config = Buffer.from(JSON.stringify({ url })).toString('base64')
     return `lmstudio://add_mcp?${new URLSearchParams({ name: slug, config })}`
   },

@@ -1,6 +1,6 @@
 import { clientNameOf } from '../../servers/client-name.ts'
 import type { AccessTier } from '../../servers/server.ts'
-import { CLIENT_GUIDES, CLIENT_LINKS, isReachableFromAfar, type Known } from './client-guides.ts'
+import { CLIENT_GUIDES, CLIENT_LINKS, isReachableFromInternet, type ServerFacts } from './client-guides.ts'
 
 export type ConnectInput = { id: string; name: string; tier: AccessTier; url: string }
 
@@ -15,8 +15,8 @@ const ACCESS: Readonly<Record<AccessTier, string>> = {
 /** A link that adds the server to a client. Without `href`, the client cannot reach the server. */
 type ConnectButton = { text: string; icon: 'add' | 'terminal'; href?: string }
 
-const listButtons = (known: Known): ConnectButton[] => {
-  const isPublic = isReachableFromAfar(known.url)
+const listButtons = (known: ServerFacts): ConnectButton[] => {
+  const isPublic = isReachableFromInternet(known.url)
   return [
     { text: 'Claude', href: isPublic ? CLIENT_LINKS.claude(known) : '#connect-claude', icon: 'add' },
     { text: 'ChatGPT', ...(isPublic && { href: '#connect-chatgpt' }), icon: 'add' },
@@ -34,7 +34,7 @@ const LONG_DATE = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'lon
 /** Builds the instructions for connecting clients to a server: buttons, and snippets for clients without one. */
 export const toConnectPanel = (input: ConnectInput) => {
   const { name, url, tier } = input
-  const known: Known = { name, url, slug: clientNameOf(input), isOpen: tier === 'public' }
+  const known: ServerFacts = { name, url, slug: clientNameOf(input), isOpen: tier === 'public' }
   return {
     buttons: listButtons(known),
     /** Who has access, and how clients authenticate. */
