@@ -7,8 +7,8 @@ const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'] as const
 /** The origins at which MCP Inspector serves its page by default. */
 const INSPECTOR_ORIGINS = ['http://localhost:6274', 'http://127.0.0.1:6274']
 
-/** Headers of MCP and OAuth that pages may read (Fetch standard, "CORS protocol"). */
-export const EXPOSED_HEADERS = 'Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate'
+/** Headers of MCP, OAuth and HTTP that pages may read (Fetch standard, "CORS protocol"). */
+export const EXPOSED_HEADERS = 'Mcp-Session-Id, MCP-Protocol-Version, Retry-After, WWW-Authenticate'
 
 export type OriginOptions = {
   /** Public URL of this installation. */
@@ -71,8 +71,9 @@ export type OriginPolicy = ReturnType<typeof createOriginPolicy>
 
 /**
  * Creates the policy for endpoints that MCP clients call. Any website may call those that require a token, because
- * browsers send no cookies there. On loopback, only our own pages, MCP Inspector and `allowedOrigins` may call:
- * otherwise, every website that the user visits could reach services meant for this machine alone.
+ * browsers do not add one, and those that reveal no more than any website may know. On loopback, only our own pages, MCP
+ * Inspector and `allowedOrigins` may call: otherwise, every website that the user visits could reach what is meant for
+ * this machine.
  */
 export const createClientOrigins = ({ allowedOrigins, ...options }: OriginOptions) => {
   const isLocal = isLoopback(new URL(options.baseUrl))

@@ -24,18 +24,21 @@ const REUSE_MS = DAY_MS - HOUR_MS
 const formatWait = (ms: number): string =>
   ms < HOUR_MS ? formatCount(Math.ceil(ms / MINUTE_MS), 'minute') : formatCount(Math.ceil(ms / HOUR_MS), 'hour')
 
-/** Throws `rate_limited` if the network has reached a limit. */
+/** Throws `rate_limited` if the network has reached a limit. Of several, the error has the one with the longest wait. */
 const assertWithinLimits = async (tx: Transaction, registeredFrom: string, now: number): Promise<void> => {
+  let waitMs = 0
+  let reached = ''
   for (const { max, withinMs, isUnused, what } of LIMITS) {
     const since = new Date(now - withinMs)
     // If there are `max` clients, one more is allowed once the oldest of them is older than the limit's time.
     const oldest = await findRegistrationTime(tx, registeredFrom, { since, isUnused, position: max })
-    if (oldest === undefined) continue
-    const waitMs = Math.max(oldest.getTime() + withinMs - now, 1_000)
-    throw new AppError('rate_limited', `This address has registered ${what}. Try again in ${formatWait(waitMs)}.`, {
-      retryAfterSeconds: Math.ceil(waitMs / 1_000),
-    })
+    const thisWaitMs = oldest === undefined ? 0 : Math.max(oldest.getTime() + withinMs - now, 1_000)
+    if (thisWaitMs > waitMs) [waitMs, reached] = [thisWaitMs, what]
   }
+  if (waitMs === 0) return
+  throw new AppError('rate_limited', `This address has registered ${reached}. Try again in ${formatWait(waitMs)}.`, {
+    retryAfterSeconds: Math.ceil(waitMs / 1_000),
+  })
 }
 
 /** Returns a response of RFC 7591 §3.2.1. */

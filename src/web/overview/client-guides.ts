@@ -123,25 +123,25 @@ const chatgpt = ({ url, isOpen }: ServerFacts): ClientGuide => {
   }
 }
 
-const cursor = (known: ServerFacts): ClientGuide => ({
+const cursor = (server: ServerFacts): ClientGuide => ({
   id: 'connect-cursor',
   title: 'Cursor',
-  steps: ['The button above opens Cursor, which asks before it adds the server.', ...(known.isOpen ? [] : [SIGN_IN])],
+  steps: ['The button above opens Cursor, which asks before it adds the server.', ...(server.isOpen ? [] : [SIGN_IN])],
   snippets: [
-    { label: '~/.cursor/mcp.json, by hand', code: toJson({ mcpServers: { [known.slug]: { url: known.url } } }) },
+    { label: '~/.cursor/mcp.json, by hand', code: toJson({ mcpServers: { [server.slug]: { url: server.url } } }) },
   ],
   source: sourceAt('https://cursor.com/docs/mcp/install-links'),
 })
 
 const toCodeServer = ({ url }: ServerFacts) => ({ type: 'http', url })
 
-const vscode = (known: ServerFacts): ClientGuide => ({
+const vscode = (server: ServerFacts): ClientGuide => ({
   id: 'connect-vscode',
   title: 'VS Code',
-  steps: ['The button above opens VS Code, which asks before it adds the server.', ...(known.isOpen ? [] : [SIGN_IN])],
+  steps: ['The button above opens VS Code, which asks before it adds the server.', ...(server.isOpen ? [] : [SIGN_IN])],
   snippets: [
-    { label: 'Command', code: `code --add-mcp '${JSON.stringify({ name: known.slug, ...toCodeServer(known) })}'` },
-    { label: '.vscode/mcp.json, by hand', code: toJson({ servers: { [known.slug]: toCodeServer(known) } }) },
+    { label: 'Command', code: `code --add-mcp '${JSON.stringify({ name: server.slug, ...toCodeServer(server) })}'` },
+    { label: '.vscode/mcp.json, by hand', code: toJson({ servers: { [server.slug]: toCodeServer(server) } }) },
   ],
   source: sourceAt('https://code.visualstudio.com/docs/copilot/customization/mcp-servers'),
 })
@@ -163,42 +163,42 @@ const codex = ({ slug, url, isOpen }: ServerFacts): ClientGuide => {
   }
 }
 
-const geminiCli = (known: ServerFacts): ClientGuide => {
-  const { slug, url, isOpen } = known
+const geminiCli = (server: ServerFacts): ClientGuide => {
+  const { slug, url, isOpen } = server
   return {
     id: 'connect-gemini-cli',
     title: 'Gemini CLI',
     steps: isOpen ? [] : [`Then type /mcp auth ${slug} in Gemini CLI. ${SIGN_IN}`],
     snippets: [
       { label: 'Command', code: `gemini mcp add --scope user --transport http ${slug} ${url}` },
-      ...snippetsOf(known, '~/.gemini/settings.json', more => ({ mcpServers: { [slug]: { httpUrl: url, ...more } } })),
+      ...snippetsOf(server, '~/.gemini/settings.json', more => ({ mcpServers: { [slug]: { httpUrl: url, ...more } } })),
     ],
     source: sourceAt('https://geminicli.com/docs/tools/mcp-server/'),
   }
 }
 
-const windsurf = (known: ServerFacts): ClientGuide => ({
+const windsurf = (server: ServerFacts): ClientGuide => ({
   id: 'connect-windsurf',
   title: 'Windsurf',
   steps: [
     'In the Cascade panel open MCPs, then the raw configuration. Add this and choose Refresh.',
-    ...(known.isOpen ? [] : [SIGN_IN]),
+    ...(server.isOpen ? [] : [SIGN_IN]),
   ],
-  snippets: snippetsOf(known, '~/.codeium/windsurf/mcp_config.json', more => ({
-    mcpServers: { [known.slug]: { serverUrl: known.url, ...more } },
+  snippets: snippetsOf(server, '~/.codeium/windsurf/mcp_config.json', more => ({
+    mcpServers: { [server.slug]: { serverUrl: server.url, ...more } },
   })),
   source: sourceAt('https://docs.windsurf.com/windsurf/cascade/mcp'),
 })
 
-const zed = (known: ServerFacts): ClientGuide => ({
+const zed = (server: ServerFacts): ClientGuide => ({
   id: 'connect-zed',
   title: 'Zed',
   steps: [
     'Open the settings file (zed: open settings file) and add this.',
-    ...(known.isOpen ? [] : [`Without an Authorization header, Zed asks you to sign in. ${SIGN_IN}`]),
+    ...(server.isOpen ? [] : [`Without an Authorization header, Zed asks you to sign in. ${SIGN_IN}`]),
   ],
-  snippets: snippetsOf(known, '~/.config/zed/settings.json', more => ({
-    context_servers: { [known.slug]: { url: known.url, ...more } },
+  snippets: snippetsOf(server, '~/.config/zed/settings.json', more => ({
+    context_servers: { [server.slug]: { url: server.url, ...more } },
   })),
   source: sourceAt('https://zed.dev/docs/ai/mcp'),
 })
@@ -217,60 +217,60 @@ const gooseYaml = ({ slug, name, url }: ServerFacts, headers: readonly string[])
     ...headers,
   ].join('\n')
 
-const goose = (known: ServerFacts): ClientGuide => {
+const goose = (server: ServerFacts): ClientGuide => {
   const file = '~/.config/goose/config.yaml'
   const headers = ['    headers:', '      Authorization: Bearer YOUR_TOKEN']
   return {
     id: 'connect-goose',
     title: 'Goose',
-    steps: ['The button above opens Goose, which asks before it adds the server.', ...(known.isOpen ? [] : [SIGN_IN])],
+    steps: ['The button above opens Goose, which asks before it adds the server.', ...(server.isOpen ? [] : [SIGN_IN])],
     snippets: [
-      { label: `${file}, by hand`, code: gooseYaml(known, []) },
-      ...(known.isOpen ? [] : [{ label: `${file}, with a personal access token`, code: gooseYaml(known, headers) }]),
+      { label: `${file}, by hand`, code: gooseYaml(server, []) },
+      ...(server.isOpen ? [] : [{ label: `${file}, with a personal access token`, code: gooseYaml(server, headers) }]),
     ],
     source: sourceAt('https://goose-docs.ai/docs/getting-started/using-extensions'),
   }
 }
 
-const cline = (known: ServerFacts): ClientGuide => ({
+const cline = (server: ServerFacts): ClientGuide => ({
   id: 'connect-cline',
   title: 'Cline',
   steps: [
     'Choose the MCP Servers icon, then Configure, then Configure MCP Servers, and add this.',
-    ...(known.isOpen ? [] : [SIGN_IN]),
+    ...(server.isOpen ? [] : [SIGN_IN]),
   ],
-  snippets: snippetsOf(known, 'cline_mcp_settings.json', more => ({
-    mcpServers: { [known.slug]: { type: 'streamableHttp', url: known.url, ...more } },
+  snippets: snippetsOf(server, 'cline_mcp_settings.json', more => ({
+    mcpServers: { [server.slug]: { type: 'streamableHttp', url: server.url, ...more } },
   })),
   source: sourceAt('https://docs.cline.bot/mcp/adding-and-configuring-servers'),
 })
 
-const openCode = (known: ServerFacts): ClientGuide => ({
+const openCode = (server: ServerFacts): ClientGuide => ({
   id: 'connect-opencode',
   title: 'OpenCode',
-  steps: known.isOpen ? [] : [`Then type /mcps in OpenCode and choose ${known.slug}. ${SIGN_IN}`],
+  steps: server.isOpen ? [] : [`Then type /mcps in OpenCode and choose ${server.slug}. ${SIGN_IN}`],
   snippets: [
-    { label: 'Command', code: `opencode mcp add ${known.slug} --global --url ${known.url}` },
-    ...snippetsOf(known, '~/.config/opencode/opencode.json', more => ({
-      mcp: { servers: { [known.slug]: { type: 'remote', url: known.url, ...more } } },
+    { label: 'Command', code: `opencode mcp add ${server.slug} --global --url ${server.url}` },
+    ...snippetsOf(server, '~/.config/opencode/opencode.json', more => ({
+      mcp: { servers: { [server.slug]: { type: 'remote', url: server.url, ...more } } },
     })),
   ],
   source: sourceAt('https://opencode.ai/docs/mcp-servers'),
 })
 
-const lmStudio = (known: ServerFacts): ClientGuide => ({
+const lmStudio = (server: ServerFacts): ClientGuide => ({
   id: 'connect-lm-studio',
   title: 'LM Studio',
   steps: [
     'The button above opens LM Studio, which asks before it adds the server.',
-    ...(known.isOpen ? [] : ['If it cannot sign in, open Program, Install, Edit mcp.json and add a token.']),
+    ...(server.isOpen ? [] : ['If it cannot sign in, open Program, Install, Edit mcp.json and add a token.']),
   ],
-  snippets: snippetsOf(known, 'mcp.json', more => ({ mcpServers: { [known.slug]: { url: known.url, ...more } } })),
+  snippets: snippetsOf(server, 'mcp.json', more => ({ mcpServers: { [server.slug]: { url: server.url, ...more } } })),
   source: sourceAt('https://lmstudio.ai/docs/app/mcp'),
 })
 
-const anyOther = (known: ServerFacts): ClientGuide => {
-  const { slug, url, isOpen } = known
+const anyOther = (server: ServerFacts): ClientGuide => {
+  const { slug, url, isOpen } = server
   return {
     id: 'connect-other',
     title: 'Any other client',
@@ -283,14 +283,14 @@ const anyOther = (known: ServerFacts): ClientGuide => {
           ]),
       'If a client does not notice new tools, append ?list=2 to the address, then ?list=3 and so on: it is the same server, but a new address, whose tools the client loads.',
     ],
-    snippets: snippetsOf(known, 'For most configuration files', more => ({
+    snippets: snippetsOf(server, 'For most configuration files', more => ({
       mcpServers: { [slug]: { type: 'http', url, ...more } },
     })),
   }
 }
 
 /** The instructions for each client, in the order in which they are shown. */
-export const CLIENT_GUIDES: readonly ((known: ServerFacts) => ClientGuide)[] = [
+export const CLIENT_GUIDES: readonly ((server: ServerFacts) => ClientGuide)[] = [
   claude,
   claudeCode,
   chatgpt,
@@ -315,8 +315,8 @@ export const CLIENT_LINKS = {
     const config = Buffer.from(JSON.stringify({ url })).toString('base64')
     return `cursor://anysphere.cursor-deeplink/mcp/install?${new URLSearchParams({ name: slug, config })}`
   },
-  vscode: (known: ServerFacts): string =>
-    `vscode:mcp/install?${encodeURIComponent(JSON.stringify({ name: known.slug, ...toCodeServer(known) }))}`,
+  vscode: (server: ServerFacts): string =>
+    `vscode:mcp/install?${encodeURIComponent(JSON.stringify({ name: server.slug, ...toCodeServer(server) }))}`,
   goose: ({ slug, name, url }: ServerFacts): string => {
     const about = { id: slug, name, description: name, timeout: String(GOOSE_TIMEOUT_SECONDS) }
     const query = new URLSearchParams({ url, type: 'streamable_http', ...about })
