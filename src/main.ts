@@ -20,15 +20,16 @@ const LISTEN_FAILURES: ReadonlyMap<string, (settings: Settings) => string> = new
 /** Starts to listen. Returns a function that stops and resolves when all connections have closed. */
 const listen = async ({ http }: App, settings: Settings): Promise<() => Promise<unknown>> => {
   const { host, port, listensOnIpv6Loopback } = settings
+  let closeOther = async (): Promise<void> => {}
   try {
     await http.ready()
-    // First, because Node starts to enforce the timeouts of all connections when its own server listens.
+    if (listensOnIpv6Loopback) closeOther = await listenAlsoAt(http.server, '::1', port)
     await http.listen({ host, port })
-    const closeOther = listensOnIpv6Loopback ? await listenAlsoAt(http.server, '::1', port) : undefined
-    return () => Promise.all([http.close(), closeOther?.()])
+    return () => Promise.all([http.close(), closeOther()])
   } catch (error) {
-    http.server.close()
+    const closed = closeOther()
     http.server.closeAllConnections()
+    await closed
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
     const describe = LISTEN_FAILURES.get(code)
     throw describe === undefined ? error : new AppError('unavailable', describe(settings), { cause: error })

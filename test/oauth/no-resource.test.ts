@@ -162,6 +162,14 @@ describe.each(databasesOfRun)('a client that sends no resource, on $kind', kind 
     expect((await submit(visitor, first, { cursor: 'forged' })).status).toBe(400)
   })
 
+  it('may send a request of the maximum length, which searching and choosing make longer', async () => {
+    const room = 4_096 - `${new URL(authorizeUrl(world.origin, request({ state: 'x' })))}`.length
+    const page = await open(world.visitor, { state: 'x'.repeat(room) })
+    const found = await search(world.visitor, page, 'y'.repeat(200))
+    expect(found.text).toContain('No server that you can use matches')
+    expect((await choose(world.visitor, page, idOf(world.serverUrl))).text).toContain('use Shipment desk?')
+  })
+
   it('learns that its user denied access', async () => {
     const page = await open(world.visitor, { state: 'kept' })
     const callback = readCallback(await submit(world.visitor, page, { answer: 'no' }))

@@ -7,7 +7,7 @@ import type { JsonObject } from '../../lib/kernel/json.ts'
 import { type Result, success } from '../../lib/kernel/result.ts'
 import type { Sealing } from '../../lib/process/sealing.ts'
 import { makeClientSecret } from './client-secrets.ts'
-import { createClient, findRegistrationTime, findUnusedTwin } from './known-clients.store.ts'
+import { createClient, findIdenticalUnused, findRegistrationTime } from './known-clients.store.ts'
 import { normalizeRegistration, type RegistrationRefusal } from './registration.ts'
 
 /** The most clients that one network may register within a time, of all or of those that have no grant yet. */
@@ -65,15 +65,15 @@ export const createRegister =
     if (!normal.ok) return normal
     const metadata = normal.value
     const isPublic = metadata.token_endpoint_auth_method === 'none'
-    const origin = { registeredFrom, metadataHash: hash('sha256', JSON.stringify(metadata)) }
+    const source = { registeredFrom, metadataHash: hash('sha256', JSON.stringify(metadata)) }
     const registered = await transact(db, async tx => {
       const now = Date.now()
-      const twin = isPublic ? await findUnusedTwin(tx, origin, new Date(now - REUSE_MS)) : undefined
-      if (twin !== undefined) return toResponse(twin, metadata)
+      const identical = isPublic ? await findIdenticalUnused(tx, source, new Date(now - REUSE_MS)) : undefined
+      if (identical !== undefined) return toResponse(identical, metadata)
       await assertWithinLimits(tx, registeredFrom, now)
       const clientId = randomUUID()
       const { secret, sealed } = makeClientSecret(sealing, { organizationId: undefined, clientId }, isPublic)
-      const { createdAt } = await createClient(tx, { clientId, metadata, sealed, origin })
+      const { createdAt } = await createClient(tx, { clientId, metadata, sealed, source })
       return toResponse({ clientId, createdAt }, metadata, secret)
     })
     return success(registered)

@@ -248,7 +248,7 @@ it('beyond loopback, pages of any origin may read the documents and call the OAu
         ...body,
       })
       expect([path, got, headers.get('access-control-allow-origin')]).toEqual([path, status, '*'])
-      expect(headers.get('access-control-expose-headers')).toContain('WWW-Authenticate')
+      expect(headers.get('access-control-expose-headers')).toContain('Retry-After, WWW-Authenticate')
       expect(headers.get('access-control-allow-credentials')).toBeNull()
       if (path === '/.well-known/mcp-servers' && method === 'OPTIONS') {
         expect(headers.get('access-control-allow-headers')).toContain('authorization')
