@@ -174,11 +174,7 @@ export const listPublicServers = (tx: Transaction, isForAnyOrigin: boolean, limi
  * Lists servers for discovery. Servers with restricted access come first, so that public servers of other organizations
  * cannot push them out of the list.
  */
-export const listUsableServers = async (
-  tx: Transaction,
-  caller: DiscoveryCaller,
-  limit: number,
-): Promise<Server[]> => {
+export const listUsableServers = async (tx: Transaction, caller: DiscoveryCaller, limit: number): Promise<Server[]> => {
   const restricted = await listFirst(tx, restrictedFor(caller), limit)
   return [...restricted, ...(await listPublicServers(tx, false, limit - restricted.length))]
 }

@@ -46,7 +46,11 @@ const WITH_TOKEN = { headers: { Authorization: 'Bearer YOUR_TOKEN' } }
 const SIGN_IN = 'It opens a Patchbay page where you sign in and allow access.'
 
 /** Returns the entry as JSON, and for servers that require a token also with one. */
-const snippetsOf = ({ isOpen }: ServerFacts, file: string, configure: (more: object) => unknown): ClientGuide['snippets'] => [
+const snippetsOf = (
+  { isOpen }: ServerFacts,
+  file: string,
+  configure: (more: object) => unknown,
+): ClientGuide['snippets'] => [
   { label: file, code: toJson(configure({})) },
   ...(isOpen ? [] : [{ label: `${file}, with a personal access token`, code: toJson(configure(WITH_TOKEN)) }]),
 ]
