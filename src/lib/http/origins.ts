@@ -71,9 +71,8 @@ export type OriginPolicy = ReturnType<typeof createOriginPolicy>
 
 /**
  * Creates the policy for endpoints that MCP clients call. Any website may call those that require a token, because
- * browsers do not add one, and those that reveal no more than any website may know. On loopback, only our own pages, MCP
- * Inspector and `allowedOrigins` may call: otherwise, every website that the user visits could reach what is meant for
- * this machine.
+ * browsers do not add one, and read public documents. On loopback, only our own pages, MCP Inspector and
+ * `allowedOrigins` may call: otherwise, every website that the user visits could use servers meant for this machine.
  */
 export const createClientOrigins = ({ allowedOrigins, ...options }: OriginOptions) => {
   const isLocal = isLoopback(new URL(options.baseUrl))
