@@ -10,7 +10,7 @@ import {
 import { ALL_MCP_SCOPES, MCP_SCOPES } from '../lib/kernel/mcp-scopes.ts'
 import { normalizeRequest, toParameters } from './authorization-request.ts'
 import { createClientDocuments, MAX_DOCUMENT_BYTES } from './clients/client-documents.ts'
-import { isSelfRegistered } from './clients/known-clients.store.ts'
+import { isRegistered } from './clients/known-clients.store.ts'
 import { AUTH_METHODS } from './clients/oauth-client.ts'
 import type { EngineParts } from './engine-parts.ts'
 import { findGrantId } from './grants/consents.store.ts'
@@ -91,19 +91,20 @@ const soleResourceOf = ({ oidc }: KoaContextWithOIDC): string | undefined => {
 const createResourceIndicators = ({ db, resources, pendingAuthorizations }: ProviderParts) => ({
   enabled: true,
   /**
-   * Lets the user choose the server if a client that registered itself sends no resource at all to the authorization
-   * endpoint, as MCP's TypeScript SDK does up to version 1.12.
+   * Lets the user choose the server if a registered client sends no resource at all to the authorization endpoint, as
+   * MCP's TypeScript SDK does up to version 1.12. Clients with a metadata document are newer.
    */
   defaultResource: async (ctx: KoaContextWithOIDC, client: Client, oneOf?: readonly string[]): Promise<never> => {
     if (oneOf !== undefined) throw new errors.InvalidTarget('request one resource at a time')
     const pending = pendingAuthorizations.get(ctx.req)
     // The library drops an empty resource, but the query has it.
     const isLeftOpen = ctx.query.resource === undefined && !ctx.oidc.prompts.has('none')
-    if (pending === undefined || !isLeftOpen || !(await isSelfRegistered(db, client.clientId))) {
+    if (pending === undefined || !isLeftOpen || !(await isRegistered(db, client.clientId))) {
       throw new errors.InvalidTarget(RESOURCE_REQUIRED)
     }
+    if (pending.userId === undefined) throw new SignInNeeded()
     if (ctx.query[ANSWER_PARAMETER] === 'no') throw new errors.AccessDenied('the user refused')
-    throw pending.userId === undefined ? new SignInNeeded() : new ServerNeeded(client)
+    throw new ServerNeeded(client)
   },
   getResourceServerInfo: async (ctx: KoaContextWithOIDC, resource: string) => {
     if (Array.isArray(ctx.oidc.params?.resource)) throw new errors.InvalidTarget('request one resource at a time')

@@ -21,7 +21,7 @@ const presentation = z
 const allowAnyOrigin = z
   .boolean()
   .describe(
-    'whether pages of any website may call the server while it is public; servers that require a token allow it anyway',
+    'whether pages of any website may call the public server; servers that require a token allow it anyway; false again once the server is no longer public',
   )
 
 const reviewUpstreamChanges = z.boolean().describe('whether new and changed tools of its MCP servers need approval')

@@ -126,7 +126,8 @@ export const createServerService = ({
           ownerId: actor.userId,
           allowedUserIds,
         })
-        const change = { access: server.access, allowedUsers: [...server.allowedUserIds] }
+        const { access, allowAnyOrigin } = server
+        const change = { access, allowedUsers: [...server.allowedUserIds], allowAnyOrigin }
         await auditServer(tx, actor, 'server.created', server, change)
         announce({ type: 'server_changed', serverId: server.id })
         return server
@@ -149,8 +150,9 @@ export const createServerService = ({
 
     /**
      * Changes a server. Only the server's owner and managers of its organization can change who may use it, and whether
-     * any website may call it. If one of them sets the tier, even to the same one, the owner is no longer asked about it. Throws `conflict` with the path
-     * `version` if the server has changed since `ifUnchangedSince`.
+     * any website may call it, which ends when the server is no longer public. If one of them sets the tier, even to the
+     * same one, the owner is no longer asked about it. Throws `conflict` with the path `version` if the server has
+     * changed since `ifUnchangedSince`.
      */
     updateServer: (actor: Actor, id: string, input: ServerChanges, unchanged: Unchanged = {}): Promise<Server> =>
       changes.commit(async (tx, announce) => {
@@ -161,11 +163,13 @@ export const createServerService = ({
         const allowedUserIds = allowedUsers === undefined ? undefined : await toUserIds(tx, allowedUsers, addressMatch)
         const wanted = { access: rest.access ?? server.access, allowedUserIds: allowedUserIds ?? server.allowedUserIds }
         const change = accessChange(server, wanted)
-        const opensToPages = (rest.allowAnyOrigin ?? server.allowAnyOrigin) !== server.allowAnyOrigin
-        if (change !== undefined || opensToPages) assertOwnOrManaged(actor, server)
+        const leavesPublic = server.access === 'public' && wanted.access !== 'public'
+        const allowAnyOrigin = leavesPublic ? false : (rest.allowAnyOrigin ?? server.allowAnyOrigin)
+        const changesOrigins = allowAnyOrigin !== server.allowAnyOrigin
+        if (change !== undefined || changesOrigins) assertOwnOrManaged(actor, server)
         const passesOn = rest.presentation === 'passthrough' && server.presentation !== 'passthrough'
         if (passesOn) await assertCanPassThrough(tx, id)
-        const updated = await store.updateServer(tx, server, { ...rest, allowedUserIds })
+        const updated = await store.updateServer(tx, server, { ...rest, allowAnyOrigin, allowedUserIds })
         await removeAnswered(tx, updated)
         if (rest.access !== undefined && isOwnOrManaged(actor, server)) await endTierNotice(tx, id)
         if (change !== undefined) await auditServer(tx, actor, 'server.access_changed', updated, change)
@@ -227,9 +231,13 @@ export const createServerService = ({
     /** Finds a server in any organization. Discovery shows only what the server's tier makes public. */
     findServerOfAnybody: (id: string): Promise<Server | undefined> => store.findServerOfAnybody(db, id),
 
-    /** Lists the servers that a caller may use, for discovery. Anonymous callers get only public servers. */
-    listUsableServers: (caller: store.DiscoveryCaller | undefined, limit: number): Promise<Server[]> =>
+    /** Lists the servers that a caller may use, for discovery. */
+    listUsableServers: (caller: store.DiscoveryCaller, limit: number): Promise<Server[]> =>
       store.listUsableServers(db, caller, limit),
+
+    /** Lists public servers, for discovery without a token: all, or only those that any website may call. */
+    listPublicServers: (isForAnyOrigin: boolean, limit: number): Promise<Server[]> =>
+      store.listPublicServers(db, isForAnyOrigin, limit),
   }
 }
 

@@ -166,15 +166,15 @@ const listFirst = async (tx: Transaction, where: Rows.Prisma.ServerWhereInput, t
   return (await tx.server.findMany(query)).map(toServer)
 }
 
+/** Lists public servers: all, or only those that any website may call. */
+export const listPublicServers = (tx: Transaction, isForAnyOrigin: boolean, limit: number): Promise<Server[]> =>
+  listFirst(tx, { access: 'public', ...(isForAnyOrigin && { allowAnyOrigin: true }) }, limit)
+
 /**
  * Lists servers for discovery. Servers with restricted access come first, so that public servers of other organizations
  * cannot push them out of the list.
  */
-export const listUsableServers = async (
-  tx: Transaction,
-  caller: DiscoveryCaller | undefined,
-  limit: number,
-): Promise<Server[]> => {
-  const restricted = caller === undefined ? [] : await listFirst(tx, restrictedFor(caller), limit)
-  return [...restricted, ...(await listFirst(tx, { access: 'public' }, limit - restricted.length))]
+export const listUsableServers = async (tx: Transaction, caller: DiscoveryCaller, limit: number): Promise<Server[]> => {
+  const restricted = await listFirst(tx, restrictedFor(caller), limit)
+  return [...restricted, ...(await listPublicServers(tx, false, limit - restricted.length))]
 }

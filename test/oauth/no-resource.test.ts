@@ -162,6 +162,14 @@ describe.each(databasesOfRun)('a client that sends no resource, on $kind', kind 
     expect((await submit(visitor, first, { cursor: 'forged' })).status).toBe(400)
   })
 
+  it('may send a request of the maximum length, which searching and choosing make longer', async () => {
+    const room = 4_096 - `${new URL(authorizeUrl(world.origin, request({ state: 'x' })))}`.length
+    const page = await open(world.visitor, { state: 'x'.repeat(room) })
+    const found = await search(world.visitor, page, 'y'.repeat(200))
+    expect(found.text).toContain('No server that you can use matches')
+    expect((await choose(world.visitor, page, idOf(world.serverUrl))).text).toContain('use Shipment desk?')
+  })
+
   it('learns that its user denied access', async () => {
     const page = await open(world.visitor, { state: 'kept' })
     const callback = readCallback(await submit(world.visitor, page, { answer: 'no' }))
@@ -173,10 +181,10 @@ describe.each(databasesOfRun)('a client that sends no resource, on $kind', kind 
     })
   })
 
-  it('has its user sign in first', async () => {
+  it('has its user sign in first, even to deny access', async () => {
     const nobody = createVisitor(world.origin)
     const asked = request()
-    const signIn = await nobody.get(authorizeUrl(world.origin, asked))
+    const signIn = await nobody.get(`${authorizeUrl(world.origin, asked)}&answer=no`)
     const { action, fields } = fieldsOf(signIn, '/sign-in')
     const password = 'correct horse battery staple'
     const page = await nobody.post(action, { ...fields, email: world.owner.email, password })
@@ -194,12 +202,13 @@ describe.each(databasesOfRun)('a client that sends no resource, on $kind', kind 
     expect(callback.get('error_description')).toContain('parameter resource (RFC 8707)')
   })
 
-  it('gets an error if an organization registered it', async () => {
-    const wish = { name: 'By hand', redirectUris: [CALLBACK] }
-    const made = await world.owner.expectOk('POST', `/organizations/${organizationId}/oauth-clients`, wish)
-    const callback = readCallback(await open(world.visitor, { client_id: NewClient.parse(made.body).clientId }))
-    expect(callback.get('error')).toBe('invalid_target')
-    expect(callback.get('error_description')).toContain('parameter resource (RFC 8707)')
+  it('has its user choose the server also if an organization registered it', async () => {
+    const client = { name: 'By hand', redirectUris: [CALLBACK] }
+    const made = await world.owner.expectOk('POST', `/organizations/${organizationId}/oauth-clients`, client)
+    const page = await open(world.visitor, { client_id: NewClient.parse(made.body).clientId })
+    expect(page.text).toContain('Choose the server whose address you gave to By hand')
+    const consent = await choose(world.visitor, page, idOf(world.serverUrl))
+    expect(readCallback(await answerConsent(world.visitor, consent, 'yes')).get('code')).toBeTruthy()
   })
 
   it('connects with the official SDK, told to send none as versions up to 1.12 do', async () => {

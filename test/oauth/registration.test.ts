@@ -205,6 +205,22 @@ describe('a registration', () => {
     expect((await registerAs('a day later', registeredFrom)).status).toBe(201)
   })
 
+  it('is rejected with the longer time to wait if both limits are reached', async () => {
+    const registeredFrom = '198.51.100.11'
+    const [now, before] = [new Date(), new Date(Date.now() - 2 * HOUR_MS)]
+    const data = Array.from({ length: 200 }, (_, index) => ({
+      clientId: randomUUID(),
+      metadata: {},
+      registeredFrom,
+      ...(index < 20 ? { createdAt: now } : { createdAt: before, lastUsedAt: before }),
+    }))
+    await world.services.db.oAuthClient.createMany({ data })
+    const { status, headers, body } = await registerAs('one more', registeredFrom)
+    expect(status).toBe(429)
+    expect(body.error_description).toContain('200 clients within a day. Try again in 22 hours.')
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(21 * 3_600)
+  })
+
   it('is rejected after twenty from one IPv6 network, whichever addresses they come from', async () => {
     const statuses: number[] = []
     for (let count = 0; count < 21; count++) {
@@ -224,13 +240,20 @@ describe('unused data', () => {
     const unused = (await registerClient(world.origin)).client_id
     const used = (await registerClient(world.origin)).client_id
     const tokens = await connect(world.visitor, world.origin, makeRequest(used, world.serverUrl))
+    const originOfUsed = async () => {
+      const { registeredFrom, metadataHash } = await db.oAuthClient.findUniqueOrThrow({ where: { clientId: used } })
+      return [typeof registeredFrom, typeof metadataHash]
+    }
     await letTimePass(world, 23 * HOUR_MS)
     await sweep()
     expect(await clientIds()).toEqual(expect.arrayContaining([unused, used]))
+    expect(await originOfUsed()).toEqual(['string', 'string'])
     await letTimePass(world, 2 * HOUR_MS)
     await sweep()
     expect(await clientIds()).not.toContain(unused)
     expect(await clientIds()).toContain(used)
+    // Only the limits need it.
+    expect(await originOfUsed()).toEqual(['object', 'object'])
     // The access token has expired, but the refresh token has not.
     const kindsOf = async () =>
       (await db.oAuthArtifact.findMany({ where: { clientId: used } })).map(({ kind }) => kind).sort()

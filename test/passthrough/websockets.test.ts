@@ -68,6 +68,13 @@ describe('a WebSocket through a passthrough server', () => {
     expect(latest?.responseBytes).toBeGreaterThan(300_000)
   })
 
+  it('reaches the address itself under our address with a slash', async () => {
+    const echo = await startEcho()
+    const server = await passTo(api, `http://127.0.0.1:${echo.port}/mcp`)
+    for (const ending of ['/', '/?a=1', '/?list=2']) (await openSocket(`${server.path}${ending}`)).terminate()
+    expect(echo.seen.map(({ url }) => url)).toEqual(['/mcp', '/mcp?a=1', '/mcp'])
+  })
+
   it('ends on one side when the other ends, in any way', async () => {
     const echo = await startEcho()
     const server = await passTo(api, `http://127.0.0.1:${echo.port}/mcp`)

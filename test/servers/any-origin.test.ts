@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { INITIALIZE, postTo } from '../mcp/messages.ts'
+import { passTo, sendRaw, startUpstream } from '../passthrough/support.ts'
 import { makeServer } from '../support/api-client.ts'
 import { createPageBrowser } from '../support/page-browser.ts'
 import { runPatchbay } from '../support/world.ts'
@@ -54,8 +55,8 @@ describe('whether any website may call a public server', () => {
     const [builder, admin] = await Promise.all(
       (['builder', 'admin'] as const).map(role => patchbay.member(owner.organizationId, role)),
     )
-    const wish = { allowAnyOrigin: true }
-    expect((await builder?.send('PATCH', `/servers/${serverId}`, { ...wish, name: 'Renamed' }))?.status).toBe(403)
+    const change = { allowAnyOrigin: true }
+    expect((await builder?.send('PATCH', `/servers/${serverId}`, { ...change, name: 'Renamed' }))?.status).toBe(403)
     const unchanged = { allowAnyOrigin: false, name: 'Renamed' }
     expect((await builder?.send('PATCH', `/servers/${serverId}`, unchanged))?.status).toBe(200)
     const path = `/servers/${serverId}/settings`
@@ -64,19 +65,63 @@ describe('whether any website may call a public server', () => {
     expect(html).toContain('Other websites may not call this server. Only its owner and organization admins')
     expect(html).not.toMatch(CHOICE)
     expect((await person.submit(`${path}/origins`, { origins: 'on' }, { origin: BASE_URL })).status).toBe(403)
-    expect(await admin?.send('PATCH', `/servers/${serverId}`, wish)).toMatchObject({ status: 200, body: wish })
+    expect(await admin?.send('PATCH', `/servers/${serverId}`, change)).toMatchObject({ status: 200, body: change })
   })
 
-  it('can be set when the server is created; servers that require a token allow it anyway', async () => {
+  it('can be set and audited when the server is created; servers that require a token allow it anyway', async () => {
     const owner = await patchbay.person()
     const open = await makeServer(owner, [], { server: { allowAnyOrigin: true } })
     expect(await callFromPage(open.url)).toEqual([200, '*'])
-    await owner.expectOk('PATCH', `/servers/${open.serverId}`, { access: 'private', allowAnyOrigin: false })
+    const created = { action: 'server.created', targetId: open.serverId }
+    const { change } = await patchbay.db.auditEntry.findFirstOrThrow({ where: created })
+    expect(change).toMatchObject({ allowAnyOrigin: true })
+    await owner.expectOk('PATCH', `/servers/${open.serverId}`, { access: 'private' })
     expect(await callFromPage(open.url)).toEqual([401, '*'])
     const person = await signIn(patchbay.origin, owner.email)
     const { html } = await person.get(`/servers/${open.serverId}/settings`)
     expect(html).toContain('Pages of any website may call this server, because they need a token for it.')
     expect(html).not.toMatch(CHOICE)
+    // It ended when the server stopped being public.
+    await owner.expectOk('PATCH', `/servers/${open.serverId}`, { access: 'public' })
+    expect(await callFromPage(open.url)).toEqual([403, null])
+    const ended = await patchbay.db.auditEntry.findMany({
+      where: { action: 'server.origins_changed', targetId: open.serverId },
+    })
+    expect(ended).toMatchObject([{ change: { allowAnyOrigin: { from: true, to: false } } }])
+  })
+
+  it('does not let other websites open WebSockets of a server that requires a token without one', async () => {
+    const upstream = await startUpstream()
+    const owner = await patchbay.person()
+    const { path } = await passTo(owner, `http://127.0.0.1:${upstream.port}/mcp`, { server: { access: 'private' } })
+    const headers = [
+      'Host: patchbay.example',
+      'Origin: https://website.example',
+      'Connection: Upgrade',
+      'Upgrade: websocket',
+      'Sec-WebSocket-Version: 13',
+      'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
+    ]
+    const { status } = await sendRaw(patchbay.origin, `GET ${path} HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n`)
+    expect([status, upstream.seen]).toEqual([401, []])
+  })
+
+  it('decides whether other websites find the server in the list of servers', async () => {
+    const owner = await patchbay.person()
+    const [open, closed] = [
+      await makeServer(owner, [], { server: { allowAnyOrigin: true } }),
+      await makeServer(owner, []),
+    ]
+    const listFor = async (headers: Record<string, string>) => {
+      const list = await (await fetch(`${patchbay.origin}/.well-known/mcp-servers`, { headers })).text()
+      return [open, closed].map(({ serverId }) => list.includes(serverId))
+    }
+    expect(await listFor({})).toEqual([true, true])
+    expect(await listFor({ origin: BASE_URL })).toEqual([true, true])
+    const origin = 'https://website.example'
+    expect(await listFor({ origin })).toEqual([true, false])
+    expect(await listFor({ origin, authorization: 'Bearer invalid' })).toEqual([true, false])
+    expect(await listFor({ origin, authorization: `Bearer ${owner.token}` })).toEqual([true, true])
   })
 
   it('has no effect on loopback, and the page says so', async () => {

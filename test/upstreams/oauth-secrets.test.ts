@@ -141,6 +141,26 @@ describe('a secret of an MCP server that uses OAuth', () => {
     expect(toldAt(fake)).toEqual(new Set(['/mcp', RESOURCE_PATH]))
   })
 
+  it('in a header is not sent to endpoints that an authorization server of another origin names', async () => {
+    const { upstreamId } = await makeDesk({ type: 'oauth' }, IN_HEADER)
+    const endpoints = {
+      registration_endpoint: `${fake.origin}/register`,
+      token_endpoint: `${fake.origin}/token`,
+      revocation_endpoint: `${fake.origin}/revoke`,
+    }
+    fake.behave({ resource: () => ({ authorization_servers: [other.origin] }), expiresIn: AT_ONCE })
+    other.behave({ server: () => endpoints })
+    const begun = leavingLink(await startConnecting(owner.visitor, upstreamId))
+    await owner.visitor.get(fake.agree(begun, { iss: other.origin }))
+    await owner.send('POST', `/upstreams/${upstreamId}/refresh`)
+    expect(fake.renewals()).toBeGreaterThan(0)
+    await owner.expectOk('DELETE', `/upstreams/${upstreamId}/account`)
+    await expect.poll(() => fake.revoked.length).toBeGreaterThan(0)
+    expect(fake.seen.map(({ url }) => url)).toContain('/register')
+    expect(toldAt(fake)).toEqual(new Set(['/mcp', RESOURCE_PATH]))
+    expect(toldAt(other)).toEqual(new Set())
+  })
+
   it('in a header does not follow a redirect of the metadata to another origin', async () => {
     const { upstreamId } = await makeDesk({ type: 'oauth' }, IN_HEADER)
     const headers = { location: `${other.origin}${RESOURCE_PATH}` }

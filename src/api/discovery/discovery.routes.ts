@@ -32,18 +32,25 @@ type Parts = { servers: ServerService; verifyMcpToken: VerifyMcpToken; baseUrl: 
 
 const PATH = '/.well-known/mcp-servers'
 
-/** `/.well-known/mcp-servers` lists the servers that the caller's token may use; without a token, the public ones. */
+/**
+ * `/.well-known/mcp-servers` lists the servers that the caller's token may use; without a token, the public ones. A page
+ * of another origin without a token gets only those that it may call, because it may run in an internal network.
+ */
 export const discoveryRoutes: FastifyPluginAsyncZod<Parts> = async (
   app,
   { servers, verifyMcpToken, baseUrl, origins },
 ) => {
   openToPages(app, origins)
   app.options(PATH, { schema: { hide: true } }, (_request, reply) => sendDocumentPreflight(reply, 'authorization, *'))
-  app.get(PATH, { schema: { hide: true, response: { 200: McpServers } } }, async request => {
+  app.get(PATH, { schema: { hide: true, response: { 200: McpServers } } }, async (request, reply) => {
+    reply.header('vary', 'Origin')
     const token = bearerOf(request)
     const principal = token === undefined ? undefined : await verifyMcpToken(token)
-    const caller = principal?.isForMcp ? principal : undefined
-    const usable = await servers.listUsableServers(caller, MAX_LISTED_SERVERS)
-    return { servers: usable.map(toEntry(baseUrl)) }
+    const { origin } = request.headers
+    const isForeign = origin !== undefined && origins.allowedOriginFor(origin, false) === undefined
+    const listed = principal?.isForMcp
+      ? await servers.listUsableServers(principal, MAX_LISTED_SERVERS)
+      : await servers.listPublicServers(isForeign, MAX_LISTED_SERVERS)
+    return { servers: listed.map(toEntry(baseUrl)) }
   })
 }

@@ -1,13 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../kernel/errors.ts'
+import { isLoopback } from '../kernel/loopback.ts'
 import { isSafeMethod } from './access.ts'
 
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'] as const
 /** The origins at which MCP Inspector serves its page by default. */
 const INSPECTOR_ORIGINS = ['http://localhost:6274', 'http://127.0.0.1:6274']
 
-/** Headers of MCP and OAuth that pages may read (Fetch standard, "CORS protocol"). */
-export const EXPOSED_HEADERS = 'Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate'
+/** Headers of MCP, OAuth and HTTP that pages may read (Fetch standard, "CORS protocol"). */
+export const EXPOSED_HEADERS = 'Mcp-Session-Id, MCP-Protocol-Version, Retry-After, WWW-Authenticate'
 
 export type OriginOptions = {
   /** Public URL of this installation. */
@@ -21,7 +22,7 @@ export type OriginOptions = {
 /** Strips the port and converts to lowercase: `example.com` for `example.com:8080`, `[::1]` for `[::1]:8080`. */
 const hostnameOf = (host: string): string => host.toLowerCase().replace(/:\d*$/, '')
 
-/** Returns whether a Host header, or a URL's host, names this machine only. */
+/** Returns whether a Host header, or a URL's host, is one of the three usual names of this machine. */
 export const isLoopbackHost = (host: string | undefined): boolean =>
   host !== undefined && LOOPBACK_NAMES.some(name => name === hostnameOf(host))
 
@@ -69,15 +70,15 @@ export const createOriginPolicy = ({ baseUrl, allowedOrigins, listensOnLoopback 
 export type OriginPolicy = ReturnType<typeof createOriginPolicy>
 
 /**
- * Creates the policy for what MCP clients call. Any page may call what reveals nothing without a token, because browsers
- * attach nothing to its requests. Not on loopback, where any website that the user visits could reach what is meant for
- * this machine: there, only our own pages, MCP Inspector and `allowedOrigins` may call.
+ * Creates the policy for endpoints that MCP clients call. Any website may call those that require a token, because
+ * browsers do not add one, and read public documents. On loopback, only our own pages, MCP Inspector and
+ * `allowedOrigins` may call: otherwise, every website that the user visits could use servers meant for this machine.
  */
 export const createClientOrigins = ({ allowedOrigins, ...options }: OriginOptions) => {
-  const isLoopback = isLoopbackHost(new URL(options.baseUrl).host)
-  const known = isLoopback ? [...allowedOrigins, ...INSPECTOR_ORIGINS] : allowedOrigins
+  const isLocal = isLoopback(new URL(options.baseUrl))
+  const known = isLocal ? [...allowedOrigins, ...INSPECTOR_ORIGINS] : allowedOrigins
   const { isOriginAllowed, isHostAllowed } = createOriginPolicy({ ...options, allowedOrigins: known })
-  const isOpenTo = (origin: string | undefined): boolean => !isLoopback || isOriginAllowed(origin)
+  const isOpenTo = (origin: string | undefined): boolean => !isLocal || isOriginAllowed(origin)
   return {
     isHostAllowed,
     /** Whether a page may call what is open to any page. */

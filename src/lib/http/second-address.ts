@@ -4,17 +4,21 @@ import { createServer } from 'node:net'
 import { promisify } from 'node:util'
 import { KEEP_ALIVE_DELAY_MS } from './server.ts'
 
-/** The errors of a machine that does not have the address. */
+/** Errors of listening at an address that the machine does not have. */
 const ABSENT: ReadonlySet<unknown> = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT'])
 
 /**
- * Makes an HTTP server also accept connections at another address, if the machine has it. Returns a function that stops
- * this and resolves when these connections have closed. Otherwise they are like all others of the server: a second HTTP
- * server would need its own handlers, limits and shutdown.
+ * Makes an HTTP server also accept connections at another address, if the machine has it. They get the server's
+ * handlers, limits and shutdown, which a second HTTP server would not share. Returns a function that stops listening
+ * there and resolves when these connections have closed.
  */
 export const listenAlsoAt = async (server: Server, host: string, port: number): Promise<() => Promise<void>> => {
   const options = { allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_DELAY_MS }
-  const other = createServer(options, socket => server.emit('connection', socket))
+  const other = createServer(options, socket => {
+    // Node tracks connections, for timeouts and shutdown, only once the server itself listens.
+    if (server.listening) server.emit('connection', socket)
+    else socket.destroy()
+  })
   other.listen({ host, port })
   try {
     await once(other, 'listening')

@@ -2,8 +2,8 @@
 export const serverUrl = (baseUrl: string, serverId: string): string => `${baseUrl}/s/${serverId}`
 
 /**
- * What clients may append to a server's URL without changing what it means: a trailing slash, and `?list=` with a
- * number. The number makes it another address for clients that load the lists of an address only once.
+ * Matches endings that clients may append to a server's URL: a trailing slash, and `?list=` with a number. The number
+ * makes clients that load the lists of an address only once load them again.
  */
 export const URL_ENDING = String.raw`/?(?:\?list=\d{1,16})?`
 

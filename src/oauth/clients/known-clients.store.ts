@@ -12,13 +12,13 @@ export type KnownClient = {
 }
 
 /** Where a self-registered client comes from: a network, and the SHA-256 hash of its metadata. */
-type Origin = { registeredFrom: string; metadataHash: string }
+type RegistrationSource = { registeredFrom: string; metadataHash: string }
 
 type NewClient = Pick<KnownClient, 'clientId' | 'sealed'> & {
   /** Uses RFC 7591's member names and does not contain the secret. */
   metadata: JsonObject
   organizationId?: string
-  origin?: Origin
+  source?: RegistrationSource
 }
 
 /** Minimum interval between two writes of a client's last use. */
@@ -32,24 +32,25 @@ export const findKnownClient = async (tx: Transaction, clientId: string): Promis
   return { clientId, organizationId: organizationId ?? undefined, metadata, sealed }
 }
 
-export const isSelfRegistered = async (tx: Transaction, clientId: string): Promise<boolean> =>
-  (await tx.oAuthClient.count({ where: { clientId, organizationId: null } })) > 0
+/** Returns whether the client is registered, by itself or by an organization, rather than known by its document. */
+export const isRegistered = async (tx: Transaction, clientId: string): Promise<boolean> =>
+  (await tx.oAuthClient.count({ where: { clientId } })) > 0
 
 export const createClient = (
   tx: Transaction,
-  { sealed, origin, ...client }: NewClient,
+  { sealed, source, ...client }: NewClient,
 ): Promise<{ id: string; createdAt: Date }> => {
   const secret = sealed && { secret: sealed.text, keyId: sealed.keyId }
-  return tx.oAuthClient.create({ data: { ...client, ...secret, ...origin }, select: { id: true, createdAt: true } })
+  return tx.oAuthClient.create({ data: { ...client, ...secret, ...source }, select: { id: true, createdAt: true } })
 }
 
-/** Finds a client of the same origin that was registered after `since` and has never been used. */
-export const findUnusedTwin = async (
+/** Finds a client with the same metadata from the same network that was registered after `since` and has never been used. */
+export const findIdenticalUnused = async (
   tx: Transaction,
-  origin: Origin,
+  source: RegistrationSource,
   since: Date,
 ): Promise<{ clientId: string; createdAt: Date } | undefined> => {
-  const where = { ...origin, lastUsedAt: null, createdAt: { gt: since } }
+  const where = { ...source, lastUsedAt: null, createdAt: { gt: since } }
   return (await tx.oAuthClient.findFirst({ where, select: { clientId: true, createdAt: true } })) ?? undefined
 }
 

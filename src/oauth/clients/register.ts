@@ -7,7 +7,7 @@ import type { JsonObject } from '../../lib/kernel/json.ts'
 import { type Result, success } from '../../lib/kernel/result.ts'
 import type { Sealing } from '../../lib/process/sealing.ts'
 import { makeClientSecret } from './client-secrets.ts'
-import { createClient, findRegistrationTime, findUnusedTwin } from './known-clients.store.ts'
+import { createClient, findIdenticalUnused, findRegistrationTime } from './known-clients.store.ts'
 import { normalizeRegistration, type RegistrationRefusal } from './registration.ts'
 
 /** The most clients that one network may register within a time, of all or of those that have no grant yet. */
@@ -24,18 +24,21 @@ const REUSE_MS = DAY_MS - HOUR_MS
 const formatWait = (ms: number): string =>
   ms < HOUR_MS ? formatCount(Math.ceil(ms / MINUTE_MS), 'minute') : formatCount(Math.ceil(ms / HOUR_MS), 'hour')
 
-/** Throws `rate_limited` if the network has reached a limit. */
+/** Throws `rate_limited` if the network has reached a limit. Of several, the error has the one with the longest wait. */
 const assertWithinLimits = async (tx: Transaction, registeredFrom: string, now: number): Promise<void> => {
+  let waitMs = 0
+  let reached = ''
   for (const { max, withinMs, isUnused, what } of LIMITS) {
     const since = new Date(now - withinMs)
     // If there are `max` clients, one more is allowed once the oldest of them is older than the limit's time.
     const oldest = await findRegistrationTime(tx, registeredFrom, { since, isUnused, position: max })
-    if (oldest === undefined) continue
-    const waitMs = Math.max(oldest.getTime() + withinMs - now, 1_000)
-    throw new AppError('rate_limited', `This address has registered ${what}. Try again in ${formatWait(waitMs)}.`, {
-      retryAfterSeconds: Math.ceil(waitMs / 1_000),
-    })
+    const thisWaitMs = oldest === undefined ? 0 : Math.max(oldest.getTime() + withinMs - now, 1_000)
+    if (thisWaitMs > waitMs) [waitMs, reached] = [thisWaitMs, what]
   }
+  if (waitMs === 0) return
+  throw new AppError('rate_limited', `This address has registered ${reached}. Try again in ${formatWait(waitMs)}.`, {
+    retryAfterSeconds: Math.ceil(waitMs / 1_000),
+  })
 }
 
 /** Returns a response of RFC 7591 §3.2.1. */
@@ -62,15 +65,15 @@ export const createRegister =
     if (!normal.ok) return normal
     const metadata = normal.value
     const isPublic = metadata.token_endpoint_auth_method === 'none'
-    const origin = { registeredFrom, metadataHash: hash('sha256', JSON.stringify(metadata)) }
+    const source = { registeredFrom, metadataHash: hash('sha256', JSON.stringify(metadata)) }
     const registered = await transact(db, async tx => {
       const now = Date.now()
-      const twin = isPublic ? await findUnusedTwin(tx, origin, new Date(now - REUSE_MS)) : undefined
-      if (twin !== undefined) return toResponse(twin, metadata)
+      const identical = isPublic ? await findIdenticalUnused(tx, source, new Date(now - REUSE_MS)) : undefined
+      if (identical !== undefined) return toResponse(identical, metadata)
       await assertWithinLimits(tx, registeredFrom, now)
       const clientId = randomUUID()
       const { secret, sealed } = makeClientSecret(sealing, { organizationId: undefined, clientId }, isPublic)
-      const { createdAt } = await createClient(tx, { clientId, metadata, sealed, origin })
+      const { createdAt } = await createClient(tx, { clientId, metadata, sealed, source })
       return toResponse({ clientId, createdAt }, metadata, secret)
     })
     return success(registered)

@@ -23,6 +23,13 @@ export const removeIdleClients = (
   return removeInBatches(limit => db.oAuthClient.deleteMany({ where, limit }), signal)
 }
 
+/** Forgets where clients that were created before `createdBefore` registered from. */
+export const forgetRegistrations = (db: Database, createdBefore: Date, signal: AbortSignal): Promise<void> => {
+  const where = { registeredFrom: { not: null }, createdAt: { lt: createdBefore } }
+  const data = { registeredFrom: null, metadataHash: null }
+  return removeInBatches(limit => db.oAuthClient.updateMany({ where, data, limit }), signal)
+}
+
 /**
  * Reads the next `limit` grants created before `madeBefore` and removes those that have no other artifacts. Pages by
  * hash, starting after `afterHash`, because the index over all grants has this order.

@@ -8,7 +8,7 @@ import type { PassedTarget } from '../route/target.ts'
  */
 const TARGET = /^(?:https?:\/\/[^/?#\\]*)?\/s\/[0-9a-f-]{36}((?:\/[!-"$->@-[\]-~]*)?)((?:\?[!-"$-~]*)?)$/i
 
-/** Matches what is part of our own address and not meant for the upstream. */
+/** Matches endings of our own address, which are not passed to the upstream. */
 const OWN_ENDING = new RegExp(`^${URL_ENDING}$`)
 
 /** Escapes that may hide a slash, a backslash, a dot, a semicolon or another escape. */
@@ -36,7 +36,9 @@ const isDotSegment = (segment: string): boolean => {
 export const readPassedTarget = (url: string): Result<PassedTarget, string> => {
   const match = TARGET.exec(url)
   if (match === null) return failure('the request path contains invalid characters')
-  const [, suffix = '', search = ''] = match
+  const [, path = '', search = ''] = match
+  // Upgrades and rare methods do not pass the router, which removes this slash.
+  const suffix = path === '/' ? '' : path
   if (OWN_ENDING.test(`${suffix}${search}`)) return success({ suffix: '', search: '' })
   if (!suffix.includes('.') && !suffix.includes('%')) return success({ suffix, search })
   const plain = unfold(suffix)

@@ -1,10 +1,6 @@
+import { isLoopback } from '../../lib/kernel/loopback.ts'
 import type { RemoteConfig, UpstreamConfig } from '../upstream.ts'
 import { keysOfConfig } from './resolve-config.ts'
-
-/** Matches loopback hosts in the form that the URL standard produces: decimal IPv4, shortest IPv6. */
-const LOOPBACK = /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/
-
-export const isLoopback = ({ hostname }: Pick<URL, 'hostname'>): boolean => LOOPBACK.test(hostname)
 
 /** Names of headers that probably contain a secret. */
 const SECRET_HEADER = /auth|cookie|credential|key|password|secret|token/i

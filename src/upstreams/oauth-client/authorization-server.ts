@@ -1,7 +1,7 @@
 import type { AuthorizationServerMetadata } from '@modelcontextprotocol/client'
 import { z } from 'zod'
+import { isLoopback } from '../../lib/kernel/loopback.ts'
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
-import { isLoopback } from '../config/plain-http.ts'
 import { mcpClient } from '../connection/mcp-client.ts'
 
 const MAX_URL_CHARS = 2_048

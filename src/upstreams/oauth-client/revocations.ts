@@ -31,7 +31,7 @@ export const createRevocations = ({ fetchFor, findHeaders, clients, open }: Revo
     const { content } = open(account)
     const client = await clients.findCurrent(account.upstreamId, content)
     const headers = await findHeaders(account.upstreamId)
-    await revokeTokens({ ...content, client }, fetchFor(account.organizationId, headers))
+    await revokeTokens({ ...content, client }, fetchFor(account.organizationId, headers, content.server.issuer))
   }
 
   const startNext = (): void => {

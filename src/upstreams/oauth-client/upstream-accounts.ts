@@ -120,13 +120,15 @@ export const createUpstreamAccounts = ({
       const { config } = found.upstream
       const state = createState()
       const target = targetOf(await resolve(upstreamId))
-      const fetch = fetchFor(found.server.organizationId, target)
+      const { organizationId } = found.server
       const started = await startConnecting(target, {
-        fetch,
+        fetch: fetchFor(organizationId, target, undefined),
         redirectUri,
         state,
-        findClient: (server, scope) =>
-          clients.findOrRegister(upstreamId, { auth: config.auth, url: target.url }, server, scope, fetch),
+        findClient: (server, scope) => {
+          const fetch = fetchFor(organizationId, target, server.issuer)
+          return clients.findOrRegister(upstreamId, { auth: config.auth, url: target.url }, server, scope, fetch)
+        },
       })
       return { ...found, ...started, state }
     },
@@ -141,7 +143,7 @@ export const createUpstreamAccounts = ({
       if (connectable.holder !== agreed) throw accountSettingChanged()
       const target = await getTargetAt(upstreamId, authorization.url)
       const content = await finishConnecting(response, authorization, {
-        fetch: fetchFor(connectable.server.organizationId, target),
+        fetch: fetchFor(connectable.server.organizationId, target, authorization.server.issuer),
         pinSecret: ({ client, url, server }) => clients.pinSecret(upstreamId, client, { url, issuer: server.issuer }),
       })
       // It may have moved while the code was exchanged.

@@ -125,7 +125,7 @@ export const createUpstreamTokens = ({
       clientInformation: await findCurrentClient(upstreamId, content),
       refreshToken: tokens.refreshToken ?? '',
       resource,
-      fetchFn: fetchFor(organizationId, headersOf(resolved.value)),
+      fetchFn: fetchFor(organizationId, headersOf(resolved.value), server.issuer),
     })
     const read = parseTokens(response, Date.now())
     if (!read.ok) throw notRenewed(read.error)

@@ -1,8 +1,9 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { dropCookies, type ForwardToLibrary } from '../../oauth/forward-to-library.ts'
-import { AUTHORIZE_PATH, SESSION_COOKIE } from '../../oauth/paths.ts'
+import { ANSWER_PARAMETER, AUTHORIZE_PATH, SESSION_COOKIE } from '../../oauth/paths.ts'
 import type {
   AuthorizationOutcome,
   PendingAuthorization,
@@ -17,6 +18,16 @@ import { createServerChoice, type ServerChoiceParts } from './server-choice.ts'
  * the header size limit.
  */
 const MAX_ADDRESS_CHARACTERS = 4_096
+/** How much longer the URL may be once the page on which the user chooses a server has added its parameters. */
+const MAX_ADDED_CHARACTERS = 1_000
+const ADDED_PARAMETERS = ['q', 'cursor', ANSWER_PARAMETER, 'resource'] as const
+
+const Query = z.record(z.string(), z.unknown())
+
+const maxCharactersFor = (query: unknown): number => {
+  const parameters = Query.parse(query)
+  return MAX_ADDRESS_CHARACTERS + (ADDED_PARAMETERS.some(name => name in parameters) ? MAX_ADDED_CHARACTERS : 0)
+}
 
 const ANYONE = { access: 'anyone' } as const
 
@@ -63,9 +74,9 @@ export const authorizationPages: FastifyPluginAsync<AuthorizationPagesParts> = a
   }
 
   const authorize = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    if (request.url.length > MAX_ADDRESS_CHARACTERS) {
-      const message = `The application's request is longer than ${MAX_ADDRESS_CHARACTERS} characters.`
-      throw new AppError('invalid_request', message)
+    const maxCharacters = maxCharactersFor(request.query)
+    if (request.url.length > maxCharacters) {
+      throw new AppError('invalid_request', `The application's request is longer than ${maxCharacters} characters.`)
     }
     const actor = browserUserOf(request)
     const userId = actor?.userId

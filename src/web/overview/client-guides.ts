@@ -1,5 +1,7 @@
+import { isLoopback } from '../../lib/kernel/loopback.ts'
+
 /** A server, as the instructions for one client need it. */
-export type Known = {
+export type ServerFacts = {
   /** The server's name in configuration files: lowercase letters, digits and hyphens. */
   slug: string
   name: string
@@ -26,15 +28,16 @@ export type ClientGuide = {
 const CHECKED_ON = '2026-11-27'
 const sourceAt = (href: string): NonNullable<ClientGuide['source']> => ({ href, checkedOn: CHECKED_ON })
 
-const LOCAL_HOST = /^(localhost|.*\.localhost|127\.[\d.]+|\[::1\]|0\.0\.0\.0)$/
+/** Returns whether a URL leads to this machine. */
+const isOnThisMachine = (url: URL): boolean => isLoopback(url) || url.hostname === '0.0.0.0'
 
 /**
  * Returns whether clients that run on their vendor's servers can reach the URL: it must use https and must not name this
  * machine.
  */
-export const isReachableFromAfar = (url: string): boolean => {
-  const { protocol, hostname } = new URL(url)
-  return protocol === 'https:' && !LOCAL_HOST.test(hostname)
+export const isReachableFromInternet = (url: string): boolean => {
+  const parsed = new URL(url)
+  return parsed.protocol === 'https:' && !isOnThisMachine(parsed)
 }
 
 const toJson = (value: unknown): string => JSON.stringify(value, undefined, 2)
@@ -43,12 +46,16 @@ const WITH_TOKEN = { headers: { Authorization: 'Bearer YOUR_TOKEN' } }
 const SIGN_IN = 'It opens a Patchbay page where you sign in and allow access.'
 
 /** Returns the entry as JSON, and for servers that require a token also with one. */
-const snippetsOf = ({ isOpen }: Known, file: string, configure: (more: object) => unknown): ClientGuide['snippets'] => [
+const snippetsOf = (
+  { isOpen }: ServerFacts,
+  file: string,
+  configure: (more: object) => unknown,
+): ClientGuide['snippets'] => [
   { label: file, code: toJson(configure({})) },
   ...(isOpen ? [] : [{ label: `${file}, with a personal access token`, code: toJson(configure(WITH_TOKEN)) }]),
 ]
 
-const claude = ({ url, isOpen, slug }: Known): ClientGuide => {
+const claude = ({ url, isOpen, slug }: ServerFacts): ClientGuide => {
   const about = {
     id: 'connect-claude',
     title: 'Claude on the web, desktop and phone',
@@ -56,7 +63,7 @@ const claude = ({ url, isOpen, slug }: Known): ClientGuide => {
       'https://support.claude.com/en/articles/11175166-getting-started-with-custom-connectors-using-remote-mcp',
     ),
   }
-  if (isReachableFromAfar(url)) {
+  if (isReachableFromInternet(url)) {
     return {
       ...about,
       steps: [
@@ -66,7 +73,8 @@ const claude = ({ url, isOpen, slug }: Known): ClientGuide => {
       snippets: [{ label: 'Address', code: url }],
     }
   }
-  const isPlain = new URL(url).protocol === 'http:' && !LOCAL_HOST.test(new URL(url).hostname)
+  const parsed = new URL(url)
+  const isPlain = parsed.protocol === 'http:' && !isOnThisMachine(parsed)
   const args = ['-y', 'mcp-remote', url, ...(isPlain ? ['--allow-http'] : [])]
   return {
     ...about,
@@ -80,7 +88,7 @@ const claude = ({ url, isOpen, slug }: Known): ClientGuide => {
   }
 }
 
-const claudeCode = ({ url, isOpen, slug }: Known): ClientGuide => {
+const claudeCode = ({ url, isOpen, slug }: ServerFacts): ClientGuide => {
   const add = `claude mcp add --transport http ${slug} ${url}`
   const plain = { label: 'Command', code: add }
   const withToken = {
@@ -96,13 +104,13 @@ const claudeCode = ({ url, isOpen, slug }: Known): ClientGuide => {
   }
 }
 
-const chatgpt = ({ url, isOpen }: Known): ClientGuide => {
+const chatgpt = ({ url, isOpen }: ServerFacts): ClientGuide => {
   const about = {
     id: 'connect-chatgpt',
     title: 'ChatGPT on the web',
     source: sourceAt('https://developers.openai.com/api/docs/guides/custom-mcp-server'),
   }
-  if (!isReachableFromAfar(url)) {
+  if (!isReachableFromInternet(url)) {
     const unavailable =
       'ChatGPT connects from OpenAI’s servers, so the address must be public: https, and reachable from the internet. This one is not. Set PATCHBAY_BASE_URL to such an address.'
     return { ...about, unavailable, steps: [], snippets: [] }
@@ -119,30 +127,30 @@ const chatgpt = ({ url, isOpen }: Known): ClientGuide => {
   }
 }
 
-const cursor = (known: Known): ClientGuide => ({
+const cursor = (server: ServerFacts): ClientGuide => ({
   id: 'connect-cursor',
   title: 'Cursor',
-  steps: ['The button above opens Cursor, which asks before it adds the server.', ...(known.isOpen ? [] : [SIGN_IN])],
+  steps: ['The button above opens Cursor, which asks before it adds the server.', ...(server.isOpen ? [] : [SIGN_IN])],
   snippets: [
-    { label: '~/.cursor/mcp.json, by hand', code: toJson({ mcpServers: { [known.slug]: { url: known.url } } }) },
+    { label: '~/.cursor/mcp.json, by hand', code: toJson({ mcpServers: { [server.slug]: { url: server.url } } }) },
   ],
   source: sourceAt('https://cursor.com/docs/mcp/install-links'),
 })
 
-const toCodeServer = ({ url }: Known) => ({ type: 'http', url })
+const toCodeServer = ({ url }: ServerFacts) => ({ type: 'http', url })
 
-const vscode = (known: Known): ClientGuide => ({
+const vscode = (server: ServerFacts): ClientGuide => ({
   id: 'connect-vscode',
   title: 'VS Code',
-  steps: ['The button above opens VS Code, which asks before it adds the server.', ...(known.isOpen ? [] : [SIGN_IN])],
+  steps: ['The button above opens VS Code, which asks before it adds the server.', ...(server.isOpen ? [] : [SIGN_IN])],
   snippets: [
-    { label: 'Command', code: `code --add-mcp '${JSON.stringify({ name: known.slug, ...toCodeServer(known) })}'` },
-    { label: '.vscode/mcp.json, by hand', code: toJson({ servers: { [known.slug]: toCodeServer(known) } }) },
+    { label: 'Command', code: `code --add-mcp '${JSON.stringify({ name: server.slug, ...toCodeServer(server) })}'` },
+    { label: '.vscode/mcp.json, by hand', code: toJson({ servers: { [server.slug]: toCodeServer(server) } }) },
   ],
   source: sourceAt('https://code.visualstudio.com/docs/copilot/customization/mcp-servers'),
 })
 
-const codex = ({ slug, url, isOpen }: Known): ClientGuide => {
+const codex = ({ slug, url, isOpen }: ServerFacts): ClientGuide => {
   const add = `codex mcp add ${slug} --url ${url}`
   const table = `[mcp_servers.${slug}]\nurl = ${JSON.stringify(url)}`
   const token = 'bearer_token_env_var = "PATCHBAY_TOKEN"'
@@ -159,49 +167,49 @@ const codex = ({ slug, url, isOpen }: Known): ClientGuide => {
   }
 }
 
-const geminiCli = (known: Known): ClientGuide => {
-  const { slug, url, isOpen } = known
+const geminiCli = (server: ServerFacts): ClientGuide => {
+  const { slug, url, isOpen } = server
   return {
     id: 'connect-gemini-cli',
     title: 'Gemini CLI',
     steps: isOpen ? [] : [`Then type /mcp auth ${slug} in Gemini CLI. ${SIGN_IN}`],
     snippets: [
       { label: 'Command', code: `gemini mcp add --scope user --transport http ${slug} ${url}` },
-      ...snippetsOf(known, '~/.gemini/settings.json', more => ({ mcpServers: { [slug]: { httpUrl: url, ...more } } })),
+      ...snippetsOf(server, '~/.gemini/settings.json', more => ({ mcpServers: { [slug]: { httpUrl: url, ...more } } })),
     ],
     source: sourceAt('https://geminicli.com/docs/tools/mcp-server/'),
   }
 }
 
-const windsurf = (known: Known): ClientGuide => ({
+const windsurf = (server: ServerFacts): ClientGuide => ({
   id: 'connect-windsurf',
   title: 'Windsurf',
   steps: [
     'In the Cascade panel open MCPs, then the raw configuration. Add this and choose Refresh.',
-    ...(known.isOpen ? [] : [SIGN_IN]),
+    ...(server.isOpen ? [] : [SIGN_IN]),
   ],
-  snippets: snippetsOf(known, '~/.codeium/windsurf/mcp_config.json', more => ({
-    mcpServers: { [known.slug]: { serverUrl: known.url, ...more } },
+  snippets: snippetsOf(server, '~/.codeium/windsurf/mcp_config.json', more => ({
+    mcpServers: { [server.slug]: { serverUrl: server.url, ...more } },
   })),
   source: sourceAt('https://docs.windsurf.com/windsurf/cascade/mcp'),
 })
 
-const zed = (known: Known): ClientGuide => ({
+const zed = (server: ServerFacts): ClientGuide => ({
   id: 'connect-zed',
   title: 'Zed',
   steps: [
     'Open the settings file (zed: open settings file) and add this.',
-    ...(known.isOpen ? [] : [`Without an Authorization header, Zed asks you to sign in. ${SIGN_IN}`]),
+    ...(server.isOpen ? [] : [`Without an Authorization header, Zed asks you to sign in. ${SIGN_IN}`]),
   ],
-  snippets: snippetsOf(known, '~/.config/zed/settings.json', more => ({
-    context_servers: { [known.slug]: { url: known.url, ...more } },
+  snippets: snippetsOf(server, '~/.config/zed/settings.json', more => ({
+    context_servers: { [server.slug]: { url: server.url, ...more } },
   })),
   source: sourceAt('https://zed.dev/docs/ai/mcp'),
 })
 
 const GOOSE_TIMEOUT_SECONDS = 300
 
-const gooseYaml = ({ slug, name, url }: Known, headers: readonly string[]): string =>
+const gooseYaml = ({ slug, name, url }: ServerFacts, headers: readonly string[]): string =>
   [
     'extensions:',
     `  ${JSON.stringify(slug)}:`,
@@ -213,60 +221,60 @@ const gooseYaml = ({ slug, name, url }: Known, headers: readonly string[]): stri
     ...headers,
   ].join('\n')
 
-const goose = (known: Known): ClientGuide => {
+const goose = (server: ServerFacts): ClientGuide => {
   const file = '~/.config/goose/config.yaml'
   const headers = ['    headers:', '      Authorization: Bearer YOUR_TOKEN']
   return {
     id: 'connect-goose',
     title: 'Goose',
-    steps: ['The button above opens Goose, which asks before it adds the server.', ...(known.isOpen ? [] : [SIGN_IN])],
+    steps: ['The button above opens Goose, which asks before it adds the server.', ...(server.isOpen ? [] : [SIGN_IN])],
     snippets: [
-      { label: `${file}, by hand`, code: gooseYaml(known, []) },
-      ...(known.isOpen ? [] : [{ label: `${file}, with a personal access token`, code: gooseYaml(known, headers) }]),
+      { label: `${file}, by hand`, code: gooseYaml(server, []) },
+      ...(server.isOpen ? [] : [{ label: `${file}, with a personal access token`, code: gooseYaml(server, headers) }]),
     ],
     source: sourceAt('https://goose-docs.ai/docs/getting-started/using-extensions'),
   }
 }
 
-const cline = (known: Known): ClientGuide => ({
+const cline = (server: ServerFacts): ClientGuide => ({
   id: 'connect-cline',
   title: 'Cline',
   steps: [
     'Choose the MCP Servers icon, then Configure, then Configure MCP Servers, and add this.',
-    ...(known.isOpen ? [] : [SIGN_IN]),
+    ...(server.isOpen ? [] : [SIGN_IN]),
   ],
-  snippets: snippetsOf(known, 'cline_mcp_settings.json', more => ({
-    mcpServers: { [known.slug]: { type: 'streamableHttp', url: known.url, ...more } },
+  snippets: snippetsOf(server, 'cline_mcp_settings.json', more => ({
+    mcpServers: { [server.slug]: { type: 'streamableHttp', url: server.url, ...more } },
   })),
   source: sourceAt('https://docs.cline.bot/mcp/adding-and-configuring-servers'),
 })
 
-const openCode = (known: Known): ClientGuide => ({
+const openCode = (server: ServerFacts): ClientGuide => ({
   id: 'connect-opencode',
   title: 'OpenCode',
-  steps: known.isOpen ? [] : [`Then type /mcps in OpenCode and choose ${known.slug}. ${SIGN_IN}`],
+  steps: server.isOpen ? [] : [`Then type /mcps in OpenCode and choose ${server.slug}. ${SIGN_IN}`],
   snippets: [
-    { label: 'Command', code: `opencode mcp add ${known.slug} --global --url ${known.url}` },
-    ...snippetsOf(known, '~/.config/opencode/opencode.json', more => ({
-      mcp: { servers: { [known.slug]: { type: 'remote', url: known.url, ...more } } },
+    { label: 'Command', code: `opencode mcp add ${server.slug} --global --url ${server.url}` },
+    ...snippetsOf(server, '~/.config/opencode/opencode.json', more => ({
+      mcp: { servers: { [server.slug]: { type: 'remote', url: server.url, ...more } } },
     })),
   ],
   source: sourceAt('https://opencode.ai/docs/mcp-servers'),
 })
 
-const lmStudio = (known: Known): ClientGuide => ({
+const lmStudio = (server: ServerFacts): ClientGuide => ({
   id: 'connect-lm-studio',
   title: 'LM Studio',
   steps: [
     'The button above opens LM Studio, which asks before it adds the server.',
-    ...(known.isOpen ? [] : ['If it cannot sign in, open Program, Install, Edit mcp.json and add a token.']),
+    ...(server.isOpen ? [] : ['If it cannot sign in, open Program, Install, Edit mcp.json and add a token.']),
   ],
-  snippets: snippetsOf(known, 'mcp.json', more => ({ mcpServers: { [known.slug]: { url: known.url, ...more } } })),
+  snippets: snippetsOf(server, 'mcp.json', more => ({ mcpServers: { [server.slug]: { url: server.url, ...more } } })),
   source: sourceAt('https://lmstudio.ai/docs/app/mcp'),
 })
 
-const anyOther = (known: Known): ClientGuide => {
-  const { slug, url, isOpen } = known
+const anyOther = (server: ServerFacts): ClientGuide => {
+  const { slug, url, isOpen } = server
   return {
     id: 'connect-other',
     title: 'Any other client',
@@ -279,14 +287,14 @@ const anyOther = (known: Known): ClientGuide => {
           ]),
       'If a client does not notice new tools, append ?list=2 to the address, then ?list=3 and so on: it is the same server, but a new address, whose tools the client loads.',
     ],
-    snippets: snippetsOf(known, 'For most configuration files', more => ({
+    snippets: snippetsOf(server, 'For most configuration files', more => ({
       mcpServers: { [slug]: { type: 'http', url, ...more } },
     })),
   }
 }
 
 /** The instructions for each client, in the order in which they are shown. */
-export const CLIENT_GUIDES: readonly ((known: Known) => ClientGuide)[] = [
+export const CLIENT_GUIDES: readonly ((server: ServerFacts) => ClientGuide)[] = [
   claude,
   claudeCode,
   chatgpt,
@@ -305,21 +313,21 @@ export const CLIENT_GUIDES: readonly ((known: Known) => ClientGuide)[] = [
 
 /** Links that open a client, which then asks whether to add the server. */
 export const CLIENT_LINKS = {
-  claude: ({ name, url }: Known): string =>
+  claude: ({ name, url }: ServerFacts): string =>
     `https://claude.ai/customize/connectors?${new URLSearchParams({ modal: 'add-custom-connector', connectorName: name, connectorUrl: url })}`,
-  cursor: ({ slug, url }: Known): string => {
+  cursor: ({ slug, url }: ServerFacts): string => {
     const config = Buffer.from(JSON.stringify({ url })).toString('base64')
     return `cursor://anysphere.cursor-deeplink/mcp/install?${new URLSearchParams({ name: slug, config })}`
   },
-  vscode: (known: Known): string =>
-    `vscode:mcp/install?${encodeURIComponent(JSON.stringify({ name: known.slug, ...toCodeServer(known) }))}`,
-  goose: ({ slug, name, url }: Known): string => {
+  vscode: (server: ServerFacts): string =>
+    `vscode:mcp/install?${encodeURIComponent(JSON.stringify({ name: server.slug, ...toCodeServer(server) }))}`,
+  goose: ({ slug, name, url }: ServerFacts): string => {
     const about = { id: slug, name, description: name, timeout: String(GOOSE_TIMEOUT_SECONDS) }
     const query = new URLSearchParams({ url, type: 'streamable_http', ...about })
     // Goose decodes only percent-encoding.
     return `goose://extension?${query.toString().replaceAll('+', '%20')}`
   },
-  lmStudio: ({ slug, url }: Known): string => {
+  lmStudio: ({ slug, url }: ServerFacts): string => {
     const config = Buffer.from(JSON.stringify({ url })).toString('base64')
     return `lmstudio://add_mcp?${new URLSearchParams({ name: slug, config })}`
   },

@@ -1,6 +1,6 @@
 import { clientNameOf } from '../../servers/client-name.ts'
 import type { AccessTier } from '../../servers/server.ts'
-import { CLIENT_GUIDES, CLIENT_LINKS, isReachableFromAfar, type Known } from './client-guides.ts'
+import { CLIENT_GUIDES, CLIENT_LINKS, isReachableFromInternet, type ServerFacts } from './client-guides.ts'
 
 export type ConnectInput = { id: string; name: string; tier: AccessTier; url: string }
 
@@ -15,15 +15,15 @@ const ACCESS: Readonly<Record<AccessTier, string>> = {
 /** A link that adds the server to a client. Without `href`, the client cannot reach the server. */
 type ConnectButton = { text: string; icon: 'add' | 'terminal'; href?: string }
 
-const listButtons = (known: Known): ConnectButton[] => {
-  const isPublic = isReachableFromAfar(known.url)
+const listButtons = (server: ServerFacts): ConnectButton[] => {
+  const isPublic = isReachableFromInternet(server.url)
   return [
-    { text: 'Claude', href: isPublic ? CLIENT_LINKS.claude(known) : '#connect-claude', icon: 'add' },
+    { text: 'Claude', href: isPublic ? CLIENT_LINKS.claude(server) : '#connect-claude', icon: 'add' },
     { text: 'ChatGPT', ...(isPublic && { href: '#connect-chatgpt' }), icon: 'add' },
-    { text: 'Cursor', href: CLIENT_LINKS.cursor(known), icon: 'add' },
-    { text: 'VS Code', href: CLIENT_LINKS.vscode(known), icon: 'add' },
-    { text: 'Goose', href: CLIENT_LINKS.goose(known), icon: 'add' },
-    { text: 'LM Studio', href: CLIENT_LINKS.lmStudio(known), icon: 'add' },
+    { text: 'Cursor', href: CLIENT_LINKS.cursor(server), icon: 'add' },
+    { text: 'VS Code', href: CLIENT_LINKS.vscode(server), icon: 'add' },
+    { text: 'Goose', href: CLIENT_LINKS.goose(server), icon: 'add' },
+    { text: 'LM Studio', href: CLIENT_LINKS.lmStudio(server), icon: 'add' },
     { text: 'Command line', href: '#connect-claude-code', icon: 'terminal' },
   ]
 }
@@ -34,15 +34,15 @@ const LONG_DATE = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'lon
 /** Builds the instructions for connecting clients to a server: buttons, and snippets for clients without one. */
 export const toConnectPanel = (input: ConnectInput) => {
   const { name, url, tier } = input
-  const known: Known = { name, url, slug: clientNameOf(input), isOpen: tier === 'public' }
+  const server: ServerFacts = { name, url, slug: clientNameOf(input), isOpen: tier === 'public' }
   return {
-    buttons: listButtons(known),
+    buttons: listButtons(server),
     /** Who has access, and how clients authenticate. */
     access: ACCESS[tier],
     /** Path of the page that creates tokens for clients without OAuth support. */
-    tokensHref: known.isOpen ? undefined : '/account/tokens',
+    tokensHref: server.isOpen ? undefined : '/account/tokens',
     clients: CLIENT_GUIDES.map(toGuide => {
-      const { source, ...guide } = toGuide(known)
+      const { source, ...guide } = toGuide(server)
       return { ...guide, source: source && { ...source, checkedOn: LONG_DATE.format(new Date(source.checkedOn)) } }
     }),
   }

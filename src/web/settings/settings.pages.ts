@@ -2,13 +2,13 @@ import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AccountService } from '../../identity/accounts.service.ts'
 import { actorOf } from '../../lib/http/access.ts'
-import { isLoopbackHost } from '../../lib/http/origins.ts'
 import { type FormPage, formFlag, formPage, formText, postForm } from '../../lib/http/pages/forms.ts'
 import { shownTime } from '../../lib/http/pages/time-text.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import { compareVersions, parseVersion } from '../../lib/http/versions.ts'
 import { type Actor, assertMay } from '../../lib/kernel/actor.ts'
 import { formatCount, formatNumber } from '../../lib/kernel/format.ts'
+import { isLoopback } from '../../lib/kernel/loopback.ts'
 import { mayRole } from '../../lib/kernel/roles.ts'
 import type { ExecutionService } from '../../runtime/execution.service.ts'
 import type { Server } from '../../servers/server.ts'
@@ -108,7 +108,7 @@ export const settingsPages: FastifyPluginAsync<SettingsPagesParts> = async (
   { frames, servers, serverTransfer, accounts, execution, findShownAs, findCutResultListing, baseUrl },
 ) => {
   const tab = createServerTab(frames, 'settings')
-  const isLocal = isLoopbackHost(new URL(baseUrl).host)
+  const isLocal = isLoopback(new URL(baseUrl))
 
   /** Loads the frame. Throws `forbidden` for everyone but the owner and managers. */
   const frameForOwner = async (request: FastifyRequest): Promise<ServerFrame> => {

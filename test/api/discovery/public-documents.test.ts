@@ -248,7 +248,7 @@ it('beyond loopback, pages of any origin may read the documents and call the OAu
         ...body,
       })
       expect([path, got, headers.get('access-control-allow-origin')]).toEqual([path, status, '*'])
-      expect(headers.get('access-control-expose-headers')).toContain('WWW-Authenticate')
+      expect(headers.get('access-control-expose-headers')).toContain('Retry-After, WWW-Authenticate')
       expect(headers.get('access-control-allow-credentials')).toBeNull()
       if (path === '/.well-known/mcp-servers' && method === 'OPTIONS') {
         expect(headers.get('access-control-allow-headers')).toContain('authorization')
@@ -257,3 +257,26 @@ it('beyond loopback, pages of any origin may read the documents and call the OAu
   }
   await app.close()
 })
+
+it.each(['http://localhost:8080', 'http://patchbay.localhost:8080', 'http://127.0.0.2:8080'])(
+  'at %s, which names this machine only, other pages can neither read the documents nor call the OAuth endpoints',
+  async baseUrl => {
+    const app = await startTestApp({ env: { PATCHBAY_BASE_URL: baseUrl } })
+    for (const [method, path] of [
+      ['GET', '/.well-known/mcp-servers'],
+      ['GET', '/.well-known/oauth-authorization-server'],
+      ['POST', '/oauth/register'],
+      ['POST', '/oauth/token'],
+      ['POST', '/oauth/revoke'],
+    ] as const) {
+      const call = async (origin: string) => {
+        const body = method === 'POST' && { body: path === '/oauth/register' ? '{}' : new URLSearchParams() }
+        const response = await fetch(`${app.origin}${path}`, { method, headers: { origin }, ...body })
+        return [response.status === 403, response.headers.get('access-control-allow-origin')]
+      }
+      expect([path, await call('https://anywhere.example')]).toEqual([path, [true, null]])
+      expect([path, await call(baseUrl)]).toEqual([path, [false, '*']])
+    }
+    await app.close()
+  },
+)

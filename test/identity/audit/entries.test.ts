@@ -126,7 +126,7 @@ describe.each(databasesOfRun)('the audit log on $kind', kind => {
         action: 'server.access_changed',
         change: { access: { from: 'private', to: 'public' }, allowedUsers: { from: [], to: [operatorId] } },
       },
-      { ...common, action: 'server.created', change: { access: 'private', allowedUsers: [] } },
+      { ...common, action: 'server.created', change: { access: 'private', allowedUsers: [], allowAnyOrigin: false } },
     ])
   })
 
@@ -154,7 +154,7 @@ describe.each(databasesOfRun)('the audit log on $kind', kind => {
         'server.presentation_changed',
         { presentation: { from: 'flat', to: 'search' }, pinnedTools: { from: [], to: ['one', 'two'] } },
       ],
-      ['server.created', { access: 'private', allowedUsers: [] }],
+      ['server.created', { access: 'private', allowedUsers: [], allowAnyOrigin: false }],
     ])
   })
 
@@ -174,7 +174,7 @@ describe.each(databasesOfRun)('the audit log on $kind', kind => {
       ['secret.set', { key: 'api_key', isSecret: { from: false, to: true } }],
       ['global.set', { key: 'api_key' }],
       ['global.set', { key: 'api_key', isSecret: { from: null, to: false } }],
-      ['server.created', { access: 'private', allowedUsers: [] }],
+      ['server.created', { access: 'private', allowedUsers: [], allowAnyOrigin: false }],
     ])
   })
 
