@@ -8,6 +8,7 @@ import {
   inputRequired,
   isLegacyRequest,
   McpServer,
+  MissingRequiredClientCapabilityError,
   ResourceNotFoundError,
   ResourceTemplate,
   WebStandardStreamableHTTPServerTransport,
@@ -38,6 +39,9 @@ const build = (): McpServer => {
     const progressToken = mcpReq._meta?.progressToken ?? 0
     await mcpReq.notify({ method: 'notifications/progress', params: { progressToken, progress: 1 } })
     return inputRequired({ inputRequests: { it: inputRequired.elicit(FORM) } })
+  })
+  server.registerPrompt('demanding', {}, () => {
+    throw new MissingRequiredClientCapabilityError({ requiredCapabilities: { experimental: { long: { text: 'x'.repeat(2_000) } } } })
   })
   server.registerPrompt('ask', {}, () => inputRequired({ inputRequests: { it: inputRequired.elicit(FORM) } }))
   const template = new ResourceTemplate('memo://{id}', { list: undefined })
@@ -235,6 +239,11 @@ describe('an upstream that needs a capability that the client lacks', () => {
     const response = await send(method, 'eras_ask')
     expect(response.status).toBe(400)
     expect(await response.json()).toMatchObject({ error: missing })
+  })
+
+  it('is answered without the capabilities if their description is long', async () => {
+    const response = await send('prompts/get', 'eras_demanding')
+    expect(await response.json()).toMatchObject({ error: { code: missing.code, data: {} } })
   })
 
   it('is answered with this error in the stream if something has been sent', async () => {

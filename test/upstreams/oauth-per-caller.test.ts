@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
 import { fieldsOf } from '../oauth/support/visitor.ts'
 import { during } from '../support/world.ts'
@@ -181,6 +181,37 @@ describe('an upstream with an account per caller', () => {
     const isOfClient = (body: string): boolean => body.includes('"initialize"') && body.includes('"sampling"')
     const began = fake.seen.slice(asked).filter(({ body }) => isOfClient(body))
     expect(began.map(({ headers }) => headers.authorization)).toEqual([`Bearer ${token}`])
+  })
+
+  it('tells nobody what it says to one account', async () => {
+    const fake = await startOAuthFake()
+    onTestFinished(fake.close)
+    const auth = { type: 'oauth', per: 'caller' }
+    const { upstreamId, serverId, url } = await attach(worlds.owner, fake.url, auth, { server: { access: 'public' } })
+    const connect = async ({ visitor }: Person): Promise<void> => {
+      await visitor.get(fake.agree(leavingLink(await startConnecting(visitor, upstreamId))))
+    }
+    const refresh = async () => (await worlds.owner.send('POST', `/upstreams/${upstreamId}/refresh`)).body
+    const stateOf = async () => (await worlds.owner.expectOk('GET', `/upstreams/${upstreamId}`)).body
+    fake.behave({ instructions: 'You are Ann.' })
+    await connect(ann)
+    expect(await refresh()).toMatchObject({ tools: ['fail', 'whoami'] })
+    const shown = async () => (await connectClient('sdk 1', url, { token: bob.token })).instructions() ?? ''
+    expect(await shown()).not.toContain('Ann')
+    const groupsShown = async () => {
+      const client = await connectClient('sdk 1', url, { token: bob.token })
+      return JSON.stringify(await client.request('tools/list'))
+    }
+    await worlds.owner.expectOk('PATCH', `/servers/${serverId}`, { presentation: 'grouped' })
+    await vi.waitFor(async () => expect(await groupsShown()).toContain('back (2 tools)'))
+    fake.behave({ unlisted: 'Ann may not read project Y' })
+    const why = 'The MCP server did not list its tools.'
+    expect(await refresh()).toMatchObject({ status: 503, detail: why })
+    expect(await stateOf()).toMatchObject({ state: { kind: 'failed', why } })
+    await vi.waitFor(async () => expect(await groupsShown()).toContain(`back (2 tools; failed: ${why})`))
+    await connect(bob)
+    expect((await callServer(url, bob.token, 'call_dynamic_tool', { group: "back", name: "whoami" })).isError).not.toBe(true)
+    expect(await stateOf()).toMatchObject({ state: { kind: 'connected' } })
   })
 
   it('keeps no tokens after the user, the upstream or the server was deleted', async () => {
