@@ -41,7 +41,9 @@ const build = (): McpServer => {
     return inputRequired({ inputRequests: { it: inputRequired.elicit(FORM) } })
   })
   server.registerPrompt('demanding', {}, () => {
-    throw new MissingRequiredClientCapabilityError({ requiredCapabilities: { experimental: { long: { text: 'x'.repeat(2_000) } } } })
+    throw new MissingRequiredClientCapabilityError({
+      requiredCapabilities: { experimental: { long: { text: 'x'.repeat(2_000) } } },
+    })
   })
   server.registerPrompt('ask', {}, () => inputRequired({ inputRequests: { it: inputRequired.elicit(FORM) } }))
   const template = new ResourceTemplate('memo://{id}', { list: undefined })

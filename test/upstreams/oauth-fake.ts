@@ -132,8 +132,7 @@ export const startOAuthFake = async () => {
     const { unlisted, instructions } = behaviour
     const isUnlisted = request.method === 'tools/list' && unlisted !== undefined
     const error = isUnlisted ? { code: -32603, message: unlisted } : { code: -32601, message: 'Method not found' }
-    const answer =
-      known && !isUnlisted ? { result: resultOf(request, authorization, instructions) } : { error }
+    const answer = known && !isUnlisted ? { result: resultOf(request, authorization, instructions) } : { error }
     return { body: { jsonrpc: '2.0', id: request.id, ...answer } }
   }
 

@@ -14,6 +14,8 @@ import {
   startOAuthWorlds,
 } from './oauth-support.ts'
 
+const Accounts = z.object({ items: z.array(z.object({ id: z.string(), upstream: z.object({ id: z.string() }) })) })
+
 type Person = Awaited<ReturnType<typeof makePerson>>
 
 let ann: Person
@@ -83,7 +85,6 @@ describe('an upstream with an account per caller', () => {
     expect(since).toEqual([bobThere.userId, annThere.userId])
     // Cached results are deleted together with their account.
     const { body } = await ann.expectOk('GET', '/me/upstream-accounts')
-    const Accounts = z.object({ items: z.array(z.object({ id: z.string(), upstream: z.object({ id: z.string() }) })) })
     const own = Accounts.parse(body).items.find(({ upstream }) => upstream.id === upstreamId)
     await ann.expectOk('DELETE', `/me/upstream-accounts/${own?.id}`)
     const refused = async () => (await callServer(url, ann.token, 'back_get_shipment', { id: '9' })).text
@@ -127,7 +128,6 @@ describe('an upstream with an account per caller', () => {
     const { action, fields } = fieldsOf(page, '/account/upstreams/')
     expect((await bob.visitor.send('POST', action, fields)).status).toBe(403)
     const { body } = await ann.expectOk('GET', '/me/upstream-accounts')
-    const Accounts = z.object({ items: z.array(z.object({ id: z.string(), upstream: z.object({ id: z.string() }) })) })
     const own = Accounts.parse(body).items.filter(({ upstream }) => upstream.id === upstreamId)
     expect(own).toHaveLength(1)
     expect((await bob.send('DELETE', `/me/upstream-accounts/${own[0]?.id}`)).status).toBe(404)
@@ -210,8 +210,22 @@ describe('an upstream with an account per caller', () => {
     expect(await stateOf()).toMatchObject({ state: { kind: 'failed', why } })
     await vi.waitFor(async () => expect(await groupsShown()).toContain(`back (2 tools; failed: ${why})`))
     await connect(bob)
-    expect((await callServer(url, bob.token, 'call_dynamic_tool', { group: "back", name: "whoami" })).isError).not.toBe(true)
+    expect((await callServer(url, bob.token, 'call_dynamic_tool', { group: 'back', name: 'whoami' })).isError).not.toBe(
+      true,
+    )
     expect(await stateOf()).toMatchObject({ state: { kind: 'connected' } })
+    // Without connections, the failure is still known, but nothing is tried until there is one.
+    for (const person of [ann, bob]) {
+      const { body } = await person.expectOk('GET', '/me/upstream-accounts')
+      for (const { id, upstream } of Accounts.parse(body).items) {
+        if (upstream.id === upstreamId) await person.expectOk('DELETE', `/me/upstream-accounts/${id}`)
+      }
+    }
+    await vi.waitFor(async () => {
+      const state = await stateOf()
+      expect(state).toMatchObject({ state: { kind: 'failed', why } })
+      expect(state).not.toMatchObject({ state: { nextTryAt: expect.anything() } })
+    })
   })
 
   it('keeps no tokens after the user, the upstream or the server was deleted', async () => {

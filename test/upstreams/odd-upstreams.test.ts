@@ -130,7 +130,10 @@ describe('the instructions of upstreams', () => {
 
   it('share the room equally', async () => {
     const { serverId } = await makeServer({ chatter: at('talker'), news: at('news'), talker: at('talker') })
-    const lines = (await connect('sdk 1', serverId)).instructions()?.split('\n').filter(line => line.startsWith('> '))
+    const lines = (await connect('sdk 1', serverId))
+      .instructions()
+      ?.split('\n')
+      .filter(line => line.startsWith('> '))
     expect(lines).toEqual([expect.stringMatching(/…$/), '> Read the headlines.', lines?.[0]])
   })
 
