@@ -56,7 +56,7 @@ const build = (): McpServer => {
 /**
  * Runs servers built with the newest SDK: at `/both` with sessions and without, at `/stateless` without sessions only,
  * and at `/sessionless` with the older versions, but without their sessions. `/moody` is `/both`, but every second
- * session is refused.
+ * session is refused. `/broken` is `/both`, but cannot open sessions at the moment.
  */
 const startEras = async () => {
   const sessions = new Map<string, WebStandardStreamableHTTPServerTransport>()
@@ -80,11 +80,13 @@ const startEras = async () => {
       const isOpening = !request.headers.has('mcp-session-id') && (await isLegacyRequest(request.clone()))
       const times = (opened.get(path) ?? 0) + (isOpening ? 1 : 0)
       opened.set(path, times)
+      if (isOpening && path === '/broken') return new Response(null, { status: 500 })
       return isOpening && path === '/moody' && times % 2 === 0 ? new Response(null, { status: 404 }) : serve(request)
     }
   const handlers: Readonly<Record<string, ReturnType<typeof toNodeHandler>>> = {
     '/both': toNodeHandler({ fetch: serveBoth }),
     '/moody': toNodeHandler({ fetch: counted(serveBoth, '/moody') }),
+    '/broken': toNodeHandler({ fetch: counted(serveBoth, '/broken') }),
     '/stateless': toNodeHandler({ fetch: counted(stateless.fetch, '/stateless') }),
     '/sessionless': toNodeHandler(createMcpHandler(build)),
   }
@@ -206,6 +208,17 @@ describe('an upstream that refuses sessions', () => {
     const client = await connect('sdk 1', serverId, asked())
     expect(textOf(await client.callTool('eras_era'))).toBe('stateless')
     expect(eras.timesOpened('/stateless')).toBe(times)
+  })
+})
+
+describe('an upstream that cannot open sessions at the moment', () => {
+  it('is asked for one only once for each client', async () => {
+    const { serverId } = await attach('/broken')
+    for (const times of [1, 2]) {
+      const client = await connect('sdk 1', serverId, asked())
+      for (const _call of ['first', 'second']) expect(textOf(await client.callTool('eras_era'))).toBe('stateless')
+      expect(eras.timesOpened('/broken')).toBe(times)
+    }
   })
 })
 

@@ -68,7 +68,8 @@ describe('an upstream with an account per caller', () => {
     await connect(bob.visitor, upstreamId, bobThere.visitor)
     expect((await callServer(url, bob.token, 'back_get_shipment', { id: '2' })).text).toContain('/shipments/2')
     expect((await callServer(url, ann.token, 'back_get_shipment', { id: '3' })).text).toContain('/shipments/3')
-    expect((await callersThere()).slice(0, 2)).toEqual([annThere.userId, bobThere.userId])
+    const latest = async () => (await callersThere()).slice(0, 2)
+    await vi.waitFor(async () => expect(await latest()).toEqual([annThere.userId, bobThere.userId]))
   })
 
   it('caches results per caller, even if its builder shares them', async () => {

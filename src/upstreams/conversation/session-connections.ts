@@ -77,7 +77,10 @@ export const createSessionConnections = (
       let fault: UpstreamFault = 'protocol'
       try {
         const borrowed = await open(upstreamId, shared, peer, signal)
-        if (borrowed !== undefined) return borrowed
+        if (borrowed !== undefined) {
+          refusals.delete(upstreamId)
+          return borrowed
+        }
       } catch (error) {
         if (signal.aborted || !(await isModern(shared, signal))) throw error
         fault = error instanceof UpstreamError ? error.kind : 'aborted'
