@@ -5,9 +5,9 @@ import type { CallContext } from './call/compiled-tool.ts'
 import type { UpstreamResult } from './call/tool-result.ts'
 
 /**
- * Returns what the client receives for an error of an upstream that programs act on: the error that names the
- * capabilities that the client lacks, or the request to open URLs. Returns undefined for other errors, which are
- * explained in a text, and if the client cannot be asked to open URLs. `why` explains the error.
+ * Passes on errors that clients handle in code: the error that names the capabilities that the client lacks, and the
+ * request to open URLs. Returns undefined for other errors, which are explained in a text, and if the client cannot be
+ * asked to open URLs. `why` explains the error.
  */
 export const passOnError = (
   error: unknown,

@@ -8,15 +8,16 @@ import {
   inputRequired,
   isLegacyRequest,
   McpServer,
+  MissingRequiredClientCapabilityError,
   ResourceNotFoundError,
   ResourceTemplate,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { META, portOf, postStateless } from '../mcp/wire.ts'
 import { during } from '../support/world.ts'
 import { runAttached } from './attached.ts'
-import { type ClientExtras, textOf } from './clients.ts'
+import { type AnyClient, type ClientExtras, textOf } from './clients.ts'
 
 const text = (said: string) => ({ content: [{ type: 'text' as const, text: said }] })
 const FORM = {
@@ -39,6 +40,11 @@ const build = (): McpServer => {
     await mcpReq.notify({ method: 'notifications/progress', params: { progressToken, progress: 1 } })
     return inputRequired({ inputRequests: { it: inputRequired.elicit(FORM) } })
   })
+  server.registerPrompt('demanding', {}, () => {
+    throw new MissingRequiredClientCapabilityError({
+      requiredCapabilities: { experimental: { long: { text: 'x'.repeat(2_000) } } },
+    })
+  })
   server.registerPrompt('ask', {}, () => inputRequired({ inputRequests: { it: inputRequired.elicit(FORM) } }))
   const template = new ResourceTemplate('memo://{id}', { list: undefined })
   server.registerResource('memo', template, {}, ({ href }) => {
@@ -49,11 +55,13 @@ const build = (): McpServer => {
 
 /**
  * Runs servers built with the newest SDK: at `/both` with sessions and without, at `/stateless` without sessions only,
- * and at `/sessionless` with the older versions, but without their sessions.
+ * and at `/sessionless` with the older versions, but without their sessions. `/moody` is `/both`, but every second
+ * session is refused. `/broken` is `/both`, but cannot open sessions at the moment.
  */
 const startEras = async () => {
   const sessions = new Map<string, WebStandardStreamableHTTPServerTransport>()
   const stateless = createMcpHandler(build, { legacy: 'reject' })
+  const opened = new Map<string, number>()
   const serveBoth = async (request: Request): Promise<Response> => {
     if (!(await isLegacyRequest(request))) return stateless.fetch(request)
     const known = sessions.get(request.headers.get('mcp-session-id') ?? '')
@@ -65,9 +73,21 @@ const startEras = async () => {
     await build().connect(transport)
     return transport.handleRequest(request)
   }
+  /** Counts the requests that would open a session. */
+  const counted =
+    (serve: (request: Request) => Promise<Response>, path: string) =>
+    async (request: Request): Promise<Response> => {
+      const isOpening = !request.headers.has('mcp-session-id') && (await isLegacyRequest(request.clone()))
+      const times = (opened.get(path) ?? 0) + (isOpening ? 1 : 0)
+      opened.set(path, times)
+      if (isOpening && path === '/broken') return new Response(null, { status: 500 })
+      return isOpening && path === '/moody' && times % 2 === 0 ? new Response(null, { status: 404 }) : serve(request)
+    }
   const handlers: Readonly<Record<string, ReturnType<typeof toNodeHandler>>> = {
     '/both': toNodeHandler({ fetch: serveBoth }),
-    '/stateless': toNodeHandler(stateless),
+    '/moody': toNodeHandler({ fetch: counted(serveBoth, '/moody') }),
+    '/broken': toNodeHandler({ fetch: counted(serveBoth, '/broken') }),
+    '/stateless': toNodeHandler({ fetch: counted(stateless.fetch, '/stateless') }),
     '/sessionless': toNodeHandler(createMcpHandler(build)),
   }
   const listener = createServer((request, response) => {
@@ -77,6 +97,8 @@ const startEras = async () => {
   await new Promise<void>(resolve => listener.listen(0, '127.0.0.1', resolve))
   return {
     origin: `http://127.0.0.1:${portOf(listener)}`,
+    /** Returns how often a session was requested. */
+    timesOpened: (path: string): number => opened.get(path) ?? 0,
     close: async () => {
       for (const transport of sessions.values()) await transport.close()
       listener.closeAllConnections()
@@ -92,13 +114,24 @@ const servers = during(async () => ({
   both: await attach('/both'),
   stateless: await attach('/stateless'),
   sessionless: await attach('/sessionless'),
+  moody: await attach('/moody'),
 }))
 
+/** A client that never answers. */
+const silent = (): ClientExtras & { times: () => number } => {
+  const asked = vi.fn(() => new Promise<never>(() => {}))
+  return {
+    times: () => asked.mock.calls.length,
+    capabilities: { elicitation: {} },
+    prepare1: client => client.setRequestHandler(ElicitRequestSchema, asked),
+  }
+}
+
 /** A client that answers with a name, or refuses with the given words. */
-const asked = (refusal?: string): ClientExtras => {
+const asked = (refusal?: string, name = 'Ada'): ClientExtras => {
   const answer = () => {
     if (refusal !== undefined) throw new Error(refusal)
-    return { action: 'accept' as const, content: { name: 'Ada' } }
+    return { action: 'accept' as const, content: { name } }
   }
   return {
     capabilities: { elicitation: {} },
@@ -126,6 +159,67 @@ describe('an upstream that supports both eras', () => {
       expect(textOf(await client.callTool('eras_ask'))).toBe('{"name":"Ada"}')
     },
   )
+})
+
+describe('clients with a session of an upstream that supports both eras', () => {
+  const eraOf = async (client: AnyClient) => textOf(await client.callTool('eras_era'))
+
+  it('each answer what they are asked, also at once', async () => {
+    const clients = await Promise.all(
+      ['Ada', 'Bob'].map(name => connect('sdk 1', servers.both.serverId, asked(undefined, name))),
+    )
+    const answers = await Promise.all(clients.map(client => client.callTool('eras_push')))
+    expect(answers.map(textOf)).toEqual(['{"name":"Ada"}', '{"name":"Bob"}'])
+  })
+
+  it('are not affected by the refusal of another one’s session', async () => {
+    const [first, second, third] = [
+      await connect('sdk 1', servers.moody.serverId, asked()),
+      await connect('sdk 2', servers.moody.serverId, asked()),
+      await connect('sdk 1', servers.moody.serverId, asked()),
+    ]
+    expect(await eraOf(first)).toBe('session')
+    expect(await eraOf(second)).toBe('stateless')
+    expect(await eraOf(first)).toBe('session')
+    expect(await eraOf(third)).toBe('session')
+    const times = eras.timesOpened('/moody')
+    expect(await eraOf(second)).toBe('stateless')
+    expect(eras.timesOpened('/moody')).toBe(times)
+  })
+
+  it('use the shared connection if all of their connections are in use', async () => {
+    const { serverId } = await attach('/both')
+    const silentOnes = Array.from({ length: 25 }, silent)
+    for (const extras of silentOnes) {
+      const client = await connect('sdk 1', serverId, extras)
+      client.callTool('eras_push').catch(() => {})
+    }
+    await vi.waitFor(() => expect(silentOnes.map(({ times }) => times())).toEqual(silentOnes.map(() => 1)), 10_000)
+    expect(await eraOf(await connect('sdk 1', serverId, asked()))).toBe('stateless')
+  })
+})
+
+describe('an upstream that refuses sessions', () => {
+  it('is not asked for one again', async () => {
+    const { serverId } = await attach('/stateless')
+    await (await connect('sdk 1', serverId, asked())).callTool('eras_era')
+    const times = eras.timesOpened('/stateless')
+    expect(times).toBeGreaterThan(0)
+    const client = await connect('sdk 1', serverId, asked())
+    expect(textOf(await client.callTool('eras_era'))).toBe('stateless')
+    expect(eras.timesOpened('/stateless')).toBe(times)
+  })
+})
+
+describe('an upstream that cannot open sessions at the moment', () => {
+  it('is asked for one only once for each client', async () => {
+    const { serverId } = await attach('/broken')
+    for (const times of [1, 2]) {
+      const client = await connect('sdk 1', serverId, asked())
+      for (const _call of ['first', 'second']) expect(textOf(await client.callTool('eras_era'))).toBe('stateless')
+      expect(eras.timesOpened('/broken')).toBe(times)
+    }
+  })
 })
 
 describe.each(['stateless', 'sessionless'] as const)('an upstream that cannot send requests (%s)', path => {
@@ -160,6 +254,11 @@ describe('an upstream that needs a capability that the client lacks', () => {
     const response = await send(method, 'eras_ask')
     expect(response.status).toBe(400)
     expect(await response.json()).toMatchObject({ error: missing })
+  })
+
+  it('is answered without the capabilities if their description is long', async () => {
+    const response = await send('prompts/get', 'eras_demanding')
+    expect(await response.json()).toMatchObject({ error: { code: missing.code, data: {} } })
   })
 
   it('is answered with this error in the stream if something has been sent', async () => {

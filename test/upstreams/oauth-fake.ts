@@ -26,6 +26,10 @@ export type Behaviour = {
   /** Delays the response to a revocation until the promise resolves. */
   afterRevocation: () => Promise<void>
   scopeNeeded: string | undefined
+  /** Given to every account. */
+  instructions: string | undefined
+  /** The error with which tools/list fails. */
+  unlisted: string | undefined
 }
 
 const usual = (): Behaviour => ({
@@ -41,6 +45,8 @@ const usual = (): Behaviour => ({
   beforeRenewal: async () => {},
   afterRevocation: async () => {},
   scopeNeeded: undefined,
+  instructions: undefined,
+  unlisted: undefined,
 })
 
 const isReply = (value: Record<string, unknown> | Reply): value is Reply => 'body' in value
@@ -49,12 +55,17 @@ const random = (): string => randomBytes(16).toString('hex')
 
 const rpc = (text: string): { id?: unknown; method?: string; params?: { name?: string } } => JSON.parse(text)
 
-const resultOf = ({ method, params }: ReturnType<typeof rpc>, authorization: string): object => {
+const resultOf = (
+  { method, params }: ReturnType<typeof rpc>,
+  authorization: string,
+  instructions: string | undefined,
+): object => {
   if (method === 'initialize') {
     return {
       protocolVersion: '2025-06-18',
       capabilities: { tools: { listChanged: true } },
       serverInfo: { name: 'guarded', version: '1', title: `seen ${authorization}` },
+      ...(instructions !== undefined && { instructions }),
     }
   }
   const inputSchema = { type: 'object' }
@@ -118,8 +129,10 @@ export const startOAuthFake = async () => {
     }
     if (request.id === undefined) return { status: 202, body: '' }
     const known = ['initialize', 'tools/list', 'tools/call'].includes(request.method ?? '')
-    const error = { code: -32601, message: 'Method not found' }
-    const answer = known ? { result: resultOf(request, authorization) } : { error }
+    const { unlisted, instructions } = behaviour
+    const isUnlisted = request.method === 'tools/list' && unlisted !== undefined
+    const error = isUnlisted ? { code: -32603, message: unlisted } : { code: -32601, message: 'Method not found' }
+    const answer = known && !isUnlisted ? { result: resultOf(request, authorization, instructions) } : { error }
     return { body: { jsonrpc: '2.0', id: request.id, ...answer } }
   }
 

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
 import { fieldsOf } from '../oauth/support/visitor.ts'
 import { during } from '../support/world.ts'
@@ -13,6 +13,8 @@ import {
   startConnecting,
   startOAuthWorlds,
 } from './oauth-support.ts'
+
+const Accounts = z.object({ items: z.array(z.object({ id: z.string(), upstream: z.object({ id: z.string() }) })) })
 
 type Person = Awaited<ReturnType<typeof makePerson>>
 
@@ -66,7 +68,8 @@ describe('an upstream with an account per caller', () => {
     await connect(bob.visitor, upstreamId, bobThere.visitor)
     expect((await callServer(url, bob.token, 'back_get_shipment', { id: '2' })).text).toContain('/shipments/2')
     expect((await callServer(url, ann.token, 'back_get_shipment', { id: '3' })).text).toContain('/shipments/3')
-    expect((await callersThere()).slice(0, 2)).toEqual([annThere.userId, bobThere.userId])
+    const latest = async () => (await callersThere()).slice(0, 2)
+    await vi.waitFor(async () => expect(await latest()).toEqual([annThere.userId, bobThere.userId]))
   })
 
   it('caches results per caller, even if its builder shares them', async () => {
@@ -83,7 +86,6 @@ describe('an upstream with an account per caller', () => {
     expect(since).toEqual([bobThere.userId, annThere.userId])
     // Cached results are deleted together with their account.
     const { body } = await ann.expectOk('GET', '/me/upstream-accounts')
-    const Accounts = z.object({ items: z.array(z.object({ id: z.string(), upstream: z.object({ id: z.string() }) })) })
     const own = Accounts.parse(body).items.find(({ upstream }) => upstream.id === upstreamId)
     await ann.expectOk('DELETE', `/me/upstream-accounts/${own?.id}`)
     const refused = async () => (await callServer(url, ann.token, 'back_get_shipment', { id: '9' })).text
@@ -127,7 +129,6 @@ describe('an upstream with an account per caller', () => {
     const { action, fields } = fieldsOf(page, '/account/upstreams/')
     expect((await bob.visitor.send('POST', action, fields)).status).toBe(403)
     const { body } = await ann.expectOk('GET', '/me/upstream-accounts')
-    const Accounts = z.object({ items: z.array(z.object({ id: z.string(), upstream: z.object({ id: z.string() }) })) })
     const own = Accounts.parse(body).items.filter(({ upstream }) => upstream.id === upstreamId)
     expect(own).toHaveLength(1)
     expect((await bob.send('DELETE', `/me/upstream-accounts/${own[0]?.id}`)).status).toBe(404)
@@ -181,6 +182,51 @@ describe('an upstream with an account per caller', () => {
     const isOfClient = (body: string): boolean => body.includes('"initialize"') && body.includes('"sampling"')
     const began = fake.seen.slice(asked).filter(({ body }) => isOfClient(body))
     expect(began.map(({ headers }) => headers.authorization)).toEqual([`Bearer ${token}`])
+  })
+
+  it('tells nobody what it says to one account', async () => {
+    const fake = await startOAuthFake()
+    onTestFinished(fake.close)
+    const auth = { type: 'oauth', per: 'caller' }
+    const { upstreamId, serverId, url } = await attach(worlds.owner, fake.url, auth, { server: { access: 'public' } })
+    const connect = async ({ visitor }: Person): Promise<void> => {
+      await visitor.get(fake.agree(leavingLink(await startConnecting(visitor, upstreamId))))
+    }
+    const refresh = async () => (await worlds.owner.send('POST', `/upstreams/${upstreamId}/refresh`)).body
+    const stateOf = async () => (await worlds.owner.expectOk('GET', `/upstreams/${upstreamId}`)).body
+    fake.behave({ instructions: 'You are Ann.' })
+    await connect(ann)
+    expect(await refresh()).toMatchObject({ tools: ['fail', 'whoami'] })
+    const shown = async () => (await connectClient('sdk 1', url, { token: bob.token })).instructions() ?? ''
+    expect(await shown()).not.toContain('Ann')
+    const groupsShown = async () => {
+      const client = await connectClient('sdk 1', url, { token: bob.token })
+      return JSON.stringify(await client.request('tools/list'))
+    }
+    await worlds.owner.expectOk('PATCH', `/servers/${serverId}`, { presentation: 'grouped' })
+    await vi.waitFor(async () => expect(await groupsShown()).toContain('back (2 tools)'))
+    fake.behave({ unlisted: 'Ann may not read project Y' })
+    const why = 'The MCP server did not list its tools.'
+    expect(await refresh()).toMatchObject({ status: 503, detail: why })
+    expect(await stateOf()).toMatchObject({ state: { kind: 'failed', why } })
+    await vi.waitFor(async () => expect(await groupsShown()).toContain(`back (2 tools; failed: ${why})`))
+    await connect(bob)
+    expect((await callServer(url, bob.token, 'call_dynamic_tool', { group: 'back', name: 'whoami' })).isError).not.toBe(
+      true,
+    )
+    expect(await stateOf()).toMatchObject({ state: { kind: 'connected' } })
+    // Without connections, the failure is still known, but nothing is tried until there is one.
+    for (const person of [ann, bob]) {
+      const { body } = await person.expectOk('GET', '/me/upstream-accounts')
+      for (const { id, upstream } of Accounts.parse(body).items) {
+        if (upstream.id === upstreamId) await person.expectOk('DELETE', `/me/upstream-accounts/${id}`)
+      }
+    }
+    await vi.waitFor(async () => {
+      const state = await stateOf()
+      expect(state).toMatchObject({ state: { kind: 'failed', why } })
+      expect(state).not.toMatchObject({ state: { nextTryAt: expect.anything() } })
+    })
   })
 
   it('keeps no tokens after the user, the upstream or the server was deleted', async () => {

@@ -8,6 +8,7 @@ export type Script = {
   serverInfo?: object
   capabilities?: object
   tools?: (timesAsked: number) => readonly object[]
+  resources?: readonly object[]
   templates?: readonly object[]
   /** The error that every tool call returns. */
   refusal?: string
@@ -37,7 +38,7 @@ const resultOf = (script: Script, asked: Asked, timesAsked: number): string => {
     })
   }
   if (asked.method === 'tools/list') return JSON.stringify({ tools: script.tools?.(timesAsked) ?? [TOOL] })
-  if (asked.method === 'resources/list') return JSON.stringify({ resources: [] })
+  if (asked.method === 'resources/list') return JSON.stringify({ resources: script.resources ?? [] })
   if (asked.method === 'resources/templates/list') return JSON.stringify({ resourceTemplates: script.templates ?? [] })
   return script.result?.(asked) ?? '{"content":[{"type":"text","text":"done"}]}'
 }

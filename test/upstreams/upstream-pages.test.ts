@@ -219,10 +219,11 @@ describe('the pages of attached MCP servers', () => {
       JSON.stringify([{ name: 'deep', inputSchema: JSON.parse(`${'['.repeat(300)}${']'.repeat(300)}`) }]),
     )
     const args = ['--disable-warning=ExperimentalWarning', FROM_FILE, file]
-    const { path } = await attach({ name: 'deep', transport: 'stdio', command: process.execPath, args })
+    const { id, path } = await attach({ name: 'deep', transport: 'stdio', command: process.execPath, args })
     const person = await signIn(builder)
     await person.get(path)
-    await person.submit(`${path}/refresh`, {})
+    expect((await person.submit(`${path}/refresh`, {})).status).toBe(303)
+    expect((await operator.send('POST', `/upstreams/${id}/refresh`)).status).toBe(503)
     const { html } = await person.get(path)
     expect(html).toContain('failed since')
     expect(html).toContain('JSON that is nested more than 256 levels deep')

@@ -2,7 +2,7 @@ import { createPause, mapInTurns } from '../../lib/worker/pause.ts'
 import type { Instance, ServerBlueprint } from '../../servers/server.ts'
 import { MAX_UPSTREAM_TOOLS } from '../../upstreams/catalogue/catalogue-limits.ts'
 import { removeHidden } from '../../upstreams/catalogue/hidden-text.ts'
-import { listAllowedTools, type UpstreamSource } from '../../upstreams/catalogue/present-tools.ts'
+import { instructionsOf, listAllowedTools, type UpstreamSource } from '../../upstreams/catalogue/present-tools.ts'
 import type { Upstream } from '../../upstreams/upstream.ts'
 import type { CompiledTool } from '../call/compiled-tool.ts'
 import { onOneLine } from '../call/group-texts.ts'
@@ -60,7 +60,7 @@ export const groupUpstreams = async (
     room -= tools.length
     return {
       name: upstream.name,
-      description: upstream.description ?? source.stored.catalogue.instructions,
+      description: upstream.description ?? instructionsOf(source),
       outage: parts.outageOf(upstream),
       tools,
       unlisted: parts.hasUnlisted ? compileUnlistedOf(source, 'own', globals, parts) : undefined,

@@ -4,7 +4,7 @@ import type { Changes } from '../../lib/events/changes.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { LIST_CHANGED, type UpstreamConnections } from '../connection/upstream-connections.ts'
 import { UpstreamError } from '../connection/upstream-error.ts'
-import type { Upstream } from '../upstream.ts'
+import { isPerCaller, type Upstream } from '../upstream.ts'
 import type { StoredCatalogue } from './catalogue.ts'
 import { createCatalogueCache } from './catalogue-cache.ts'
 import { DUE_CHECK_INTERVAL_MS, FIRST_FETCH_TIMEOUT_MS, MIN_REFRESH_INTERVAL_MS } from './catalogue-limits.ts'
@@ -106,7 +106,9 @@ export const createUpstreamCatalogues = ({
         return await refreshes.restart(upstream)
       } catch (error) {
         if (!(error instanceof UpstreamError)) throw error
-        throw new AppError('unavailable', error.message, { cause: error })
+        // The error may be about the account of the caller whose connection was used.
+        const why = isPerCaller(upstream.config) ? error.ownWords : error.message
+        throw new AppError('unavailable', why, { cause: error })
       }
     },
     /** Waits for fetches and writes in progress. Close the connections at the same time to end the fetches. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { isJsonObject, type JsonObject, toJsonObject } from '../../lib/kernel/json.ts'
 import type { UpstreamConnection } from '../connection/connection.ts'
+import { MAX_STATE_ERROR_CHARS } from '../connection/error-responses.ts'
 import { mcpClient } from '../connection/mcp-client.ts'
 import type { UpstreamClient } from '../connection/open-connection.ts'
 import { maskSecrets } from '../connection/output-log.ts'
@@ -84,14 +85,11 @@ export const fetchClientTools = async (connection: UpstreamConnection): Promise<
 const tooDeep = (list: ListName): UpstreamError =>
   new UpstreamError('protocol', `Its list of ${list} is nested too deeply.`)
 
-/** Returns whether an upstream responded to the request for a list with an error or with something else. */
+/** Returns whether an upstream responded to the request for a list with anything but a valid list. */
 const isRejection = (error: unknown): error is Error => {
   const { ProtocolError, SdkError } = mcpClient()
   return error instanceof ProtocolError || error instanceof SdkError || error instanceof z.ZodError
 }
-
-/** Maximum length of an upstream's error message. */
-const MAX_ERROR_CHARS = 300
 
 /** Builds the error for an upstream whose tools are unknown. `error` is an error response or an invalid list. */
 const toolsNotListed = (error: Error, secrets: readonly string[]): UpstreamError => {
@@ -99,22 +97,23 @@ const toolsNotListed = (error: Error, secrets: readonly string[]): UpstreamError
   if (!(error instanceof mcpClient().ProtocolError)) {
     return new UpstreamError('protocol', `${ownWords} The response to tools/list is not a list of tools.`, { ownWords })
   }
-  const text = maskSecrets(removeHidden(error.message), secrets).slice(0, MAX_ERROR_CHARS).toWellFormed()
+  const text = maskSecrets(removeHidden(error.message), secrets).slice(0, MAX_STATE_ERROR_CHARS).toWellFormed()
   const message = `${ownWords} It returned the error ${error.code} to tools/list: ${text.replace(/[.\s]*$/, '.')}`
   return new UpstreamError('protocol', message, { ownWords, cause: error })
 }
 
-/** Fetches the list of tools. Throws UpstreamError if the upstream rejects the request. */
+/** Fetches the list of tools. Returns the error if the upstream rejects the request. */
 const fetchTools = async (
   connection: UpstreamConnection,
   flags: CatalogueFlag[],
   listSecrets: () => readonly string[],
-): Promise<Fetched> => {
+): Promise<Fetched | UpstreamError> => {
   try {
     return await fetchList(connection, 'tools', flags)
   } catch (error) {
     if (error instanceof RangeError) throw tooDeep('tools')
-    throw isRejection(error) ? toolsNotListed(error, listSecrets()) : error
+    if (!isRejection(error)) throw error
+    return toolsNotListed(error, listSecrets())
   }
 }
 
@@ -159,9 +158,9 @@ const describeServer = (
 
 /**
  * Fetches the lists that an upstream offers and its `features` allow. Masks `known` secrets and account tokens. If the
- * upstream refuses a list, uses the one from `before`, but fails if it refuses to list its tools. `checkTools` removes
- * output schemas that clients cannot compile. `ttlMs` is the shortest TTL that the upstream specifies for a list. Throws
- * UpstreamError.
+ * upstream refuses a list, uses the one from `before`; if this is the list of tools, also returns the `fault`. Throws it
+ * if there is nothing else to use. `checkTools` removes output schemas that clients cannot compile. `ttlMs` is the
+ * shortest TTL that the upstream specifies for a list. Throws UpstreamError.
  */
 export const fetchCatalogue = async (
   connection: UpstreamConnection,
@@ -169,7 +168,7 @@ export const fetchCatalogue = async (
   known: readonly string[],
   before: Catalogue | undefined,
   checkTools: (tools: readonly CatalogueItem[], flags: CatalogueFlag[]) => Promise<CatalogueItem[]>,
-): Promise<{ catalogue: Catalogue; ttlMs: number | undefined }> => {
+): Promise<{ catalogue: Catalogue; ttlMs: number | undefined; fault: UpstreamError | undefined }> => {
   const flags: CatalogueFlag[] = []
   const client = await connection.get()
   // Tokens may be renewed between requests.
@@ -179,18 +178,22 @@ export const fetchCatalogue = async (
     isWanted ? tryList(connection, list, flags) : Promise.resolve(NOTHING)
   const { tools: hasTools, resources: hasResources, prompts: hasPrompts } = head.capabilities
   const wantsResources = features.resources && hasResources !== undefined
-  const [tools, resources, templates, prompts] = await Promise.all([
+  const [toolsOrFault, resources, templates, prompts] = await Promise.all([
     features.tools && hasTools !== undefined ? fetchTools(connection, flags, listSecrets) : NOTHING,
     fetchIf('resources', wantsResources),
     fetchIf('resourceTemplates', wantsResources),
     fetchIf('prompts', features.prompts && hasPrompts !== undefined),
   ])
+  const fault = toolsOrFault instanceof UpstreamError ? toolsOrFault : undefined
+  const tools = toolsOrFault instanceof UpstreamError ? undefined : toolsOrFault
+  const others = [resources, templates, prompts]
+  if (fault !== undefined && before === undefined && others.every(list => !list?.items.length)) throw fault
   const secrets = listSecrets()
   const clean = (kind: ItemKind, list: Fetched | undefined): CatalogueItem[] | undefined =>
     list && cleanItems(kind, list.items, flags, secrets)
   const catalogue: Catalogue = {
     ...head,
-    tools: await checkTools(cleanItems('tool', tools.items, flags, secrets), flags),
+    tools: tools ? await checkTools(cleanItems('tool', tools.items, flags, secrets), flags) : (before?.tools ?? []),
     resources: clean('resource', resources) ?? before?.resources ?? [],
     resourceTemplates: clean('template', templates) ?? before?.resourceTemplates ?? [],
     prompts: clean('prompt', prompts) ?? before?.prompts ?? [],
@@ -199,6 +202,5 @@ export const fetchCatalogue = async (
   if (JSON.stringify(catalogue).length > 2 * MAX_CATALOGUE_CHARS) {
     throw new UpstreamError('too_large', "The MCP server's lists are too large. Turn some features off.")
   }
-  const lists = [tools, resources, templates, prompts]
-  return { catalogue, ttlMs: lists.map(list => list?.ttlMs).reduce(shorter, undefined) }
+  return { catalogue, ttlMs: [tools, ...others].map(list => list?.ttlMs).reduce(shorter, undefined), fault }
 }

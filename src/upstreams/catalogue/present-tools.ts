@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { hasPiecesInOrder, TOOL_NAME } from '../../lib/kernel/names.ts'
-import type { Upstream } from '../upstream.ts'
+import { isPerCaller, type Upstream } from '../upstream.ts'
 import type { CatalogueItem, StoredCatalogue } from './catalogue.ts'
 import { MAX_UPSTREAM_TOOLS } from './catalogue-limits.ts'
 import { removeHidden } from './hidden-text.ts'
@@ -39,6 +39,13 @@ export const isToolAllowed = (
   !deny?.some(pattern => matches(pattern, name))
 
 export type UpstreamSource = { upstream: Upstream; stored: StoredCatalogue }
+
+/**
+ * Returns the upstream's instructions. Undefined if each caller has their own account, because the catalogue comes from
+ * one of them and its instructions may be about that account.
+ */
+export const instructionsOf = ({ upstream, stored }: UpstreamSource): string | undefined =>
+  isPerCaller(upstream.config) ? undefined : stored.catalogue.instructions
 
 /** `name` is the name that clients see. */
 export type PresentedTool = { upstream: Upstream; item: CatalogueItem; name: string }

@@ -15,7 +15,13 @@ export type RefreshesOptions = {
   onError: (error: unknown, upstreamId: string) => void
 }
 
-/** `fetched` resolves once the upstream has responded, `done` once the catalogue is stored and announced. */
+/** `fault` is why the tools could not be listed, although the other lists could. */
+type FetchedCatalogue = { source: string; catalogue: Catalogue; fault: UpstreamError | undefined }
+
+/**
+ * `fetched` resolves once the upstream has responded, `done` once the catalogue is stored and announced. `done` rejects
+ * also if only the tools could not be listed.
+ */
 export type Refresh = { fetched: Promise<StoredCatalogue>; done: Promise<StoredCatalogue> }
 
 /**
@@ -49,7 +55,7 @@ export const createRefreshes = ({ connections, cache, compileOutputSchemas, onEr
   const backoff = createBackoff()
   const closing = new AbortController()
 
-  const fetch = async (id: string, before: StoredCatalogue | undefined): Promise<[source: string, Catalogue]> => {
+  const fetch = async (id: string, before: StoredCatalogue | undefined): Promise<FetchedCatalogue> => {
     const connection = connections.findForAll(id)
     const upstream = connections.upstreamOf(id)
     if (connection === undefined || upstream === undefined) throw upstreamGone()
@@ -59,21 +65,29 @@ export const createRefreshes = ({ connections, cache, compileOutputSchemas, onEr
     dueAt.set(id, nextTryAt)
     const { secrets = [], organizationId } = connections.resolvedOf(id) ?? {}
     const tenant = { owner: upstream.serverId, group: organizationId ?? upstream.serverId }
-    const { catalogue, ttlMs = MAX_REFRESH_INTERVAL_MS } = await fetchCatalogue(
+    const setFault = (error: UpstreamError): void =>
+      connections.setListFault(id, { error, nextTryAt: new Date(nextTryAt) })
+    const {
+      catalogue,
+      ttlMs = MAX_REFRESH_INTERVAL_MS,
+      fault,
+    } = await fetchCatalogue(
       connection,
       upstream.config.features,
       secrets,
       before?.source === source ? before.catalogue : undefined,
       (tools, flags) => dropBadOutputSchemas(tools, flags, { ...tenant, signal: closing.signal }, compileOutputSchemas),
     ).catch((error: unknown) => {
-      if (isFault(error) && connection.state().kind === 'connected') {
-        connections.setListFault(id, { error, nextTryAt: new Date(nextTryAt) })
-      }
+      if (isFault(error) && connection.state().kind === 'connected') setFault(error)
       throw error
     })
+    if (fault !== undefined) {
+      setFault(fault)
+      return { source, catalogue, fault }
+    }
     connections.setListFault(id, undefined)
     dueAt.set(id, Date.now() + Math.min(Math.max(ttlMs, MIN_REFRESH_INTERVAL_MS), MAX_REFRESH_INTERVAL_MS))
-    return [source, catalogue]
+    return { source, catalogue, fault }
   }
 
   const start = (upstream: Upstream): Refresh => {
@@ -82,13 +96,14 @@ export const createRefreshes = ({ connections, cache, compileOutputSchemas, onEr
     if (known !== undefined) return known
     const taken = (async () => {
       const before = await cache.find(id)
-      const [source, catalogue] = await fetch(id, before)
-      return { before, fresh: await cache.put(upstream, source, catalogue) }
+      const { source, catalogue, fault } = await fetch(id, before)
+      return { before, fresh: await cache.put(upstream, source, catalogue), fault }
     })()
     const done = (async () => {
       try {
-        const { before, fresh } = await taken
+        const { before, fresh, fault } = await taken
         await cache.write(upstream, fresh, before)
+        if (fault !== undefined) throw fault
         return fresh
       } finally {
         inProgress.delete(id)

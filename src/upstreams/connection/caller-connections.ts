@@ -132,6 +132,8 @@ export const createCallerConnections = ({ open, assertConnected, findLatestHolde
       const states = pool.listOf(upstreamId).map(({ connection }) => connection.state())
       return states.find(({ kind }) => kind === 'connected') ?? states.at(-1)
     },
+    countConnected: (upstreamId: string): number =>
+      pool.listOf(upstreamId).filter(({ connection }) => connection.state().kind === 'connected').length,
     closeUpstream: (upstreamId: string): void => pool.closeWhere(caller => caller.upstreamId === upstreamId),
     closeUser: (userId: string): void => pool.closeWhere(caller => caller.userId === userId),
     close: pool.end,

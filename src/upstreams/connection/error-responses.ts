@@ -9,8 +9,12 @@ export const RESOURCE_NOT_FOUND = -32_002
 /** The code for a request that needs a capability that the client did not declare (2026-07-28, basic). */
 const MISSING_CAPABILITY = -32_021
 
-/** Maximum length of an upstream's error message. */
+/** Maximum length of an upstream's error message in the state of its connection. */
+export const MAX_STATE_ERROR_CHARS = 300
+/** Maximum length of an upstream's error message in the response to a request. */
 export const MAX_ERROR_CHARS = 2_000
+/** Maximum length of the capabilities that an error names, as JSON. */
+const MAX_CAPABILITIES_CHARS = 2_000
 
 /** What version 1 of the SDK writes before the message of an error, on both sides of a connection. */
 const SDK_PREFIX = /^(?:MCP error -?\d{1,10}: )+/
@@ -31,11 +35,16 @@ const dataOf = (error: unknown): JsonObject => {
   return isJsonObject(data) ? data : {}
 }
 
-/** Returns the data of an error that names capabilities that the client lacks. Undefined for any other error. */
+/**
+ * Returns the data of an error that names capabilities that the client lacks, without them if they are too long.
+ * Undefined for any other error.
+ */
 export const findMissingCapabilities = (error: unknown): JsonObject | undefined => {
   if (!(error instanceof mcpClient().ProtocolError) || error.code !== MISSING_CAPABILITY) return undefined
   const { requiredCapabilities } = dataOf(error)
-  return isJsonObject(requiredCapabilities) ? { requiredCapabilities } : {}
+  const isUsable =
+    isJsonObject(requiredCapabilities) && JSON.stringify(requiredCapabilities).length <= MAX_CAPABILITIES_CHARS
+  return isUsable ? { requiredCapabilities } : {}
 }
 
 /**

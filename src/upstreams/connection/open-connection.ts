@@ -1,6 +1,7 @@
 import type { Client, ClientOptions, JSONRPCMessage, Notification, Transport } from '@modelcontextprotocol/client'
 import type { Authorizer } from '../oauth-client/authorizer.ts'
 import type { ResolvedConfig } from '../upstream.ts'
+import { MAX_STATE_ERROR_CHARS } from './error-responses.ts'
 import { subscribeToListChanges } from './list-changes.ts'
 import { mcpClient } from './mcp-client.ts'
 import type { MessageLimit } from './message-limit.ts'
@@ -184,14 +185,11 @@ const withTimeout = <T>(promise: Promise<T>, ms: number, signal: AbortSignal): P
       : new UpstreamError('timeout', 'The time is up.'),
   )
 
-/** Maximum length of an upstream's error message. */
-const MAX_ERROR_CHARS = 300
-
 const OPEN_FAILED = 'Cannot connect to the MCP server'
 
 const openFailed = (error: unknown, secrets: readonly string[]): UpstreamError => {
   const text = maskSecrets(stripHidden(error instanceof Error ? error.message : String(error)), secrets)
-  return new UpstreamError('protocol', `${OPEN_FAILED}: ${text.slice(0, MAX_ERROR_CHARS)}`, {
+  return new UpstreamError('protocol', `${OPEN_FAILED}: ${text.slice(0, MAX_STATE_ERROR_CHARS)}`, {
     ownWords: `${OPEN_FAILED}.`,
   })
 }

@@ -60,6 +60,13 @@ const keyOf = ({ upstream, resolved, accountKey }: LoadedUpstream): string => {
   return JSON.stringify([connecting, accountKey])
 }
 
+/**
+ * Removes the upstream's own text from a failure of one caller's connection: it may be about that caller's account, but
+ * other users see the state.
+ */
+const withoutOwnText = (state: UpstreamState): UpstreamState =>
+  state.kind === 'failed' ? { ...state, why: state.ownWords ?? state.why } : state
+
 /** Matches the notifications on a caller's own connection that concern all callers. */
 export const LIST_CHANGED = /^notifications\/(tools|resources|prompts)\/list_changed$/
 
@@ -219,6 +226,15 @@ export const createUpstreamConnections = ({
     if (before?.why !== entry.listFault?.why) listFaults.notify(entry.upstream)
   }
 
+  /** Returns the failure to fetch the lists, if any, unless the connection itself failed. */
+  const withListFault = (entry: Entry | undefined, state: UpstreamState): UpstreamState => {
+    if (entry?.listFault === undefined || state.kind === 'failed') return state
+    // An account that may not list the tools says nothing about the other accounts.
+    if (callers.countConnected(entry.upstream.id) > 1) return state
+    // The lists of an idle upstream are not fetched until it is used.
+    return state.kind === 'idle' ? { ...entry.listFault, nextTryAt: undefined } : entry.listFault
+  }
+
   const update = (serverId: string, loaded: readonly LoadedUpstream[]): void => {
     const before = servers.get(serverId) ?? new Map<string, Entry>()
     const after = new Map<string, Entry>()
@@ -317,8 +333,8 @@ export const createUpstreamConnections = ({
     stateOf: (upstream: Upstream): UpstreamState => {
       const entry = upstream.isEnabled ? byId.get(upstream.id) : undefined
       const state = entry && (entry.connection?.state() ?? callers.stateOf(upstream.id) ?? missingAccountState(entry))
-      const shown = state ?? restingState(upstream)
-      return (shown.kind === 'connected' ? entry?.listFault : undefined) ?? shown
+      const shown = withListFault(entry, state ?? restingState(upstream))
+      return isPerCaller(upstream.config) ? withoutOwnText(shown) : shown
     },
     setListFault,
     /** Returns the upstream as last loaded. */

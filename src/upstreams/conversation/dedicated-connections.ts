@@ -11,10 +11,12 @@ import { assertSupported } from './input-requests.ts'
 import { maskTokens } from './mask-tokens.ts'
 import type { Pauses } from './send-with-link.ts'
 
-/** Maximum number of connections per upstream. Each connection may be a process. */
+/** Maximum number of connections per upstream. */
 const MAX_DEDICATED_CONNECTIONS = 50
 /** Maximum number of connections per user. All anonymous callers count as one user. */
 const MAX_PER_USER = 25
+/** Maximum number of processes to all upstreams, of one user in an organization, of an organization, and in total. */
+const MAX_PROCESSES = { user: 25, organization: 50, all: 100 }
 const MAX_OPEN_QUESTIONS = 20
 
 export type DedicatedConnection = {
@@ -30,6 +32,9 @@ export type DedicatedConnection = {
 type Entry = DedicatedConnection &
   PooledConnection & {
     key: string
+    /** The organization whose limits count this connection. */
+    organizationId: string | undefined
+    isProcess: boolean
     openQuestions: Set<AbortController>
     /** Whether the client was ever asked a question. The upstream may still hold the client's input. */
     hasAsked: boolean
@@ -62,10 +67,23 @@ const ask = async (entry: Entry, capabilities: JsonObject, method: string, param
 
 /** Connections dedicated to clients that can be asked: limited in number, closed with their client or when idle. */
 export const createDedicatedConnections = (
-  connections: Pick<UpstreamConnections, 'onAccessChanged' | 'onReplaced' | 'openDedicated' | 'upstreamOf'>,
+  connections: Pick<
+    UpstreamConnections,
+    'onAccessChanged' | 'onReplaced' | 'openDedicated' | 'resolvedOf' | 'upstreamOf'
+  >,
 ) => {
   const pool = createConnectionPool<Entry>()
   const whyFull = (max: number): string => `All ${max} dedicated connections are in use. Try again later.`
+
+  /** Closes unused processes of the same user or organization if a limit is reached, never those of another one. */
+  const makeRoomForProcess = (organizationId: string | undefined, userId: string | undefined): void => {
+    const all = pool.list().filter(({ isProcess }) => isProcess)
+    const ofOrganization = all.filter(entry => entry.organizationId === organizationId)
+    const ofUser = ofOrganization.filter(entry => entry.userId === userId)
+    pool.makeRoom(ofUser, MAX_PROCESSES.user, whyFull(MAX_PROCESSES.user))
+    pool.makeRoom(ofOrganization, MAX_PROCESSES.organization, whyFull(MAX_PROCESSES.organization))
+    if (all.length >= MAX_PROCESSES.all) pool.makeRoom(ofOrganization, 0, whyFull(MAX_PROCESSES.all))
+  }
 
   const open = (
     upstreamId: string,
@@ -75,6 +93,9 @@ export const createDedicatedConnections = (
     const ofUser = pool.listOf(upstreamId).filter(other => other.userId === userId)
     pool.makeRoom(ofUser, MAX_PER_USER, whyFull(MAX_PER_USER))
     pool.makeRoom(pool.listOf(upstreamId), MAX_DEDICATED_CONNECTIONS, whyFull(MAX_DEDICATED_CONNECTIONS))
+    const organizationId = connections.resolvedOf(upstreamId)?.organizationId
+    const isProcess = connections.upstreamOf(upstreamId)?.config.transport === 'stdio'
+    if (isProcess) makeRoomForProcess(organizationId, userId)
     const setup: ClientSetup = {
       ...era,
       capabilities,
@@ -90,6 +111,8 @@ export const createDedicatedConnections = (
       key,
       userId,
       upstreamId,
+      organizationId,
+      isProcess,
       pauses: new Set(),
       audience: undefined,
       tools: undefined,
@@ -160,6 +183,8 @@ export const createDedicatedConnections = (
         },
       }
     },
+    /** Returns the connections to an upstream, each with the key of its client. */
+    listOf: (upstreamId: string): readonly Pick<Entry, 'connection' | 'key'>[] => pool.listOf(upstreamId),
     /** Returns the tools that the upstream offers to this client, or an empty list until they are known. */
     toolsOf: (upstreamId: string, key: string): readonly CatalogueItem[] =>
       pool.listOf(upstreamId).find(entry => entry.key === key)?.tools ?? [],

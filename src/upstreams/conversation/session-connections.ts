@@ -6,10 +6,14 @@ import type { BorrowedConnection, createDedicatedConnections } from './dedicated
 
 /** How long an upstream is not tried again in the session era after it has refused it. */
 const REFUSAL_MS = 5 * 60_000
-/** Maximum number of upstreams whose refusal is remembered. */
+/** How long it is not tried again for one client after an error that may be temporary. */
+const CLIENT_REFUSAL_MS = 30_000
+/** Maximum number of refusals that are remembered. */
 const MAX_REFUSALS = 10_000
 /** Errors of an upstream that was reached but does not support the session era. Others may be temporary. */
 const REFUSALS: ReadonlySet<UpstreamFault> = new Set(['not_mcp', 'protocol', 'exited', 'not_mcp_output', 'no_response'])
+/** Errors that say nothing about the upstream. `unavailable` is the error of a pool that is full. */
+const NO_REFUSALS: ReadonlySet<UpstreamFault> = new Set(['aborted', 'unavailable'])
 
 const isModern = async (shared: UpstreamConnection, signal: AbortSignal): Promise<boolean> =>
   (shared.era() ?? (await shared.get(signal)).getProtocolEra()) === 'modern'
@@ -19,10 +23,21 @@ const isModern = async (shared: UpstreamConnection, signal: AbortSignal): Promis
  * era, because servers that support both eras can send requests only in this one.
  */
 export const createSessionConnections = (
-  dedicated: Pick<ReturnType<typeof createDedicatedConnections>, 'share' | 'closeClient'>,
+  dedicated: Pick<ReturnType<typeof createDedicatedConnections>, 'share' | 'closeClient' | 'listOf'>,
 ) => {
-  /** Upstreams of the stateless era that cannot send requests in the session era. */
+  /** Upstreams that cannot send requests in the session era, for all clients or for one. */
   const refusals = new LRUCache<string, true>({ max: MAX_REFUSALS, ttl: REFUSAL_MS })
+  const keyFor = (upstreamId: string, { key }: SessionPeer): string => `${upstreamId}/${key}`
+
+  const hasRefused = (upstreamId: string, peer: SessionPeer): boolean =>
+    refusals.has(upstreamId) || refusals.has(keyFor(upstreamId, peer))
+
+  /** Remembers a refusal for all clients, unless it may be temporary or the upstream accepts other clients. */
+  const remember = (upstreamId: string, peer: SessionPeer, mayBeTemporary: boolean): void => {
+    const isAccepted = dedicated.listOf(upstreamId).some(({ connection }) => connection.hasSession())
+    if (mayBeTemporary || isAccepted) refusals.set(keyFor(upstreamId, peer), true, { ttl: CLIENT_REFUSAL_MS })
+    else refusals.set(upstreamId, true)
+  }
 
   /** Returns the client's own connection once it is open, or undefined if the upstream cannot send requests on it. */
   const open = async (
@@ -33,6 +48,8 @@ export const createSessionConnections = (
   ): Promise<BorrowedConnection | undefined> => {
     const borrowed = dedicated.share(upstreamId, peer)
     const { connection } = borrowed.entry
+    // The upstream may send requests as soon as it is connected.
+    borrowed.entry.audience = peer
     try {
       await connection.get(signal)
       if (connection.hasSession() || !(await isModern(shared, signal))) return borrowed
@@ -55,19 +72,28 @@ export const createSessionConnections = (
       peer: SessionPeer,
       signal: AbortSignal,
     ): Promise<BorrowedConnection | undefined> => {
-      if (shared.era() === 'modern' && refusals.has(upstreamId)) return undefined
+      const isConnected = dedicated.listOf(upstreamId).some(({ key }) => key === peer.key)
+      if (!isConnected && shared.era() === 'modern' && hasRefused(upstreamId, peer)) return undefined
+      let fault: UpstreamFault = 'protocol'
       try {
         const borrowed = await open(upstreamId, shared, peer, signal)
-        if (borrowed !== undefined) return borrowed
-        refusals.set(upstreamId, true)
+        if (borrowed !== undefined) {
+          refusals.delete(upstreamId)
+          return borrowed
+        }
       } catch (error) {
         if (signal.aborted || !(await isModern(shared, signal))) throw error
-        if (error instanceof UpstreamError && REFUSALS.has(error.kind)) refusals.set(upstreamId, true)
+        fault = error instanceof UpstreamError ? error.kind : 'aborted'
       }
       dedicated.closeClient(peer.key, upstreamId)
+      if (!NO_REFUSALS.has(fault)) remember(upstreamId, peer, !REFUSALS.has(fault))
       return undefined
     },
     /** Forgets that an upstream refused the session era. Call it when the upstream has changed. */
-    forget: (upstreamId: string): void => void refusals.delete(upstreamId),
+    forget: (upstreamId: string): void => {
+      for (const key of refusals.keys()) {
+        if (key === upstreamId || key.startsWith(`${upstreamId}/`)) refusals.delete(key)
+      }
+    },
   }
 }

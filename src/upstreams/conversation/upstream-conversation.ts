@@ -49,7 +49,6 @@ export const createUpstreamConversation = (connections: UpstreamConnections) => 
       const borrowed = await sessionConnections.borrow(upstreamId, shared, peer, signal)
       if (borrowed === undefined) return sendWithLink(shared, link, signal, send)
       const { entry, release } = borrowed
-      entry.audience = peer
       fetchTools(entry, peer)
       try {
         return await maskTokensInOutcome(entry, sendWithLink(entry.connection, link, signal, send, entry.pauses))

@@ -22,6 +22,9 @@ const STREAM_CHECKS: ReadonlySet<string> = new Set([
   'server-sse-disconnect-resume',
 ])
 
+/** How many checks the reference server passes directly, without those of event streams. */
+const MIN_PASSED = { '2025-11-25': 80, '2026-07-28': 164 }
+
 /** Reads the results of a run: the checks that passed, and the others with the reason. */
 const readResults = (folder: string) => {
   const passed: string[] = []
@@ -72,7 +75,7 @@ describe('the official conformance suite against a flat server with the referenc
     const expected = runChecks(direct.url, revision)
     const compare = async (): Promise<readonly string[]> => {
       const [{ passed }, actual] = await Promise.all([expected, runChecks(flat.url, revision)])
-      expect(passed.length).toBeGreaterThan(70)
+      expect(passed.length).toBeGreaterThanOrEqual(MIN_PASSED[revision])
       const lost = passed.filter(check => !actual.passed.includes(check))
       // Some checks run several times under one name.
       if (lost.length === 0) expect(actual.passed.length).toBeGreaterThanOrEqual(passed.length)
@@ -80,6 +83,7 @@ describe('the official conformance suite against a flat server with the referenc
     }
     const lost = await compare()
     // The suite waits for a changed list for only 1.5 s, which a busy machine may exceed once.
-    expect(lost.length === 0 ? lost : await compare()).toEqual([])
+    const isRepeated = lost.length > 0 && lost.every(check => check.includes('list-changed'))
+    expect(isRepeated ? await compare() : lost).toEqual([])
   })
 })

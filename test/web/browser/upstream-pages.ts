@@ -122,7 +122,7 @@ export const upstreamStatePages: Pages = {
       state: 'refresh-refused',
       act: async page => {
         await page.getByRole('button', { name: 'Refresh' }).click()
-        await page.getByRole('alert').getByText('The lists could not be fetched, for the reason above.').waitFor()
+        await page.getByRole('alert').getByText('Not all lists could be fetched, for the reason above.').waitFor()
       },
     },
   ],
