@@ -128,6 +128,7 @@ it('very long names of an object are described by their beginning, in linear tim
   const tail = 'x'.repeat(100_000)
   expect(keyPattern(names.map(name => `${name}${tail}`))).toBeUndefined()
   expect(keyPattern(names.map(name => `${'y'.repeat(50)}${name}${tail}`))).toBe(`${'y'.repeat(40)}…`)
+  expect(keyPattern([`${tail}a${tail}`, `${tail}b${tail}`])).toBe(`${'x'.repeat(40)}…`)
   expect(keyPattern(names.map(name => `group_${name}`))).toBe('group_…')
 })
 
