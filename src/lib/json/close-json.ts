@@ -11,15 +11,25 @@ const CLOSING: Readonly<Record<string, string>> = { '{': '}', '[': ']' }
 /** A place where the text can end, and the number of brackets that are open there. */
 type End = { at: number; depth: number }
 
-/** Returns the position of a string's closing quote, or the length of the text if there is none. */
+/** Returns the number of characters of an escape sequence, such as `\n` or `\u00e9`. */
+const escapeLength = (text: string, at: number): number => (text.charAt(at + 1) === 'u' ? 6 : 2)
+
+/**
+ * Returns the position of a string's closing quote. If there is none, returns where its last complete character ends: at
+ * the start of an escape sequence that the text breaks off, or at the end of the text.
+ */
 const endOfString = (text: string, start: number): number => {
   let at = start + 1
-  while (at < text.length && text.charCodeAt(at) !== QUOTE) at += text.charCodeAt(at) === BACKSLASH ? 2 : 1
-  return Math.min(at, text.length)
+  while (at < text.length && text.charCodeAt(at) !== QUOTE) {
+    const next = at + (text.charCodeAt(at) === BACKSLASH ? escapeLength(text, at) : 1)
+    if (next > text.length) return at
+    at = next
+  }
+  return at
 }
 
 /**
- * Finds the last place where all values so far are complete, and the start of a string that has no end. `closing` has a
+ * Finds the last place where all values so far are complete, and the string that has no end. `closing` has a
  * bracket for each one that is open at the end of the text, outermost first. `listEnds` are the ends of the last complete
  * items of the lists that are open there, by the number of brackets open around them.
  */
@@ -37,7 +47,7 @@ const scan = (text: string) => {
     const opened = CLOSING[char]
     if (char === '"') {
       const last = endOfString(text, at)
-      if (last === text.length) return { end, closing, listEnds, openString: at }
+      if (text.charCodeAt(last) !== QUOTE) return { end, closing, listEnds, openString: { start: at, end: last } }
       at = last
     } else if (opened !== undefined) closing.push(opened)
     else if (char === '}' || char === ']') {
@@ -51,8 +61,8 @@ const scan = (text: string) => {
   return { end, closing, listEnds, openString: undefined }
 }
 
-/** Matches an escape at the end of a string that may be incomplete. */
-const OPEN_ESCAPE = /\\(?:u[\da-f]{0,3})?$/i
+/** Matches the first half of a character at the end of a text that lacks its second. */
+const HALF_CHARACTER = /[\ud800-\udbff]$/
 
 type Closed = { text: string; value: JsonValue }
 
@@ -74,8 +84,8 @@ export const closeJson = (text: string): Closed | undefined => {
   const outermost = listEnds.findIndex(at => at >= text.length * ITEMS_SHARE)
   if (outermost !== -1) return toClosed(text.slice(0, listEnds[outermost]), closing.slice(0, outermost))
   // Otherwise little would be left of a list or object that begins with a long string.
-  if (openString !== undefined && openString < text.length / 2) {
-    const beginning = text.slice(0, -1).replace(OPEN_ESCAPE, '').toWellFormed()
+  if (openString !== undefined && openString.start < text.length / 2) {
+    const beginning = text.slice(0, openString.end).replace(HALF_CHARACTER, '')
     const closed = toClosed(`${beginning}…"`, closing)
     if (closed !== undefined) return closed
   }

@@ -2,7 +2,7 @@ import { formatNumber } from '../kernel/format.ts'
 import type { JsonValue } from '../kernel/json.ts'
 import { failure, type Result, success } from '../kernel/result.ts'
 import { describeMiss, matches } from './describe-miss.ts'
-import { countEmptyObjects, dropEmptyObjects } from './empty-objects.ts'
+import { dropEmptyObjects, findEmptyObjects } from './empty-objects.ts'
 import { type Page, pageLines, pageValue } from './paging.ts'
 import { type Path, parsePaths } from './path.ts'
 import { excludePaths, includePaths } from './project.ts'
@@ -22,8 +22,8 @@ export type FilterParams = {
 /** Maximum number of unmatched paths that are explained individually. */
 const MAX_MISSES_SHOWN = 5
 
-/** Maximum number of empty objects that a filter returns. If there are more, all are left out. */
-const MAX_EMPTY_OBJECTS = 20
+/** Maximum number of objects that a filter empties and still returns. If there are more, all are left out. */
+const MAX_EMPTIED_OBJECTS = 20
 
 const pageFrom = ({ limit, offset }: FilterParams): Page | undefined =>
   limit === undefined && offset === undefined ? undefined : { limit, offset: offset ?? 0 }
@@ -42,17 +42,22 @@ const project = (value: JsonValue, paths: readonly Path[], mode: FilterParams['m
   return (mode === 'exclude' ? excludePaths(value, paths) : includePaths(value, paths)) ?? empty
 }
 
-/** Leaves out empty objects if there are many, for example because a field was excluded that was the only one. */
-const withoutEmpty = (value: JsonValue): { value: JsonValue; notes: readonly string[] } => {
-  const count = countEmptyObjects(value)
-  if (count <= MAX_EMPTY_OBJECTS) return { value, notes: [] }
-  const empty = Array.isArray(value) ? [] : {}
-  return { value: dropEmptyObjects(value) ?? empty, notes: [`${formatNumber(count)} empty objects are left out.`] }
+/**
+ * Leaves out the objects that the projection emptied if there are many, for example because a field was excluded that was
+ * the only one. Objects that are empty in the whole value stay.
+ */
+const withoutEmptied = (projected: JsonValue, whole: JsonValue): { value: JsonValue; notes: readonly string[] } => {
+  const before = findEmptyObjects(whole)
+  const emptied = new Set([...findEmptyObjects(projected)].filter(object => !before.has(object)))
+  if (emptied.size <= MAX_EMPTIED_OBJECTS) return { value: projected, notes: [] }
+  const value = dropEmptyObjects(projected, emptied) ?? (Array.isArray(projected) ? [] : {})
+  return { value, notes: [`${formatNumber(emptied.size)} empty objects are left out.`] }
 }
 
 const filterJson = (document: JsonDocument, paths: readonly Path[], page: Page | undefined, params: FilterParams) => {
   const projected = project(document.value, paths, params.mode)
-  const { value, notes } = paths.length === 0 ? { value: projected, notes: [] } : withoutEmpty(projected)
+  const { value, notes } =
+    paths.length === 0 ? { value: projected, notes: [] } : withoutEmptied(projected, document.value)
   const told = [...describeMisses(document.value, paths), ...notes]
   const format = Array.isArray(value) ? document.format : 'json'
   if (page === undefined) return { document: { kind: 'json' as const, value, format }, notes: told }

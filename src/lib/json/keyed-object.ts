@@ -61,10 +61,15 @@ const MIN_PREFIX_CHARACTERS = 2
 const patternOf = (key: string): string =>
   PARTS.reduce((text, [part, name]) => text.replaceAll(part, name), key.slice(0, 4 * MAX_KEY_CHARACTERS))
 
+/** Returns the common beginning of the keys, of which no more than is shown is compared. */
 const commonPrefix = (keys: readonly string[]): string => {
   const [first = ''] = keys
-  let length = first.length
-  for (const key of keys) while (!key.startsWith(first.slice(0, length))) length--
+  let length = Math.min(first.length, MAX_KEY_CHARACTERS)
+  for (const key of keys) {
+    let same = 0
+    while (same < length && key.charCodeAt(same) === first.charCodeAt(same)) same++
+    length = same
+  }
   return first.slice(0, length)
 }
 
@@ -76,5 +81,5 @@ export const keyPattern = (names: readonly string[]): string | undefined => {
     return [...patterns].map(pattern => shorten(pattern, MAX_KEY_CHARACTERS)).join(' or ')
   }
   const prefix = commonPrefix(keys)
-  return prefix.length < MIN_PREFIX_CHARACTERS ? undefined : `${shorten(prefix, MAX_KEY_CHARACTERS)}…`
+  return prefix.length < MIN_PREFIX_CHARACTERS ? undefined : `${prefix}…`
 }

@@ -61,8 +61,10 @@ const exclude = (value: JsonValue, trees: PathTrees): JsonValue => {
   if (trees.length === 0) return value
   if (Array.isArray(value)) return excludeItems(value, trees)
   if (!hasMembers(value)) return value
+  const names = Object.keys(value)
+  if (names.length === 0) return value
   const kept: JsonObject = {}
-  for (const name of Object.keys(value)) {
+  for (const name of names) {
     const wanted = treesOfMember(trees, name)
     if (!isWhole(wanted)) setMember(kept, name, exclude(value[name] ?? null, wanted))
   }
@@ -78,8 +80,8 @@ export const includePaths = (value: JsonValue, paths: readonly Path[]): JsonValu
   include(value, buildPathTree(paths).active)
 
 /**
- * Removes what the paths lead to, and returns undefined if that is the whole value. Reuses unchanged parts of the
- * value. With `digitsAreNames`, a number is an index only in brackets.
+ * Removes what the paths lead to, and returns undefined if that is the whole value. Reuses parts of the value
+ * that no path leads to, and its empty objects. With `digitsAreNames`, a number is an index only in brackets.
  */
 export const excludePaths = (
   value: JsonValue,

@@ -15,9 +15,18 @@ const lastPartOf = (path: Path): Path => {
 
 type Shown = { place: Place; fields: readonly Path[] }
 
-/** Creates a function that selects the object around a match whose fields are shown. */
-const createSelection = (fields: readonly Path[]) => {
-  const alternatives = [fields, fields.map(lastPartOf)]
+/** How many of the wanted fields an object has. */
+type Share = 'all' | 'some' | 'none'
+
+const shareOf = ({ value }: Place, wanted: readonly Path[], isLate: () => boolean): Share => {
+  const found = wanted.filter(path => !isLate() && matches(value, path)).length
+  return found === wanted.length ? 'all' : found > 0 ? 'some' : 'none'
+}
+
+/** Creates a function that selects the object around a match whose fields are shown. Selects nothing once it is late. */
+const createSelection = (fields: readonly Path[], isLate: () => boolean) => {
+  // The objects around several matches are the same ones, and the outer ones are large.
+  const alternatives = [fields, fields.map(lastPartOf)].map(wanted => ({ wanted, shares: new Map<Place, Share>() }))
   const keyed = new Map<Place, boolean>()
   const known = new Map<Place, Shown | undefined>()
 
@@ -40,12 +49,14 @@ const createSelection = (fields: readonly Path[]) => {
   const select = (place: Place): Shown | undefined => {
     const objects = objectsAround(place)
     const tried = [objects.filter(isRecord), objects.filter(at => !isRecord(at))].flatMap(places =>
-      alternatives.flatMap(wanted => places.map(at => ({ place: at, fields: wanted }))),
+      alternatives.flatMap(({ wanted, shares }) => places.map(at => ({ place: at, fields: wanted, shares }))),
     )
-    return (
-      tried.find(({ place, fields: wanted }) => wanted.every(path => matches(place.value, path))) ??
-      tried.find(({ place, fields: wanted }) => wanted.some(path => matches(place.value, path)))
-    )
+    const has = ({ place: at, fields: wanted, shares }: (typeof tried)[number]): Share => {
+      const share = shares.get(at) ?? shareOf(at, wanted, isLate)
+      shares.set(at, share)
+      return share
+    }
+    return tried.find(at => has(at) === 'all') ?? tried.find(at => has(at) === 'some')
   }
 
   return {
@@ -66,6 +77,8 @@ export type RecordsShown = {
   /** Number of places whose records are shown. */
   covered: number
   notes: readonly string[]
+  /** Whether it took too long, so that records may be missing. */
+  isPartial: boolean
 }
 
 /**
@@ -76,12 +89,14 @@ export const showRecords = (
   places: readonly Place[],
   { show: fields, topK, isLate }: Pick<Query, 'show' | 'topK' | 'isLate'>,
 ): RecordsShown => {
-  const { find, findRecord } = createSelection(fields)
+  const { find, findRecord } = createSelection(fields, isLate)
   const parts = new Map<Place, JsonValue>()
   let covered = 0
+  let isPartial = false
   for (const place of places) {
-    if (isLate()) break
     const found = find(place)
+    isPartial = isLate()
+    if (isPartial) break
     if (found === undefined) continue
     if (!parts.has(found.place)) {
       if (parts.size === topK) continue
@@ -91,7 +106,7 @@ export const showRecords = (
   }
   const results = Array.from(parts, ([place, record]) => ({ path: pathOf(place), record }))
   const [first] = places
-  const innermost = first === undefined || results.length > 0 ? undefined : findRecord(first)
+  const innermost = first === undefined || results.length > 0 || isPartial ? undefined : findRecord(first)
   const notes = innermost === undefined ? [] : fields.map(path => describeMiss(innermost.value, path))
-  return { results, covered, notes }
+  return { results, covered, notes, isPartial }
 }

@@ -76,10 +76,12 @@ const textsAt =
 
 /** Returns the records of the places, which have `total` matches, or the fields of them that are asked for. */
 const toRecords = (places: readonly Place[], total: number, query: Query, notes: readonly string[]): StepOutput => {
-  const { results, covered, notes: missed } = showRecords(places, query)
+  const { results, covered, notes: missed, isPartial } = showRecords(places, query)
+  const gaps = describeGaps({ isPartial }).filter(gap => !notes.includes(gap))
   return toDocument({ matches: total, results }, [
     ...missed,
     ...notes,
+    ...gaps,
     ...(missed.length > 0 ? [] : describeCount(total, covered, 'matches in all')),
   ])
 }

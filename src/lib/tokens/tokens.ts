@@ -70,7 +70,10 @@ export const countTokens = async (text: string): Promise<number> => {
 const SLICES = 16
 const SLICE_CHARACTERS = 4_096
 
-/** Tokens of a text. If `isEstimated`, they were counted in samples of it and are within about 1 %. */
+/**
+ * Tokens of a text. If `isEstimated`, they were counted in samples of it: within about 1 % if the text is alike
+ * throughout, but without a limit if it is not. They say how long a text is, not whether it fits.
+ */
 export type TokenEstimate = { tokens: number; isEstimated: boolean }
 
 /**

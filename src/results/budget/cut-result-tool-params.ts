@@ -62,6 +62,8 @@ const GROUP = { group: z.string().max(MAX_NAME_CHARS).optional().describe('The g
 
 const PATH = z.string().max(MAX_PATH_CHARACTERS)
 const PATHS = z.array(PATH).max(100)
+/** Fewer, because each is looked up in every record that matches. */
+const SHOWN_PATHS = z.array(PATH).max(20)
 
 const FILTER = {
   fields: PATHS.optional().describe('Paths such as users[].name or data.*.id'),
@@ -73,7 +75,7 @@ const FILTER = {
 const SEARCH = {
   pattern: z.string().max(MAX_PATTERN_CHARS).describe('Words to look for, or an expression with mode regex'),
   fields: PATHS.optional().describe('Search only these'),
-  show: PATHS.optional().describe('Fields of the matching record to return; ["*"]: all'),
+  show: SHOWN_PATHS.optional().describe('Fields of the matching record to return; ["*"]: all'),
   mode: z
     .enum(SEARCH_MODES)
     .optional()

@@ -58,7 +58,12 @@ function* decodePieces(utf8: Uint8Array): Generator<string> {
 export const createExactCounts = ({ countTexts, cutCache, maxBytes, quietMs, onInternalError }: ExactCountParts) => {
   const stop = new AbortController()
   let last: Promise<unknown> = Promise.resolve()
-  let waiting = 0
+  /** The organizations of the results that wait. */
+  const waiting: string[] = []
+
+  /** Returns whether there is room. An organization has at most as many waiting as are free, so that others get room. */
+  const hasRoom = (organizationId: string): boolean =>
+    waiting.filter(one => one === organizationId).length < MAX_WAITING - waiting.length
 
   /** Waits until no result is inspected. Returns false if that takes too long. */
   const isQuietBefore = async (giveUpAt: number): Promise<boolean> => {
@@ -109,16 +114,16 @@ export const createExactCounts = ({ countTexts, cutCache, maxBytes, quietMs, onI
       if (!stop.signal.aborted) onInternalError(error)
       return undefined
     } finally {
-      waiting--
+      waiting.splice(waiting.indexOf(result.organizationId), 1)
     }
   }
 
   return {
     /** Resolves to the tokens of a stored result, or to undefined if they stay an estimate. */
     count: (result: EstimatedResult): Promise<number | undefined> => {
-      const isCounted = result.bytes <= maxBytes && waiting < MAX_WAITING && !stop.signal.aborted
+      const isCounted = result.bytes <= maxBytes && hasRoom(result.organizationId) && !stop.signal.aborted
       if (!isCounted) return Promise.resolve(undefined)
-      waiting++
+      waiting.push(result.organizationId)
       const counted = last.then(() => countSafely(result))
       last = counted
       return counted

@@ -54,8 +54,6 @@ export const toCutResultMeta = ({
 /** Minimum number of tokens for the text of a result, even if the notice is long. */
 const MIN_BEGINNING_TOKENS = 50
 
-/** An estimate may be too low by this share, so that a larger result is cut although it may just fit. */
-const ESTIMATE_MARGIN = 0.03
 /** Maximum bytes shown of a result that could not be inspected, because they are read on the main thread. */
 const MAX_UNSEEN_BYTES = 32 * 1_024
 
@@ -77,6 +75,16 @@ const showUnseen = ({ text, outline }: { text: string; outline: string }, error:
   text,
   lines: [outline, error].filter(line => line !== ''),
 })
+
+/**
+ * Returns whether all of a result fits the budget. An estimate does not decide that, because it can be far too low: a
+ * result whose tokens are estimated fits if all of it is in the view, whose tokens were counted.
+ */
+const isWithinTokens = (view: InspectionView | undefined, utf8: Buffer, budget: number): boolean => {
+  if (view === undefined) return false
+  if (!view.isBeforeEstimated) return view.tokensBefore <= budget
+  return !view.isCut && utf8.equals(Buffer.from(view.text))
+}
 
 /** Returns a text block for each text that is not empty. */
 export const toTextBlocks = (texts: readonly string[]): JsonObject[] =>
@@ -112,10 +120,9 @@ export const createResultLimit = (
       budgetTokens: room,
     })
     const view = seen.ok ? seen.value : undefined
+    if (isWithinTokens(view, utf8, budget)) return { result, cost }
     const tokens = view?.tokensBefore
     const isEstimated = view?.isBeforeEstimated ?? false
-    const surely = tokens === undefined ? undefined : tokens * (isEstimated ? 1 + ESTIMATE_MARGIN : 1)
-    if (surely !== undefined && surely <= budget) return { result, cost }
     // Only whitespace exceeded the budget, so there is nothing more to read.
     const isAll = view !== undefined && !view.isCut && view.notes.length === 0
     const holder = holderOf(context.caller)

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { closeJson } from '../../../src/lib/json/close-json.ts'
 import { cutToBudget } from '../../../src/lib/json/cut-to-budget.ts'
+import { keyPattern } from '../../../src/lib/json/keyed-object.ts'
 import { parseDocument } from '../../../src/lib/json/parse-document.ts'
 import { isJsonObject, type JsonValue } from '../../../src/lib/kernel/json.ts'
 import { countTokens } from '../../../src/lib/tokens/tokens.ts'
@@ -122,6 +123,15 @@ it('objects whose names are data are described by patterns also inside each othe
   ])
 })
 
+it('very long names of an object are described by their beginning, in linear time', () => {
+  const names = Array.from({ length: 200 }, (_, index) => `${'ab'[index % 2]}${String.fromCharCode(0x4e00 + index)}`)
+  const tail = 'x'.repeat(100_000)
+  expect(keyPattern(names.map(name => `${name}${tail}`))).toBeUndefined()
+  expect(keyPattern(names.map(name => `${'y'.repeat(50)}${name}${tail}`))).toBe(`${'y'.repeat(40)}…`)
+  expect(keyPattern([`${tail}a${tail}`, `${tail}b${tail}`])).toBe(`${'x'.repeat(40)}…`)
+  expect(keyPattern(names.map(name => `group_${name}`))).toBe('group_…')
+})
+
 it('JSON that was not parsed is cut to valid JSON, with an outline', async () => {
   const text = JSON.stringify(RECORDS)
   const shown = await cutToBudget({ kind: 'text', text, format: 'text' }, 400)
@@ -145,14 +155,37 @@ it.each([['[2026-05-04] INFO started\n'], ['[1] one\n'], ['{"a":1}\n']])(
 
 it('the beginning of any JSON is closed to valid JSON that is a part of it', () => {
   fc.assert(
-    fc.property(fc.jsonValue({ maxDepth: 6 }), fc.double({ min: 0, max: 1, noNaN: true }), (whole, share) => {
-      const text = JSON.stringify(whole)
+    fc.property(fc.jsonValue({ maxDepth: 6 }), fc.double({ min: 0, max: 1, noNaN: true }), (value, share) => {
+      const text = JSON.stringify(value)
+      const whole: JsonValue = JSON.parse(text)
       const closed = closeJson(text.slice(0, Math.floor(text.length * share)))
-      if (closed !== undefined) expect(JSON.parse(closed.text)).toEqual(closed.value)
+      if (closed !== undefined) expect(isPartOf(JSON.parse(closed.text), whole)).toBe(true)
     }),
   )
   expect(closeJson('{"a":{"b":[1,2,{"c":"long text')?.text).toBe('{"a":{"b":[1,2]}}')
-  expect(closeJson('{"a":"a long text that does not en')?.text).toBe('{"a":"a long text that does not e…"}')
+  expect(closeJson('{"a":"a long text that does not en')?.text).toBe('{"a":"a long text that does not en…"}')
+})
+
+/** Texts of characters that JSON escapes, or that take two code units. */
+const ESCAPED = fc.string({ unit: fc.constantFrom('\\', '"', '\n', '\u0001', 'u', '1', '😀'), minLength: 20 })
+
+it.each([
+  ['an object', (log: string) => ({ log })],
+  ['a list', (log: string) => [log]],
+])('a long string in %s is cut wherever it breaks off, also within an escape', (_what, wrap) => {
+  fc.assert(
+    fc.property(ESCAPED, fc.boolean(), (log, isAscii) => {
+      const whole: JsonValue = wrap(log)
+      const json = JSON.stringify(whole)
+      const text = isAscii ? json.replace(/[\ud800-\udfff]/g, unit => `\\u${unit.charCodeAt(0).toString(16)}`) : json
+      for (let end = 2 * '{"log":"'.length; end < text.length - 2; end++) {
+        const { value = null, text: closed = '' } = closeJson(text.slice(0, end)) ?? {}
+        expect(isPartOf(value, whole) && value !== null).toBe(true)
+        expect(closed.isWellFormed()).toBe(true)
+        expect(closed.length).toBeGreaterThan(end - 6)
+      }
+    }),
+  )
 })
 
 it.each([

@@ -164,6 +164,17 @@ describe('an object whose names are data', () => {
     expect(run(whole, { mode: 'exclude', fields: ['users.*.name', 'users.*.note', 'total'] }).text).toBe('{}')
   })
 
+  it('keeps all objects that were empty before', () => {
+    const records = Array.from({ length: 25 }, (_, id) => ({ id, tags: {} }))
+    const all = { text: JSON.stringify(records), notes: '' }
+    expect(run(JSON.stringify(records), { fields: ['[].id', '[].tags'] })).toEqual(all)
+    const noted = records.map(record => ({ ...record, more: { note: 'x' } }))
+    expect(run(JSON.stringify(noted), { mode: 'exclude', fields: ['[].more.note', '[].tags.none'] })).toEqual({
+      text: JSON.stringify(records),
+      notes: expect.stringContaining('25 empty objects are left out.'),
+    })
+  })
+
   it('keeps a few empty objects', () => {
     expect(run('[{"a":1},{}]', { mode: 'exclude', fields: ['[].b'] }).text).toBe('[{"a":1},{}]')
   })

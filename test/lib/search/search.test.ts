@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { SEARCH_MODES } from '../../../src/lib/search/query.ts'
+import { showRecords } from '../../../src/lib/search/records-shown.ts'
 import { searchIndex } from '../../../src/lib/search/search.ts'
 import { buildIndex } from '../../../src/lib/search/search-index.ts'
 import { json, LOG, PEOPLE, refusal, search, text } from './search-support.ts'
@@ -267,6 +268,27 @@ describe('the record of a match', () => {
 
   it('does not exist in a text', () => {
     expect(refusal(text('one'), { pattern: 'one', show: ['a'] })).toContain('use context_lines, not show')
+  })
+
+  it('looks for a field that is nowhere only once in the objects around all matches', () => {
+    const rows = Array.from({ length: 20_000 }, (_, id) => ({ id, town: 'Ghent' }))
+    const show = ['**.zip', '**.street', 'id']
+    const { found, notes } = search(json({ rows }), { pattern: 'Ghent', mode: 'text', show, topK: 1_000 })
+    expect(found).toMatchObject({ results: rows.slice(0, 1_000).map(({ id }) => ({ record: { id } })) })
+    expect(notes).not.toContain('took too long')
+  })
+
+  it('stops within an object when it takes too long, and does not say that the fields match nothing', () => {
+    const root = { value: { rows: [{ id: 1 }] }, key: '', parent: undefined, size: 1 }
+    let looks = 0
+    const isLate = () => ++looks > 3
+    const show = Array.from({ length: 20 }, (_, index) => [{ kind: 'member' as const, name: `no_${index}` }])
+    expect(showRecords([root, root], { show, topK: 5, isLate })).toEqual({
+      results: [],
+      covered: 0,
+      notes: [],
+      isPartial: true,
+    })
   })
 })
 

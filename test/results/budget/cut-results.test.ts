@@ -235,7 +235,7 @@ describe('a server with a token budget', () => {
       context_lines: { minimum: 0, maximum: 50 },
       max_distance: { minimum: 0, maximum: 10 },
       fields: { maxItems: 100, items: { maxLength: 1_000 } },
-      show: { maxItems: 100 },
+      show: { maxItems: 20 },
       tool: { maxLength: 400 },
     })
     expect(propertiesOf('proxy_filter')).toMatchObject({

@@ -16,12 +16,22 @@ const PRETTY = JSON.stringify(few, undefined, '\n\t  ')
 /** Characters that take one token per byte, in parts that each fit into a budget of 200 tokens. */
 const SIGNS = [60, 46, 31, 21].map(count => `Content-Type: text/plain\r\n\r\n${'\ua9c5'.repeat(count)}\r\n`)
 
+/** Longer than what is counted before the reply. */
+const LONG = 'A long sentence of words. '.repeat(4_000)
+/** A text of many tokens, with blanks where an estimate takes its samples. */
+const UNEVEN = Array.from({ length: 30_000 }, (_, index) => ((index * 7_919_777) % 1e9).toString(36))
+  .join(' ')
+  .slice(0, 154_096)
+  .replace(/(.{4096})(.{5904}|$)/gs, (_, sampled: string, other: string) => ' '.repeat(sampled.length) + other)
+
 const BODIES: Readonly<Record<string, [type: string, body: string | Buffer]>> = {
   '/rows': ['application/json', JSON.stringify({ rows })],
   '/zeros': ['text/plain', `a\0b ${rows.map(({ id, town }) => `${id} ${town}.\n`).join('')}`],
   '/pretty': ['application/json', PRETTY],
   '/image': ['image/png', Buffer.alloc(1_234, 7)],
   '/lines': ['application/jsonl', rows.map(row => JSON.stringify(row)).join('\n')],
+  '/long': ['text/plain', LONG],
+  '/uneven': ['text/plain', UNEVEN],
   '/pair': ['text/csv', 'day,note\n2026-01-02,"7, at noon"'],
   '/feed': ['application/rss+xml', '<rss><item>One</item></rss>'],
   '/columns': ['text/tab-separated-values', rows.map(({ id, town }) => `${id}\t${town}`).join('\n')],
@@ -56,6 +66,21 @@ describe('a budget for unusual results', () => {
     expect(await countTokens(cut.text)).toBeLessThanOrEqual(BUDGET)
     const found = await callTexts(client, 'proxy_search', { cache_id: findCacheId(cut.text), pattern: 'Ghent' })
     expect(found.texts[0]).toContain('900 Ghent.')
+  })
+
+  it('cuts a long result whose estimated tokens are within the budget by mistake', async () => {
+    expect(UNEVEN).toHaveLength(154_096)
+    const client = await open({ maxResponseTokens: 8_000 })
+    const cut = await callTexts(client, 'uneven')
+    expect(z.object({ tokens: z.int().max(8_000), tokensEstimated: z.literal(true) }).parse(cut.meta)).toBeTruthy()
+    expect(await countTokens(cut.text)).toBeLessThanOrEqual(8_000)
+  })
+
+  it('sends a long result unchanged if all of it fits by real count', async () => {
+    const client = await open({ maxResponseTokens: 40_000 })
+    const { texts, meta } = await callTexts(client, 'long')
+    expect(texts).toEqual([LONG])
+    expect(meta).toBeUndefined()
   })
 
   it('removes whitespace from JSON if that is enough to fit, without cutting it', async () => {
