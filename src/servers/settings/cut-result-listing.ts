@@ -78,10 +78,10 @@ const explainReason = (reason: Reason): string => {
       return `because a response of ${reason.tool} took more than a quarter of its limit in the last ${SIZE_DAYS} days`
     case 'unproved':
       return reason.count === 1
-        ? `because fewer than ${MIN_RESPONSES} successful responses of ${reason.tool} are known`
-        : `because fewer than ${MIN_RESPONSES} successful responses are known of ${formatCount(reason.count, 'tool')}, such as ${reason.tool}`
+        ? `because fewer than ${MIN_RESPONSES} successful responses of ${reason.tool} are known from the last ${SIZE_DAYS} days`
+        : `because fewer than ${MIN_RESPONSES} successful responses of the last ${SIZE_DAYS} days are known of ${formatCount(reason.count, 'tool')}, such as ${reason.tool}`
     case 'small':
-      return `because at least ${formatNumber(MIN_RESPONSES)} responses of every tool are known, none above a quarter of the limit`
+      return `because at least ${formatNumber(MIN_RESPONSES)} responses of every tool are known from the last ${SIZE_DAYS} days, none above a quarter of the limit`
   }
 }
 

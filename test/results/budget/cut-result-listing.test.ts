@@ -75,7 +75,7 @@ describe.each(databasesOfRun)('the tools that continue from cut results, on $kin
     await patchbay.services.upkeep.run()
     expect(await list()).toEqual(['items', 'others', ...CONTINUING])
     expect(await readSettings(serverId)).toContain(
-      'are listed, because fewer than 5 successful responses of others are known.',
+      'are listed, because fewer than 5 successful responses of others are known from the last 30 days.',
     )
     expect(changes).toEqual([])
     await call('others', 1)
@@ -87,7 +87,7 @@ describe.each(databasesOfRun)('the tools that continue from cut results, on $kin
     expect((await callTexts(client, 'proxy_filter', { tool: 'items', fields: ['[].id'] })).text).toContain('"id":0')
     expect(changes).toHaveLength(1)
     expect(await readSettings(serverId)).toContain(
-      'are not listed, because at least 5 responses of every tool are known, none above a quarter of the limit.',
+      'are not listed, because at least 5 responses of every tool are known from the last 30 days, none above a quarter of the limit.',
     )
   })
 
@@ -103,8 +103,14 @@ describe.each(databasesOfRun)('the tools that continue from cut results, on $kin
     expect(await failing.list()).toEqual(['broken', ...CONTINUING])
     expect(await large.list()).toEqual(['items', ...CONTINUING])
     expect(await readSettings(large.serverId)).toContain('because a response of items took more than a quarter')
-    // Forgotten after 30 days, when the responses since then are small.
+    // Forgotten after 30 days, like the small responses of the time before.
     await patchbay.services.db.toolDay.updateMany({ where: { serverId: large.serverId }, data: { day: dayBefore(31) } })
+    await large.call('items', 4)
+    await large.whenCounted(4)
+    await patchbay.services.upkeep.run()
+    expect(await large.list()).toEqual(['items', ...CONTINUING])
+    await large.call('items', 1)
+    await large.whenCounted(5)
     await patchbay.services.upkeep.run()
     expect(await large.list()).toEqual(['items'])
   })
