@@ -14,7 +14,7 @@ const MAX_QUERIES = 5
 /** Maximum length of the part of the description that lists groups, about 400 tokens. */
 const MAX_GROUPS_CHARS = 1_500
 /** Number of most used tools to name. */
-const MOST_USED = 5
+export const MOST_USED = 5
 
 export const FIND_SCHEMA = objectSchema(
   {
@@ -42,7 +42,7 @@ export type SearchOverview = {
   hiddenCount: number
   /** The toolkits and attached MCP servers with tools, largest first. */
   groups: readonly { name: string; size: number }[]
-  /** Names of tools that every caller may use, most used first. */
+  /** The most used tools to name, most used first. */
   mostUsed: readonly string[]
 }
 
@@ -111,5 +111,5 @@ export const describeFind = ({ hiddenCount, groups, mostUsed }: SearchOverview):
   [
     `Finds tools by what they do, to be called with ${CALL_TOOL}: this server has ${hiddenCount} that are not listed here. Give several phrasings in English, each as API documentation would put it, such as "list the invoices of a customer".`,
     ...(groups.length > 0 ? [`Groups and their tools: ${describeSizes(groups)}.`] : []),
-    ...(mostUsed.length > 0 ? [`Most used: ${mostUsed.slice(0, MOST_USED).join(', ')}.`] : []),
+    ...(mostUsed.length > 0 ? [`Most used: ${mostUsed.join(', ')}.`] : []),
   ].join('\n')

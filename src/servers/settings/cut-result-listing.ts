@@ -64,6 +64,10 @@ export const decideListing = (
   return { isListed: reason.kind !== 'small', reason }
 }
 
+/** Whether the listing may change although nobody changes the server. */
+export const dependsOnUse = ({ reason }: CutResultListing): boolean =>
+  !['chosen', 'unlimited', 'upstreams'].includes(reason.kind)
+
 const explainReason = (reason: Reason): string => {
   switch (reason.kind) {
     case 'chosen':
