@@ -65,8 +65,8 @@ export const noteCutResult = async (tx: Transaction, serverId: string, tool: str
   })
 }
 
-/** Records the size of a 2xx response to a tool that was sent from the editor. Returns the number of such responses. */
-export const noteSend = async (tx: Transaction, toolId: string, tokens: number, now: Date): Promise<number> => {
+/** Records the size of a 2xx response to a tool that was sent from the editor. */
+export const noteSend = async (tx: Transaction, toolId: string, tokens: number, now: Date): Promise<void> => {
   const key = { toolId, day: dayOf(now) }
   await tx.toolSend.upsert({
     where: { toolId_day: key },
@@ -74,11 +74,6 @@ export const noteSend = async (tx: Transaction, toolId: string, tokens: number, 
     update: { succeeded: { increment: 1 } },
   })
   await tx.toolSend.updateMany({ where: { ...key, largest: { lt: tokens } }, data: { largest: tokens } })
-  const { _sum } = await tx.toolSend.aggregate({
-    where: { toolId, day: { gte: firstDay(now) } },
-    _sum: { succeeded: true },
-  })
-  return _sum.succeeded ?? 0
 }
 
 /** Removes sizes that no longer count. */

@@ -61,6 +61,13 @@ export const createListUpkeep = ({ db, changes, isKnownSmall, onInternalError }:
         .finally(() => underWay.delete(noting))
       underWay.add(noting)
     },
+    /** Checks the lists of these servers, as far as this process has compiled them. */
+    recheckServers: async (serverIds: readonly string[]): Promise<void> => {
+      for (const serverId of serverIds) {
+        const basis = compiled.peek(serverId)
+        if (basis !== undefined) await recheckOne(serverId, basis)
+      }
+    },
     /** Checks the lists of all compiled servers. A server that could not be checked is checked again the next time. */
     recheck: async (signal: AbortSignal): Promise<void> => {
       const errors: unknown[] = []

@@ -3,7 +3,7 @@ import { formatCount, formatNumber } from '../../lib/kernel/format.ts'
 import type { Instance, ServerBlueprint } from '../server.ts'
 
 /** Minimum number of 2xx responses of a tool that count as proof of their size. */
-export const MIN_RESPONSES = 5
+const MIN_RESPONSES = 5
 /** Largest share of its budget that a response of a small tool takes. */
 const SMALL_SHARE = 1 / 4
 

@@ -148,16 +148,20 @@ describe.each(databasesOfRun)('the tools that continue from cut results, on $kin
   })
 
   it('count the responses that a builder gets in the tool editor', async () => {
-    const { toolIds, list } = await make(['items'])
+    const { serverId, toolIds, list } = await make(['items'])
     const send = (count: number) => ada.expectOk('POST', `/tools/${toolIds.items}/test`, { arguments: { count } })
+    expect(await list()).toEqual(['items', ...CONTINUING])
+    const changed: string[] = []
+    patchbay.services.bus.subscribe('server_changed', event => void changed.push(event.serverId))
     for (let index = 0; index < 4; index++) await send(ITEMS.few)
+    // A change would empty the cache of the server's responses.
+    expect(changed).not.toContain(serverId)
     expect(await list()).toEqual(['items', ...CONTINUING])
     await person.get(`/tools/${toolIds.items}`)
     const sent = await person.submit('/tool-send', { ...define('items'), tool: toolIds.items ?? '' })
     expect(sent.html).toContain('200 OK')
     expect(await list()).toEqual(['items'])
     await send(ITEMS.overAQuarter)
-    await patchbay.services.upkeep.run()
     expect(await list()).toEqual(['items', ...CONTINUING])
   })
 
