@@ -76,6 +76,11 @@ export const noteSend = async (tx: Transaction, toolId: string, tokens: number, 
   await tx.toolSend.updateMany({ where: { ...key, largest: { lt: tokens } }, data: { largest: tokens } })
 }
 
+/** Removes the sizes of a tool's responses from the editor, because its definition has changed. */
+export const removeSends = async (tx: Transaction, toolId: string): Promise<void> => {
+  await tx.toolSend.deleteMany({ where: { toolId } })
+}
+
 /** Removes sizes that no longer count. */
 export const removeOldSends = (db: Database, now: Date, signal?: AbortSignal): Promise<void> => {
   const day = { lt: firstDay(now) }

@@ -158,8 +158,21 @@ describe.each(databasesOfRun)('the tools that continue from cut results, on $kin
     expect(changed).not.toContain(serverId)
     expect(await list()).toEqual(['items', ...CONTINUING])
     await person.get(`/tools/${toolIds.items}`)
-    const sent = await person.submit('/tool-send', { ...define('items'), tool: toolIds.items ?? '' })
-    expect(sent.html).toContain('200 OK')
+    const sendDraft = async (url: string): Promise<void> => {
+      const sent = await person.submit('/tool-send', { ...define('items'), url, tool: toolIds.items ?? '' })
+      expect(sent.html).toContain('200 OK')
+    }
+    const { url } = define('items')
+    // Unsaved changes prove nothing about the saved tool.
+    await sendDraft(`${url}&limit=1`)
+    expect(await list()).toEqual(['items', ...CONTINUING])
+    await sendDraft(url)
+    expect(await list()).toEqual(['items'])
+    await ada.expectOk('PATCH', `/tools/${toolIds.items}`, { title: 'Items' })
+    expect(await list()).toEqual(['items'])
+    await ada.expectOk('PATCH', `/tools/${toolIds.items}`, { url: `${url}&limit=2` })
+    expect(await list()).toEqual(['items', ...CONTINUING])
+    for (let index = 0; index < 5; index++) await send(ITEMS.few)
     expect(await list()).toEqual(['items'])
     await send(ITEMS.overAQuarter)
     expect(await list()).toEqual(['items', ...CONTINUING])
