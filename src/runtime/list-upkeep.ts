@@ -27,7 +27,7 @@ const isSame = (now: Now, { cutResultTools, mostUsed, nameMostUsed }: ListBasis)
 /** Announces a change of compiled servers when their lists would differ because of how their tools were used. */
 export const createListUpkeep = ({ db, changes, isKnownSmall, onInternalError }: ListUpkeepParts) => {
   const compiled = new LRUCache<string, ListBasis>({ max: MAX_SERVERS })
-  const underWay = new Set<Promise<void>>()
+  const underWay = new Set<Promise<boolean>>()
 
   const readBasis = async (serverId: string): Promise<Now | undefined> => {
     const blueprint = await readBlueprint(db, serverId)
@@ -54,12 +54,22 @@ export const createListUpkeep = ({ db, changes, isKnownSmall, onInternalError }:
       if (dependsOnUse(basis.cutResultTools) || basis.nameMostUsed !== undefined) compiled.set(serverId, basis)
       else compiled.delete(serverId)
     },
-    /** Records that a result was cut, after which the tools that read it are listed. */
-    onCut: (serverId: string, tool: string, listing: CutResultListing): void => {
+    /**
+     * Records that a result was cut, after which the tools that read it are listed. Returns whether it was recorded.
+     * Never rejects.
+     */
+    onCut: (serverId: string, tool: string, listing: CutResultListing): Promise<boolean> => {
       const noting = noteCut(serverId, tool, listing)
-        .catch(onInternalError)
+        .then(
+          () => true,
+          (error: unknown) => {
+            onInternalError(error)
+            return false
+          },
+        )
         .finally(() => underWay.delete(noting))
       underWay.add(noting)
+      return noting
     },
     /** Checks the lists of these servers, as far as this process has compiled them. */
     recheckServers: async (serverIds: readonly string[]): Promise<void> => {

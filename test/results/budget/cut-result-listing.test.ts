@@ -147,6 +147,18 @@ describe.each(databasesOfRun)('the tools that continue from cut results, on $kin
     expect(await list()).toEqual(['items'])
   })
 
+  it('are listed from the next cut result if the first could not be recorded', async () => {
+    const { client, list } = await makeProved()
+    expect(await list()).toEqual(['items'])
+    const commit = vi.spyOn(patchbay.services.changes, 'commit').mockRejectedValueOnce(new Error('The disk is full.'))
+    await callTexts(client, 'items', { count: ITEMS.overTheBudget })
+    await vi.waitFor(() => expect(commit).toHaveBeenCalled())
+    commit.mockRestore()
+    expect(await list()).toEqual(['items'])
+    await callTexts(client, 'items', { count: ITEMS.overTheBudget })
+    await vi.waitFor(async () => expect(await list()).toEqual(['items', ...CONTINUING]))
+  })
+
   it('count the responses that a builder gets in the tool editor', async () => {
     const { serverId, toolIds, list } = await make(['items'])
     const send = (count: number) => ada.expectOk('POST', `/tools/${toolIds.items}/test`, { arguments: { count } })
