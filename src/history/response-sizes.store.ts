@@ -10,7 +10,7 @@ export const SIZE_DAYS = 30
 export type ResponseSizes = {
   /** Number of 2xx responses. */
   succeeded: number
-  /** The most tokens of a result, before it was cut. */
+  /** The most tokens of one of them, before it was cut. */
   largest: number
 }
 
