@@ -67,23 +67,22 @@ const readQueries = ({ queries }: JsonObject): Result<string[], string> => {
   return success(phrasings)
 }
 
-const readGroup = (given: JsonObject, { groups }: SearchOverview): Result<string | undefined, string> => {
+const readGroup = (given: JsonObject, names: readonly string[]): Result<string | undefined, string> => {
   // Models send null or an empty string for arguments they omit.
   if (given.group === undefined || given.group === null || given.group === '') return success(undefined)
-  const names = groups.map(({ name }) => name)
   const hint = listNames('The groups', names)
   const group = readText(given, 'group', hint)
   if (!group.ok || names.includes(group.value)) return group
   return failure(`There is no group ${quoteName(group.value)}. ${hint}`)
 }
 
-/** Reads the arguments of `find_tools`. */
-export const readQuestion = (given: JsonValue | undefined, overview: SearchOverview): Result<Question, string> => {
+/** Reads the arguments of `find_tools`. `groups` are the names of the groups that the client may search. */
+export const readQuestion = (given: JsonValue | undefined, groups: readonly string[]): Result<Question, string> => {
   const checked = checkArguments(withQueries(given), ['queries', 'group', 'limit'])
   if (!checked.ok) return checked
   const queries = readQueries(checked.value)
   if (!queries.ok) return queries
-  const group = readGroup(checked.value, overview)
+  const group = readGroup(checked.value, groups)
   if (!group.ok) return group
   const limit = checked.value.limit ?? DEFAULT_FOUND
   if (typeof limit !== 'number' || !Number.isInteger(limit) || limit < 1 || limit > MAX_FOUND) {
