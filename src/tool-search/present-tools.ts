@@ -5,6 +5,7 @@ import type { CompiledServer } from '../runtime/call/compiled-server.ts'
 import type { CompiledTool } from '../runtime/call/compiled-tool.ts'
 import { renderToolJson } from '../runtime/call/tool-json.ts'
 import type { Server } from '../servers/server.ts'
+import { dependsOnUse } from '../servers/settings/cut-result-listing.ts'
 import type { ShownAs } from '../servers/settings/shown-as.ts'
 import type { ToolEmbeddings } from './embeddings/tool-embeddings.ts'
 import { CALL_TOOL, FIND_TOOLS, MOST_USED, type SearchOverview } from './find-question.ts'
@@ -79,18 +80,22 @@ const presentSearch = (
   }
 }
 
+/**
+ * Counts the tokens of all tools that may be listed. Tools for cut results count even while they are hidden: otherwise
+ * one cut result could replace the whole list by a search.
+ */
 const countList = async (
-  { id, tools }: CompiledServer,
+  { id, tools, basis }: CompiledServer,
   { organizationId }: PresentedServer,
   { counting }: PresentingParts,
-): Promise<number> =>
-  counting.sumTokens(
+): Promise<number> => {
+  const mayAppear = basis !== undefined && dependsOnUse(basis.cutResultTools)
+  const counted = tools.filter(({ isHidden }) => mayAppear || isHidden !== true)
+  return counting.sumTokens(
     { owner: id, group: organizationId },
-    await mapInTurns(
-      tools.filter(({ isHidden }) => isHidden !== true),
-      tool => renderToolJson(tool),
-    ),
+    await mapInTurns(counted, tool => renderToolJson(tool)),
   )
+}
 
 /**
  * Returns the server as clients see it. Its tools are listed, or found by search if the builder chose search or if the

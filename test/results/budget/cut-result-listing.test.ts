@@ -159,6 +159,17 @@ describe.each(databasesOfRun)('the tools that continue from cut results, on $kin
     await vi.waitFor(async () => expect(await list()).toEqual(['items', ...CONTINUING]))
   })
 
+  it('count towards the limit of a flat list even while they are not listed', async () => {
+    const { list, client, patch } = await makeProved({ presentation: 'auto', maxFlatTokens: 300 })
+    expect(await list()).toEqual(['call_tool', 'find_tools'])
+    await patch({ maxFlatTokens: 2_000 })
+    expect(await list()).toEqual(['items'])
+    await callTexts(client, 'items', { count: ITEMS.overTheBudget })
+    await vi.waitFor(async () => expect(await list()).toEqual(['items', ...CONTINUING]))
+    await patch({ maxFlatTokens: 300, cutResultTools: 'never' })
+    expect(await list()).toEqual(['items'])
+  })
+
   it('count the responses that a builder gets in the tool editor', async () => {
     const { serverId, toolIds, list } = await make(['items'])
     const send = (count: number) => ada.expectOk('POST', `/tools/${toolIds.items}/test`, { arguments: { count } })
