@@ -64,7 +64,7 @@ const GAP_VALUES = {
   reason: 'fields->>5',
 }
 
-/** The most tokens of a result, which is a maximum. All other amounts of a day are sums. */
+/** The most tokens of a 2xx response, which is a maximum. All other amounts of a day are sums. */
 const LARGEST = 'largest'
 
 const addAmount = (name: string): string =>
@@ -124,7 +124,7 @@ const INSERT_EXECUTIONS = {
         tokensSent: 'coalesce(sum("tokensSent"), 0)',
         tokensBefore: 'coalesce(sum("otherwise"), 0)',
         succeeded: `count("tokensSent") FILTER (WHERE ${IS_SUCCESS})`,
-        [LARGEST]: 'coalesce(max("size"), 0)',
+        [LARGEST]: `coalesce(max("size") FILTER (WHERE ${IS_SUCCESS}), 0)`,
       },
       `(SELECT inserted.*, (${field('otherwise')})::int AS "otherwise", (${field('size')})::int AS "size"
         FROM inserted JOIN jsonb_array_elements($1::jsonb) AS item(fields) ON ${field('id')} = inserted."id") AS counted`,
@@ -151,7 +151,7 @@ const ADD_TOKENS = {
         tokensSent: 'sum("sent")',
         tokensBefore: 'sum("otherwise")',
         succeeded: `count(*) FILTER (WHERE ${IS_SUCCESS})`,
-        [LARGEST]: 'max("size")',
+        [LARGEST]: `coalesce(max("size") FILTER (WHERE ${IS_SUCCESS}), 0)`,
       },
       'counted',
     )}`,

@@ -1,16 +1,16 @@
 import { removeInBatches } from '../lib/db/batches.ts'
 import type { Database, Transaction } from '../lib/db/client.ts'
 import { DAY_MS } from '../lib/kernel/durations.ts'
-import { dayOf, KEPT_DAYS } from './tool-days.store.ts'
+import { dayOf } from './tool-days.store.ts'
 
-/** How long a large response or a cut result counts, in days. */
+/** How long a response or a cut result counts, in days. */
 export const SIZE_DAYS = 30
 
-/** What is known about the size of a tool's responses. */
+/** What is known about the size of a tool's responses of the last `SIZE_DAYS` days. */
 export type ResponseSizes = {
   /** Number of 2xx responses. */
   succeeded: number
-  /** The most tokens of a result in the last `SIZE_DAYS` days, before it was cut. */
+  /** The most tokens of one of them, before it was cut. */
   largest: number
 }
 
@@ -23,45 +23,33 @@ export type KnownSizes = {
   lastCut: string | undefined
 }
 
-type Sum = { key: string; _sum: { succeeded: number | null } }
-type Max = { key: string; _max: { largest: number | null } }
+type Known = { key: string; _sum: { succeeded: number | null }; _max: { largest: number | null } }
 
-const merge = (sums: readonly Sum[], maxima: readonly Max[]): Map<string, ResponseSizes> => {
-  const largest = new Map(maxima.map(({ key, _max }) => [key, _max.largest ?? 0]))
-  return new Map(sums.map(({ key, _sum }) => [key, { succeeded: _sum.succeeded ?? 0, largest: largest.get(key) ?? 0 }]))
-}
+const toSizes = (known: readonly Known[]): Map<string, ResponseSizes> =>
+  new Map(known.map(({ key, _sum, _max }) => [key, { succeeded: _sum.succeeded ?? 0, largest: _max.largest ?? 0 }]))
 
 const readCalls = async (tx: Transaction, serverId: string, day: { gte: string }) => {
-  const sums = await tx.toolDay.groupBy({ by: ['tool'], where: { serverId }, _sum: { succeeded: true } })
-  if (sums.length === 0) return { ofCalls: merge([], []), lastCut: undefined }
-  const recent = { serverId, day }
-  const maxima = await tx.toolDay.groupBy({ by: ['tool'], where: recent, _max: { largest: true } })
+  const where = { serverId, day }
+  const known = await tx.toolDay.groupBy({ by: ['tool'], where, _sum: { succeeded: true }, _max: { largest: true } })
   const cut = await tx.toolDay.findFirst({
-    where: { ...recent, wasCut: true },
+    where: { ...where, wasCut: true },
     orderBy: { day: 'desc' },
     select: { tool: true },
   })
-  const ofCalls = merge(
-    sums.map(({ tool: key, _sum }) => ({ key, _sum })),
-    maxima.map(({ tool: key, _max }) => ({ key, _max })),
-  )
-  return { ofCalls, lastCut: cut?.tool }
+  return { ofCalls: toSizes(known.map(({ tool: key, ...sizes }) => ({ key, ...sizes }))), lastCut: cut?.tool }
 }
 
 const readSends = async (tx: Transaction, serverId: string, day: { gte: string }) => {
-  const sent = { tool: { instances: { some: { serverId } } } }
-  const sums = await tx.toolSend.groupBy({ by: ['toolId'], where: sent, _sum: { succeeded: true } })
-  if (sums.length === 0) return merge([], [])
-  const maxima = await tx.toolSend.groupBy({ by: ['toolId'], where: { ...sent, day }, _max: { largest: true } })
-  return merge(
-    sums.map(({ toolId: key, _sum }) => ({ key, _sum })),
-    maxima.map(({ toolId: key, _max }) => ({ key, _max })),
-  )
+  const where = { tool: { instances: { some: { serverId } } }, day }
+  const known = await tx.toolSend.groupBy({ by: ['toolId'], where, _sum: { succeeded: true }, _max: { largest: true } })
+  return toSizes(known.map(({ toolId: key, ...sizes }) => ({ key, ...sizes })))
 }
+
+const firstDay = (now: Date): string => dayOf(new Date(now.getTime() - SIZE_DAYS * DAY_MS))
 
 /** Reads the known sizes of the responses to a server's tools. */
 export const readResponseSizes = async (tx: Transaction, serverId: string, now: Date): Promise<KnownSizes> => {
-  const day = { gte: dayOf(new Date(now.getTime() - SIZE_DAYS * DAY_MS)) }
+  const day = { gte: firstDay(now) }
   const [calls, ofSends] = await Promise.all([readCalls(tx, serverId, day), readSends(tx, serverId, day)])
   return { ...calls, ofSends }
 }
@@ -77,8 +65,8 @@ export const noteCutResult = async (tx: Transaction, serverId: string, tool: str
   })
 }
 
-/** Records the size of a 2xx response to a tool that was sent from the editor. Returns the number of such responses. */
-export const noteSend = async (tx: Transaction, toolId: string, tokens: number, now: Date): Promise<number> => {
+/** Records the size of a 2xx response to a tool that was sent from the editor. */
+export const noteSend = async (tx: Transaction, toolId: string, tokens: number, now: Date): Promise<void> => {
   const key = { toolId, day: dayOf(now) }
   await tx.toolSend.upsert({
     where: { toolId_day: key },
@@ -86,12 +74,15 @@ export const noteSend = async (tx: Transaction, toolId: string, tokens: number, 
     update: { succeeded: { increment: 1 } },
   })
   await tx.toolSend.updateMany({ where: { ...key, largest: { lt: tokens } }, data: { largest: tokens } })
-  const { _sum } = await tx.toolSend.aggregate({ where: { toolId }, _sum: { succeeded: true } })
-  return _sum.succeeded ?? 0
 }
 
-/** Removes sizes that are older than the retention period. */
+/** Removes the sizes of a tool's responses from the editor, because its definition has changed. */
+export const removeSends = async (tx: Transaction, toolId: string): Promise<void> => {
+  await tx.toolSend.deleteMany({ where: { toolId } })
+}
+
+/** Removes sizes that no longer count. */
 export const removeOldSends = (db: Database, now: Date, signal?: AbortSignal): Promise<void> => {
-  const day = { lt: dayOf(new Date(now.getTime() - KEPT_DAYS * DAY_MS)) }
+  const day = { lt: firstDay(now) }
   return removeInBatches(limit => db.toolSend.deleteMany({ where: { day }, limit }), signal)
 }

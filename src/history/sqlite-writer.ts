@@ -65,8 +65,7 @@ const amountsOf = ([, , sent, otherwise, estimated, size]: TokensRow, status: nu
   estimated,
   tokensSent: sent,
   tokensBefore: otherwise,
-  succeeded: isSuccess(status) ? 1 : 0,
-  largest: size,
+  ...(isSuccess(status) && { succeeded: 1, largest: size }),
 })
 
 /** The outcome for a row: stored, already present, dropped with its deleted server, or rejected by the database. */

@@ -11,7 +11,7 @@ export type ToolDaySum = {
   tokensSent: number
   tokensBefore: number
   succeeded: number
-  /** A maximum, not a sum. */
+  /** The most tokens of a 2xx response: a maximum, not a sum. */
   largest: number
 }
 

@@ -3,7 +3,7 @@ import type { Database, Transaction } from '../lib/db/client.ts'
 import { DAY_MS } from '../lib/kernel/durations.ts'
 
 /** How long sums are stored, in days: enough to compare two years. */
-export const KEPT_DAYS = 800
+const KEPT_DAYS = 800
 /** Maximum number of tool names read for a server: as many as it can have, plus former ones. */
 const MAX_TOOLS = 4_000
 

@@ -55,12 +55,18 @@ export type ServerParts = ExecutionParts &
     onSkipped: (tool: string, reason: string) => void
     /** Whether the results of an instance are known to be small, so that no calls have to prove it. */
     isKnownSmall: (instance: Instance) => boolean
-    /** Called when a result is cut, at most once a day, if the lists of the server depend on it. */
-    onCut: (serverId: string, tool: string, listing: CutResultListing) => void
+    /**
+     * Called when a result is cut, if the lists of the server depend on it, until it has returned true on that day.
+     * Never rejects.
+     */
+    onCut: (serverId: string, tool: string, listing: CutResultListing) => Promise<boolean>
   }
 
 /** Returns the cache for cut results, which also calls `onCut` for the first of each day. */
-const notingCuts = (cutCache: Pick<CutCache, 'put'>, onCut: (tool: string) => void): Pick<CutCache, 'put'> => {
+const notingCuts = (
+  cutCache: Pick<CutCache, 'put'>,
+  onCut: (tool: string) => Promise<boolean>,
+): Pick<CutCache, 'put'> => {
   let notedOn: string | undefined
   return {
     put: result => {
@@ -68,7 +74,9 @@ const notingCuts = (cutCache: Pick<CutCache, 'put'>, onCut: (tool: string) => vo
       const tool = isJsonObject(result.about) ? result.about.tool : undefined
       if (today !== notedOn && typeof tool === 'string') {
         notedOn = today
-        onCut(tool)
+        void onCut(tool).then(isNoted => {
+          if (!isNoted) notedOn = undefined
+        })
       }
       return cutCache.put(result)
     },

@@ -40,7 +40,7 @@ export type ServerCompilerParts = Omit<CompilingParts, 'onSkipped' | 'onCut'> & 
 export const createServerCompiler = (parts: ServerCompilerParts) => {
   const { db } = parts
   /** Options for compiling a server for display, without log entries or requests. */
-  const silent = { ...parts, embeddings: undefined, onSkipped: () => {}, onCut: () => {} }
+  const silent = { ...parts, embeddings: undefined, onSkipped: () => {}, onCut: async () => true }
 
   /** Returns the upstreams whose catalogue is known, without waiting for the others. */
   const listSources = async (serverId: string): Promise<UpstreamSources> => {

@@ -14,7 +14,7 @@ const MAX_QUERIES = 5
 /** Maximum length of the part of the description that lists groups, about 400 tokens. */
 const MAX_GROUPS_CHARS = 1_500
 /** Number of most used tools to name. */
-const MOST_USED = 5
+export const MOST_USED = 5
 
 export const FIND_SCHEMA = objectSchema(
   {
@@ -42,7 +42,7 @@ export type SearchOverview = {
   hiddenCount: number
   /** The toolkits and attached MCP servers with tools, largest first. */
   groups: readonly { name: string; size: number }[]
-  /** Names of tools that every caller may use, most used first. */
+  /** The most used tools to name, most used first. */
   mostUsed: readonly string[]
 }
 
@@ -67,23 +67,22 @@ const readQueries = ({ queries }: JsonObject): Result<string[], string> => {
   return success(phrasings)
 }
 
-const readGroup = (given: JsonObject, { groups }: SearchOverview): Result<string | undefined, string> => {
+const readGroup = (given: JsonObject, names: readonly string[]): Result<string | undefined, string> => {
   // Models send null or an empty string for arguments they omit.
   if (given.group === undefined || given.group === null || given.group === '') return success(undefined)
-  const names = groups.map(({ name }) => name)
   const hint = listNames('The groups', names)
   const group = readText(given, 'group', hint)
   if (!group.ok || names.includes(group.value)) return group
   return failure(`There is no group ${quoteName(group.value)}. ${hint}`)
 }
 
-/** Reads the arguments of `find_tools`. */
-export const readQuestion = (given: JsonValue | undefined, overview: SearchOverview): Result<Question, string> => {
+/** Reads the arguments of `find_tools`. `groups` are the names of the groups that the client may search. */
+export const readQuestion = (given: JsonValue | undefined, groups: readonly string[]): Result<Question, string> => {
   const checked = checkArguments(withQueries(given), ['queries', 'group', 'limit'])
   if (!checked.ok) return checked
   const queries = readQueries(checked.value)
   if (!queries.ok) return queries
-  const group = readGroup(checked.value, overview)
+  const group = readGroup(checked.value, groups)
   if (!group.ok) return group
   const limit = checked.value.limit ?? DEFAULT_FOUND
   if (typeof limit !== 'number' || !Number.isInteger(limit) || limit < 1 || limit > MAX_FOUND) {
@@ -111,5 +110,5 @@ export const describeFind = ({ hiddenCount, groups, mostUsed }: SearchOverview):
   [
     `Finds tools by what they do, to be called with ${CALL_TOOL}: this server has ${hiddenCount} that are not listed here. Give several phrasings in English, each as API documentation would put it, such as "list the invoices of a customer".`,
     ...(groups.length > 0 ? [`Groups and their tools: ${describeSizes(groups)}.`] : []),
-    ...(mostUsed.length > 0 ? [`Most used: ${mostUsed.slice(0, MOST_USED).join(', ')}.`] : []),
+    ...(mostUsed.length > 0 ? [`Most used: ${mostUsed.join(', ')}.`] : []),
   ].join('\n')

@@ -5,9 +5,10 @@ import type { CompiledServer } from '../runtime/call/compiled-server.ts'
 import type { CompiledTool } from '../runtime/call/compiled-tool.ts'
 import { renderToolJson } from '../runtime/call/tool-json.ts'
 import type { Server } from '../servers/server.ts'
+import { dependsOnUse } from '../servers/settings/cut-result-listing.ts'
 import type { ShownAs } from '../servers/settings/shown-as.ts'
 import type { ToolEmbeddings } from './embeddings/tool-embeddings.ts'
-import { CALL_TOOL, FIND_TOOLS, type SearchOverview } from './find-question.ts'
+import { CALL_TOOL, FIND_TOOLS, MOST_USED, type SearchOverview } from './find-question.ts'
 import type { ToolFinder } from './ranking/tool-index.ts'
 import { compileSearchTools, explainSearch } from './search-tools.ts'
 
@@ -47,23 +48,18 @@ const countGroups = (tools: readonly CompiledTool[]): SearchOverview['groups'] =
 }
 
 /**
- * Describes the tools that a search can find. The description is the same for all callers, so of the most used tools it
- * names only those that every caller may use: with a token that may only read, a caller finds no others.
+ * Returns a function that selects the most used tools to name. The description is the same for all callers, so it names
+ * only tools that every caller may use: with a token that may only read, a caller finds no others.
  */
-const overviewOf = (
-  findable: readonly CompiledTool[],
-  shown: readonly CompiledTool[],
-  hiddenCount: number,
-  mostUsed: readonly string[],
-): SearchOverview => {
+const selectMostUsed = (findable: readonly CompiledTool[], shown: readonly CompiledTool[]) => {
   const listed = new Set(shown.map(({ name }) => name))
   const open = findable.filter(({ name, isReadOnly }) => isReadOnly && !listed.has(name))
   const forAll = new Set(open.map(({ name }) => name))
-  return { hiddenCount, groups: countGroups(findable), mostUsed: mostUsed.filter(name => forAll.has(name)) }
+  return (mostUsed: readonly string[]): string[] => mostUsed.filter(name => forAll.has(name)).slice(0, MOST_USED)
 }
 
 const presentSearch = (
-  { tools, unlisted, explainMissing, ...server }: CompiledServer,
+  { tools, unlisted, explainMissing, basis, ...server }: CompiledServer,
   { organizationId, pinnedTools, maxResponseTokens: maxTokens }: PresentedServer,
   parts: PresentingParts,
 ): CompiledServer => {
@@ -73,27 +69,33 @@ const presentSearch = (
   const hiddenCount = tools.length - shown.length
   const { finder, embeddings, counting } = parts
   const budget = { tenant: { owner: server.id, group: organizationId }, maxTokens, counting }
-  const overview = overviewOf(findable, shown, hiddenCount, server.basis?.mostUsed ?? [])
+  const nameMostUsed = selectMostUsed(findable, shown)
+  const overview = { hiddenCount, groups: countGroups(findable), mostUsed: nameMostUsed(basis?.mostUsed ?? []) }
   const own = compileSearchTools(tools, findable, overview, { finder, embeddings, unlisted, explain, budget })
   return {
     ...server,
+    basis: basis && { ...basis, nameMostUsed },
     tools: [...shown, ...own],
     explainMissing: (kind, name) => (kind === 'tools' ? explainSearch(name) : explainMissing?.(kind, name)),
   }
 }
 
+/**
+ * Counts the tokens of all tools that may be listed. Tools for cut results count even while they are hidden: otherwise
+ * one cut result could replace the whole list by a search.
+ */
 const countList = async (
-  { id, tools }: CompiledServer,
+  { id, tools, basis }: CompiledServer,
   { organizationId }: PresentedServer,
   { counting }: PresentingParts,
-): Promise<number> =>
-  counting.sumTokens(
+): Promise<number> => {
+  const mayAppear = basis !== undefined && dependsOnUse(basis.cutResultTools)
+  const counted = tools.filter(({ isHidden }) => mayAppear || isHidden !== true)
+  return counting.sumTokens(
     { owner: id, group: organizationId },
-    await mapInTurns(
-      tools.filter(({ isHidden }) => isHidden !== true),
-      tool => renderToolJson(tool),
-    ),
+    await mapInTurns(counted, tool => renderToolJson(tool)),
   )
+}
 
 /**
  * Returns the server as clients see it. Its tools are listed, or found by search if the builder chose search or if the

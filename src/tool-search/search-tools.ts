@@ -54,7 +54,8 @@ const compileFind = (
   isReadOnly: true,
   isLinked: unlisted !== undefined,
   call: async (given, context) => {
-    const question = readQuestion(given, overview)
+    const groups = [...overview.groups.map(({ name }) => name), ...search.listOwnGroups(context)]
+    const question = readQuestion(given, [...new Set(groups)])
     if (!question.ok) return { result: errorResult(truncateError(question.error)) }
     const found = await search.find(question.value, context)
     return { result: found.length === 0 ? nothingFound(question.value) : await renderFoundTools(found, budget) }

@@ -76,9 +76,11 @@ export const createToolSearch = (tools: readonly Found[], { finder, embeddings, 
   const meanings = embeddings?.prepare(tools)
   const findByAll = meanings === undefined ? findByWords : findByBoth(findByWords, meanings)
 
-  /** Finds tools that an upstream offers to this client only. They are few, so each search indexes them. */
-  const findOwn = async ({ queries, limit }: Question, { link }: CallContext): Promise<Found[]> => {
-    const own = link?.peer?.kind === 'session' ? (unlisted?.list(link.peer) ?? []) : []
+  /** Lists the tools that an upstream offers to this client only. */
+  const listOwn = ({ link }: Pick<CallContext, 'link'>): readonly Found[] =>
+    link?.peer?.kind === 'session' ? (unlisted?.list(link.peer) ?? []) : []
+  /** Searches some of the client's own tools. They are few, so each search indexes them. */
+  const findOwn = async ({ queries, limit }: Question, own: readonly Found[]): Promise<Found[]> => {
     if (own.length === 0) return []
     const index = await finder.buildIndex(own)
     return mergePhrasings(queries.map(query => index.find(query, limit))).flatMap(place => own[place] ?? [])
@@ -87,7 +89,7 @@ export const createToolSearch = (tools: readonly Found[], { finder, embeddings, 
     const { queries, group, limit } = question
     const isAllowed = maySee(context)
     const isWanted = (tool: Found): boolean => isAllowed(tool) && (group === undefined || tool.group === group)
-    const own = (await findOwn(question, context)).filter(isWanted)
+    const own = await findOwn(question, listOwn(context).filter(isWanted))
     const isThere = (place: number): boolean => {
       const tool = tools[place]
       return tool !== undefined && isWanted(tool)
@@ -101,6 +103,9 @@ export const createToolSearch = (tools: readonly Found[], { finder, embeddings, 
       .slice(0, limit)
   }
   return {
+    /** Lists the groups of the tools that an upstream offers to this client only. */
+    listOwnGroups: (context: Pick<CallContext, 'link'>): string[] =>
+      listOwn(context).flatMap(({ group }) => group ?? []),
     find: (question: Question, context: CallContext) => findWith(findByAll, question, context),
     /** Searches by words only, because an unknown name is usually a misspelling. */
     findNamed: (name: string, limit: number, context: CallContext) =>

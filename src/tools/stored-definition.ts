@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { NEWEST_RULES, type RequestTemplate } from '../templates/template.ts'
 import { type ToolDefinition, ToolDocument } from './tool.ts'
 
@@ -22,3 +23,7 @@ export const toStored = (definition: ToolDefinition) => {
     definition: JSON.parse(JSON.stringify(ToolDocument.parse({ ...document, templateRules }))),
   }
 }
+
+/** Returns whether two tools are the same except for their names, titles and descriptions. */
+export const isSameDocument = (one: ToolDefinition, other: ToolDefinition): boolean =>
+  isDeepStrictEqual(toStored(one).definition, toStored(other).definition)

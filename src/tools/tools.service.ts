@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { removeSends } from '../history/response-sizes.store.ts'
 import type { Transaction } from '../lib/db/client.ts'
 import { rethrowTaken } from '../lib/db/failures.ts'
 import type { IdPage } from '../lib/http/id-paging.ts'
@@ -10,7 +11,7 @@ import { definedFields, orThrow, withoutNulls } from '../lib/kernel/missing.ts'
 import { NEWEST_RULES } from '../templates/template.ts'
 import { findSchemaErrors, type ToolSchemas } from './schemas/saved-schemas.ts'
 import type { SchemaChecks } from './schemas/schema-check.ts'
-import { parseDocument, toStored } from './stored-definition.ts'
+import { isSameDocument, parseDocument, toStored } from './stored-definition.ts'
 import type { Tool, ToolDefinition, Toolkit } from './tool.ts'
 import {
   assertDefinition,
@@ -207,6 +208,7 @@ export const createToolService = ({ db, changes, uses, maxTimeoutMs, schemaCheck
           const updated = orThrow(await store.updateVersion(tx, tool, definition, ifUnchangedSince !== undefined), () =>
             changedMeanwhile(nameFor(tool)),
           )
+          if (!isSameDocument(tool, updated)) await removeSends(tx, id)
           await touchToolkit(tx, tool.toolkitId)
           announce({ type: 'toolkit_changed', toolkitId: tool.toolkitId })
           return updated

@@ -50,6 +50,11 @@ describe('embeddings of tools', () => {
     expect(await meanings.find('  ', () => true)).toBeUndefined()
     const sizes = endpoint.seen.map(({ body }) => Asked.parse(JSON.parse(body)).input.length)
     expect(sizes.filter(size => size > 1)).toEqual([16, 16, 16, 16, 16, 16, 5])
+    // The phrasings of one search share a request.
+    const before = endpoint.seen.length
+    const found = await Promise.all(['20', '70'].map(query => meanings.find(query, place => place % 10 === 0)))
+    expect(found.map(places => places?.[0])).toEqual([20, 70])
+    expect(endpoint.seen).toHaveLength(before + 1)
     expect(logged).toEqual([])
   })
 

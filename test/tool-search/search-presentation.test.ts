@@ -226,6 +226,12 @@ describe('a server whose tools are found by search', () => {
     })
     await patchbay.services.upkeep.run()
     expect(await describeTools()).toMatch(/Most used: second, first\.$/)
+    const changed: string[] = []
+    patchbay.services.bus.subscribe('server_changed', event => void changed.push(event.serverId))
+    // Tools that are not named change places.
+    await patchbay.services.db.toolDay.create({ data: used('removed', 1_000, 2) })
+    await patchbay.services.upkeep.run()
+    expect(changed).not.toContain(serverId)
     // The calls of today count tomorrow, so that the list changes at most once a day.
     await patchbay.services.db.toolDay.create({ data: used('first', 1_000, 0) })
     await operator.expectOk('PATCH', `/servers/${serverId}`, { description: 'Compiled again' })

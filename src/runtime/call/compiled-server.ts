@@ -77,6 +77,8 @@ export type ListBasis = {
   cutResultTools: CutResultListing
   /** Names of tools, most used first. Empty unless tools may be found by search. */
   mostUsed: readonly string[]
+  /** Returns the most used tools that the list names. Undefined unless tools are found by search. */
+  nameMostUsed?: ((mostUsed: readonly string[]) => string[]) | undefined
 }
 
 /** A server compiled from its database rows, so that calls need not read the database. Immutable. */

@@ -10,6 +10,7 @@ import type { Bindings, Instance } from '../../servers/server.ts'
 import { getServerFor } from '../../servers/servers.service.ts'
 import { listInstancesOfTool } from '../../servers/tools/instances.store.ts'
 import type { SchemaChecks } from '../../tools/schemas/schema-check.ts'
+import { isSameDocument } from '../../tools/stored-definition.ts'
 import type { ToolDefinition } from '../../tools/tool.ts'
 import { type CompiledDefinition, checkDefinition } from '../../tools/tool-definition.ts'
 import type { ToolService } from '../../tools/tools.service.ts'
@@ -163,7 +164,7 @@ export const createToolDrafts = (
 
     /**
      * Sends a draft's request once, after the same checks as when saving. Records only the size of the response, if the
-     * tool is saved.
+     * draft is saved.
      */
     sendDraft: async (actor: Actor, draft: ToolDraft, signal: AbortSignal): Promise<DraftTest> => {
       const wiring = await findWiring(actor, draft)
@@ -172,7 +173,9 @@ export const createToolDrafts = (
       const compiled = await tools.assertTool(actor, wiring.organizationId, definition, saved)
       const { getPlan, exposedArgs } = wire(actor, draft, compiled, wiring)
       const outcome = await performCall(getPlan, http, exposedArgs, signal, onInternalError)
-      if (toolId !== undefined) await parts.sendSizes.note(toolId, shapingContextOf(actor, wiring), outcome)
+      if (saved !== undefined && isSameDocument(saved, definition)) {
+        await parts.sendSizes.note(saved.id, shapingContextOf(actor, wiring), outcome)
+      }
       const { masker } = wiring.globals
       const sampleId = await samples.keep(actor.userId, outcome.response, masker, signal)
       return { ...(await showTest(outcome, masker, signal)), sampleId }

@@ -3,7 +3,7 @@ import { formatCount, formatNumber } from '../../lib/kernel/format.ts'
 import type { Instance, ServerBlueprint } from '../server.ts'
 
 /** Minimum number of 2xx responses of a tool that count as proof of their size. */
-export const MIN_RESPONSES = 5
+const MIN_RESPONSES = 5
 /** Largest share of its budget that a response of a small tool takes. */
 const SMALL_SHARE = 1 / 4
 
@@ -64,6 +64,10 @@ export const decideListing = (
   return { isListed: reason.kind !== 'small', reason }
 }
 
+/** Whether the listing may change although nobody changes the server. */
+export const dependsOnUse = ({ reason }: CutResultListing): boolean =>
+  !['chosen', 'unlimited', 'upstreams'].includes(reason.kind)
+
 const explainReason = (reason: Reason): string => {
   switch (reason.kind) {
     case 'chosen':
@@ -78,10 +82,10 @@ const explainReason = (reason: Reason): string => {
       return `because a response of ${reason.tool} took more than a quarter of its limit in the last ${SIZE_DAYS} days`
     case 'unproved':
       return reason.count === 1
-        ? `because fewer than ${MIN_RESPONSES} successful responses of ${reason.tool} are known`
-        : `because fewer than ${MIN_RESPONSES} successful responses are known of ${formatCount(reason.count, 'tool')}, such as ${reason.tool}`
+        ? `because fewer than ${MIN_RESPONSES} successful responses of ${reason.tool} are known from the last ${SIZE_DAYS} days`
+        : `because fewer than ${MIN_RESPONSES} successful responses of the last ${SIZE_DAYS} days are known of ${formatCount(reason.count, 'tool')}, such as ${reason.tool}`
     case 'small':
-      return `because at least ${formatNumber(MIN_RESPONSES)} responses of every tool are known, none above a quarter of the limit`
+      return `because at least ${formatNumber(MIN_RESPONSES)} responses of every tool are known from the last ${SIZE_DAYS} days, none above a quarter of the limit`
   }
 }
 

@@ -84,7 +84,24 @@ export const createToolEmbeddings = ({ settings, logger, limits }: ToolEmbedding
     }
   }
   const askForTools = createAsking(forTools)
-  const askForQuery = createAsking(forQueries)
+  const askForQueries = createAsking(forQueries)
+  let waiting: { texts: string[]; vectors: Promise<Float32Array[] | undefined> } | undefined
+
+  const sendWaiting = async (texts: readonly string[]): Promise<Float32Array[] | undefined> => {
+    // Lets the other phrasings of the same search join the request.
+    await Promise.resolve()
+    waiting = undefined
+    return askForQueries(texts)
+  }
+  const askForQuery = async (query: string): Promise<Float32Array | undefined> => {
+    if (waiting === undefined || waiting.texts.length === MAX_TEXTS) {
+      const texts: string[] = []
+      waiting = { texts, vectors: sendWaiting(texts) }
+    }
+    const { texts, vectors } = waiting
+    const place = texts.push(query) - 1
+    return (await vectors)?.[place]
+  }
 
   /** Runs requests for tool embeddings one at a time, so that servers take turns. */
   const inTurn = <Made>(work: () => Promise<Made>): Promise<Made> => {
@@ -124,7 +141,7 @@ export const createToolEmbeddings = ({ settings, logger, limits }: ToolEmbedding
     known: readonly Float32Array[],
     isAllowed: (place: number) => boolean,
   ): Promise<number[] | undefined> => {
-    const asked = (await askForQuery([query]))?.[0]
+    const asked = await askForQuery(query)
     if (asked === undefined) return undefined
     if (known.every(({ length }) => length === asked.length)) {
       return listNearest(asked, known, NEAREST_TOOLS, isAllowed)

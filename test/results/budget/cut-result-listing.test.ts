@@ -75,7 +75,7 @@ describe.each(databasesOfRun)('the tools that continue from cut results, on $kin
     await patchbay.services.upkeep.run()
     expect(await list()).toEqual(['items', 'others', ...CONTINUING])
     expect(await readSettings(serverId)).toContain(
-      'are listed, because fewer than 5 successful responses of others are known.',
+      'are listed, because fewer than 5 successful responses of others are known from the last 30 days.',
     )
     expect(changes).toEqual([])
     await call('others', 1)
@@ -87,7 +87,7 @@ describe.each(databasesOfRun)('the tools that continue from cut results, on $kin
     expect((await callTexts(client, 'proxy_filter', { tool: 'items', fields: ['[].id'] })).text).toContain('"id":0')
     expect(changes).toHaveLength(1)
     expect(await readSettings(serverId)).toContain(
-      'are not listed, because at least 5 responses of every tool are known, none above a quarter of the limit.',
+      'are not listed, because at least 5 responses of every tool are known from the last 30 days, none above a quarter of the limit.',
     )
   })
 
@@ -103,8 +103,14 @@ describe.each(databasesOfRun)('the tools that continue from cut results, on $kin
     expect(await failing.list()).toEqual(['broken', ...CONTINUING])
     expect(await large.list()).toEqual(['items', ...CONTINUING])
     expect(await readSettings(large.serverId)).toContain('because a response of items took more than a quarter')
-    // Forgotten after 30 days, when the responses since then are small.
+    // Forgotten after 30 days, like the small responses of the time before.
     await patchbay.services.db.toolDay.updateMany({ where: { serverId: large.serverId }, data: { day: dayBefore(31) } })
+    await large.call('items', 4)
+    await large.whenCounted(4)
+    await patchbay.services.upkeep.run()
+    expect(await large.list()).toEqual(['items', ...CONTINUING])
+    await large.call('items', 1)
+    await large.whenCounted(5)
     await patchbay.services.upkeep.run()
     expect(await large.list()).toEqual(['items'])
   })
@@ -141,17 +147,57 @@ describe.each(databasesOfRun)('the tools that continue from cut results, on $kin
     expect(await list()).toEqual(['items'])
   })
 
+  it('are listed from the next cut result if the first could not be recorded', async () => {
+    const { client, list } = await makeProved()
+    expect(await list()).toEqual(['items'])
+    const commit = vi.spyOn(patchbay.services.changes, 'commit').mockRejectedValueOnce(new Error('The disk is full.'))
+    await callTexts(client, 'items', { count: ITEMS.overTheBudget })
+    await vi.waitFor(() => expect(commit).toHaveBeenCalled())
+    commit.mockRestore()
+    expect(await list()).toEqual(['items'])
+    await callTexts(client, 'items', { count: ITEMS.overTheBudget })
+    await vi.waitFor(async () => expect(await list()).toEqual(['items', ...CONTINUING]))
+  })
+
+  it('count towards the limit of a flat list even while they are not listed', async () => {
+    const { list, client, patch } = await makeProved({ presentation: 'auto', maxFlatTokens: 300 })
+    expect(await list()).toEqual(['call_tool', 'find_tools'])
+    await patch({ maxFlatTokens: 2_000 })
+    expect(await list()).toEqual(['items'])
+    await callTexts(client, 'items', { count: ITEMS.overTheBudget })
+    await vi.waitFor(async () => expect(await list()).toEqual(['items', ...CONTINUING]))
+    await patch({ maxFlatTokens: 300, cutResultTools: 'never' })
+    expect(await list()).toEqual(['items'])
+  })
+
   it('count the responses that a builder gets in the tool editor', async () => {
-    const { toolIds, list } = await make(['items'])
+    const { serverId, toolIds, list } = await make(['items'])
     const send = (count: number) => ada.expectOk('POST', `/tools/${toolIds.items}/test`, { arguments: { count } })
+    expect(await list()).toEqual(['items', ...CONTINUING])
+    const changed: string[] = []
+    patchbay.services.bus.subscribe('server_changed', event => void changed.push(event.serverId))
     for (let index = 0; index < 4; index++) await send(ITEMS.few)
+    // A change would empty the cache of the server's responses.
+    expect(changed).not.toContain(serverId)
     expect(await list()).toEqual(['items', ...CONTINUING])
     await person.get(`/tools/${toolIds.items}`)
-    const sent = await person.submit('/tool-send', { ...define('items'), tool: toolIds.items ?? '' })
-    expect(sent.html).toContain('200 OK')
+    const sendDraft = async (url: string): Promise<void> => {
+      const sent = await person.submit('/tool-send', { ...define('items'), url, tool: toolIds.items ?? '' })
+      expect(sent.html).toContain('200 OK')
+    }
+    const { url } = define('items')
+    // Unsaved changes prove nothing about the saved tool.
+    await sendDraft(`${url}&limit=1`)
+    expect(await list()).toEqual(['items', ...CONTINUING])
+    await sendDraft(url)
+    expect(await list()).toEqual(['items'])
+    await ada.expectOk('PATCH', `/tools/${toolIds.items}`, { title: 'Items' })
+    expect(await list()).toEqual(['items'])
+    await ada.expectOk('PATCH', `/tools/${toolIds.items}`, { url: `${url}&limit=2` })
+    expect(await list()).toEqual(['items', ...CONTINUING])
+    for (let index = 0; index < 5; index++) await send(ITEMS.few)
     expect(await list()).toEqual(['items'])
     await send(ITEMS.overAQuarter)
-    await patchbay.services.upkeep.run()
     expect(await list()).toEqual(['items', ...CONTINUING])
   })
 
