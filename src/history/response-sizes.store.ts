@@ -6,7 +6,7 @@ import { dayOf } from './tool-days.store.ts'
 /** How long a response or a cut result counts, in days. */
 export const SIZE_DAYS = 30
 
-/** What is known about the size of a tool's responses of the last `SIZE_DAYS` days. */
+/** The sizes of a tool's responses of the last `SIZE_DAYS` days. */
 export type ResponseSizes = {
   /** Number of 2xx responses. */
   succeeded: number

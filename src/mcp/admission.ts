@@ -25,7 +25,7 @@ export type Admit = (
   otherwise?: (http: HttpExchange) => void,
 ) => void
 
-/** Passes the server of a request to `next`, undefined if there is none, if the page that sent it may call it. */
+/** Calls `next` with the server of a request, or undefined, unless the web page that sent it may not call it. */
 type FindFor = (http: HttpExchange, next: (mounted: MountedServer | undefined) => void) => void
 
 export type AdmissionOptions = {

@@ -5,7 +5,7 @@ import { isKeyed } from './keyed-object.ts'
 import { hasMembers, type Path } from './path.ts'
 
 /**
- * What was left out at a path: of a list, of an object, of an object whose names are data, or of a text. If `places` is
+ * The part left out at a path: of a list, of an object, of an object whose names are data, or of a text. If `places` is
  * greater than 1, the numbers are totals across that many places.
  */
 export type Cut = {

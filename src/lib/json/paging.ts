@@ -10,7 +10,7 @@ export type Page = { offset: number; limit: number | undefined }
 /** Maximum depth to search for a collection if no path leads to one. */
 const MAX_SEARCH_DEPTH = 4
 
-/** What can be paged: an array, or an object whose names are data. */
+/** A value that can be paged: an array, or an object whose names are data. */
 type Collection = JsonValue[] | JsonObject
 
 const isCollection = (value: JsonValue): value is Collection =>

@@ -8,7 +8,7 @@ const ENTRY_BYTES = 100
 /** Maximum different values that are counted of one document. */
 const MAX_ENTRIES = Math.floor(shareOfHeap(0.1, 100_000_000) / ENTRY_BYTES)
 
-/** What is left of the different values that may be counted. Shared by all places of a document. */
+/** How many more different values may be counted. Shared by all places of a document. */
 export type TallyRoom = { left: number }
 
 export const createTallyRoom = (): TallyRoom => ({ left: MAX_ENTRIES })

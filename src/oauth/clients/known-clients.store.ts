@@ -11,7 +11,7 @@ export type KnownClient = {
   sealed: Sealed | undefined
 }
 
-/** Where a self-registered client comes from: a network, and the SHA-256 hash of its metadata. */
+/** The network from which a client registered itself, and the SHA-256 hash of its metadata. */
 type RegistrationSource = { registeredFrom: string; metadataHash: string }
 
 type NewClient = Pick<KnownClient, 'clientId' | 'sealed'> & {

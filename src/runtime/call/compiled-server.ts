@@ -85,7 +85,7 @@ export type ListBasis = {
 export type CompiledServer = {
   id: string
   name: string
-  /** What clients are told about the server and its upstreams. */
+  /** The instructions that clients receive: the server's description and its upstreams' instructions. */
   instructions: string | undefined
   access: AccessPolicy
   /** Whether pages of any origin may call the server while it is public. */

@@ -20,11 +20,11 @@ export type ClientGuide = {
   steps: readonly string[]
   /** Snippets to copy into the client. */
   snippets: readonly { label: string; code: string }[]
-  /** The page of the client's documentation that says so, and when we last read it. */
-  source?: { href: string; checkedOn: string }
+  /** The client's documentation. `checkedOn` is the day on which we read that page, if we could. */
+  source?: { href: string; checkedOn?: string }
 }
 
-/** When the documentation of all clients was last read. After a change, read all of it again and set this. */
+/** The day on which the pages in `sourceAt` were last read. After a change, read all of them again and set this. */
 const CHECKED_ON = '2026-11-27'
 const sourceAt = (href: string): NonNullable<ClientGuide['source']> => ({ href, checkedOn: CHECKED_ON })
 
@@ -59,9 +59,9 @@ const claude = ({ url, isOpen, slug }: ServerFacts): ClientGuide => {
   const about = {
     id: 'connect-claude',
     title: 'Claude on the web, desktop and phone',
-    source: sourceAt(
-      'https://support.claude.com/en/articles/11175166-getting-started-with-custom-connectors-using-remote-mcp',
-    ),
+    source: {
+      href: 'https://support.claude.com/en/articles/11175166-getting-started-with-custom-connectors-using-remote-mcp',
+    },
   }
   if (isReachableFromInternet(url)) {
     return {
@@ -100,7 +100,7 @@ const claudeCode = ({ url, isOpen, slug }: ServerFacts): ClientGuide => {
     title: 'Claude Code, on the command line',
     steps: isOpen ? [] : [`Then type /mcp in Claude Code and choose ${slug}. ${SIGN_IN}`],
     snippets: isOpen ? [plain] : [plain, withToken],
-    source: sourceAt('https://code.claude.com/docs/en/mcp'),
+    source: { href: 'https://code.claude.com/docs/en/mcp' },
   }
 }
 
@@ -147,7 +147,7 @@ const vscode = (server: ServerFacts): ClientGuide => ({
     { label: 'Command', code: `code --add-mcp '${JSON.stringify({ name: server.slug, ...toCodeServer(server) })}'` },
     { label: '.vscode/mcp.json, by hand', code: toJson({ servers: { [server.slug]: toCodeServer(server) } }) },
   ],
-  source: sourceAt('https://code.visualstudio.com/docs/copilot/customization/mcp-servers'),
+  source: { href: 'https://code.visualstudio.com/docs/copilot/customization/mcp-servers' },
 })
 
 const codex = ({ slug, url, isOpen }: ServerFacts): ClientGuide => {
@@ -163,7 +163,7 @@ const codex = ({ slug, url, isOpen }: ServerFacts): ClientGuide => {
       { label: '~/.codex/config.toml, by hand', code: table },
       ...(isOpen ? [] : [{ label: '~/.codex/config.toml, with a token in a variable', code: `${table}\n${token}` }]),
     ],
-    source: sourceAt('https://developers.openai.com/codex/mcp'),
+    source: { href: 'https://developers.openai.com/codex/mcp' },
   }
 }
 

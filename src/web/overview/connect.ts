@@ -43,7 +43,8 @@ export const toConnectPanel = (input: ConnectInput) => {
     tokensHref: server.isOpen ? undefined : '/account/tokens',
     clients: CLIENT_GUIDES.map(toGuide => {
       const { source, ...guide } = toGuide(server)
-      return { ...guide, source: source && { ...source, checkedOn: LONG_DATE.format(new Date(source.checkedOn)) } }
+      const checkedOn = source?.checkedOn && LONG_DATE.format(new Date(source.checkedOn))
+      return { ...guide, source: source && { href: source.href, checkedOn } }
     }),
   }
 }
