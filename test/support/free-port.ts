@@ -12,9 +12,12 @@ export const HAS_IPV6_LOOPBACK = Object.values(networkInterfaces()).some(list =>
  * elsewhere): a port in that range could be given to another server before it is used.
  */
 const FIRST = 20_000
-const COUNT = 12_000
+/** Test files that run at the same time use different parts of the ports, because a port is free until it is used. */
+const PARTS = 16
+const COUNT = 12_000 / PARTS
+const first = FIRST + COUNT * (Number(process.env.VITEST_POOL_ID ?? 0) % PARTS)
 
-/** Each process starts at a random port. */
+/** Each process starts at a random port, because other runs of the tests may use the same part. */
 let next = randomInt(COUNT)
 
 const canListen = (port: number): Promise<boolean> =>
@@ -30,7 +33,7 @@ const canListen = (port: number): Promise<boolean> =>
 /** Returns a loopback port on which nothing is listening at the moment. */
 export const freePort = async (): Promise<number> => {
   for (let tries = 0; tries < COUNT; tries++) {
-    const port = FIRST + (next++ % COUNT)
+    const port = first + (next++ % COUNT)
     if (await canListen(port)) return port
   }
   throw new Error('every port is taken')
