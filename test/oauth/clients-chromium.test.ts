@@ -109,6 +109,9 @@ describe('an official client and a real browser', { timeout: 60_000 }, () => {
     await page.goto(authorize)
     await fill(world.owner.email)
     await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await page.getByRole('searchbox').waitFor()
+    // Before its scripts have run, the page does not search while somebody types.
+    await page.waitForLoadState()
     await page.getByRole('searchbox').fill('second desk')
     await page.getByText('First desk').waitFor({ state: 'detached' })
     await page.getByRole('radio', { name: 'Second desk' }).press('Space')

@@ -175,6 +175,8 @@ describe('a secret of an MCP server that uses OAuth', () => {
     fake.behave({ expiresIn: AT_ONCE })
     await owner.visitor.get(fake.agree(leavingLink(await startConnecting(owner.visitor, upstreamId))))
     const begun = leavingLink(await startConnecting(owner.visitor, upstreamId))
+    // Resolves when all lists have been fetched, so that no token is renewed for them later.
+    await owner.send('POST', `/upstreams/${upstreamId}/refresh`)
     await owner.expectOk('PUT', `/servers/${serverId}/globals/token`, {
       value: SECRET,
       secret: true,
