@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { GENERATED } from './generated.ts'
+import { UNSEEN_GENERATED } from './unseen-generated.ts'
 
 const require = createRequire(import.meta.url)
 
@@ -104,7 +105,7 @@ const toHtml = (rows: readonly Row[]): string => {
 
 /** Returns the bytes of a frozen result. */
 export const readAnswer = ({ name, from, form }: FrozenAnswer): Buffer => {
-  if (from === undefined) return Buffer.from(GENERATED[name]?.() ?? '')
+  if (from === undefined) return Buffer.from({ ...GENERATED, ...UNSEEN_GENERATED }[name]?.() ?? '')
   const [pack, file] = from
   const bytes = readFileSync(join(folderOf(pack), file))
   if (form === undefined) return bytes

@@ -14,22 +14,20 @@ export type Asked = { ask: string; isFound: boolean; tokens: number; text: strin
 /** The most that a fact may cost at the median and at the 90th percentile, besides the first reply. */
 export const MAX_FACT_TOKENS = { median: 190, p90: 2_250 }
 
-/** Makes the calls of a question. Each reads what the call before found if that was cut, and else the whole result. */
+/** Makes the calls of a question, after the first reply. */
 export const askQuestion = async (
   call: CallTool,
-  cacheId: string | undefined,
+  first: Reply,
   { ask, fact, calls }: AnswerQuestion,
 ): Promise<Asked> => {
-  let source = cacheId
-  let text = ''
+  let last = first
   let tokens = 0
-  for (const each of calls) {
+  for (const { from, ...each } of calls) {
     const [[tool, given] = ['', {}]] = Object.entries(each)
+    const { cacheId: source } = from === 'whole' ? first : last
     const args: JsonObject = { ...JSON.parse(JSON.stringify(given)), ...(source !== undefined && { cache_id: source }) }
-    const reply = await call(`proxy_${tool}`, args)
-    tokens += (await countTokens(JSON.stringify(args))) + (await countTokens(reply.text))
-    source = reply.cacheId
-    text = reply.text
+    last = await call(`proxy_${tool}`, args)
+    tokens += (await countTokens(JSON.stringify(args))) + (await countTokens(last.text))
   }
-  return { ask, isFound: text.includes(fact), tokens, text }
+  return { ask, isFound: last.text.includes(fact), tokens, text: last.text }
 }

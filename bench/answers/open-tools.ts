@@ -8,6 +8,7 @@ import { createResultInspector } from '../../src/results/budget/result-inspector
 import { createCutCache } from '../../src/results/cut-cache/cut-cache.ts'
 import { createMasker } from '../../src/results/mask/masking.ts'
 import {
+  findErrorText,
   isLongText,
   isPassed,
   isRefused,
@@ -23,8 +24,8 @@ const Passed = z.looseObject({
 })
 
 const read = (result: ToolResult | UpstreamResult): Reply & { tokens: number } => {
-  if (isRefused(result) || isLongText(result) || !isPassed(result))
-    throw new Error(JSON.stringify(result).slice(0, 500))
+  if (isRefused(result) || isLongText(result)) throw new Error(JSON.stringify(result).slice(0, 500))
+  if (!isPassed(result)) return { text: findErrorText(result) ?? '', cacheId: undefined, tokens: 0 }
   const { content, _meta } = Passed.parse(result.passed)
   const { cacheId, tokens } = _meta['patchbay/answer']
   return { text: content.map(({ text }) => text).join('\n'), cacheId, tokens }

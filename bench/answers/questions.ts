@@ -10,6 +10,7 @@ export type AnswerCall =
         mode?: string
         top_k?: number
         context_lines?: number
+        multiline?: boolean
         show?: readonly string[]
         case_insensitive?: boolean
       } & Partial<Fields>
@@ -17,7 +18,12 @@ export type AnswerCall =
   | { filter: Partial<Fields> & { mode?: 'include' | 'exclude'; limit?: number; offset?: number } }
   | { explore: { path?: string; depth?: number; samples?: number } }
 
-export type AnswerQuestion = { ask: string; fact: string; calls: readonly AnswerCall[] }
+export type AnswerQuestion = {
+  ask: string
+  fact: string
+  /** Reads what the call before found if that was cut, unless `from` says that it reads the whole result. */
+  calls: readonly (AnswerCall & { from?: 'whole' })[]
+}
 
 /** Keyed by the name of the frozen result. */
 export const QUESTIONS: Readonly<Record<string, readonly [AnswerQuestion, AnswerQuestion, AnswerQuestion]>> = {

@@ -69,8 +69,8 @@ describe('real results of 100 kB to 10 MB, with a budget of 1,000 tokens', () =>
         return { text, cacheId: about?.cacheId }
       }
       const asked: Asked[] = []
-      for (const question of QUESTIONS[answer.name] ?? [])
-        asked.push(await askQuestion(callTool, first.about.cacheId, question))
+      const reply = { text: first.text, cacheId: first.about.cacheId }
+      for (const question of QUESTIONS[answer.name] ?? []) asked.push(await askQuestion(callTool, reply, question))
       allAsked.push(...asked)
       expect(asked.filter(({ isFound }) => !isFound)).toEqual([])
     },
