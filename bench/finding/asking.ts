@@ -3,6 +3,8 @@ import { fileURLToPath } from 'node:url'
 import type { Question } from './questions.ts'
 
 export const CATALOGUE_SCRIPT = fileURLToPath(new URL('./catalogue-upstream.ts', import.meta.url))
+/** The argument with which the script lists all parts of the catalogue. */
+export const WHOLE = 'whole'
 /** The name of the catalogue's upstream. It is also the prefix of the upstream's tools. */
 export const CATALOGUE_NAME = 'apis'
 

@@ -1,5 +1,6 @@
-/** An MCP server over stdio that lists the frozen catalogue. Its tools cannot be called. */
+/** An MCP server over stdio that lists the frozen catalogue, all of it if the argument is `whole`. Its tools cannot be called. */
 import { createInterface } from 'node:readline'
+import { WHOLE } from './asking.ts'
 import { listCatalogue } from './catalogue.ts'
 
 const RESULTS: Readonly<Record<string, object>> = {
@@ -8,7 +9,7 @@ const RESULTS: Readonly<Record<string, object>> = {
     capabilities: { tools: {} },
     serverInfo: { name: 'catalogue', version: '0' },
   },
-  'tools/list': { tools: listCatalogue() },
+  'tools/list': { tools: listCatalogue(process.argv[2] === WHOLE) },
 }
 
 createInterface({ input: process.stdin }).on('line', line => {

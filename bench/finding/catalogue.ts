@@ -15,7 +15,10 @@ export type CatalogueTool = {
   }
 }
 
-/** The parts of GitHub's API that people outside an enterprise use. The whole API has 1,200 operations. */
+/**
+ * The parts of GitHub's API that people outside an enterprise use. The whole API has 1,200 operations. The ranking was
+ * tuned with these parts only.
+ */
 const GITHUB_PARTS: ReadonlySet<string> = new Set(
   'activity actions checks emojis gists git gitignore interactions issues licenses markdown meta orgs packages pulls rate-limit reactions repos search teams users'.split(
     ' ',
@@ -105,9 +108,11 @@ const readOperations = (prefix: string, text: string): CatalogueTool[] => {
 const readPackage = (prefix: string, file: string): CatalogueTool[] =>
   readOperations(prefix, readFileSync(fileURLToPath(import.meta.resolve(file)), 'utf8'))
 
-const readGithub = (): CatalogueTool[] =>
+const isTuned = ({ id }: { id: string }): boolean => GITHUB_PARTS.has(id.split('/')[0] ?? '')
+
+const readGithub = (isWanted: typeof isTuned): CatalogueTool[] =>
   listGithubOperations()
-    .filter(({ id }) => GITHUB_PARTS.has(id.split('/')[0] ?? ''))
+    .filter(isWanted)
     .map(({ id, title, description, parameters }) =>
       toTool(
         `github_${id}`,
@@ -117,8 +122,9 @@ const readGithub = (): CatalogueTool[] =>
       ),
     )
 
-export const listCatalogue = (): CatalogueTool[] => [
-  ...readGithub(),
+/** Returns the tools that the ranking was tuned with or, if `isWhole`, those of all parts of GitHub's API. */
+export const listCatalogue = (isWhole = false): CatalogueTool[] => [
+  ...readGithub(isWhole ? () => true : isTuned),
   ...readPackage('netlify', '@netlify/open-api'),
   ...readPackage('figma', '@figma/rest-api-spec/openapi/openapi.yaml'),
 ]

@@ -13,10 +13,12 @@ import {
   keptAside,
   shareFound,
   tunedOn,
+  WHOLE,
 } from '../finding/asking.ts'
 import { listCatalogue } from '../finding/catalogue.ts'
 import { DIRECT, PARAPHRASED } from '../finding/questions.ts'
-import { signUp, startPatchbay } from '../patchbay.ts'
+import { UNSEEN_DIRECT, UNSEEN_PARAPHRASED, UNSEEN_REWORDED } from '../finding/unseen-questions.ts'
+import { type Send, signUp, startPatchbay } from '../patchbay.ts'
 import { show } from '../report.ts'
 import { median, quantile } from '../statistics.ts'
 import { attachUpstream, createServer } from '../upstreams.ts'
@@ -37,6 +39,12 @@ const LEVELS = [
   { name: 'paraphrase', questions: PARAPHRASED, required: MIN_PARAPHRASED },
 ] as const
 
+const UNSEEN_LEVELS = [
+  { name: 'shares a word', questions: UNSEEN_DIRECT },
+  { name: 'paraphrase', questions: UNSEEN_PARAPHRASED },
+  { name: 'the same, as documentation would put it', questions: UNSEEN_REWORDED },
+] as const
+
 const toRow = (name: string, asked: readonly Asked[]): string[] => {
   const within = (places: number) => asked.filter(({ rank }) => rank !== undefined && rank <= places).length
   const share = (count: number) => (count / asked.length).toFixed(3)
@@ -50,15 +58,29 @@ const missOf = ({ ask, tools, rank, found }: Asked): string[] => [
   found[0] ?? 'nothing',
 ]
 
-const askThroughClient = async (bench: Bench, port: number): Promise<void> => {
-  const send = await signUp(port)
+/** Creates a server that attaches the catalogue and lists only `find_tools` and a few others. */
+const connectToCatalogue = async (send: Send, port: number, args: readonly string[]): Promise<Client> => {
   const uuid = await createServer(send)
-  const upstream = { transport: 'stdio', command: process.execPath, args: [CATALOGUE_SCRIPT] }
+  const upstream = { transport: 'stdio', command: process.execPath, args: [CATALOGUE_SCRIPT, ...args] }
   await attachUpstream(send, uuid, { name: CATALOGUE_NAME, ...upstream })
   // With a budget, the list also contains the three tools that read truncated results.
   await send('PATCH', `/servers/${uuid}`, { presentation: 'search', maxResponseTokens: BUDGET_TOKENS })
   const client = new Client({ name: 'bench', version: '1' })
   await client.connect(new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${port}/s/${uuid}`)))
+  return client
+}
+
+const createFind =
+  (client: Client) =>
+  async (query: string): Promise<string[]> => {
+    const response = await client.callTool({ name: 'find_tools', arguments: { queries: [query], limit: 10 } })
+    return Found.parse(response).structuredContent.tools.map(({ name }) => name)
+  }
+
+const COLUMNS = ['', 'questions', 'first', 'first five', 'first ten']
+
+const askThroughClient = async (bench: Bench, send: Send, port: number): Promise<void> => {
+  const client = await connectToCatalogue(send, port, [])
   const listed = await client.listTools()
   bench.addFigure({
     title: 'tokens of the tool list in search presentation',
@@ -66,10 +88,7 @@ const askThroughClient = async (bench: Bench, port: number): Promise<void> => {
     measured: await countTokens(JSON.stringify(listed.tools)),
     unit: 'tokens',
   })
-  const find = async (query: string): Promise<string[]> => {
-    const response = await client.callTool({ name: 'find_tools', arguments: { queries: [query], limit: 10 } })
-    return Found.parse(response).structuredContent.tools.map(({ name }) => name)
-  }
+  const find = createFind(client)
   const rows: string[][] = []
   const misses: string[][] = []
   for (const { name, questions, required } of LEVELS) {
@@ -86,13 +105,23 @@ const askThroughClient = async (bench: Bench, port: number): Promise<void> => {
     })
   }
   await client.close()
-  const columns = ['', 'questions', 'first', 'first five', 'first ten']
-  bench.addTable({ title: `Questions about ${listCatalogue().length} operations`, columns, rows })
+  bench.addTable({ title: `Questions about ${listCatalogue().length} operations`, columns: COLUMNS, rows })
   bench.addTable({
     title: 'Questions that miss',
     columns: ['question', 'right tool', 'rank', 'first tool found'],
     rows: misses,
   })
+}
+
+/** Asks the questions that nobody who worked on the ranking had seen, about tools that it was not tuned with. */
+const askUnseen = async (bench: Bench, send: Send, port: number): Promise<void> => {
+  const client = await connectToCatalogue(send, port, [WHOLE])
+  const find = createFind(client)
+  const rows: string[][] = []
+  for (const { name, questions } of UNSEEN_LEVELS) rows.push(toRow(name, await askAll(questions, find)))
+  await client.close()
+  const title = `Unseen questions about ${listCatalogue(true).length} operations`
+  bench.addTable({ title, columns: COLUMNS, rows })
 }
 
 const measureMany = async (bench: Bench): Promise<void> => {
@@ -133,7 +162,9 @@ const measureMany = async (bench: Bench): Promise<void> => {
 export const runFinding = async (bench: Bench): Promise<void> => {
   const directory = bench.createDirectory('patchbay')
   const { child, port } = await startPatchbay(bench, bench.own, directory, { PATCHBAY_ALLOW_STDIO: 'true' })
-  await askThroughClient(bench, port)
+  const send = await signUp(port)
+  await askThroughClient(bench, send, port)
+  await askUnseen(bench, send, port)
   await child.stop()
   await measureMany(bench)
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { listCatalogue } from '../../bench/finding/catalogue.ts'
 import { DIRECT, PARAPHRASED, type Question } from '../../bench/finding/questions.ts'
+import { UNSEEN_DIRECT, UNSEEN_PARAPHRASED, UNSEEN_REWORDED } from '../../bench/finding/unseen-questions.ts'
 import { wordsOfTool } from '../../src/tool-search/ranking/tool-words.ts'
 import { isStopWord, searchWordsOf, stemOf } from '../../src/tool-search/ranking/words.ts'
 
@@ -39,6 +40,12 @@ describe('the questions that finding tools is measured by', () => {
   it('have answers that are in the catalogue', () => {
     const wanted = [...DIRECT, ...PARAPHRASED].flatMap(({ tools }) => tools)
     expect(wanted.filter(name => !CATALOGUE.has(name))).toEqual([])
+  })
+
+  it('are, in the unseen set, about tools that the ranking was not tuned with', () => {
+    const whole = new Set(listCatalogue(true).map(({ name }) => name))
+    const wanted = [...UNSEEN_DIRECT, ...UNSEEN_PARAPHRASED, ...UNSEEN_REWORDED].flatMap(({ tools }) => tools)
+    expect(wanted.filter(name => !whole.has(name) || CATALOGUE.has(name))).toEqual([])
   })
 
   it('share a word with a tool of their answer, on the first level', () => {
