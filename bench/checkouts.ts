@@ -34,6 +34,12 @@ const readCheckout = async (name: Checkout['name'], root: string): Promise<Check
   return { name, root, command: tasks.commandOf('command', root), env: tasks.environmentOf('command', root) }
 }
 
+/** Returns the checkout with its sources as the program, so that a profile names their files and functions. */
+export const fromSource = ({ command, ...checkout }: Checkout): Checkout => ({
+  ...checkout,
+  command: [...command.slice(0, -1), join(checkout.root, 'src/cli/main.ts')],
+})
+
 /** Returns the checkouts to measure. Throws if one of them cannot be built. */
 export const readCheckouts = async (against: string | undefined): Promise<[own: Checkout, other?: Checkout]> => {
   const own = await readCheckout('this', OWN_ROOT)

@@ -17,7 +17,9 @@ export const SCENARIOS = [
   'finding',
   'neighbours',
 ] as const
-export type Scenario = (typeof SCENARIOS)[number]
+/** Runs only if it is named, because it writes files into the checkout. */
+const ONLY_IF_NAMED = 'profile'
+export type Scenario = (typeof SCENARIOS)[number] | typeof ONLY_IF_NAMED
 
 export type Options = {
   only: ReadonlySet<Scenario>
@@ -37,7 +39,7 @@ export type Options = {
 
 export const USAGE = `Usage: npm run bench -- [options]
   --against DIR     compare with another checkout of Patchbay, round by round; exit 1 when this one is worse
-  --only NAMES      comma-separated: ${SCENARIOS.join(', ')} (default: all)
+  --only NAMES      comma-separated: ${SCENARIOS.join(', ')} (default: all); or ${ONLY_IF_NAMED}
   --rounds N        number of measured rounds (default 5)
   --seconds N       length of a measured slice of load (default 2)
   --quick           one short round of everything, to check that it works
@@ -48,7 +50,8 @@ export const USAGE = `Usage: npm run bench -- [options]
   --node-flags TEXT flags for the Node that runs Patchbay, separated by spaces
   --keep            keep the temporary folder with the databases and the log`
 
-const isScenario = (name: string): name is Scenario => SCENARIOS.some(scenario => scenario === name)
+const isScenario = (name: string): name is Scenario =>
+  name === ONLY_IF_NAMED || SCENARIOS.some(scenario => scenario === name)
 
 const toPositive = (name: string, text: string): number => {
   const value = Number(text)

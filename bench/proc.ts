@@ -39,6 +39,20 @@ export const cpuMsOf = (pids: readonly number[]): number =>
     return sum + (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * TICK_MS
   }, 0)
 
+/** Returns the user and system time that each thread of a process has used so far, by name of the thread. */
+export const threadsOf = (pid: number): Map<string, number> => {
+  const times = new Map<string, number>()
+  for (const id of readdirSync(`/proc/${pid}/task`)) {
+    const stat = read(`/proc/${pid}/task/${id}/stat`) ?? ''
+    const name = stat.slice(stat.indexOf('(') + 1, stat.lastIndexOf(')'))
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    const ms = (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * TICK_MS
+    const known = Number(id) === pid ? 'main thread' : name
+    times.set(known, (times.get(known) ?? 0) + ms)
+  }
+  return times
+}
+
 /** Returns the resident memory of the processes. Shared pages count once per process. */
 export const residentBytesOf = (pids: readonly number[]): number =>
   pids.reduce((sum, pid) => {

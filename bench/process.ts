@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
+import type { Profiler } from 'node:inspector'
 import { createServer } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import { allowedCores, busyMsOf, cpuMsOf, residentBytesOf, treeOf } from './proc.ts'
@@ -22,6 +23,8 @@ export type Child = {
   settledMemory: () => Promise<Memory>
   /** Returns the longest time the event loop was blocked since the last call. The first call starts the measurement. */
   blockedMs: () => Promise<number>
+  /** Starts a CPU profile of the main thread. The returned function stops it. */
+  profile: () => Promise<() => Promise<Profiler.Profile>>
   stop: () => Promise<void>
 }
 export type StartOptions = {
@@ -44,6 +47,10 @@ const delay = (ms: number) => new Promise(resolve => setTimeout(resolve, ms).unr
 const isMemory = (value: unknown): value is Memory => typeof value === 'object' && value !== null && 'rss' in value
 const isDelay = (value: unknown): value is { blockedMs: number } =>
   typeof value === 'object' && value !== null && 'blockedMs' in value
+const isStarted = (value: unknown): value is { profile: null } =>
+  typeof value === 'object' && value !== null && 'profile' in value && value.profile === null
+const isProfile = (value: unknown): value is { profile: Profiler.Profile } =>
+  typeof value === 'object' && value !== null && 'profile' in value && value.profile !== null
 
 /** Returns a core for the server and one for the load, if there are two and taskset is installed. */
 const findCores = (): readonly [number, number] | undefined => {
@@ -112,6 +119,10 @@ export const createRig = (logFile: string) => {
       residentBytes: () => residentBytesOf(treeOf(pid)),
       settledMemory: () => ask(spawned, name, 'memory', isMemory),
       blockedMs: async () => (await ask(spawned, name, 'delay', isDelay)).blockedMs,
+      profile: async () => {
+        await ask(spawned, name, 'profile', isStarted)
+        return async () => (await ask(spawned, name, 'profile', isProfile)).profile
+      },
       stop: () => stopProcess(spawned, pid),
     }
     children.add(child)

@@ -18,6 +18,7 @@ import { runNeighbours } from './scenarios/neighbours.ts'
 import { runNotifications } from './scenarios/notifications.ts'
 import { runPages } from './scenarios/pages.ts'
 import { runPassthrough } from './scenarios/passthrough.ts'
+import { runProfile } from './scenarios/profile.ts'
 import { runStart } from './scenarios/start.ts'
 import { runUpstreamStart } from './scenarios/upstream-start.ts'
 import { runUpstreams } from './scenarios/upstreams.ts'
@@ -45,6 +46,7 @@ const run = async (options: Options, checkouts: Awaited<ReturnType<typeof readCh
     { title: 'passthrough', isWanted: options.only.has('passthrough'), run: runPassthrough },
     { title: 'finding tools', isWanted: options.only.has('finding'), run: runFinding, isOwnOnly: true },
     { title: 'noisy neighbours', isWanted: options.only.has('neighbours'), run: runNeighbours },
+    { title: 'profile', isWanted: options.only.has('profile'), run: runProfile, isOwnOnly: true },
     { title: 'start with upstreams', isWanted: options.only.has('upstreams'), run: runUpstreamStart },
   ]
   const end = async () => {
