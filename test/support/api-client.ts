@@ -58,6 +58,7 @@ export const signUp = async (
     .map(line => line.split(';')[0])
     .join('; ')
   const session = await fetch(`${origin}/api/v1/session`, { headers: { cookie } })
+  if (!session.ok) throw new Error(`session of ${email}: ${session.status} ${await session.text()}`)
   const { csrfToken } = z.object({ csrfToken: z.string() }).parse(await session.json())
   const requestToken = (expiresInDays?: number) =>
     fetch(`${origin}/api/v1/tokens`, {
