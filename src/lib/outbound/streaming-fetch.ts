@@ -17,6 +17,7 @@ import {
 import type { MemoryShares } from './memory-shares.ts'
 import type { PreparedRequest } from './prepared-request.ts'
 import { createRedirector } from './redirects.ts'
+import { UNCOUNTED_BYTES } from './response-memory.ts'
 import { type StreamOptions, streamResponse } from './stream-response.ts'
 
 type StreamLimits = {
@@ -127,6 +128,10 @@ const lengthOf = ({ headers }: ResponseHead): number | undefined => {
   return Number.isSafeInteger(length) ? length : undefined
 }
 
+/** Whether the body is too small to be counted. The HTTP parser enforces the declared length. */
+const isSmall = (received: ResponseHead): boolean =>
+  (lengthOf(received) ?? Number.POSITIVE_INFINITY) <= UNCOUNTED_BYTES
+
 /** Ends a response that nobody reads. Ignores a rejection, because the body may already have failed. */
 const discard = ({ body }: StreamingResponse): void => {
   body.cancel().catch(() => undefined)
@@ -181,7 +186,8 @@ export const createStreamingFetch = (options: StreamingFetchOptions): StreamingF
         )
         if (refusal !== undefined) throw toError(blocked(refusal))
         const received = await fetchStream(next, { ...options, dispatch, signal, toError, abortError })
-        return memory === undefined ? received : { ...received, body: await count(received, next.target.host, memory) }
+        if (memory === undefined || isSmall(received)) return received
+        return { ...received, body: await count(received, next.target.host, memory) }
       },
       toError,
       discard,
