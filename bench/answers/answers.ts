@@ -103,9 +103,15 @@ const toHtml = (rows: readonly Row[]): string => {
   return `<!doctype html>\n<html><head><title>Results</title></head><body><table>\n${lines.join('\n')}\n</table></body></html>\n`
 }
 
+const generate = (name: string): string => {
+  const make = { ...GENERATED, ...UNSEEN_GENERATED }[name]
+  if (make === undefined) throw new Error(`there is no generated result ${name}`)
+  return make()
+}
+
 /** Returns the bytes of a frozen result. */
 export const readAnswer = ({ name, from, form }: FrozenAnswer): Buffer => {
-  if (from === undefined) return Buffer.from({ ...GENERATED, ...UNSEEN_GENERATED }[name]?.() ?? '')
+  if (from === undefined) return Buffer.from(generate(name))
   const [pack, file] = from
   const bytes = readFileSync(join(folderOf(pack), file))
   if (form === undefined) return bytes

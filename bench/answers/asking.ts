@@ -3,7 +3,7 @@ import type { JsonObject } from '../../src/lib/kernel/json.ts'
 import { countTokens } from '../../src/lib/tokens/tokens.ts'
 import type { AnswerQuestion } from './questions.ts'
 
-export type Reply = { text: string; cacheId: string | undefined }
+export type Reply = { text: string; cacheId: string | undefined; isError?: boolean }
 
 /** Calls `proxy_filter`, `proxy_search` or `proxy_explore`. */
 export type CallTool = (name: string, args: JsonObject) => Promise<Reply>
@@ -29,5 +29,5 @@ export const askQuestion = async (
     last = await call(`proxy_${tool}`, args)
     tokens += (await countTokens(JSON.stringify(args))) + (await countTokens(last.text))
   }
-  return { ask, isFound: last.text.includes(fact), tokens, text: last.text }
+  return { ask, isFound: last.isError !== true && last.text.includes(fact), tokens, text: last.text }
 }

@@ -1,23 +1,9 @@
 /** Frozen results of shapes that the packages lack, made from a fixed seed. Each has a few facts that are planted. */
-
-/** Returns pseudorandom integers from 0 to `below` - 1 (mulberry32). */
-const createRandom = (seed: number) => {
-  let state = seed
-  return (below: number): number => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below)
-  }
-}
+import { createRandom, padded, pick } from './random.ts'
 
 const PLANS = ['free', 'team', 'business', 'enterprise']
 const CITIES = ['Delft', 'Bonn', 'Porto', 'Turku', 'Graz', 'Ghent', 'Lille', 'Split']
 const PRODUCTS = ['Lamp', 'Chair', 'Desk', 'Shelf', 'Mirror', 'Rug', 'Clock']
-
-const pick = (random: (below: number) => number, from: readonly string[]): string => from[random(from.length)] ?? ''
-
-const padded = (value: number, digits: number): string => String(value).padStart(digits, '0')
 
 /** An object with a thousand members of the same shape, keyed by id. */
 const makeAccounts = (): object => {

@@ -25,7 +25,7 @@ const Passed = z.looseObject({
 
 const read = (result: ToolResult | UpstreamResult): Reply & { tokens: number } => {
   if (isRefused(result) || isLongText(result)) throw new Error(JSON.stringify(result).slice(0, 500))
-  if (!isPassed(result)) return { text: findErrorText(result) ?? '', cacheId: undefined, tokens: 0 }
+  if (!isPassed(result)) return { text: findErrorText(result) ?? '', cacheId: undefined, tokens: 0, isError: true }
   const { content, _meta } = Passed.parse(result.passed)
   const { cacheId, tokens } = _meta['patchbay/answer']
   return { text: content.map(({ text }) => text).join('\n'), cacheId, tokens }
@@ -77,7 +77,9 @@ export const openTools = (workers: Workers, budgetTokens: number, maxBytes: numb
         },
         undefined,
       )
-      return read((await tool.call({}, context)).result)
+      const first = read((await tool.call({}, context)).result)
+      if (first.isError) throw new Error(first.text)
+      return first
     },
     close: cutCache.close,
   }

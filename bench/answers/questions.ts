@@ -21,7 +21,7 @@ export type AnswerCall =
 export type AnswerQuestion = {
   ask: string
   fact: string
-  /** Reads what the call before found if that was cut, unless `from` says that it reads the whole result. */
+  /** Reads what the call before found if that was cut, unless `from` is `whole`. */
   calls: readonly (AnswerCall & { from?: 'whole' })[]
 }
 

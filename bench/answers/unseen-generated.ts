@@ -2,23 +2,7 @@
  * Generated results of the unseen set. They were written by somebody who did not know the replies of the tools, after
  * the tools were finished. Each is made from a fixed seed, and each has a few facts that are planted.
  */
-
-type Random = (below: number) => number
-
-/** Returns pseudorandom integers from 0 to `below` - 1 (mulberry32). */
-const createRandom = (seed: number): Random => {
-  let state = seed
-  return below => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below)
-  }
-}
-
-const pick = (random: Random, from: readonly string[]): string => from[random(from.length)] ?? ''
-
-const padded = (value: number, digits: number): string => String(value).padStart(digits, '0')
+import { createRandom, padded, pick, type Random } from './random.ts'
 
 const token = (random: Random, length: number, alphabet = 'bcdfghjklmnpqrstvwxz2456789'): string =>
   Array.from({ length }, () => alphabet[random(alphabet.length)] ?? '').join('')

@@ -1,5 +1,5 @@
 /**
- * Questions about the unseen results, and the fact that answers each as it stands in the data. They were written by
+ * Questions about the unseen results, and the fact that answers each as it appears in the data. They were written by
  * somebody who did not know the replies of the tools, after the tools were finished. The calls are those of a language
  * model that saw the first reply of each result and the definitions of the tools, but no fact: all of them, also those
  * that did not help. Nobody changed the tools because of them.

@@ -155,87 +155,88 @@ export const UNSEEN_DIRECT: readonly Question[] = [
   },
 ]
 
-export const UNSEEN_PARAPHRASED: readonly Question[] = [
+/** The same needs in two ways: in a user's own words, and as API documentation would put it. */
+const IN_TWO_WAYS: readonly (Question & { reworded: string })[] = [
   {
-    ask: 'let the AI coder fix a bug in our Python library by itself and open a PR',
+    ask: 'let the AI coder fix a bug in our Python library by itself and open a PR', reworded: 'start a coding agent session that fixes a bug and opens a pull request',
     tools: ['github_agent-tasks_create-task-in-repo'],
   },
   {
-    ask: 'give the AI coder the database password, company-wide',
+    ask: 'give the AI coder the database password, company-wide', reworded: 'set an organization-level secret for the coding agent',
     tools: ['github_agents_create-or-update-org-secret'],
   },
   {
-    ask: 'who in the company sends the most calls to the REST interface?',
+    ask: 'who in the company sends the most calls to the REST interface?', reworded: 'list API request counts per user of an organization',
     tools: ['github_api-insights_get-subject-stats'],
   },
-  { ask: 'remove our integration from a customer for good', tools: ['github_apps_delete-installation'] },
-  { ask: 'does the OAuth login that our integration got from Anna still work?', tools: ['github_apps_check-token'] },
+  { ask: 'remove our integration from a customer for good', reworded: 'uninstall an app from a customer account', tools: ['github_apps_delete-installation'] },
+  { ask: 'does the OAuth login that our integration got from Anna still work?', reworded: 'check whether an OAuth access token is valid', tools: ['github_apps_check-token'] },
   {
-    ask: 'who bought the gold tier of our product on the marketplace?',
+    ask: 'who bought the gold tier of our product on the marketplace?', reworded: 'list customers subscribed to a marketplace pricing plan',
     tools: ['github_apps_list-accounts-for-plan', 'github_apps_list-accounts-for-plan-stubbed'],
   },
   {
-    ask: 'what did runners and large file storage cost our company in March?',
+    ask: 'what did runners and large file storage cost our company in March?', reworded: 'get the billing usage of an organization by product for a month',
     tools: [
       'github_billing_get-github-billing-usage-report-org',
       'github_billing_get-github-billing-usage-summary-report-org',
     ],
   },
-  { ask: 'raise the monthly spending limit of our company', tools: ['github_billing_update-budget-org'] },
+  { ask: 'raise the monthly spending limit of our company', reworded: 'update the spending limit of an organization', tools: ['github_billing_update-budget-org'] },
   {
-    ask: 'run a drive to have a set of vulnerabilities fixed by the end of June',
+    ask: 'run a drive to have a set of vulnerabilities fixed by the end of June', reworded: 'create a remediation campaign for security alerts with a due date',
     tools: ['github_campaigns_create-campaign'],
   },
   {
-    ask: 'who in my course has started on the homework?',
+    ask: 'who in my course has started on the homework?', reworded: 'list student submissions of an assignment',
     tools: ['github_classroom_list-accepted-assignments-for-an-assignment'],
   },
   {
-    ask: 'switch on automatic maintainability and reliability checks for our Java sources',
+    ask: 'switch on automatic maintainability and reliability checks for our Java sources', reworded: 'enable code quality analysis for a repository',
     tools: ['github_code-quality_update-setup'],
   },
   {
-    ask: 'have AI propose a patch for a weakness that static analysis found',
+    ask: 'have AI propose a patch for a weakness that static analysis found', reworded: 'generate an automatic fix for a code scanning alert',
     tools: ['github_code-scanning_create-autofix'],
   },
   {
-    ask: 'what vulnerabilities has the static analyzer reported anywhere in our company?',
+    ask: 'what vulnerabilities has the static analyzer reported anywhere in our company?', reworded: 'list code scanning alerts of all repositories in an organization',
     tools: ['github_code-scanning_list-alerts-for-org'],
   },
   {
-    ask: 'every repo we start from now on should get this protection profile automatically',
+    ask: 'every repo we start from now on should get this protection profile automatically', reworded: 'set a security profile as the default for newly created repositories',
     tools: [
       'github_code-security_set-configuration-as-default',
       'github_code-security_set-configuration-as-default-for-enterprise',
     ],
   },
   {
-    ask: 'stop managing a few repos through the shared protection profile',
+    ask: 'stop managing a few repos through the shared protection profile', reworded: 'remove repositories from a security policy',
     tools: ['github_code-security_detach-configuration'],
   },
   {
-    ask: 'which ready-made behavior guidelines for communities, such as the Contributor Covenant, are there?',
+    ask: 'which ready-made behavior guidelines for communities, such as the Contributor Covenant, are there?', reworded: 'list available code of conduct templates',
     tools: ['github_codes-of-conduct_get-all-codes-of-conduct'],
   },
-  { ask: 'boot up my dev environment in the cloud', tools: ['github_codespaces_start-for-authenticated-user'] },
+  { ask: 'boot up my dev environment in the cloud', reworded: 'start a codespace', tools: ['github_codespaces_start-for-authenticated-user'] },
   {
-    ask: 'my cloud dev environment needs more CPU and memory',
+    ask: 'my cloud dev environment needs more CPU and memory', reworded: 'change the machine type of a codespace',
     tools: ['github_codespaces_update-for-authenticated-user'],
   },
   {
-    ask: 'choose which employees may run a cloud dev environment at the expense of the company',
+    ask: 'choose which employees may run a cloud dev environment at the expense of the company', reworded: 'set which organization members may use codespaces billed to the organization',
     tools: ['github_codespaces_set-codespaces-access', 'github_codespaces_set-codespaces-access-users'],
   },
   {
-    ask: 'buy a license for the AI pair programmer for two new colleagues',
+    ask: 'buy a license for the AI pair programmer for two new colleagues', reworded: 'assign Copilot seats to users',
     tools: ['github_copilot_add-copilot-seats-for-users'],
   },
   {
-    ask: 'keep the AI assistant from reading certain folders',
+    ask: 'keep the AI assistant from reading certain folders', reworded: 'exclude file paths from Copilot',
     tools: ['github_copilot_set-copilot-content-exclusion-for-organization'],
   },
   {
-    ask: 'put our style guide into a knowledge collection that the AI assistant answers from',
+    ask: 'put our style guide into a knowledge collection that the AI assistant answers from', reworded: 'add a document to a Copilot knowledge base',
     tools: [
       'github_copilot-spaces_create-resource-for-org',
       'github_copilot-spaces_create-resource-for-user',
@@ -244,125 +245,79 @@ export const UNSEEN_PARAPHRASED: readonly Question[] = [
     ],
   },
   {
-    ask: 'what knowledge collections for the AI assistant exist?',
+    ask: 'what knowledge collections for the AI assistant exist?', reworded: 'list Copilot knowledge bases',
     tools: ['github_copilot-spaces_list-for-org', 'github_copilot-spaces_list-for-user'],
   },
-  { ask: 'somebody leaked a PAT on the web: have it invalidated', tools: ['github_credentials_revoke'] },
+  { ask: 'somebody leaked a PAT on the web: have it invalidated', reworded: 'revoke a leaked personal access token', tools: ['github_credentials_revoke'] },
   {
-    ask: 'close the warning about the vulnerable lodash version, we are not affected',
+    ask: 'close the warning about the vulnerable lodash version, we are not affected', reworded: 'dismiss a vulnerability alert for a dependency',
     tools: ['github_dependabot_update-alert'],
   },
   {
-    ask: 'the robot that bumps our library versions should forget a password we gave it',
+    ask: 'the robot that bumps our library versions should forget a password we gave it', reworded: 'delete a Dependabot secret',
     tools: ['github_dependabot_delete-org-secret', 'github_dependabot_delete-repo-secret'],
   },
   {
-    ask: 'an inventory of every open-source library inside our product, for the auditor',
+    ask: 'an inventory of every open-source library inside our product, for the auditor', reworded: 'get a software bill of materials of a repository',
     tools: [
       'github_dependency-graph_export-sbom',
       'github_dependency-graph_fetch-sbom-report',
       'github_dependency-graph_generate-sbom-report',
     ],
   },
-  { ask: 'set up a group of people that spans all our organizations', tools: ['github_enterprise-teams_create'] },
+  { ask: 'set up a group of people that spans all our organizations', reworded: 'create a team at the enterprise level', tools: ['github_enterprise-teams_create'] },
   {
-    ask: 'does Anna belong to the group that spans all our organizations?',
+    ask: 'does Anna belong to the group that spans all our organizations?', reworded: 'check whether a user is a member of an enterprise team',
     tools: ['github_enterprise-team-memberships_get', 'github_enterprise-team-memberships_list'],
   },
   {
-    ask: 'pack all our repos into an export so that we can move to another server',
+    ask: 'pack all our repos into an export so that we can move to another server', reworded: 'start an export of all repositories of an organization',
     tools: ['github_migrations_start-for-org', 'github_migrations_start-for-authenticated-user'],
   },
   {
-    ask: 'give the old Subversion logins their real names and e-mail addresses',
+    ask: 'give the old Subversion logins their real names and e-mail addresses', reworded: 'map Subversion authors to Git names and email addresses during an import',
     tools: ['github_migrations_map-commit-author'],
   },
   {
-    ask: 'when a workflow logs in to AWS, its identity should also carry the cost center of the repo',
+    ask: 'when a workflow logs in to AWS, its identity should also carry the cost center of the repo', reworded: 'include a repository property as a claim in the OpenID Connect token of workflows',
     tools: [
       'github_oidc_create-oidc-custom-property-inclusion-for-enterprise',
       'github_oidc_create-oidc-custom-property-inclusion-for-org',
     ],
   },
   {
-    ask: 'the address and login of our Artifactory, stored once for the whole company',
+    ask: 'the address and login of our Artifactory, stored once for the whole company', reworded: 'add a private package registry with credentials to an organization',
     tools: ['github_private-registries_create-org-private-registry'],
   },
   {
-    ask: 'move a card to Done on our planning board',
+    ask: 'move a card to Done on our planning board', reworded: 'change the status of an item on a project board',
     tools: ['github_projects_update-item-for-org', 'github_projects_update-item-for-user'],
   },
   {
-    ask: 'our planning board needs another tab that shows only open bugs',
+    ask: 'our planning board needs another tab that shows only open bugs', reworded: 'create a filtered view in a project',
     tools: ['github_projects_create-view-for-org', 'github_projects_create-view-for-user'],
   },
-  { ask: 'extend my chain of PRs that build on one another', tools: ['github_pull-request-stacks_add'] },
+  { ask: 'extend my chain of PRs that build on one another', reworded: 'add a pull request to a chain of stacked pull requests', tools: ['github_pull-request-stacks_add'] },
   {
-    ask: 'my changes were rejected because of a dummy API key in a test, let them through anyway',
+    ask: 'my changes were rejected because of a dummy API key in a test, let them through anyway', reworded: 'bypass push protection for a detected secret',
     tools: ['github_secret-scanning_create-push-protection-bypass'],
   },
   {
-    ask: 'teach the leak detector what our internal API keys look like',
+    ask: 'teach the leak detector what our internal API keys look like', reworded: 'define a custom secret detection pattern',
     tools: [
       'github_secret-scanning_bulk-create-org-custom-patterns',
       'github_secret-scanning_bulk-create-repo-custom-patterns',
     ],
   },
   {
-    ask: 'tell the owners of an open-source library discreetly that it can be exploited',
+    ask: 'tell the owners of an open-source library discreetly that it can be exploited', reworded: 'report a vulnerability privately to the maintainers of a repository',
     tools: ['github_security-advisories_create-private-vulnerability-report'],
   },
   {
-    ask: 'what publicly known holes does lodash 4.17 have?',
+    ask: 'what publicly known holes does lodash 4.17 have?', reworded: 'search the security advisory database for a package',
     tools: ['github_security-advisories_list-global-advisories'],
   },
 ]
 
-/** The phrasings for the operations of UNSEEN_PARAPHRASED, in its order. */
-const PHRASINGS: readonly string[] = [
-  'start a coding agent session that fixes a bug and opens a pull request',
-  'set an organization-level secret for the coding agent',
-  'list API request counts per user of an organization',
-  'uninstall an app from a customer account',
-  'check whether an OAuth access token is valid',
-  'list customers subscribed to a marketplace pricing plan',
-  'get the billing usage of an organization by product for a month',
-  'update the spending limit of an organization',
-  'create a remediation campaign for security alerts with a due date',
-  'list student submissions of an assignment',
-  'enable code quality analysis for a repository',
-  'generate an automatic fix for a code scanning alert',
-  'list code scanning alerts of all repositories in an organization',
-  'set a security profile as the default for newly created repositories',
-  'remove repositories from a security policy',
-  'list available code of conduct templates',
-  'start a codespace',
-  'change the machine type of a codespace',
-  'set which organization members may use codespaces billed to the organization',
-  'assign Copilot seats to users',
-  'exclude file paths from Copilot',
-  'add a document to a Copilot knowledge base',
-  'list Copilot knowledge bases',
-  'revoke a leaked personal access token',
-  'dismiss a vulnerability alert for a dependency',
-  'delete a Dependabot secret',
-  'get a software bill of materials of a repository',
-  'create a team at the enterprise level',
-  'check whether a user is a member of an enterprise team',
-  'start an export of all repositories of an organization',
-  'map Subversion authors to Git names and email addresses during an import',
-  'include a repository property as a claim in the OpenID Connect token of workflows',
-  'add a private package registry with credentials to an organization',
-  'change the status of an item on a project board',
-  'create a filtered view in a project',
-  'add a pull request to a chain of stacked pull requests',
-  'bypass push protection for a detected secret',
-  'define a custom secret detection pattern',
-  'report a vulnerability privately to the maintainers of a repository',
-  'search the security advisory database for a package',
-]
-
-export const UNSEEN_REWORDED: readonly Question[] = UNSEEN_PARAPHRASED.map(({ tools }, index) => ({
-  ask: PHRASINGS[index] ?? '',
-  tools,
-}))
+export const UNSEEN_PARAPHRASED: readonly Question[] = IN_TWO_WAYS
+export const UNSEEN_REWORDED: readonly Question[] = IN_TWO_WAYS.map(({ reworded, tools }) => ({ ask: reworded, tools }))

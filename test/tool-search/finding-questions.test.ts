@@ -46,6 +46,8 @@ describe('the questions that finding tools is measured by', () => {
     const whole = new Set(listCatalogue(true).map(({ name }) => name))
     const wanted = [...UNSEEN_DIRECT, ...UNSEEN_PARAPHRASED, ...UNSEEN_REWORDED].flatMap(({ tools }) => tools)
     expect(wanted.filter(name => !whole.has(name) || CATALOGUE.has(name))).toEqual([])
+    const asked = [...UNSEEN_DIRECT, ...UNSEEN_PARAPHRASED, ...UNSEEN_REWORDED].map(({ ask }) => ask)
+    expect(new Set(asked).size).toBe(120)
   })
 
   it('share a word with a tool of their answer, on the first level', () => {

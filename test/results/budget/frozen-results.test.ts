@@ -4,6 +4,8 @@ import { z } from 'zod'
 import { ANSWERS, readAnswer } from '../../../bench/answers/answers.ts'
 import { type Asked, askQuestion, type CallTool, MAX_FACT_TOKENS } from '../../../bench/answers/asking.ts'
 import { QUESTIONS } from '../../../bench/answers/questions.ts'
+import { UNSEEN_ANSWERS } from '../../../bench/answers/unseen-answers.ts'
+import { UNSEEN_QUESTIONS } from '../../../bench/answers/unseen-questions.ts'
 import { median, quantile } from '../../../bench/statistics.ts'
 import { countTokens } from '../../../src/lib/tokens/tokens.ts'
 import { callTexts, connect } from '../../servers/mcp.ts'
@@ -48,6 +50,8 @@ describe('real results of 100 kB to 10 MB, with a budget of 1,000 tokens', () =>
   it('are at least twenty, each with three questions', () => {
     expect(ANSWERS.length).toBeGreaterThanOrEqual(20)
     expect(Object.keys(QUESTIONS).sort()).toEqual(ANSWERS.map(({ name }) => name).sort())
+    expect(Object.keys(UNSEEN_QUESTIONS).sort()).toEqual(UNSEEN_ANSWERS.map(({ name }) => name).sort())
+    expect(Object.values(UNSEEN_QUESTIONS).flat()).toHaveLength(3 * UNSEEN_ANSWERS.length)
   })
 
   it.each(casesOfRun(ANSWERS, (_, index) => index % FIRST_OF === 0))(
