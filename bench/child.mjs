@@ -1,8 +1,8 @@
 /**
  * Preloaded into every process that the benchmark starts (`node --import`). It ends the process when the benchmark
- * ends, for whatever reason. On request it reports the memory after a full garbage collection, the longest time the event
- * loop was blocked since the last request, or a CPU profile of the main thread. It is not TypeScript, because Node's type
- * stripping would add 20 MB to the measured process.
+ * ends, for whatever reason. On request it reports the memory after a full garbage collection, the longest time the
+ * event loop was blocked since the last request, or a CPU profile of the main thread. It is not TypeScript, because
+ * Node's type stripping would add 20 MB to the measured process.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setFlagsFromString } from 'node:v8'
@@ -39,21 +39,19 @@ const reportDelay = () => {
 const SAMPLE_EVERY_US = 200
 let profiler
 
-/** The first request starts the profiler, the second stops it and reports what it recorded. */
-const reportProfile = async () => {
-  if (profiler === undefined) {
-    const { Session } = await import('node:inspector/promises')
-    profiler = new Session()
-    profiler.connect()
-    await profiler.post('Profiler.enable')
-    await profiler.post('Profiler.setSamplingInterval', { interval: SAMPLE_EVERY_US })
-    await profiler.post('Profiler.start')
-    process.send({ profile: null })
-    return
-  }
+const startProfile = async () => {
+  const { Session } = await import('node:inspector/promises')
+  profiler = new Session()
+  profiler.connect()
+  await profiler.post('Profiler.enable')
+  await profiler.post('Profiler.setSamplingInterval', { interval: SAMPLE_EVERY_US })
+  await profiler.post('Profiler.start')
+  process.send({ isProfiling: true })
+}
+
+const stopProfile = async () => {
   const { profile } = await profiler.post('Profiler.stop')
   profiler.disconnect()
-  profiler = undefined
   process.send({ profile })
 }
 
@@ -62,7 +60,8 @@ if (isMainThread && process.send !== undefined) {
   process.on('message', message => {
     if (message === 'memory') void collect().then(() => process.send(process.memoryUsage()))
     if (message === 'delay') reportDelay()
-    if (message === 'profile') void reportProfile()
+    if (message === 'start-profile') void startProfile()
+    if (message === 'stop-profile') void stopProfile()
   })
   process.channel?.unref()
 }

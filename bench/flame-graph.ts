@@ -4,7 +4,8 @@ import type { Profiler } from 'node:inspector'
 /** Calls of one function with the same callers. `ms` includes the calls that it makes, `ownMs` does not. */
 export type Frame = { name: string; area: string; ms: number; ownMs: number; callees: Map<string, Frame> }
 
-const SOURCE = /\/src\/((?:lib\/)?[\w-]+)/
+const SOURCES = new URL('../src/', import.meta.url).href
+const SOURCE = /^(?:lib\/)?[\w-]+/
 const PACKAGE = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/
 
 /** Returns the part of the program that a file belongs to. Undefined if the function is not from a file. */
@@ -12,7 +13,7 @@ const areaOf = (url: string): string | undefined => {
   if (url.startsWith('node:')) return 'Node'
   const [, name] = PACKAGE.exec(url) ?? []
   if (name !== undefined) return name
-  const [, folder] = SOURCE.exec(url) ?? []
+  const [folder] = url.startsWith(SOURCES) ? (SOURCE.exec(url.slice(SOURCES.length)) ?? []) : []
   return folder === undefined ? undefined : `src/${folder}`
 }
 
@@ -20,6 +21,8 @@ const GARBAGE = '(garbage collector)'
 /** What V8 calls the time in which it runs no JavaScript. */
 const NATIVE = '(program)'
 const IDLE = '(idle)'
+/** The functions that control the profiler. */
+const PROFILER = /^node:inspector|\/bench\/child\.mjs$/
 
 const addTo = (callees: Map<string, Frame>, name: string, area: string): Frame => {
   const key = `${area} ${name}`
@@ -31,14 +34,15 @@ const addTo = (callees: Map<string, Frame>, name: string, area: string): Frame =
 /** Merges calls with the same callers. A built-in function counts as part of the file that calls it. */
 export const toFrames = ({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): Frame => {
   const times = new Map<number, number>()
-  for (const [at, id] of samples.entries()) times.set(id, (times.get(id) ?? 0) + (timeDeltas[at] ?? 0) / 1_000)
+  for (const [at, id] of samples.entries()) times.set(id, (times.get(id) ?? 0) + (timeDeltas[at + 1] ?? 0) / 1_000)
   const byId = new Map(nodes.map(node => [node.id, node]))
   const root: Frame = { name: 'main thread', area: 'Node', ms: 0, ownMs: 0, callees: new Map() }
 
   const visit = (id: number, caller: Frame): number => {
     const node = byId.get(id)
-    if (node === undefined || node.callFrame.functionName === IDLE) return 0
+    if (node === undefined) return 0
     const { functionName, url } = node.callFrame
+    if (functionName === IDLE || PROFILER.test(url)) return 0
     const isGarbage = functionName === GARBAGE
     const area = isGarbage ? 'garbage collection' : (areaOf(url) ?? caller.area)
     const frame = addTo(caller.callees, functionName === '' ? '(anonymous)' : functionName, area)
@@ -49,6 +53,7 @@ export const toFrames = ({ nodes, samples = [], timeDeltas = [] }: Profiler.Prof
     return ms
   }
   for (const child of nodes[0]?.children ?? []) root.ms += visit(child, root)
+  if (root.ms === 0) throw new Error('the profile has no samples')
   return root
 }
 
@@ -104,6 +109,7 @@ export const drawFlameGraph = (root: Frame, title: string): string => {
   const height = (deepest + 3) * ROW
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="monospace" font-size="10.5">`,
+    `<title>${escapeMarkup(title)}</title>`,
     `<rect width="${WIDTH}" height="${height}" fill="#fff"/><text x="4" y="14" font-weight="bold">${escapeMarkup(title)}</text>`,
     `<g transform="translate(0 ${height - ROW})">`,
     ...boxes,

@@ -81,7 +81,7 @@ export const parseOptions = (args: readonly string[]): Options | undefined => {
   if (values.help) return undefined
   const only = values.only.split(',').map(name => {
     if (isScenario(name)) return name
-    throw new Error(`--only takes ${SCENARIOS.join(', ')}, not ${name}`)
+    throw new Error(`--only takes ${[...SCENARIOS, ONLY_IF_NAMED].join(', ')}, not ${name}`)
   })
   const profiles = values['cpu-prof']
   return {

@@ -47,10 +47,10 @@ const delay = (ms: number) => new Promise(resolve => setTimeout(resolve, ms).unr
 const isMemory = (value: unknown): value is Memory => typeof value === 'object' && value !== null && 'rss' in value
 const isDelay = (value: unknown): value is { blockedMs: number } =>
   typeof value === 'object' && value !== null && 'blockedMs' in value
-const isStarted = (value: unknown): value is { profile: null } =>
-  typeof value === 'object' && value !== null && 'profile' in value && value.profile === null
+const isProfiling = (value: unknown): value is { isProfiling: true } =>
+  typeof value === 'object' && value !== null && 'isProfiling' in value
 const isProfile = (value: unknown): value is { profile: Profiler.Profile } =>
-  typeof value === 'object' && value !== null && 'profile' in value && value.profile !== null
+  typeof value === 'object' && value !== null && 'profile' in value
 
 /** Returns a core for the server and one for the load, if there are two and taskset is installed. */
 const findCores = (): readonly [number, number] | undefined => {
@@ -120,8 +120,8 @@ export const createRig = (logFile: string) => {
       settledMemory: () => ask(spawned, name, 'memory', isMemory),
       blockedMs: async () => (await ask(spawned, name, 'delay', isDelay)).blockedMs,
       profile: async () => {
-        await ask(spawned, name, 'profile', isStarted)
-        return async () => (await ask(spawned, name, 'profile', isProfile)).profile
+        await ask(spawned, name, 'start-profile', isProfiling)
+        return async () => (await ask(spawned, name, 'stop-profile', isProfile)).profile
       },
       stop: () => stopProcess(spawned, pid),
     }

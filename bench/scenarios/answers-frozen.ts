@@ -34,7 +34,11 @@ const SETS: readonly FrozenSet[] = [
   { title: 'unseen results', answers: UNSEEN_ANSWERS, questions: UNSEEN_QUESTIONS },
 ]
 
-const askAbout = async (tools: Tools, { name, ...answer }: FrozenAnswer, questions: readonly Question[] | undefined) => {
+const askAbout = async (
+  tools: Tools,
+  { name, ...answer }: FrozenAnswer,
+  questions: readonly Question[] | undefined,
+) => {
   if (questions === undefined) throw new Error(`there are no questions about ${name}`)
   const bytes = readAnswer({ name, ...answer })
   const first = await tools.callFirst(bytes, answer.mediaType)

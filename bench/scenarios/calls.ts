@@ -31,7 +31,7 @@ const CALLS: readonly Series[] = [
     title: `${WORKS.user.title}, 16 connections`,
     work: WORKS.user,
     connections: 16,
-    requirements: [speed(0.7), { what: 'cpuUs', text: 'CPU per request', bound: { atMost: 1.45 } }],
+    requirements: [speed(0.75), { what: 'cpuUs', text: 'CPU per request', bound: { atMost: 1.4 } }],
   },
   {
     title: `${WORKS.user.title}, 64 connections`,
@@ -39,7 +39,7 @@ const CALLS: readonly Series[] = [
     connections: 64,
     requirements: [{ what: 'p99Ms', text: 'p99', bound: { atMost: 1.5 } }],
   },
-  { title: `${WORKS.search.title}, 16 connections`, work: WORKS.search, connections: 16, requirements: [speed(0.85)] },
+  { title: `${WORKS.search.title}, 16 connections`, work: WORKS.search, connections: 16, requirements: [speed(0.95)] },
   { title: `${WORKS.big.title}, 4 connections`, work: WORKS.big, connections: 4, requirements: [speed(0.95)] },
 ]
 const LISTS: readonly Series[] = [

@@ -22,17 +22,20 @@ const MIN_SHARE = 0.005
 const profileLoad = async (bench: Bench, target: Target, { file, work, connections }: (typeof LOADS)[number]) => {
   const { child, endpoint, era } = target
   const load = { endpoint, era, work, connections }
-  await runLoad({ ...load, durationMs: FIRST_WARM_UP_MS })
+  const warm = await runLoad({ ...load, durationMs: FIRST_WARM_UP_MS })
   await settle()
   const before = threadsOf(child.pid)
   const stop = await child.profile()
-  const { responses } = await runLoad({ ...load, durationMs: bench.options.sliceMs })
-  const root = toFrames(await stop())
+  const { responses, errors } = await runLoad({ ...load, durationMs: bench.options.sliceMs })
   await settle()
+  const after = threadsOf(child.pid)
+  const root = toFrames(await stop())
+  const wrong = Object.keys({ ...warm.errors, ...errors })
+  if (wrong.length > 0) throw new Error(`some calls failed: ${wrong.join(', ')}`)
   writeFileSync(new URL(file, FOLDER), drawFlameGraph(root, `${work.title}, ${era} era: main thread`))
   bench.log(`wrote ${fileURLToPath(new URL(file, FOLDER))}`)
   const perCall = (ms: number): string => show((ms * 1_000) / responses)
-  const threads = [...threadsOf(child.pid)].map(([name, ms]) => [name, ms - (before.get(name) ?? 0)] as const)
+  const threads = [...after].map(([name, ms]) => [name, ms - (before.get(name) ?? 0)] as const)
   bench.addTable({
     title: `${work.title}: CPU by thread, with the profiler`,
     columns: ['', 'us per call'],

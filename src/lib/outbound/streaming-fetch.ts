@@ -129,8 +129,7 @@ const lengthOf = ({ headers }: ResponseHead): number | undefined => {
 }
 
 /** Whether the body is too small to be counted. The HTTP parser enforces the declared length. */
-const isSmall = (received: ResponseHead): boolean =>
-  (lengthOf(received) ?? Number.POSITIVE_INFINITY) <= UNCOUNTED_BYTES
+const isSmall = (received: ResponseHead): boolean => (lengthOf(received) ?? Number.POSITIVE_INFINITY) <= UNCOUNTED_BYTES
 
 /** Ends a response that nobody reads. Ignores a rejection, because the body may already have failed. */
 const discard = ({ body }: StreamingResponse): void => {
