@@ -105,7 +105,7 @@ const toHtml = (rows: readonly Row[]): string => {
 
 const generate = (name: string): string => {
   const make = { ...GENERATED, ...UNSEEN_GENERATED }[name]
-  if (make === undefined) throw new Error(`there is no generated result ${name}`)
+  if (make === undefined) throw new Error(`nothing generates the result ${name}`)
   return make()
 }
 

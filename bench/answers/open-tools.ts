@@ -26,9 +26,9 @@ const Passed = z.looseObject({
 const read = (result: ToolResult | UpstreamResult): Reply & { tokens: number } => {
   if (isRefused(result) || isLongText(result)) throw new Error(JSON.stringify(result).slice(0, 500))
   if (!isPassed(result)) return { text: findErrorText(result) ?? '', cacheId: undefined, tokens: 0, isError: true }
-  const { content, _meta } = Passed.parse(result.passed)
+  const { content, _meta, isError = false } = Passed.parse(result.passed)
   const { cacheId, tokens } = _meta['patchbay/answer']
-  return { text: content.map(({ text }) => text).join('\n'), cacheId, tokens }
+  return { text: content.map(({ text }) => text).join('\n'), cacheId, tokens, isError }
 }
 
 type Workers = Pick<ReturnType<typeof createJobPool>, 'job'>

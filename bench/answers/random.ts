@@ -1,4 +1,5 @@
-/** What generated results are made with, from a fixed seed. */
+/** Helpers for generating results from a fixed seed. */
+
 export type Random = (below: number) => number
 
 /** Returns pseudorandom integers from 0 to `below` - 1 (mulberry32). */

@@ -613,7 +613,7 @@ ${paths.join('\n')}
 components:
   responses:
     Unauthorized: { description: The token is missing or has expired }
-    NotFound: { description: There is no such thing }
+    NotFound: { description: Not found }
   schemas:
 ${schemas.join('\n')}
 `

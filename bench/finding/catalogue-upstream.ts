@@ -1,4 +1,7 @@
-/** An MCP server over stdio that lists the frozen catalogue, all of it if the argument is `whole`. Its tools cannot be called. */
+/**
+ * An MCP server over stdio that lists the frozen catalogue, all of it if the argument is `whole`. Its tools cannot be
+ * called.
+ */
 import { createInterface } from 'node:readline'
 import { WHOLE } from './asking.ts'
 import { listCatalogue } from './catalogue.ts'

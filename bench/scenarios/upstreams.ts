@@ -25,7 +25,7 @@ import { nameOf, startFloor, type Target } from '../targets.ts'
 import { WORKS, type Work } from '../tools.ts'
 import { attachUpstream, createServer, UPSTREAM_SCRIPT } from '../upstreams.ts'
 
-/** Over HTTP, the SDK's transport reads every response through web streams, which takes most of the time. */
+/** More over HTTP, where the SDK reads each response through web streams. */
 const MAX_ADDED_MS = { http: 1, stdio: 0.5 }
 const MAX_CPU_US = { http: 700, stdio: 350 }
 const MAX_LIST_MS = 1

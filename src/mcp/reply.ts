@@ -75,8 +75,8 @@ const writePending = (
     else if (call.signal.aborted) writeAccepted(http)
     else writeResponse(http, done)
   }
-  // A constant first, because V8 would allocate a function that is assigned to a property at once in the old generation,
-  // where it keeps alive what it refers to (ADR 13).
+  // A constant first, because V8 allocates a function literal that is assigned to a property in the old generation,
+  // where it keeps alive everything it refers to (ADR 13).
   const cutOff = (): void => {
     deliver(errorResponse(request.id, CUT_BY_SHUTDOWN))
     call.signal.abort()

@@ -28,7 +28,7 @@ it('counting the tokens of many tools for one user does not delay the pages of a
     await count()
     ended += 1
   })
-  // By then the others are waiting.
+  // When the first count has ended, the others are in the queue.
   await Promise.race(counts)
   await own?.()
   // If all counts waited in one line, this one would be among the last.

@@ -15,7 +15,8 @@ export class Deadline {
     this.#timer = setTimeout(stop, Math.max(1, timeoutMs), 'timeout')
     this.#timer.unref()
     this.#signal = signal
-    // A constant first, or V8 would allocate the function in the old generation (ADR 13).
+    // A constant first, because V8 allocates a function literal that is assigned to a property in the old generation
+    // (ADR 13).
     const onAbort = (): void => stop('aborted')
     this.#onAbort = onAbort
     signal?.addEventListener('abort', this.#onAbort, ONCE)
