@@ -2,7 +2,7 @@ import { formHole, textHole } from './encodings.ts'
 import { planJson } from './json-template.ts'
 import { MAX_BODY_TEMPLATE_CHARS } from './limits.ts'
 import { planMultipart } from './multipart-template.ts'
-import { buildPairs, checkEscapes, checkPairs } from './pairs-template.ts'
+import { buildPairs, checkEscapes, checkPairs, namesOfPairs } from './pairs-template.ts'
 import { type FieldPlan, refusedPlan } from './plan.ts'
 import { line } from './render.ts'
 import { type Scan, type ScanOptions, scanTemplate } from './scan.ts'
@@ -36,6 +36,7 @@ const planForm = (scan: Scan): FieldPlan => {
   const text = { holed: scan.holed, places: scan.places, firstPlace: 0 }
   return {
     holes: scan.places.map(({ type }) => formHole(type)),
+    names: namesOfPairs(scan.holed),
     faults: [...checkPairs(text), ...checkEscapes(text)],
     build: partOf => buildPairs(text, '', partOf),
   }

@@ -36,6 +36,7 @@ export const planHeader = (name: string, scan: Scan, rules: TemplateRules): Fiel
   }
   return {
     holes: places.map(({ type }) => headerHole(type)),
+    names: places.map(() => name),
     faults,
     build: partOf => line(holed, 0, partOf),
   }

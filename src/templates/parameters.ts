@@ -12,7 +12,14 @@ const usesOf = ({ field, scan, plan }: Field): readonly Use[] =>
   scan.places.flatMap((syntax, index) => {
     const hole = plan.holes[index]
     if (syntax.isBroken) return []
-    return [{ syntax, hole, place: { kind: hole?.kind ?? 'text', field, ...scan.locate(syntax.offset) } }]
+    const name = plan.names?.[index]
+    const place = {
+      kind: hole?.kind ?? 'text',
+      ...(name !== undefined && { name }),
+      field,
+      ...scan.locate(syntax.offset),
+    }
+    return [{ syntax, hole, place }]
   })
 
 const where = ({ field, line, column }: Place): string => `${field}, line ${line}, column ${column}`

@@ -1,6 +1,6 @@
 import { type AfterBase, baseHole } from './base-url.ts'
 import { hostHole, pathHole, queryHole } from './encodings.ts'
-import { buildPairs, checkEscapes, checkPairs } from './pairs-template.ts'
+import { buildPairs, checkEscapes, checkPairs, namesOfPairs } from './pairs-template.ts'
 import { type FieldPlan, type Hole, type Part, refusedPlan } from './plan.ts'
 import { line, sequence } from './render.ts'
 import { countHoles, type Fault, HOLE, type Scan } from './scan.ts'
@@ -124,6 +124,7 @@ export const planUrl = (scan: Scan): UrlPlan => {
   const refusal = { parameter: first?.name ?? '', message: 'does not result in a valid URL' }
   return {
     holes,
+    names: [...Array.from({ length: query.firstPlace }, () => undefined), ...namesOfPairs(query.holed)],
     faults,
     build: partOf => {
       const part = buildUrl(scan, shape, canonical, partOf)
