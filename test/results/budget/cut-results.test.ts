@@ -132,6 +132,8 @@ describe('a server with a token budget', () => {
     expect(found.texts.join('\n')).toContain('people[1777].address.city')
     const { texts } = await call('proxy_filter', { cache_id, fields: ['people[].name'], offset: 1_990, limit: 5 })
     expect(JSON.parse(texts[0] ?? '')).toEqual({ people: people.slice(1_990, 1_995).map(({ name }) => ({ name })) })
+    const last = await call('proxy_filter', { cache_id, fields: ['people[].name'], offset: -1 })
+    expect(JSON.parse(last.texts[0] ?? '')).toEqual({ people: [{ name: 'Person 1999' }] })
     const outline = await call('proxy_explore', { cache_id })
     expect(outline.texts.join('\n')).toMatch(/address/)
     expect(outline.texts.join('\n')).toMatch(/2,?000/)
@@ -240,7 +242,7 @@ describe('a server with a token budget', () => {
     })
     expect(propertiesOf('proxy_filter')).toMatchObject({
       limit: { minimum: 1, maximum: 100_000 },
-      offset: { minimum: 0 },
+      offset: { type: 'integer', description: expect.stringContaining('negative') },
     })
     expect(propertiesOf('proxy_explore')).toMatchObject({
       depth: { minimum: 1, maximum: 10 },
