@@ -140,6 +140,13 @@ describe('search in JSON', () => {
     expect(search(PEOPLE, { pattern: 'London Lovelace', mode: 'text' }).notes).toContain(hint)
     expect(search(text('one\ntwo'), { pattern: 'two one', mode: 'text' }).notes).toContain(hint)
     expect(search(PEOPLE, { pattern: 'Babbage', mode: 'text' }).notes).not.toContain(hint)
+    for (const mode of ['regex', 'context'] as const) {
+      expect(search(PEOPLE, { pattern: '^London\\b.*Lovelace', mode }).notes).toContain(hint)
+      expect(search(text('one\ntwo'), { pattern: 'two\\s+(?<n>one)', mode }).notes).toContain(hint)
+      for (const pattern of ['^Babbage$', '[a-z]{10,20}-\\p{Greek}\\w\\d', '(?i)x.y']) {
+        expect(search(PEOPLE, { pattern, mode }).notes).not.toContain(hint)
+      }
+    }
   })
 
   it('reports an unknown field, and searches the others', () => {
