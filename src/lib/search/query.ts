@@ -54,6 +54,7 @@ export const MAX_PATTERN_CHARS = 1_000
 export type Query = {
   pattern: string
   mode: SearchMode
+  fields: readonly Path[]
   show: readonly Path[]
   topK: number
   contextLines: number | undefined
@@ -117,7 +118,7 @@ export const hintRegex = (texts: readonly string[], what: string, query: Query):
 }
 
 /** Matches the parts of a regular expression whose letters and digits are not those of a text. */
-const REGEX_SIGNS = /\\[pPx]\{[^}]*\}|\\[^]|\[[^\]]*\]|\{[\d,]*\}|\(\?(?:P?<[^>]*>|[\w-]*[:)])/g
+const REGEX_SIGNS = /\\[pPx]\{[^}]*\}|\\.|\[[^\]]*\]|\{[\d,]*\}|\(\?(?:P?<[^>]*>|[\w-]*[:)])/gs
 /** Minimum characters of a word in a regular expression. Shorter runs of letters are mostly parts of words. */
 const MIN_REGEX_WORD_CHARS = 3
 

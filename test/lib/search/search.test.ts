@@ -234,6 +234,41 @@ describe('the record of a match', () => {
     expect(notes).toBe('')
   })
 
+  it.each(['text', 'regex', 'context', 'fuzzy', 'bm25'] as const)(
+    'says which field matched if it is not shown, in mode %s',
+    mode => {
+      const hidden = search(PEOPLE, { pattern: 'Rotterdam', mode, show: ['born'] })
+      expect(hidden.found).toMatchObject({ results: [{ path: 'users[3]', record: { born: 1930 } }] })
+      expect(hidden.notes).toBe('Matches are in address.city.')
+      expect(search(PEOPLE, { pattern: 'Rotterdam', mode, show: ['address'] }).notes).toBe('')
+    },
+  )
+
+  it('says which field matched in each record if they differ', () => {
+    const rows = json([
+      { a: 'one', b: 'two' },
+      { a: 'two', b: 'one' },
+      { a: 'two', b: ['x', 'one'], c: 'one' },
+    ])
+    const { found, notes } = search(rows, { pattern: 'one', show: ['a'] })
+    expect(found).toEqual({
+      matches: 4,
+      results: [
+        { path: '[0]', record: { a: 'one' } },
+        { path: '[1]', record: { a: 'two' }, matched: 'b' },
+        { path: '[2]', record: { a: 'two' }, matched: 'b[], c' },
+      ],
+    })
+    expect(notes).toBe('')
+  })
+
+  it('does not say which field matched if only that was searched', () => {
+    const known = search(PEOPLE, { pattern: 'London', fields: ['users[].address.city'], show: ['name'] })
+    expect(known.notes).toBe('')
+    const around = search(PEOPLE, { pattern: 'London', fields: ['users[].address'], show: ['name'] })
+    expect(around.notes).toBe('Matches are in address.city.')
+  })
+
   it('is the innermost that has the fields', () => {
     const price = search(orders, { pattern: 's-7', mode: 'text', show: ['price'] })
     expect(price.found).toEqual({ matches: 1, results: [{ path: 'orders[7].items[0]', record: { price: 7 } }] })
@@ -290,7 +325,7 @@ describe('the record of a match', () => {
     let looks = 0
     const isLate = () => ++looks > 3
     const show = Array.from({ length: 20 }, (_, index) => [{ kind: 'member' as const, name: `no_${index}` }])
-    expect(showRecords([root, root], { show, topK: 5, isLate })).toEqual({
+    expect(showRecords([root, root], { show, fields: [], topK: 5, isLate })).toEqual({
       results: [],
       covered: 0,
       notes: [],

@@ -222,6 +222,7 @@ describe('a server with a token budget', () => {
       matches: 1,
       results: [{ path: 'people[1777]', record: { name: 'Person 1777' } }],
     })
+    expect(texts[1]).toMatch(/^Matches are in address\.city\.$/m)
     expect(await countTokens(texts.join('\n'))).toBeLessThan(60)
     expect((await call('proxy_search', { ...show, show: '*' })).texts[0]).toContain('1777 Long Street')
     expect((await call('proxy_search', { ...show, show: [] })).texts[0]).toContain('people[1777].address.city')
