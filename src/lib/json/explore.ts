@@ -9,6 +9,7 @@ import { renderDocument } from './render-document.ts'
 import { renderShape } from './render-shape.ts'
 import type { PipelineStep, ResultDocument, StepOutput, TextDocument } from './result-document.ts'
 import { createShapeReader, MAX_SAMPLES } from './value-shape.ts'
+import { MAX_EXTREMES } from './value-tally.ts'
 import { visitAt } from './visit-path.ts'
 
 const FIRST_LINES = 3
@@ -84,28 +85,35 @@ const MAX_DEPTH = 20
 const DEEPER = 8
 const SHORT_CHARACTERS = 800
 const LONG_CHARACTERS = 5_000
+/** An outline of at most this many characters names the records of extremes, and a shorter one shows several of them. */
+const NAMED_CHARACTERS = 2_000
+const SEVERAL_CHARACTERS = 400
 const DEFAULT_SAMPLES = 3
 
-type Limits = { depth: number; samples: number }
-
-/** Returns the outline of the values at a path, or undefined if there are none. */
-const outlineAt = (root: JsonValue, path: Path, { depth, samples }: Limits): string | undefined => {
+/** Returns the outline of the values at a path, and a function that adds detail to it. Undefined if there are none. */
+const outlineAt = (root: JsonValue, path: Path, { depth, samples }: { depth: number; samples: number }) => {
   const reader = createShapeReader()
-  visitAt(root, path, reader.keys, value => reader.add(value, depth))
+  visitAt(root, path, reader.trail, value => reader.add(value, depth))
   const { count } = reader.shape
   if (count === 0) return undefined
-  const [first = '', ...rest] = renderShape(reader.shape, samples)
   const many = count > 1 ? `${formatNumber(count)} places, each ` : ''
-  return [`${path.length === 0 ? '$' : renderPath(path)}: ${many}${first}`, ...rest].join('\n')
+  const render = (extremes: number, hasNames: boolean): string => {
+    const [first = '', ...rest] = renderShape(reader.shape, { samples, extremes, hasNames })
+    return [`${path.length === 0 ? '$' : renderPath(path)}: ${many}${first}`, ...rest].join('\n')
+  }
+  return { text: render(1, false), render }
 }
 
 const exploreJson = (root: JsonValue, path: Path, params: ExploreParams): Result<StepOutput, string> => {
   const samples = Math.min(params.samples ?? DEFAULT_SAMPLES, MAX_SAMPLES)
   const outline = outlineAt(root, path, { depth: Math.min(params.depth ?? DEFAULT_DEPTH, MAX_DEPTH), samples })
   if (outline === undefined) return failure(describeMiss(root, path))
-  const isShort = params.depth === undefined && outline.length < SHORT_CHARACTERS
+  const isShort = params.depth === undefined && outline.text.length < SHORT_CHARACTERS
   const deeper = isShort ? outlineAt(root, path, { depth: DEEPER, samples }) : undefined
-  const text = deeper === undefined || deeper.length > LONG_CHARACTERS ? outline : deeper
+  const chosen = deeper === undefined || deeper.text.length > LONG_CHARACTERS ? outline : deeper
+  const { length } = chosen.text
+  const extremes = length > SEVERAL_CHARACTERS ? 1 : Math.min(samples, MAX_EXTREMES)
+  const text = length > NAMED_CHARACTERS || samples === 0 ? chosen.text : chosen.render(extremes, true)
   return success({ document: { kind: 'text', text, format: 'text' }, notes: [] })
 }
 

@@ -137,6 +137,7 @@ describe('a server with a token budget', () => {
     const outline = await call('proxy_explore', { cache_id })
     expect(outline.texts.join('\n')).toMatch(/address/)
     expect(outline.texts.join('\n')).toMatch(/2,?000/)
+    expect(outline.texts.join('\n')).toContain('0 at [0] "Person 0" to 1999 at [1999] "Person 1999"')
   })
 
   it('reads a new result at once, without sending the whole of it', async () => {
