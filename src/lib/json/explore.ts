@@ -4,6 +4,7 @@ import { failure, type Result, success } from '../kernel/result.ts'
 import { shorten } from './cut-text.ts'
 import { describeMiss } from './describe-miss.ts'
 import { countLines, formatAmount } from './format-counts.ts'
+import { readHeadings } from './headings.ts'
 import { describePathFault, type Path, parsePath, renderPath } from './path.ts'
 import { renderDocument } from './render-document.ts'
 import { renderShape } from './render-shape.ts'
@@ -19,9 +20,8 @@ const MAX_HEADINGS = 20
 /** Maximum number of characters searched for headings. The search is limited because every unclosed tag takes time. */
 const HEADINGS_WITHIN = 500_000
 const ELEMENT = /<([a-z][\w:.-]*)/gi
-/** Headings in HTML and Markdown. Lengths are limited so that an unclosed heading costs no more than a line. */
+/** Headings in HTML. Lengths are limited so that an unclosed heading costs no more than a line. */
 const HTML_HEADING = /<(h[1-6])\b[^>]{0,300}>([^<]{1,200})/gi
-const MARKDOWN_HEADING = /^#{1,6} +\S.{0,200}$/gm
 
 const cut = (text: string): string => shorten(text, MAX_LINE_CHARACTERS)
 
@@ -40,14 +40,19 @@ const describeElements = (text: string): readonly string[] => {
     : [`elements: ${most.map(([name, count]) => `${name} ${formatNumber(count)}`).join(', ')}`]
 }
 
-const describeHeadings = ({ text: whole, format }: TextDocument): readonly string[] => {
+/** Returns the first headings, each with its level: `h1 Title` in HTML, `# Title` in Markdown and the like. */
+const listHeadings = ({ text: whole, format }: TextDocument): readonly string[] => {
   const text = whole.slice(0, HEADINGS_WITHIN)
-  const headings: string[] = []
-  const found = format === 'html' ? text.matchAll(HTML_HEADING) : text.matchAll(MARKDOWN_HEADING)
-  for (const match of found) {
-    headings.push(cut((format === 'html' ? `${match[1]} ${match[2] ?? ''}` : match[0]).replace(/\s+/g, ' ').trim()))
-    if (headings.length === MAX_HEADINGS) break
+  if (format !== 'html') {
+    const headings = readHeadings(text.split('\n')).slice(0, MAX_HEADINGS)
+    return headings.map(heading => `${'#'.repeat(heading.level)} ${heading.text}`)
   }
+  const found = [...text.matchAll(HTML_HEADING)].slice(0, MAX_HEADINGS)
+  return found.map(([, name, title = '']) => cut(`${name} ${title}`.replace(/\s+/g, ' ').trim()))
+}
+
+const describeHeadings = (document: TextDocument): readonly string[] => {
+  const headings = listHeadings(document)
   return headings.length === 0 ? [] : ['headings:', ...headings.map(heading => `  ${heading}`)]
 }
 

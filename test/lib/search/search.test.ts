@@ -378,6 +378,62 @@ describe('search in text', () => {
     )
   })
 
+  describe('with headings', () => {
+    const changes = text(
+      [
+        '# Changes', // 1
+        '',
+        '## [2.1.0](https://example.com/2.1.0)', // 3
+        '',
+        '### Fixes', // 5
+        '',
+        'a leak in the pool', // 7
+        'a leak in the cache', // 8
+        '',
+        '## 2.0.0', // 10
+        '',
+        'no more leaks', // 12
+        '',
+        'a leak and a fuse', // 14
+      ].join('\n'),
+    )
+
+    it('shows the nearest heading above matches, once for all below it', () => {
+      expect(search(changes, { pattern: 'leak', mode: 'text' }).found).toBe(
+        [
+          'under 2.1.0 > Fixes:',
+          '7: a leak in the pool',
+          '8: a leak in the cache',
+          'under 2.0.0:',
+          '12: no more leaks',
+          '14: a leak and a fuse',
+        ].join('\n'),
+      )
+    })
+
+    it('does not repeat a heading that is shown', () => {
+      expect(search(changes, { pattern: '2\\.0\\.0|leaks' }).found).toBe('10: ## 2.0.0\n12: no more leaks')
+      expect(search(changes, { pattern: 'pool', contextLines: 2 }).found).toBe(
+        'under 2.1.0:\n5- ### Fixes\n6- \n7: a leak in the pool\n8- a leak in the cache\n9- ',
+      )
+      expect(search(changes, { pattern: 'Fixes' }).found).toBe('under 2.1.0:\n5: ### Fixes')
+    })
+
+    it.each([
+      ['context', 'line 14, under 2.0.0:\na leak and a fuse'],
+      ['bm25', /^line 14, under 2\.0\.0, score [\d.]+:\na leak and a fuse$/],
+      ['fuzzy', 'under 2.0.0:\n14: [distance 0: fuse] a leak and a fuse'],
+    ] as const)('shows the nearest heading in mode %s', (mode, expected) => {
+      const { found } = search(changes, { pattern: 'fuse', mode, topK: 1 })
+      expect(found).toEqual(typeof expected === 'string' ? expected : expect.stringMatching(expected))
+    })
+
+    it('shows none in markup', () => {
+      const page = { kind: 'text', text: '## A\n<p>leak</p>', format: 'html' } as const
+      expect(search(page, { pattern: 'leak' }).found).toBe('2: <p>leak</p>')
+    })
+  })
+
   it('gives the position of each match in a line of a megabyte', () => {
     const line = `${'lorem ipsum '.repeat(40_000)}needle one${' dolor'.repeat(40_000)} needle two ${'sit '.repeat(40_000)}`
     const { found } = search(text(line), { pattern: 'needle \\w+' })

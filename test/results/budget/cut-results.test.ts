@@ -18,9 +18,15 @@ const prose = Array.from({ length: 3_000 }, (_, index) => `Sentence ${index} of 
 
 const lines = ['first', 'second'].map(name => JSON.stringify({ name, notes: Array.from({ length: 2_000 }, String) }))
 
+const manual = Array.from(
+  { length: 300 },
+  (_, index) => `## Part ${index}\n\nWhat part ${index} does, at length.\n`,
+).join('\n')
+
 const answer: Answerer = ({ url }, response) => {
   if (url.startsWith('/people')) answerJson(response, { people, total: people.length })
   else if (url.startsWith('/prose')) response.writeHead(200, { 'content-type': 'text/plain' }).end(prose)
+  else if (url.startsWith('/manual')) response.writeHead(200, { 'content-type': 'text/markdown' }).end(manual)
   else if (url.startsWith('/lines'))
     response.writeHead(200, { 'content-type': 'application/x-ndjson' }).end(lines.join('\n'))
   else if (url.startsWith('/image'))
@@ -44,7 +50,7 @@ describe('a server with a token budget', () => {
   const fake = runFakeApi(answer)
   const ada = runUser(patchbay)
 
-  const paths = ['people', 'prose', 'lines', 'image', 'broken', 'small']
+  const paths = ['people', 'prose', 'manual', 'lines', 'image', 'broken', 'small']
   const tools = () => paths.map(name => ({ name, method: 'GET', url: `${fake.origin}/${name}` }))
   const serve = (server: Record<string, unknown> = {}) =>
     makeServer(ada, tools(), { server: { maxResponseTokens: BUDGET, ...server } })
@@ -138,6 +144,15 @@ describe('a server with a token budget', () => {
     expect(outline.texts.join('\n')).toMatch(/address/)
     expect(outline.texts.join('\n')).toMatch(/2,?000/)
     expect(outline.texts.join('\n')).toContain('0 at [0] "Person 0" to 1999 at [1999] "Person 1999"')
+  })
+
+  it('finds a text with the heading above it, and the last lines', async () => {
+    const { call, cut } = await open()
+    const { about } = await cut('manual')
+    const found = await call('proxy_search', { cache_id: about.cacheId, pattern: 'What part 123' })
+    expect(found.texts[0]).toBe('under Part 123:\n495: What part 123 does, at length.')
+    const last = await call('proxy_filter', { cache_id: about.cacheId, offset: -1 })
+    expect(last.texts[0]?.trim()).toBe('What part 299 does, at length.')
   })
 
   it('reads a new result at once, without sending the whole of it', async () => {
