@@ -97,6 +97,13 @@ it.each(['a..b', 'users[', 'user*', 'a**b', '[x'])(
   },
 )
 
+it('a wildcard for a part of a name is explained', () => {
+  const hint = 'a * stands for a whole name'
+  for (const path of ['users[].*_id', 'na*', 'users.n*me.x'])
+    expect(run(SHOP, { fields: [path] }).error).toContain(hint)
+  for (const path of ['*..b', 'users[*', 'a.*.']) expect(run(SHOP, { fields: [path] }).error).not.toContain(hint)
+})
+
 it.each(['users.**', 'a.'.repeat(600)])('refuses the path %s, and says why', path => {
   expect(run(SHOP, { fields: [path] }).error).toMatch(/a name must follow \*\*|at most 1000 characters/)
 })
