@@ -92,11 +92,13 @@ const MAX_OUTLINE_LINES = 12
 
 type Candidate = Pick<CutDocument, 'text' | 'shown' | 'outline'>
 
-/** Returns whether another line of the outline names the members that the line of this cut would name. */
-const isNamedBelow = ({ path, what }: Cut, cuts: readonly Cut[]): boolean => {
-  if (what === 'members') return false
-  const below = renderPath([...path, { kind: what === 'items' ? 'items' : 'any' }])
-  return cuts.some(cut => cut.what !== 'items' && cut.what !== 'characters' && renderPath(cut.path) === below)
+/** Returns whether the line of the list or keyed object around a cut names its members already. */
+const isNamedAbove = ({ path, what }: Cut, cuts: readonly Cut[]): boolean => {
+  const last = path.at(-1)
+  if (what === 'items' || last === undefined) return false
+  const around = renderPath(path.slice(0, -1))
+  const holder = last.kind === 'items' ? 'items' : last.kind === 'any' ? 'keyed members' : undefined
+  return cuts.some(cut => cut.what === holder && renderPath(cut.path) === around)
 }
 
 const describeCut = (root: ResultDocument, part: Cut, cuts: readonly Cut[]): string => {
@@ -106,8 +108,9 @@ const describeCut = (root: ResultDocument, part: Cut, cuts: readonly Cut[]): str
   const many = places > 1 ? `${unit} in ${formatNumber(places)} places` : unit
   const line = `${where}: ${formatNumber(shown)} of ${formatNumber(total)} ${many} shown`
   if (what === 'characters' || root.kind !== 'json') return line
-  const keys = what === 'keyed members' ? nameKeys(root.value, path) : ''
-  const members = isNamedBelow(part, cuts) ? '' : nameMembers(root.value, path, what)
+  const isNamed = isNamedAbove(part, cuts)
+  const keys = what === 'keyed members' && !isNamed ? nameKeys(root.value, path) : ''
+  const members = what === 'members' && isNamed ? '' : nameMembers(root.value, path, what)
   return [line, keys, members].filter(part => part !== '').join('; ')
 }
 

@@ -118,8 +118,8 @@ it('objects whose names are data are described by patterns also inside each othe
   const { document } = parseDocument(JSON.stringify(teams))
   const { outline } = await cutToBudget(document, 600, 2)
   expect(outline.split('\n').slice(1)).toEqual([
-    'the whole result: 1 of 50 members shown; names are team-<number>',
-    '*: 2 of 40 members shown; names are user_<number>; each has id, title, tags, note',
+    'the whole result: 1 of 50 members shown; names are team-<number>; each has names like user_<number>',
+    '*: 2 of 40 members shown; each has id, title, tags, note',
   ])
 })
 
