@@ -15,6 +15,7 @@ import type { CompiledTemplate } from '../templates/template.ts'
 import type { SchemaCheck } from '../tools/schemas/schema-check.ts'
 import type { ToolDefinition } from '../tools/tool.ts'
 import { type CompiledDefinition, checkDefinition } from '../tools/tool-definition.ts'
+import { checkParameters } from './check-parameters.ts'
 import type { OpenedGlobals } from './opened-globals.ts'
 
 /** The source of each parameter's value in an instance. Values that do not come from the model are constants. */
@@ -34,7 +35,7 @@ export type CallPlan = {
   masker: Masker
   timeoutMs: number
   maxResponseBytes: number
-  /** Undefined if the tool has no input schema of its own. */
+  /** Undefined if neither the tool nor an exposed parameter has a schema of its own, or if every call fails anyway. */
   inputCheck: SchemaCheck | undefined
   outputCheck: SchemaCheck | undefined
   /** How results are shaped. Undefined for most tools, whose results are not shaped. */
@@ -94,6 +95,7 @@ const templateOf = (
 }
 
 const ARGUMENTS = { rootName: 'the arguments', schemaName: 'inputSchema' }
+const PARAMETERS = { ...ARGUMENTS, schemaName: 'the schema of its parameters' }
 const RESULT = { rootName: 'the result', schemaName: 'outputSchema' }
 
 /** Prepares the parts of a call that do not depend on its arguments. */
@@ -109,14 +111,19 @@ export const planCall = (
   const resolution = planResolution(compiled, bindings, globals)
   // Bindings are checked when saved, and checked again here because the URL may have been edited since.
   const risk = findSecretAtRisk(compiled, tool, bindings, key => globals.secretKeys.has(key))
+  const problem = risk === undefined ? resolution.problem : explainSecretAtRisk(risk)
+  const ownSchema = tool.inputSchema && exposedSchemaOf(tool, compiled, bindings)
+  const inputCheck = ownSchema
+    ? createCheck(ownSchema, ARGUMENTS, shapingContext)
+    : checkParameters([...resolution.exposed.values()], schema => createCheck(schema, PARAMETERS, shapingContext))
   return {
     organizationId: shapingContext.group,
-    resolution: risk === undefined ? resolution : { ...resolution, problem: explainSecretAtRisk(risk) },
+    resolution: { ...resolution, problem },
     template: templateOf(tool, compiled, bindings, globals),
     masker: globals.masker,
     timeoutMs: Math.min(tool.timeoutMs ?? DEFAULT_TOOL_TIMEOUT_MS, limits.maxToolTimeoutMs),
     maxResponseBytes: limits.maxResponseBytes,
-    inputCheck: tool.inputSchema && createCheck(exposedSchemaOf(tool, compiled, bindings), ARGUMENTS, shapingContext),
+    inputCheck: problem === undefined ? inputCheck : undefined,
     outputCheck: tool.outputSchema && createCheck(tool.outputSchema, RESULT, shapingContext),
     shaping: planShaping(tool, shapingContext, limits.maxResponseBytes),
     mayReach: reachOf(tool),

@@ -20,6 +20,12 @@ export const StoredParameter = z.object({
   minimum: z.number().optional(),
   maximum: z.number().optional(),
   pattern: z.string().optional(),
+  schema: z
+    .record(z.string(), z.json())
+    .optional()
+    .describe(
+      'JSON Schema 2020-12 of this parameter, part of the input schema; arguments of the model are checked against it; not together with inputSchema',
+    ),
 })
 
 /**
