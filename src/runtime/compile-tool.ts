@@ -17,7 +17,7 @@ import type { CompiledTool, ToolOutcome } from './call/compiled-tool.ts'
 import { findErrorText, isErrorResult, type ToolResult } from './call/tool-result.ts'
 import type { OpenedGlobals } from './opened-globals.ts'
 import { type PerformedCall, performCall } from './perform-call.ts'
-import { type CallLimits, planOnce } from './plan-call.ts'
+import { type CallLimits, lacksValue, planOnce } from './plan-call.ts'
 
 export type ExecutionParts = {
   http: HttpClient
@@ -124,6 +124,7 @@ export const compileTool = (
     annotations: annotationsOf(tool),
     isReadOnly: tool.annotations?.readOnlyHint === true,
     ...(findings.length > 0 && { findings }),
+    ...(lacksValue(compiled, bindings, globals) && { isHidden: true }),
     call: async (args, context) => {
       const { caller, client, signal, releases } = context
       const outcome = await performCall(getPlan, http, args, signal, onInternalError, cacheFor?.(caller), releases)

@@ -5,6 +5,7 @@ import type { Credential } from '../lib/outbound/credentials.ts'
 import type { Masker } from '../results/mask/masking.ts'
 import { type PlannedShaping, planShaping, type ShapingContext } from '../results/shape/shape-by-rules.ts'
 import { bindingOf, explainSecretAtRisk, findSecretAtRisk, globalKeysOf } from '../servers/bindings/bindings.ts'
+import { explainLacking, findLacking, type LackingValue } from '../servers/bindings/default-bindings.ts'
 import { exposedSchemaOf } from '../servers/bindings/exposed-schema.ts'
 import { type FindGlobal, resolveConstant } from '../servers/bindings/resolve-constant.ts'
 import { listCredentials } from '../servers/origins/tool-origins.ts'
@@ -48,11 +49,29 @@ export type CallPlan = {
 /** The limits of the installation. */
 export type CallLimits = { maxResponseBytes: number; maxToolTimeoutMs: number }
 
-const planResolution = (
+/** Returns the parameters whose default binding has no value on this server. */
+const listLacking = (
   { parameters }: CompiledDefinition,
   bindings: Bindings,
   { values, secretKeys }: OpenedGlobals,
-): ResolutionPlan => {
+): ReadonlyMap<string, LackingValue> => {
+  const isSecretKey = (key: string) => (values.has(key) ? secretKeys.has(key) : undefined)
+  const lacking = parameters.flatMap(({ parameter: { name }, meta: { binding } }) => {
+    const found = findLacking({ name, binding }, bindingOf(bindings, name), isSecretKey)
+    return found === undefined ? [] : [[name, found] as const]
+  })
+  return new Map(lacking)
+}
+
+/** Returns whether every call of the instance fails because a required parameter has no value on this server. */
+export const lacksValue = (compiled: CompiledDefinition, bindings: Bindings, globals: OpenedGlobals): boolean => {
+  const lacking = listLacking(compiled, bindings, globals)
+  return compiled.parameters.some(({ parameter }) => parameter.required && lacking.has(parameter.name))
+}
+
+const planResolution = (compiled: CompiledDefinition, bindings: Bindings, globals: OpenedGlobals): ResolutionPlan => {
+  const { values, secretKeys } = globals
+  const lackingValues = listLacking(compiled, bindings, globals)
   const findGlobal: FindGlobal = key => {
     const value = values.get(key)
     return value === undefined ? undefined : { value, isSecret: secretKeys.has(key) }
@@ -60,8 +79,13 @@ const planResolution = (
   const constants: [string, JsonValue][] = []
   const exposed = new Map<string, CheckedParameter>()
   const problems: string[] = []
-  for (const checked of parameters) {
-    const { name } = checked.parameter
+  for (const checked of compiled.parameters) {
+    const { name, required } = checked.parameter
+    const lacking = lackingValues.get(name)
+    if (lacking !== undefined) {
+      if (required) problems.push(explainLacking(lacking))
+      continue
+    }
     if (bindingOf(bindings, name).source === 'exposed') {
       exposed.set(name, checked)
       continue

@@ -60,7 +60,7 @@ export const serversPlugin = (needs: ServersNeeds, lifecycle: Lifecycle) => {
     globals: createGlobalService({ db, changes, sealing }),
     instances: createInstanceService({ db, changes, sealing, maxToolsPerServer }),
     rewiring: createRewiringService({ db, changes, sealing }),
-    toolAdding: createToolAdding({ db, changes, maxToolsPerServer }),
+    toolAdding: createToolAdding({ db, changes, sealing, maxToolsPerServer }),
     toolkitUses: createToolkitUseService({ db, changes }),
     authorizeServer: createServerAccess(verifyMcpToken),
   }

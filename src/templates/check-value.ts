@@ -117,6 +117,9 @@ export const castValue = (
   return cast === undefined ? failure({ expected: EXPECTED[type], got: describeMismatch(type, value) }) : success(cast)
 }
 
+/** The binding of instances that do not bind the parameter themselves: the server's global or secret with this key. */
+export type DefaultBinding = { source: 'server'; key: string; secret: boolean }
+
 /** What a builder declares about a parameter in addition to its type. */
 export type ParameterMeta = {
   description?: string | undefined
@@ -129,6 +132,7 @@ export type ParameterMeta = {
   pattern?: string | undefined
   /** JSON Schema 2020-12 of the value. Arguments of the model are checked against it, after they are cast. */
   schema?: JsonObject | undefined
+  binding?: DefaultBinding | undefined
 }
 
 /** Casts a value and checks it against its parameter's metadata. The error never contains the value. */

@@ -132,14 +132,15 @@ const PLACES: Readonly<Record<Place['kind'], NamedParameter['place']>> = {
 }
 
 /**
- * Returns whether a parameter of a tool is a secret by default: the strictest rule of all its places, judging by its
- * default or else its example. A boolean is not a secret, and neither is one of several values that the tool lists.
+ * Returns whether a parameter of a tool is a secret by default: if its default binding says so, or else by the strictest
+ * rule of all its places, judging by its default or else its example. A boolean is not a secret, and neither is one of several values that the tool lists.
  */
 export const secretRuleOfParameter = ({
   parameter,
   meta,
 }: Pick<CheckedParameter, 'parameter' | 'meta'>): SecretRule => {
   const { name: alias, type, places, default: value = meta.example } = parameter
+  if (meta.binding?.secret === true) return 'kept'
   if (type === 'boolean' || meta.enum !== undefined) return 'none'
   const rules = places.map(({ kind, name = alias }) =>
     secretRuleOf({ place: PLACES[kind], name, alias, value: typeof value === 'string' ? value : undefined }),

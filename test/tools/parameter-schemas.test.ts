@@ -88,6 +88,16 @@ describe('a parameter with a JSON Schema', () => {
     expect(Tool.parse(other).parameters.ids).not.toHaveProperty('schema')
   })
 
+  it('is linted as part of the input schema', async () => {
+    const { toolIds } = await make({ ids: { description: 'Which', schema: { type: 'array' } } })
+    const { body } = await ada.expectOk('GET', `/tools/${toolIds.pick}/lint`)
+    expect(body).toMatchObject({
+      findings: expect.arrayContaining([
+        expect.objectContaining({ rule: 'array-without-items', parameter: 'ids', at: '/properties/ids' }),
+      ]),
+    })
+  })
+
   it('is refused if the schema contradicts its type', async () => {
     expect(await save({ n: { schema: { type: 'string' } } })).toMatchObject(
       refusal('parameters.n.schema', 'integer in the template, but string in the schema'),

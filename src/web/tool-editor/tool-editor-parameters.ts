@@ -87,8 +87,9 @@ const isAsStored = (texts: ParameterTexts, stored: ParameterMeta): boolean => {
 }
 
 /** Returns the fields that the form does not have, which saving it must keep. */
-const notInForm = ({ schema }: ParameterMeta = {}): ParameterMeta => ({
+const notInForm = ({ schema, binding }: ParameterMeta = {}): ParameterMeta => ({
   ...(schema !== undefined && { schema }),
+  ...(binding !== undefined && { binding }),
 })
 
 /**
