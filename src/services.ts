@@ -179,7 +179,13 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
   const checkSchema = workers.job('check-schema')
   const tools = toolsPlugin({ ...common, uses, tokenCounterFor: counting.counterFor, checkSchema })
   const servers = serversPlugin(
-    { ...common, verifyMcpToken, endAccountsOf: upstreamOAuth.removeAccountsOfServer },
+    {
+      ...common,
+      ...tools,
+      verifyMcpToken,
+      endAccountsOf: upstreamOAuth.removeAccountsOfServer,
+      sampleOrigin: SAMPLE_ORIGIN,
+    },
     lifecycle,
   )
   const tenancy = tenancyPlugin(

@@ -20,7 +20,11 @@ const findIn = async <T extends { id: string }>(
   }
 }
 
-const createDemoServer = async ({ servers }: Services, actor: Actor, { organizationId }: Toolkit): Promise<Server> => {
+const createDemoServer = async (
+  { servers, samples }: Services,
+  actor: Actor,
+  { id: toolkitId, organizationId }: Toolkit,
+): Promise<Server> => {
   const server = await servers.createServer(actor, {
     name: SERVER_NAME,
     description: 'Sample API tools to try out.',
@@ -29,6 +33,7 @@ const createDemoServer = async ({ servers }: Services, actor: Actor, { organizat
     allowedUsers: [],
     organizationId,
   })
+  await samples.noteSample(actor, server.id, toolkitId)
   return server
 }
 
