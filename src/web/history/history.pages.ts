@@ -26,8 +26,8 @@ const MAX_TOOL_CHARACTERS = 64
 
 const OUTCOMES = [
   { value: '', text: 'All' },
-  { value: 'ok', text: 'Succeeded' },
-  { value: 'error', text: 'Failed' },
+  { value: 'ok', text: 'OK' },
+  { value: 'error', text: 'Rejected or failed' },
 ]
 
 /** Parses the filters. Returns errors by field. The end date is inclusive. */

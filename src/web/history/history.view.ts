@@ -3,21 +3,13 @@ import type { StoredExecution } from '../../history/executions.store.ts'
 import { formatBytes, formatCount, formatDuration, formatNumber } from '../../lib/kernel/format.ts'
 import { calledText } from '../../runtime/call/called-text.ts'
 import { toCurl } from '../../runtime/try/curl.ts'
+import { showOutcome } from './call-outcome.view.ts'
 
 /** Email addresses of the callers that the viewer may see, by user ID. */
 export type Names = ReadonlyMap<string, string>
 
 const clockText = (time: Date): string => time.toISOString().slice(0, 19).replace('T', ' ')
 const shownTime = (time: Date) => ({ at: time.toISOString(), text: `${clockText(time)} UTC` })
-
-/** Returns the outcome in one or two words, preceded by the status if there was a response. */
-const outcomeText = ({ outcome, status, request }: StoredExecution): string => {
-  if (request === undefined && outcome === 'error') return 'not sent'
-  if (status === undefined) return outcome === 'ok' ? 'succeeded' : 'no response'
-  if (request?.answerAgeMs !== undefined) return `${status} · cached`
-  if (outcome === 'ok') return `${status} · succeeded`
-  return status >= 200 && status < 300 ? `${status} · invalid result` : `${status} · failed`
-}
 
 const callerText = ({ userId }: StoredExecution, names: Names): string => {
   if (userId === undefined) return 'anonymous'
@@ -35,8 +27,7 @@ const toRow = (execution: StoredExecution, names: Names) => ({
   id: execution.id,
   time: shownTime(execution.startedAt),
   tool: calledText(execution),
-  outcome: outcomeText(execution),
-  isFailed: execution.outcome === 'error',
+  outcome: showOutcome(execution),
   took: formatDuration(execution.durationMs),
   size: formatBytes(execution.responseBytes),
   tokens: tokensText(execution),
