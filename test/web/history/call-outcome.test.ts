@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { dayText } from '../../../src/lib/http/pages/time-text.ts'
 import { showOutcome } from '../../../src/web/history/call-outcome.view.ts'
 
 const SENT = { method: 'GET' }
@@ -32,5 +33,18 @@ describe('the words for a call', () => {
     ['503 Service unavailable', 'failed', 'failed', 503, undefined],
   ] as const)('are "%s", shown as %s, if it is %s with %s', (text, state, result, status, request) => {
     expect(showOutcome({ result, status, request })).toEqual({ text, state })
+  })
+})
+
+describe('the name of a day', () => {
+  const now = new Date('2026-11-26T00:00:00.500Z')
+  it.each([
+    ['2026-11-26T00:00:00.000Z', 'Today'],
+    ['2026-11-25T23:59:59.999Z', 'Yesterday'],
+    ['2026-11-25T00:00:00.000Z', 'Yesterday'],
+    ['2026-11-24T23:59:59.999Z', 'Tue 24 November 2026'],
+    ['2025-11-26T00:00:00.000Z', 'Wed 26 November 2025'],
+  ])('of %s is %s', (time, text) => {
+    expect(dayText(new Date(time), now)).toBe(text)
   })
 })

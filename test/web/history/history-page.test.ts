@@ -65,7 +65,7 @@ describe('the history page of a server', () => {
     expect(html).not.toContain('<script>alert')
     const [bad = '', good = ''] = linksIn(html)
     const failed = (await person.get(bad)).html
-    expect(failed).toContain('data-tone="danger"')
+    expect(failed).toContain('data-tone="warn"')
     expect(failed).toContain('&lt;script&gt;alert(1)')
     expect(failed).toContain(owner.email)
     expect(failed).toContain('patchbay-api')
