@@ -5,7 +5,7 @@ import { percentDecode } from './curl-url.ts'
 import type { Pair, RequestBody } from './imported-request.ts'
 import { fillMarks, mapLiterals } from './variable-marks.ts'
 
-export const FORM_TYPE = 'application/x-www-form-urlencoded'
+const FORM_TYPE = 'application/x-www-form-urlencoded'
 const JSON_TYPE = 'application/json'
 const MULTIPART_TYPE = 'multipart/form-data'
 

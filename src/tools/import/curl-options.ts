@@ -122,7 +122,13 @@ export const readArguments = (words: readonly Word[]): CurlArguments => {
   const options: GivenOption[] = []
   const urls: Word[] = []
   const notes: string[] = []
+  const flags = new Set<string>()
   let at = 0
+  /** A flag counts once, however often it is given. */
+  const addFlag = (name: string, offset: number): void => {
+    if (!flags.has(name)) options.push({ name, value: '', offset })
+    flags.add(name)
+  }
   const takeValue = (written: string, offset: number): string => {
     const word = words[at++]
     if (word === undefined) throw new UnreadableText(`${written} needs a value`, offset)
@@ -137,7 +143,7 @@ export const readArguments = (words: readonly Word[]): CurlArguments => {
     if (WITH_VALUE.has(name)) {
       // curl itself does not accept --option=value, but people write it.
       options.push({ name, value: equals === -1 ? takeValue(written, offset) : text.slice(equals + 1), offset })
-    } else if (FLAGS.has(name)) options.push({ name, value: '', offset })
+    } else if (FLAGS.has(name)) addFlag(name, offset)
     else if (!FLAGS.has(name.replace(/^no-/, ''))) notes.push(unknown(written))
   }
 
@@ -149,7 +155,7 @@ export const readArguments = (words: readonly Word[]): CurlArguments => {
         notes.push(unknown(`-${letter}`))
         return
       }
-      if (!WITH_VALUE.has(name)) options.push({ name, value: '', offset })
+      if (!WITH_VALUE.has(name)) addFlag(name, offset)
       else {
         const rest = text.slice(index + 1)
         options.push({ name, value: rest === '' ? takeValue(`-${letter}`, offset) : rest, offset })
@@ -166,7 +172,7 @@ export const readArguments = (words: readonly Word[]): CurlArguments => {
     else if (word.text === '--') areOptionsOver = true
     else if (word.text.startsWith('--')) readLong(word)
     else readShort(word)
-    if (options.at(-1)?.name === 'next') {
+    if (flags.has('next')) {
       notes.push('Only the request before --next was read.')
       break
     }

@@ -1,6 +1,6 @@
 import { readPosixToken, takeExpanding } from './posix-shell.ts'
 import { readPowerShellToken } from './powershell.ts'
-import type { ReadToken, ShellState } from './shell-token.ts'
+import type { ReadToken, ShellState, ShellToken } from './shell-token.ts'
 import { createCursor, type Meter, type TextCursor } from './text-cursor.ts'
 import { UnreadableText } from './text-fault.ts'
 import { createVariableList, type VariableList } from './variable-marks.ts'
@@ -8,6 +8,9 @@ import { createWindowsReader, removeCarets } from './windows-cmd.ts'
 
 /** Maximum length of a command, in characters: as much as the body of a tool may have. */
 export const MAX_COMMAND_CHARS = 256 * 1_024
+
+/** Maximum number of words in a command. Those that browsers copy have about a hundred. */
+const MAX_WORDS = 10_000
 
 /** A word of a command line, with the offset in the source where it starts. Variables in it are marks. */
 export type Word = { text: string; offset: number }
@@ -66,13 +69,14 @@ const findCurl = (words: readonly Word[]): number | undefined => {
 /** Prompts of shells, which are copied together with commands. */
 const PROMPT = /[ \t]*(?:[$>%][ \t]+|PS [^>\n]{0,200}>[ \t]*|[A-Za-z]:\\[^>\n]{0,200}>[ \t]*)/y
 
+/** What the commands of a text share. */
+type SharedState = Omit<ShellState, 'word' | 'hasQuery'>
+
 type HereDocument = { delimiter: string; isQuoted: boolean }
 
-/** Reads one command, up to its end. */
-const readCommand = (cursor: TextCursor, readToken: ReadToken, shell: Omit<ShellState, 'word'>) => {
-  const state: ShellState = { ...shell, word: undefined }
+/** Collects the words of a command. The word after a redirection is not one of them. */
+const createCommand = (state: ShellState) => {
   const words: Word[] = []
-  const prompt = cursor.take(PROMPT)
   let redirection: string | undefined
   let hereDocument: HereDocument | undefined
   let stdin: string | undefined
@@ -81,39 +85,53 @@ const readCommand = (cursor: TextCursor, readToken: ReadToken, shell: Omit<Shell
 
   const endWord = (): void => {
     if (state.word === undefined) return
+    if (words.length === MAX_WORDS) throw new UnreadableText(`this has more than ${MAX_WORDS} words`, offset)
     if (redirection === undefined) words.push({ text: state.word, offset })
     else if (redirection === '<<<') stdin = `${state.word}\n`
     else if (redirection.startsWith('<<')) hereDocument = { delimiter: state.word, isQuoted }
     state.word = undefined
+    state.hasQuery = false
     redirection = undefined
     isQuoted = false
   }
-  /** The number before a redirection is a file descriptor. */
-  const startRedirection = (operator: string): void => {
-    if (state.word !== undefined && /^\d$/.test(state.word)) state.word = undefined
-    endWord()
-    redirection = operator
-    if (!operator.startsWith('<<')) state.note('Redirections were left out.')
+  return {
+    addText: (piece: Extract<ShellToken, { kind: 'text' }>, start: number): void => {
+      if (state.word === undefined) offset = start
+      state.word = (state.word ?? '') + piece.text
+      state.hasQuery ||= piece.text.includes('?')
+      isQuoted ||= piece.isQuoted === true
+    },
+    redirect: (operator: string): void => {
+      // The number before a redirection is a file descriptor.
+      if (state.word !== undefined && /^\d$/.test(state.word)) state.word = undefined
+      endWord()
+      redirection = operator
+      if (!operator.startsWith('<<')) state.note('Redirections were left out.')
+    },
+    endWord,
+    finish: () => {
+      endWord()
+      return { words, stdin, hereDocument }
+    },
   }
+}
 
+/** Reads one command, up to its end. */
+const readCommand = (cursor: TextCursor, readToken: ReadToken, shell: SharedState) => {
+  const state: ShellState = { ...shell, word: undefined, hasQuery: false }
+  const command = createCommand(state)
+  const prompt = cursor.take(PROMPT)
   while (!cursor.isAtEnd()) {
     const start = cursor.offset()
     const token = readToken(cursor, state)
-    if (token.kind === 'text') {
-      if (state.word === undefined) offset = start
-      state.word = (state.word ?? '') + token.text
-      isQuoted ||= token.isQuoted === true
-      continue
-    }
-    if (token.kind === 'redirection') startRedirection(token.operator)
-    else if (token.kind === 'skip') {
-      // A prompt in front of the command was copied with the prompts of its other lines.
-      if (prompt !== '') cursor.take(/[ \t]*>[ \t]+/y)
-    } else endWord()
+    if (token.kind === 'text') command.addText(token, start)
+    else if (token.kind === 'redirection') command.redirect(token.operator)
+    else if (token.kind !== 'skip') command.endWord()
+    // A prompt in front of the command was copied with the prompts of its other lines.
+    else if (prompt !== '') cursor.take(/[ \t]*>[ \t]+/y)
     if (token.kind === 'end') break
   }
-  endWord()
-  return { words, stdin, hereDocument }
+  return command.finish()
 }
 
 /** Reads the lines of a here-document, up to the line that is its delimiter. */
@@ -142,9 +160,7 @@ const hasMoreText = (cursor: TextCursor): boolean => {
 
 const REST_LEFT_OUT = 'Only the first curl command was read. The text after it was left out.'
 
-type Shelled = Omit<ShellState, 'word'>
-
-const readFirstCurl = (cursor: TextCursor, readToken: ReadToken, shell: Shelled, meter: Meter): CurlWords => {
+const readFirstCurl = (cursor: TextCursor, readToken: ReadToken, shell: SharedState, meter: Meter): CurlWords => {
   const { variables, note } = shell
   /** A here-document starts after the line that announces it, which may have several commands. */
   let pending: HereDocument | undefined
@@ -182,7 +198,7 @@ export const splitCurl = (source: string, meter: Meter = () => {}): CurlWords =>
   const nul = source.indexOf('\0')
   if (nul !== -1) throw new UnreadableText('a NUL character is not allowed', nul)
   const notes = new Set<string>()
-  const shell: Shelled = { variables: createVariableList(), note: sentence => notes.add(sentence) }
+  const shell: SharedState = { variables: createVariableList(), note: sentence => notes.add(sentence) }
   const kind = guessShell(source)
   if (kind !== 'cmd') {
     const readToken = kind === 'posix' ? readPosixToken : readPowerShellToken
@@ -192,11 +208,15 @@ export const splitCurl = (source: string, meter: Meter = () => {}): CurlWords =>
   return splitWindows(source, shell, notes, meter)
 }
 
-const splitWindows = (source: string, shell: Shelled, notes: ReadonlySet<string>, meter: Meter): CurlWords => {
-  const { text, offsetOf, hasMore } = removeCarets(source, { ...shell, word: undefined }, meter)
+const splitWindows = (source: string, shell: SharedState, notes: ReadonlySet<string>, meter: Meter): CurlWords => {
+  const { text, offsetOf, hasMore, hasEscapedBackslash } = removeCarets(
+    source,
+    { ...shell, word: undefined, hasQuery: false },
+    meter,
+  )
   if (hasMore) shell.note(REST_LEFT_OUT)
   try {
-    const read = readFirstCurl(createCursor(text, meter), createWindowsReader(source.includes('^\\')), shell, meter)
+    const read = readFirstCurl(createCursor(text, meter), createWindowsReader(hasEscapedBackslash), shell, meter)
     const words = read.words.map(word => ({ ...word, offset: offsetOf(word.offset) }))
     return { ...read, words, offset: offsetOf(read.offset), notes: [...notes] }
   } catch (error) {

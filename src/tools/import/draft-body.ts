@@ -91,11 +91,18 @@ const draftForm = (text: string, parameters: DraftParameters): readonly Piece[] 
     return [separator, textPiece(pair.slice(0, equals + 1)), ...parameters.value(value)]
   })
 
-/** Returns a boundary that no part contains. */
+/** Returns a boundary that no part contains. Searches the parts once, because they may contain thousands of them. */
 const boundaryFor = (parts: readonly MultipartPart[]): string => {
-  let boundary = 'patchbay-part-7d1f'
-  while (parts.some(({ value, name }) => value.includes(boundary) || name.includes(boundary))) boundary += 'x'
-  return boundary
+  const texts = parts.flatMap(({ name, value, fileName = '', contentType = '' }) => [
+    name,
+    value,
+    fileName,
+    contentType,
+  ])
+  const taken = new Set(texts.flatMap(text => [...text.matchAll(/patchbay-part-(\d{4})/g)].map(([, number]) => number)))
+  const free = Array.from({ length: 9_000 }, (_, index) => String(1_000 + index)).find(number => !taken.has(number))
+  if (free === undefined) throw new UnwritableRequest('body', 'the parts contain all boundaries that could be used')
+  return `patchbay-part-${free}`
 }
 
 /** Escapes a name in a header of a part, as browsers do (HTML standard, multipart/form-data encoding). */

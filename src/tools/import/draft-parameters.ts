@@ -2,7 +2,7 @@ import { MAX_PARAMETERS } from '../../templates/limits.ts'
 import type { ParameterType } from '../../templates/template.ts'
 import type { RequestVariable } from './imported-request.ts'
 import { joinTexts, type Piece, textPiece } from './template-pieces.ts'
-import { fillMarks, freeName, hasVariables, splitMarks, toSnakeCase } from './variable-marks.ts'
+import { createNames, fillMarks, hasVariables, splitMarks, toSnakeCase } from './variable-marks.ts'
 
 /** Where a value is in a request. */
 export type ValuePlace = 'path' | 'query' | 'header' | 'cookie' | 'form' | 'json' | 'multipart'
@@ -45,18 +45,18 @@ const spellingsOf = (text: string): readonly string[] => [
 ]
 
 export const createDraftParameters = (variables: readonly RequestVariable[], isSecret: IsSecret) => {
-  const names = new Set<string>()
+  const unique = createNames()
+  let count = 0
   const secrets: FoundSecret[] = []
   const used = new Map<string, DraftVariable>()
   const known = new Map(variables.map(variable => [variable.name, variable]))
 
   const nameFor = (suggested: string): string => {
-    if (names.size === MAX_PARAMETERS) {
+    count++
+    if (count > MAX_PARAMETERS) {
       throw new UnwritableRequest('parameters', `the request has more than ${MAX_PARAMETERS} secrets and variables`)
     }
-    const name = freeName(toSnakeCase(suggested, 'value'), candidate => names.has(candidate))
-    names.add(name)
-    return name
+    return unique(toSnakeCase(suggested, 'value'))
   }
 
   /** Returns the parameter for a variable. One that is used as several types becomes several parameters. */

@@ -2,7 +2,7 @@ import type { ParameterType } from '../../templates/template.ts'
 import { percentDecode } from './curl-url.ts'
 import type { DraftParameters, IsSecret } from './draft-parameters.ts'
 import { type Piece, textPiece } from './template-pieces.ts'
-import { freeName, hasVariables, mapLiterals, splitMarks, toSnakeCase } from './variable-marks.ts'
+import { createNames, hasVariables, mapLiterals, splitMarks, toSnakeCase } from './variable-marks.ts'
 
 /**
  * A value of the URL that could be a parameter. `index` is that of its segment in the path or of its pair in the query,
@@ -17,7 +17,9 @@ export type CandidateParameter = {
 }
 
 export type DraftUrl = {
-  pieces: readonly Piece[]
+  /** The URL up to the path. A value that is a secret elsewhere is not replaced here, where it would decide the host. */
+  origin: readonly Piece[]
+  pathAndQuery: readonly Piece[]
   candidates: readonly CandidateParameter[]
   /** The segments of the path that say what it is about, for the name of the tool. */
   words: readonly string[]
@@ -37,7 +39,7 @@ const isId = (segment: string): boolean =>
   /^\d{1,32}$|^[0-9a-f]{16,128}$/i.test(segment) || UUID.test(segment) || PREFIXED_ID.test(segment)
 
 /** Suggests the type of a value. A number with leading zeros, or too large to be exact, stays a string. */
-export const suggestType = (value: string): ParameterType => {
+const suggestType = (value: string): ParameterType => {
   if (/^(?:true|false)$/.test(value)) return 'boolean'
   if (/^-?(?:0|[1-9]\d{0,14})$/.test(value)) return 'integer'
   return /^-?(?:0|[1-9]\d{0,9})\.\d{1,9}$/.test(value) ? 'number' : 'string'
@@ -108,16 +110,11 @@ type Found = { pieces: readonly Piece[]; candidate: CandidateParameter | undefin
 export const draftUrl = (url: string, parameters: DraftParameters, isSecret: IsSecret): DraftUrl => {
   const { scheme, authority, path, query } = splitUrl(url)
   const origin = draftOrigin(scheme, authority, parameters)
-  const names = new Set<string>()
-  const nameOf = (suggested: string): string => {
-    const name = freeName(toSnakeCase(suggested, 'value'), candidate => names.has(candidate))
-    names.add(name)
-    return name
-  }
+  const unique = createNames()
   const candidateFor = (place: 'path' | 'query', index: number, name: string, value: string): CandidateParameter => ({
     place,
     index,
-    name: nameOf(name),
+    name: unique(toSnakeCase(name, 'value')),
     value,
     suggestedType: suggestType(value),
   })
@@ -131,7 +128,8 @@ export const draftUrl = (url: string, parameters: DraftParameters, isSecret: IsS
     if (isHidden || hasVariables(raw)) return { pieces, candidate: undefined, isHidden }
     const written = FILLED_IN.exec(decoded)
     const filled = written?.[1] ?? written?.[2] ?? written?.[3]
-    const name = filled ?? `${singular(toSnakeCase(before, ''))}_id`.replace(/^_/, '')
+    const owner = isId(before) ? '' : singular(toSnakeCase(before, ''))
+    const name = filled ?? (owner === '' ? 'id' : `${owner}_id`)
     const candidate = filled !== undefined || isId(decoded) ? candidateFor('path', index, name, decoded) : undefined
     return { pieces, candidate, isHidden }
   }
@@ -161,8 +159,8 @@ export const draftUrl = (url: string, parameters: DraftParameters, isSecret: IsS
   const words = segments.filter(isWord)
   const last = segments.findLastIndex(segment => segment !== '')
   return {
-    pieces: [
-      ...origin.pieces,
+    origin: origin.pieces,
+    pathAndQuery: [
       ...inPath.flatMap(({ pieces }) => [textPiece('/'), ...pieces]),
       ...inQuery.flatMap(({ pieces }, index) => [textPiece(index === 0 ? '?' : '&'), ...pieces]),
     ],

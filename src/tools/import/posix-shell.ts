@@ -118,8 +118,8 @@ const takeBackslash = (cursor: TextCursor, { note }: ShellState): ShellToken => 
 }
 
 /** A word with a query goes on after `&` if there is no space. The shell would end the command there. */
-const takeAmpersand = (cursor: TextCursor, { word, note }: ShellState): ShellToken => {
-  if (word?.includes('?') !== true || !/[^\s&|;<>]/.test(cursor.peek(1))) return takeOperator(cursor)
+const takeAmpersand = (cursor: TextCursor, { hasQuery, note }: ShellState): ShellToken => {
+  if (!hasQuery || !/[^\s&|;<>]/.test(cursor.peek(1))) return takeOperator(cursor)
   note('The URL is not in quotes. A shell would end the command at &; here the whole URL was read.')
   return textToken(cursor.take(/&/y))
 }

@@ -15,6 +15,8 @@ export type ShellToken =
 export type ShellState = {
   /** The word so far. Undefined between words. */
   word: string | undefined
+  /** Whether the word so far contains a `?`. */
+  hasQuery: boolean
   variables: VariableList
   /** Adds a sentence for the user, once. */
   note: (sentence: string) => void
@@ -27,9 +29,9 @@ export const textToken = (text: string): ShellToken => ({ kind: 'text', text })
 export const quotedToken = (text: string): ShellToken => ({ kind: 'text', text, isQuoted: true })
 export const SKIP: ShellToken = { kind: 'skip' }
 export const BLANK: ShellToken = { kind: 'blank' }
-export const END: ShellToken = { kind: 'end' }
+const END: ShellToken = { kind: 'end' }
 
-export const LINE_BREAK = /\r?\n/y
+const LINE_BREAK = /\r?\n/y
 /** White space between words. Web pages also have no-break spaces there. */
 export const BLANKS = /[ \t\r\f\v\u00a0]+/y
 

@@ -102,20 +102,32 @@ const nameOf = (method: string, { words, endsWithId }: DraftUrl): string => {
   return name.startsWith(RESERVED_TOOL_PREFIX) ? `call_${name}` : name
 }
 
+const write = (path: string, pieces: readonly Piece[], writing: Writing): string => {
+  const text = writeTemplate(pieces, writing)
+  if (text !== undefined) return text
+  throw new UnwritableRequest(path, 'a { directly before a variable or a secret cannot be written in a template')
+}
+
 const writeField = (path: string, pieces: readonly Piece[], writing: Writing, parameters: DraftParameters): string => {
   const joined = joinTexts(pieces)
   if (joined.filter(({ kind }) => kind === 'parameter').length > MAX_PLACES) {
     throw new UnwritableRequest(path, `there are more than ${MAX_PLACES} secrets and variables`)
   }
-  const text = writeTemplate(parameters.hideSecrets(joined), writing)
-  if (text !== undefined) return text
-  throw new UnwritableRequest(path, 'a { directly before a variable or a secret cannot be written in a template')
+  return write(path, parameters.hideSecrets(joined), writing)
 }
 
-/** A secret can also be where no placeholder is allowed, such as in the name of a header. */
-const assertWithoutSecrets = (definition: ToolDefinition, secrets: readonly FoundSecret[]): void => {
+/**
+ * A secret can also be where no placeholder is allowed, such as in the name of a header, and a password elsewhere than
+ * in its credentials.
+ */
+const assertWithoutSecrets = (
+  definition: ToolDefinition,
+  secrets: readonly FoundSecret[],
+  { auth }: ImportedRequest,
+): void => {
   const text = JSON.stringify(definition)
-  for (const value of new Set(secrets.map(secret => secret.value))) {
+  const passwords = auth.kind === 'basic' && !hasVariables(auth.password) ? [auth.password] : []
+  for (const value of new Set([...secrets.map(secret => secret.value), ...passwords])) {
     if (value.length < MIN_REPLACED_CHARS || !text.includes(JSON.stringify(value).slice(1, -1))) continue
     throw new UnwritableRequest('', 'a secret is also in a place where no placeholder is allowed. Remove it there')
   }
@@ -139,7 +151,7 @@ const draft = (request: ImportedRequest, isSecret: IsSecret): RequestDraft => {
   const definition: ToolDefinition = {
     name: nameOf(request.method, url),
     method: request.method.toUpperCase(),
-    url: writeField('url', url.pieces, URL_WRITING, parameters),
+    url: write('url', url.origin, URL_WRITING) + writeField('url', url.pathAndQuery, URL_WRITING, parameters),
     headers: headers.map(({ name, pieces }, index) => ({
       name: fillMarks(name, variable => `$${variable}`),
       value: writeField(`headers[${index}].value`, pieces, TEXT_WRITING, parameters),
@@ -147,7 +159,7 @@ const draft = (request: ImportedRequest, isSecret: IsSecret): RequestDraft => {
     ...(text === undefined || text === '' ? {} : { body: text }),
     parameters: {},
   }
-  assertWithoutSecrets(definition, parameters.secrets())
+  assertWithoutSecrets(definition, parameters.secrets(), request)
   return {
     definition,
     candidates: url.candidates,

@@ -50,11 +50,18 @@ export const toSnakeCase = (text: string, fallback: string): string => {
   return /^\d/.test(name) ? `_${name}` : name
 }
 
-/** Returns a name that `isTaken` does not know: the name itself, or with the first free number from 2 on. */
-export const freeName = (name: string, isTaken: (name: string) => boolean): string => {
-  let free = name
-  for (let count = 2; isTaken(free); count++) free = `${name}_${count}`
-  return free
+/** Creates a function that makes names unique: it returns a name as given or, if it is taken, with a number from 2 on. */
+export const createNames = (): ((name: string) => string) => {
+  const taken = new Set<string>()
+  const counts = new Map<string, number>()
+  return name => {
+    let free = name
+    let count = counts.get(name) ?? 2
+    for (; taken.has(free); count++) free = `${name}_${count}`
+    taken.add(free)
+    counts.set(name, count)
+    return free
+  }
 }
 
 /** The variables found so far. */
@@ -72,7 +79,7 @@ const keyOf = ({ from, name, written }: RequestVariable): string =>
 
 export const createVariableList = (): VariableList => {
   const byKey = new Map<string, RequestVariable>()
-  const names = new Set<string>()
+  let nameFor = createNames()
   return {
     add: (variable, offset) => {
       const key = keyOf(variable)
@@ -81,15 +88,14 @@ export const createVariableList = (): VariableList => {
       if (byKey.size === MAX_PARAMETERS) {
         throw new UnreadableText(`there are more than ${MAX_PARAMETERS} variables`, offset)
       }
-      const name = freeName(variable.name, candidate => names.has(candidate))
+      const name = nameFor(variable.name)
       byKey.set(key, { ...variable, name })
-      names.add(name)
       return markOf(name)
     },
     all: () => [...byKey.values()],
     clear: () => {
       byKey.clear()
-      names.clear()
+      nameFor = createNames()
     },
   }
 }

@@ -2,8 +2,15 @@ import { BLANK, BLANKS, quotedToken, type ReadToken, type ShellState, textToken 
 import { createCursor, type Meter, type TextCursor } from './text-cursor.ts'
 import { UnreadableText } from './text-fault.ts'
 
-/** A command without carets. `offsetOf` maps an index in `text` to an offset in the source. */
-export type WithoutCarets = { text: string; offsetOf: (index: number) => number; hasMore: boolean }
+export type WithoutCarets = {
+  /** The command without carets. */
+  text: string
+  /** Maps an index in `text` to an offset in the source. */
+  offsetOf: (index: number) => number
+  /** Whether a backslash has a caret, as only Chrome writes it. */
+  hasEscapedBackslash: boolean
+  hasMore: boolean
+}
 
 const PROMPT = /\s*[A-Za-z]:\\[^>\n]{0,200}>[ \t]*/y
 
@@ -30,16 +37,32 @@ const takeEnd = (cursor: TextCursor, { note }: ShellState): string | undefined =
   return ' '
 }
 
-/** Returns the last run that starts at an index or before it, in logarithmic time. */
-const runAt = <Run extends { index: number }>(runs: readonly Run[], index: number): Run | undefined => {
-  let low = 0
-  let high = runs.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((runs[middle]?.index ?? 0) <= index) low = middle + 1
-    else high = middle
+/** A text that is put together from pieces of a source, and remembers where each piece is from. */
+const createMappedText = () => {
+  const runs: { index: number; offset: number }[] = []
+  let text = ''
+  /** Returns the last run that starts at an index or before it, in logarithmic time. */
+  const runAt = (index: number) => {
+    let low = 0
+    let high = runs.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((runs[middle]?.index ?? 0) <= index) low = middle + 1
+      else high = middle
+    }
+    return runs[low - 1]
   }
-  return runs[low - 1]
+  return {
+    append: (offset: number, piece: string): void => {
+      runs.push({ index: text.length, offset })
+      text += piece
+    },
+    text: () => text,
+    offsetOf: (index: number): number => {
+      const run = runAt(index)
+      return run === undefined ? index : run.offset + index - run.index
+    },
+  }
 }
 
 /**
@@ -49,15 +72,11 @@ const runAt = <Run extends { index: number }>(runs: readonly Run[], index: numbe
  */
 export const removeCarets = (source: string, state: ShellState, meter: Meter): WithoutCarets => {
   const cursor = createCursor(source, meter)
-  const runs: { index: number; offset: number }[] = []
-  let text = ''
+  const { append, text, offsetOf } = createMappedText()
   let isQuoted = false
   let hasText = false
+  let hasEscapedBackslash = false
   cursor.take(PROMPT)
-  const append = (offset: number, piece: string): void => {
-    runs.push({ index: text.length, offset })
-    text += piece
-  }
   while (!cursor.isAtEnd()) {
     const offset = cursor.offset()
     const char = cursor.peek()
@@ -65,8 +84,10 @@ export const removeCarets = (source: string, state: ShellState, meter: Meter): W
     else if (char === '"') {
       isQuoted = !isQuoted
       append(offset, cursor.take(/"/y))
-    } else if (isQuoted) append(offset, cursor.take(/(?:[^"%^]|\^(?=[\w \t]))+/y) || takeCaret(cursor))
-    else if (char === '^') append(offset, takeCaret(cursor))
+    } else if (char === '^' && !(isQuoted && /[\w \t]/.test(cursor.peek(1)))) {
+      hasEscapedBackslash ||= cursor.peek(1) === '\\'
+      append(offset, takeCaret(cursor))
+    } else if (isQuoted) append(offset, cursor.take(/[^"%][^"%^]*/y))
     else if (hasText && /[&|<>\n]/.test(char)) {
       const blank = takeEnd(cursor, state)
       if (blank === undefined) break
@@ -77,14 +98,8 @@ export const removeCarets = (source: string, state: ShellState, meter: Meter): W
       append(offset, plain)
     }
   }
-  return {
-    text,
-    hasMore: !cursor.isAtEnd() && cursor.take(/\s*[^\s]/y) !== '',
-    offsetOf: index => {
-      const run = runAt(runs, index)
-      return run === undefined ? index : run.offset + index - run.index
-    },
-  }
+  const hasMore = cursor.take(/\s*[^\s]/y) !== ''
+  return { text: text(), offsetOf, hasEscapedBackslash, hasMore }
 }
 
 /**

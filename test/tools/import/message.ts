@@ -63,10 +63,13 @@ const contentTypeOf = (body: ImportedRequest['body']): string | undefined => {
   return body.kind === 'multipart' ? `${body.contentType}; boundary=${BOUNDARY}` : body.contentType
 }
 
-const authorizationOf = (auth: ImportedRequest['auth']): readonly [string, string][] => {
+type Fill = (text: string) => string
+
+const authorizationOf = (auth: ImportedRequest['auth'], fill: Fill): readonly [string, string][] => {
   if (auth.kind === 'none') return []
-  if (auth.kind === 'bearer') return [['Authorization', `Bearer ${auth.token}`]]
-  return [['Authorization', `Basic ${Buffer.from(`${auth.user}:${auth.password}`).toString('base64')}`]]
+  if (auth.kind === 'bearer') return [['Authorization', `Bearer ${fill(auth.token)}`]]
+  const credentials = Buffer.from(`${fill(auth.user)}:${fill(auth.password)}`)
+  return [['Authorization', `Basic ${credentials.toString('base64')}`]]
 }
 
 const urlEncode = (text: string): string => new URLSearchParams([['', text]]).toString().slice(1).replaceAll('*', '%2A')
@@ -79,32 +82,24 @@ export const variableText = (written: string, command: string): string => {
   return command.includes(`--data-ascii ${written}`) ? content.replaceAll(/[\r\n]/g, '') : content
 }
 
-/** Fills in the variables in all texts of a value. */
-const fill = <Value>(value: Value, textFor: (name: string) => string): Value => {
-  const filled: Value = JSON.parse(JSON.stringify(value), (_key, inner) =>
-    typeof inner === 'string' ? fillMarks(inner, textFor) : inner,
-  )
-  return filled
-}
-
 /** Returns what is sent for the request that was read from a command. */
 export const messageOf = (request: ImportedRequest, command: string): Message => {
+  const { method, url, headers, auth, cookies, body } = request
   const written = new Map(request.variables.map(variable => [variable.name, variable.written]))
   const textFor = (name: string): string => variableText(written.get(name) ?? '', command)
-  const { method, url, headers, auth, cookies, body: given } = request
-  const filled = fill({ url, headers, auth, cookies }, textFor)
-  const body = fill(given, name => (command.includes('--data-urlencode') ? urlEncode(textFor(name)) : textFor(name)))
-  const cookie = filled.cookies.map(({ name, value }) => `${name}=${value}`).join('; ')
+  const fill: Fill = text => fillMarks(text, textFor)
+  const isEncoded = command.includes('--data-urlencode')
+  const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join('; ')
   const contentType = contentTypeOf(body)
   return toMessage({
     method,
-    target: filled.url,
+    target: fill(url),
     headers: [
-      ...filled.headers.map(({ name, value }) => [name, value] as const),
-      ...authorizationOf(filled.auth),
-      ...(cookie === '' ? [] : [['Cookie', cookie] as const]),
+      ...headers.map(({ name, value }) => [name, fill(value)] as const),
+      ...authorizationOf(auth, fill),
+      ...(cookie === '' ? [] : [['Cookie', fill(cookie)] as const]),
       ...(contentType === undefined ? [] : [['Content-Type', contentType] as const]),
     ],
-    body: textOf(body),
+    body: fillMarks(textOf(body), name => (isEncoded ? urlEncode(textFor(name)) : textFor(name))),
   })
 }
