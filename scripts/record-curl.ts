@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { COMMANDS } from '../test/tools/import/curl-commands.ts'
 import { startRecorder } from '../test/tools/import/recorded-curl.ts'
 
-// `node scripts/record-curl.ts`: records what the installed curl sends for the commands of the tests.
+// `node scripts/record-curl.ts`: records what the installed curl sends for the commands of the tests. Then format.
 
 const FILE = join(import.meta.dirname, '../test/tools/import/curl-recordings.json')
 

@@ -27,7 +27,7 @@ const skipBlanks = (text: string, start: number): number => {
 /** Reads content and parameters, up to the end or the comma of a list. Parameters that curl does not know are skipped. */
 const readFormValue = (text: string, start: number, isList: boolean): FormValue & { end: number } => {
   let { word: content, end } = takeWord(text, skipBlanks(text, start), isList)
-  let type: string | undefined
+  let type: { start: number; end: number } | undefined
   let fileName: string | undefined
   let isComplete = true
   let isInType = false
@@ -36,15 +36,16 @@ const readFormValue = (text: string, start: number, isList: boolean): FormValue 
     const key = /(?:type|filename|headers|encoder)=/y
     key.lastIndex = at
     const name = key.exec(text)?.[0] ?? ''
-    const value = takeWord(text, skipBlanks(text, at + name.length), isList)
+    const valueStart = skipBlanks(text, at + name.length)
+    const value = takeWord(text, valueStart, isList)
     end = value.end
-    if (name === 'type=' && !isInType) type = value.word
-    else if (name === 'filename=') fileName = value.word
-    else if (name === '' && isInType) type = `${type};${text.slice(at, end).trimEnd()}`
-    else if (name !== '') isComplete = false
+    // What follows a type and is not known, such as `charset=utf-8`, is part of the type.
     isInType = name === 'type=' || (name === '' && isInType)
+    if (isInType) type = { start: name === '' ? (type?.start ?? at) : valueStart, end }
+    else if (name === 'filename=') fileName = value.word
+    else if (name !== '') isComplete = false
   }
-  return { content, type, fileName, isComplete, end }
+  return { content, type: type && text.slice(type.start, type.end).trimEnd(), fileName, isComplete, end }
 }
 
 /** Content types that curl derives from the end of a file's name. */

@@ -114,68 +114,80 @@ const SHORT: Readonly<Record<string, string>> = {
 const unknown = (written: string): string =>
   `The option ${hasVariables(written) ? 'in a variable' : written.slice(0, 40)} is not known and was left out.`
 
-/**
- * Reads the words after `curl` as curl does. Stops at `--next`, which starts another request. Throws `UnreadableText`
- * if the last option has no value.
- */
-export const readArguments = (words: readonly Word[]): CurlArguments => {
+/** The arguments read so far, and the words that follow. */
+const createArguments = (words: readonly Word[]) => {
   const options: GivenOption[] = []
   const urls: Word[] = []
   const notes: string[] = []
   const flags = new Set<string>()
   let at = 0
-  /** A flag counts once, however often it is given. */
-  const addFlag = (name: string, offset: number): void => {
-    if (!flags.has(name)) options.push({ name, value: '', offset })
-    flags.add(name)
+  return {
+    options,
+    urls,
+    notes,
+    next: (): Word | undefined => words[at++],
+    has: (flag: string): boolean => flags.has(flag),
+    /** A flag counts once, however often it is given. */
+    addFlag: (name: string, offset: number): void => {
+      if (!flags.has(name)) options.push({ name, value: '', offset })
+      flags.add(name)
+    },
+    /** Adds an option with the value in its own word or, if that is undefined, in the next. */
+    addOption: (name: string, written: string, value: string | undefined, offset: number): void => {
+      const text = value ?? words[at++]?.text
+      if (text === undefined) throw new UnreadableText(`${written} needs a value`, offset)
+      options.push({ name, value: text, offset })
+    },
   }
-  const takeValue = (written: string, offset: number): string => {
-    const word = words[at++]
-    if (word === undefined) throw new UnreadableText(`${written} needs a value`, offset)
-    return word.text
-  }
+}
+type Arguments = ReturnType<typeof createArguments>
 
-  const readLong = ({ text, offset }: Word): void => {
-    const equals = text.indexOf('=')
-    const written = equals === -1 ? text : text.slice(0, equals)
-    const name = written.slice(2).replace(/^expand-/, '')
-    if (written.startsWith('--expand-')) notes.push('Variables of curl, as in {{name}}, were kept as they are.')
-    if (WITH_VALUE.has(name)) {
-      // curl itself does not accept --option=value, but people write it.
-      options.push({ name, value: equals === -1 ? takeValue(written, offset) : text.slice(equals + 1), offset })
-    } else if (FLAGS.has(name)) addFlag(name, offset)
-    else if (!FLAGS.has(name.replace(/^no-/, ''))) notes.push(unknown(written))
-  }
+const readLong = ({ text, offset }: Word, found: Arguments): void => {
+  const equals = text.indexOf('=')
+  const written = equals === -1 ? text : text.slice(0, equals)
+  const name = written.slice(2).replace(/^expand-/, '')
+  if (written.startsWith('--expand-')) found.notes.push('Variables of curl, as in {{name}}, were kept as they are.')
+  if (WITH_VALUE.has(name)) {
+    // curl itself does not accept --option=value, but people write it.
+    found.addOption(name, written, equals === -1 ? undefined : text.slice(equals + 1), offset)
+  } else if (FLAGS.has(name)) found.addFlag(name, offset)
+  else if (!FLAGS.has(name.replace(/^no-/, ''))) found.notes.push(unknown(written))
+}
 
-  const readShort = ({ text, offset }: Word): void => {
-    for (let index = 1; index < text.length; index++) {
-      const letter = text.charAt(index)
-      const name = SHORT[letter]
-      if (name === undefined) {
-        notes.push(unknown(`-${letter}`))
-        return
-      }
-      if (!WITH_VALUE.has(name)) addFlag(name, offset)
-      else {
-        const rest = text.slice(index + 1)
-        options.push({ name, value: rest === '' ? takeValue(`-${letter}`, offset) : rest, offset })
-        return
-      }
+/** Reads short options, of which several may share a word: `-sSLX POST`. */
+const readShort = ({ text, offset }: Word, found: Arguments): void => {
+  for (let index = 1; index < text.length; index++) {
+    const letter = text.charAt(index)
+    const name = SHORT[letter]
+    if (name === undefined) {
+      found.notes.push(unknown(`-${letter}`))
+      return
     }
+    if (WITH_VALUE.has(name)) {
+      found.addOption(name, `-${letter}`, text.slice(index + 1) || undefined, offset)
+      return
+    }
+    found.addFlag(name, offset)
   }
+}
 
+/**
+ * Reads the words after `curl` as curl does. Stops at `--next`, which starts another request. Throws `UnreadableText`
+ * if the last option has no value.
+ */
+export const readArguments = (words: readonly Word[]): CurlArguments => {
+  const found = createArguments(words)
   let areOptionsOver = false
-  while (at < words.length) {
-    const word = words[at++]
-    if (word === undefined) break
-    if (areOptionsOver || !word.text.startsWith('-') || word.text === '-') urls.push(word)
-    else if (word.text === '--') areOptionsOver = true
-    else if (word.text.startsWith('--')) readLong(word)
-    else readShort(word)
-    if (flags.has('next')) {
-      notes.push('Only the request before --next was read.')
+  for (let word = found.next(); word !== undefined; word = found.next()) {
+    const { text } = word
+    if (areOptionsOver || !text.startsWith('-') || text === '-') found.urls.push(word)
+    else if (text === '--') areOptionsOver = true
+    else if (text.startsWith('--')) readLong(word, found)
+    else readShort(word, found)
+    if (found.has('next')) {
+      found.notes.push('Only the request before --next was read.')
       break
     }
   }
-  return { options, urls, notes }
+  return found
 }

@@ -93,7 +93,7 @@ const readUrl = (reading: Reading, { urls }: CurlArguments, words: CurlWords, se
     .map(option => (option.value.startsWith('+') ? option.value.slice(1) : urlEncodePair(option, readFile)))
   const file = sent.upload === undefined ? undefined : baseName(sent.upload.value)
   return readCurlUrl(first, {
-    query: [...(sent.isQuery && sent.data !== undefined && sent.data !== '' ? [sent.data] : []), ...query],
+    query: [...(sent.isQuery ? [sent.data ?? ''] : []), ...query].filter(text => text !== ''),
     requestTarget: lastOf(reading, 'request-target')?.value,
     isGlobOff: has(reading, 'globoff'),
     isPathAsIs: has(reading, 'path-as-is'),
@@ -135,13 +135,16 @@ const readCookies = (reading: Reading, given: GivenHeaders, headers: readonly Pa
 }
 
 /** Headers that curl derives from options, if the command does not set them itself. */
-const headersOfOptions = (reading: Reading, { names }: GivenHeaders): readonly Pair[] => {
+const headersOfOptions = (reading: Reading, { names }: GivenHeaders, body: RequestBody): readonly Pair[] => {
   const range = lastOf(reading, 'range')?.value
+  const isJson = has(reading, 'json')
+  if (range !== undefined && body.kind !== 'none') reading.note('The range (-r) was left out, because there is a body.')
   const derived: readonly Pair[] = [
     { name: 'User-Agent', value: lastOf(reading, 'user-agent')?.value ?? '' },
     { name: 'Referer', value: (lastOf(reading, 'referer')?.value ?? '').replace(/;auto$/, '') },
-    { name: 'Range', value: range === undefined ? '' : `bytes=${range}` },
-    { name: 'Accept', value: has(reading, 'json') ? 'application/json' : '' },
+    { name: 'Range', value: range === undefined || body.kind !== 'none' ? '' : `bytes=${range}` },
+    { name: 'Accept', value: isJson ? 'application/json' : '' },
+    { name: 'Content-Type', value: isJson && body.kind === 'none' ? 'application/json' : '' },
   ]
   return derived.filter(({ name, value }) => value !== '' && !names.has(name.toLowerCase()))
 }
@@ -167,7 +170,7 @@ const read = (source: string, meter: Meter | undefined): ImportedRequest => {
   return {
     method: methodOf(reading, sent),
     url: url.url,
-    headers: [...others, ...headersOfOptions(reading, headers)],
+    headers: [...others, ...headersOfOptions(reading, headers, body)],
     auth: withAuth.auth,
     cookies: withCookies.cookies,
     body,

@@ -99,15 +99,6 @@ const assertHost = (host: string, offset: number): void => {
   throw new UnreadableText('this is not a valid URL. Check the host and the port', offset)
 }
 
-/** Replaces path and query by the target that `--request-target` sets. */
-const retarget = (parts: UrlParts, target: string | undefined, offset: number): UrlParts => {
-  if (target === undefined) return parts
-  if (!target.startsWith('/')) {
-    throw new UnreadableText('the request target does not start with /; such requests cannot be imported', offset)
-  }
-  return { ...parts, ...splitRest(target.replaceAll('#', '%23')) }
-}
-
 export type UrlAdditions = {
   /** Encoded pairs to append to the query. */
   query: readonly string[]
@@ -118,7 +109,15 @@ export type UrlAdditions = {
   uploadName: string | undefined
 }
 
-const extend = (parts: UrlParts, { query, isPathAsIs, uploadName }: UrlAdditions): UrlParts => {
+/** Reads the target that `--request-target` sends instead of path and query. */
+const readTarget = (target: string, offset: number): Omit<UrlParts, 'origin'> => {
+  if (target.startsWith('/')) return splitRest(target.replaceAll('#', '%23'))
+  throw new UnreadableText('the request target does not start with /; such requests cannot be imported', offset)
+}
+
+const extend = (parts: UrlParts, additions: UrlAdditions, offset: number): UrlParts => {
+  const { query, requestTarget, isPathAsIs, uploadName } = additions
+  if (requestTarget !== undefined) return { origin: parts.origin, ...readTarget(requestTarget, offset) }
   const path = isPathAsIs ? parts.path : withoutDots(parts.path)
   const ended = uploadName !== undefined && (path === '' || path.endsWith('/'))
   const given = parts.query === undefined || parts.query === '' ? [] : [parts.query.replace(/&$/, '')]
@@ -140,7 +139,7 @@ export const readCurlUrl = ({ text, offset }: Word, additions: UrlAdditions): Cu
   if (scheme === undefined && hasVariables(trimmed.slice(0, 1))) {
     const end = trimmed.indexOf('\0', 1) + 1
     const parts = { origin: trimmed.slice(0, end), ...splitRest(trimmed.slice(end)) }
-    const url = show(extend(retarget(parts, additions.requestTarget, offset), additions))
+    const url = show(extend(parts, additions, offset))
     return { url, credentials: undefined, notes }
   }
   const rest = scheme === undefined ? trimmed : trimmed.slice(scheme.length + 3)
@@ -149,6 +148,6 @@ export const readCurlUrl = ({ text, offset }: Word, additions: UrlAdditions): Cu
   assertHost(host, offset)
   const assumed = scheme === undefined ? schemeFor(host) : { scheme: scheme.toLowerCase(), notes: [] }
   const parts = { origin: `${assumed.scheme}://${host}`, ...splitRest(rest.slice(end)) }
-  const url = show(extend(retarget(parts, additions.requestTarget, offset), additions))
+  const url = show(extend(parts, additions, offset))
   return { url, credentials, notes: [...notes, ...assumed.notes] }
 }

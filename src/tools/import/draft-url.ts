@@ -105,58 +105,83 @@ const draftOrigin = (scheme: string, authority: string, parameters: DraftParamet
   }
 }
 
-type Found = { pieces: readonly Piece[]; candidate: CandidateParameter | undefined; isHidden: boolean }
+/** A segment of the path or a pair of the query. */
+type Drafted = {
+  pieces: readonly Piece[]
+  candidate: Omit<CandidateParameter, 'suggestedType'> | undefined
+  isHidden: boolean
+}
+
+type Drafting = { parameters: DraftParameters; isSecret: IsSecret }
+
+const draftSegment = (segments: readonly string[], index: number, { parameters, isSecret }: Drafting): Drafted => {
+  const raw = segments[index] ?? ''
+  const decoded = mapLiterals(raw, percentDecode)
+  const before = segments[index - 1] ?? ''
+  const pieces = parameters.value({ place: 'path', name: before, raw, decoded })
+  if (hasVariables(raw)) return { pieces, candidate: undefined, isHidden: false }
+  if (raw !== '' && isSecret('path', before, decoded)) return { pieces, candidate: undefined, isHidden: true }
+  const filledIn = FILLED_IN.exec(decoded)
+    ?.slice(1)
+    .find(name => name !== undefined)
+  const owner = isId(before) ? '' : singular(toSnakeCase(before, ''))
+  const name = filledIn ?? (owner === '' ? 'id' : `${owner}_id`)
+  const isCandidate = filledIn !== undefined || isId(decoded)
+  return {
+    pieces,
+    candidate: isCandidate ? { place: 'path', index, name, value: decoded } : undefined,
+    isHidden: false,
+  }
+}
+
+const decodeInQuery = (text: string): string =>
+  mapLiterals(text, literal => percentDecode(literal.replaceAll('+', ' ')))
+
+const draftPair = (pair: string, index: number, { parameters, isSecret }: Drafting): Drafted => {
+  const equals = pair.indexOf('=')
+  if (equals === -1) return { pieces: parameters.withVariables(pair), candidate: undefined, isHidden: false }
+  const raw = pair.slice(equals + 1)
+  const name = decodeInQuery(pair.slice(0, equals))
+  const value = decodeInQuery(raw)
+  const isHidden = raw !== '' && isSecret('query', name, value)
+  return {
+    pieces: [
+      ...parameters.withVariables(pair.slice(0, equals + 1)),
+      ...parameters.value({ place: 'query', name, raw, decoded: value }),
+    ],
+    candidate: isHidden || hasVariables(pair) ? undefined : { place: 'query', index, name, value },
+    isHidden,
+  }
+}
+
+/** Gives candidates unique names, and types. */
+const nameCandidates = (drafted: readonly Drafted[]): readonly CandidateParameter[] => {
+  const unique = createNames()
+  return drafted.flatMap(({ candidate }) =>
+    candidate === undefined
+      ? []
+      : [
+          {
+            ...candidate,
+            name: unique(toSnakeCase(candidate.name, 'value')),
+            suggestedType: suggestType(candidate.value),
+          },
+        ],
+  )
+}
 
 export const draftUrl = (url: string, parameters: DraftParameters, isSecret: IsSecret): DraftUrl => {
   const { scheme, authority, path, query } = splitUrl(url)
+  const drafting = { parameters, isSecret }
   const origin = draftOrigin(scheme, authority, parameters)
-  const unique = createNames()
-  const candidateFor = (place: 'path' | 'query', index: number, name: string, value: string): CandidateParameter => ({
-    place,
-    index,
-    name: unique(toSnakeCase(name, 'value')),
-    value,
-    suggestedType: suggestType(value),
-  })
-
   const segments = path.split('/').slice(1)
-  const draftSegment = (raw: string, index: number): Found => {
-    const decoded = mapLiterals(raw, percentDecode)
-    const before = segments[index - 1] ?? ''
-    const pieces = parameters.value({ place: 'path', name: before, raw, decoded })
-    const isHidden = !hasVariables(raw) && raw !== '' && isSecret('path', before, decoded)
-    if (isHidden || hasVariables(raw)) return { pieces, candidate: undefined, isHidden }
-    const written = FILLED_IN.exec(decoded)
-    const filled = written?.[1] ?? written?.[2] ?? written?.[3]
-    const owner = isId(before) ? '' : singular(toSnakeCase(before, ''))
-    const name = filled ?? (owner === '' ? 'id' : `${owner}_id`)
-    const candidate = filled !== undefined || isId(decoded) ? candidateFor('path', index, name, decoded) : undefined
-    return { pieces, candidate, isHidden }
-  }
-  const draftPair = (pair: string, index: number): Found => {
-    const equals = pair.indexOf('=')
-    const rawName = equals === -1 ? pair : pair.slice(0, equals)
-    const raw = equals === -1 ? '' : pair.slice(equals + 1)
-    const [name, decoded] = [rawName, raw].map(text =>
-      mapLiterals(text, literal => percentDecode(literal.replaceAll('+', ' '))),
-    )
-    const value = { place: 'query', name: name ?? '', raw, decoded: decoded ?? '' } as const
-    const key = parameters.withVariables(equals === -1 ? rawName : `${rawName}=`)
-    const isHidden = raw !== '' && isSecret('query', value.name, value.decoded)
-    const isCandidate = equals !== -1 && !isHidden && !hasVariables(pair)
-    const candidate = isCandidate ? candidateFor('query', index, value.name, value.decoded) : undefined
-    return { pieces: [...key, ...parameters.value(value)], candidate, isHidden }
-  }
-
-  const inPath = segments.map(draftSegment)
-  const inQuery = query === undefined ? [] : query.split('&').map(draftPair)
-  const isWord = (segment: string, index: number): boolean =>
-    segment !== '' &&
-    !hasVariables(segment) &&
-    inPath[index]?.candidate === undefined &&
-    inPath[index]?.isHidden !== true &&
-    !EMPTY_WORDS.test(segment)
-  const words = segments.filter(isWord)
+  const inPath = segments.map((_, index) => draftSegment(segments, index, drafting))
+  const inQuery = query === undefined ? [] : query.split('&').map((pair, index) => draftPair(pair, index, drafting))
+  const words = segments.filter((segment, index) => {
+    const drafted = inPath[index]
+    const isFixed = drafted?.candidate === undefined && drafted?.isHidden === false && !hasVariables(segment)
+    return isFixed && segment !== '' && !EMPTY_WORDS.test(segment)
+  })
   const last = segments.findLastIndex(segment => segment !== '')
   return {
     origin: origin.pieces,
@@ -164,7 +189,7 @@ export const draftUrl = (url: string, parameters: DraftParameters, isSecret: IsS
       ...inPath.flatMap(({ pieces }) => [textPiece('/'), ...pieces]),
       ...inQuery.flatMap(({ pieces }, index) => [textPiece(index === 0 ? '?' : '&'), ...pieces]),
     ],
-    candidates: [...inPath, ...inQuery].flatMap(({ candidate }) => candidate ?? []),
+    candidates: nameCandidates([...inPath, ...inQuery]),
     words: words.length > 0 ? words : wordsOfHost(authority),
     endsWithId: last !== -1 && (inPath[last]?.candidate !== undefined || hasVariables(segments[last] ?? '')),
     notes: origin.notes,

@@ -109,12 +109,13 @@ const takeSingleQuoted = (cursor: TextCursor): string => {
 }
 
 const takeBackslash = (cursor: TextCursor, { note }: ShellState): ShellToken => {
-  if (cursor.take(/\\\r?\n/y) !== '') return SKIP
+  // A backslash at the end is left from a line that was not copied.
+  if (cursor.take(/\\(?:\r?\n|$)/y) !== '') return SKIP
   if (cursor.take(/\\[ \t]+\r?\n/y) !== '') {
     note('A backslash with spaces after it was read as the continuation of a line.')
     return BLANK
   }
-  return textToken(cursor.take(/\\.?/sy).slice(1))
+  return textToken(cursor.take(/\\./sy).slice(1))
 }
 
 /** A word with a query goes on after `&` if there is no space. The shell would end the command there. */
