@@ -154,6 +154,8 @@ describe('a command as it is copied', () => {
     ['with sudo and variables in front', 'sudo A=1 curl a', ['a']],
     ['after another command', 'cd "my folder" && curl a', ['a']],
     ['after an assignment with a substitution', 'A=$(b "c")\ncurl a', ['a']],
+    ['with escapes for NUL, which ends a text in a shell', "curl $'a\\u0000b\\x00c\\0d'", ['abcd']],
+    ['cut after a backslash', 'curl a \\', ['a']],
     ['with an empty word', `curl '' ""`, ['', '']],
     ['with a value to be filled in', 'curl https://example.com/<id>', ['https://example.com/<id>']],
     [
@@ -208,6 +210,10 @@ describe('what a shell would replace', () => {
   it('is a variable of the environment for PowerShell', () => {
     const { variables } = splitCurl('curl.exe `\n "$env:TOKEN" \'$env:OTHER\'')
     expect(variables.all()).toEqual([{ name: 'TOKEN', written: '$env:TOKEN', from: 'shell' }])
+  })
+
+  it('is no variable of the request in another command', () => {
+    expect(splitCurl('echo "$A"; curl "$B"').variables.all()).toMatchObject([{ name: 'B' }])
   })
 
   it('is one variable if it is used twice', () => {

@@ -298,6 +298,7 @@ describe('a variable', () => {
     [`-H "X-Id: $ID" ${URL_}`, { headers: [{ name: 'X-Id', value: '{{id}}' }] }],
     [`-H "Authorization: Bearer $TOKEN" ${URL_}`, { headers: [{ name: 'Authorization', value: 'Bearer {{token}}' }] }],
     [`-H "Authorization: Token $TOKEN" ${URL_}`, { headers: [{ name: 'Authorization', value: 'Token {{token}}' }] }],
+    [`-H "X-Path: c:\\\\\\\\$ID" ${URL_}`, { headers: [{ name: 'X-Path', value: 'c:\\\\\\\\{{id}}' }] }],
     [`-b "a=$B" ${URL_}`, { headers: [{ name: 'Cookie', value: 'a={{b}}' }] }],
     ['$BASE/orders', { url: '{{url:base}}/orders' }],
     ['https://$TENANT.example.com/a', { url: 'https://{{tenant}}.example.com/a' }],
