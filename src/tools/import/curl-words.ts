@@ -69,6 +69,9 @@ const findCurl = (words: readonly Word[]): number | undefined => {
 /** Prompts of shells, which are copied together with commands. */
 const PROMPT = /[ \t]*(?:[$>%][ \t]+|PS [^>\n]{0,200}>[ \t]*|[A-Za-z]:\\[^>\n]{0,200}>[ \t]*)/y
 
+/** The start of a block of code in Markdown. */
+const FENCE = /\s*```[\w-]*[ \t]*\r?\n/y
+
 /** What the commands of a text share. */
 type SharedState = Omit<ShellState, 'word' | 'hasQuery'>
 
@@ -164,6 +167,7 @@ const readFirstCurl = (cursor: TextCursor, readToken: ReadToken, shell: SharedSt
   const { variables, note } = shell
   /** A here-document starts after the line that announces it, which may have several commands. */
   let pending: HereDocument | undefined
+  cursor.take(FENCE)
   while (!cursor.isAtEnd()) {
     const command = readCommand(cursor, readToken, shell)
     const { words, stdin } = command

@@ -140,6 +140,7 @@ describe('a command as it is copied', () => {
     ['with the prompts of all its lines', '$ curl a \\\n> -d b \\\n> c', ['a', '-d', 'b', 'c']],
     ['with a prompt of Windows', 'C:\\Users\\me> curl a', ['a']],
     ['with a prompt of PowerShell', 'PS C:\\Users\\me> curl.exe a', ['a']],
+    ['as a block of Markdown', '```bash\ncurl a\n```\n', ['a']],
     ['with comments', '# first\ncurl a # more\n', ['a']],
     ['with a # inside a word', 'curl a#b', ['a#b']],
     ['with CRLF line ends', 'curl a \\\r\n  b\r\n', ['a', 'b']],
