@@ -74,6 +74,25 @@ describe.each(databasesOfRun)('a tool whose parameters have default bindings, on
     await expect.poll(lastNames).toEqual([])
   })
 
+  it('has its default from the tool, wherever that is written, while the server has no such global', async () => {
+    const binding = { source: 'server', key: 'region' }
+    const { serverId, url } = await makeServer(ada, [
+      {
+        name: 'track',
+        method: 'GET',
+        url: `${base}/{{area}}/{{region=north}}`,
+        parameters: { area: { binding: { ...binding, key: 'area' }, default: 'all' }, region: { binding } },
+      },
+    ])
+    const client = await connect(url)
+    expect(await toolNames(client)).toEqual(['track'])
+    expect(await callText(client, 'track')).toMatchObject({ isError: false })
+    expect(fake.seen.at(-1)).toMatchObject({ url: '/all/north' })
+    await put(serverId, 'area', { value: 'sea' })
+    await callText(client, 'track')
+    expect(fake.seen.at(-1)).toMatchObject({ url: '/sea/north' })
+  })
+
   it('needs a secret where its binding says so: a plain global does not do', async () => {
     const { serverId, url } = await makeServer(ada, [tool('track')])
     await put(serverId, 'api_token', { value: 'plain' })
