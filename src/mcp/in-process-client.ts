@@ -143,8 +143,8 @@ export const createInProcessClient = ({ registry, limits, clientInfo, report }: 
       request,
       /** Returns the tools in list order: all of them, or enough full pages to contain `atLeast` tools. */
       listTools,
-      /** Number of tools. Read it only after a request, because requests check access. */
-      toolCount: mounted.router.tools.size,
+      /** Number of listed tools. Read it only after a request, because requests check access. */
+      toolCount: mounted.router.listedTools,
       callTool: (name: string, args: JsonObject, signal: AbortSignal): Promise<Reply> =>
         request('tools/call', { name, arguments: args }, signal),
     }

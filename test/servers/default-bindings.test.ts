@@ -189,7 +189,7 @@ describe.each(databasesOfRun)('a tool whose parameters have default bindings, on
 
   describe('on the pages of a server', () => {
     it('has the defaults when it is added there, and the overview says that it needs a value', async () => {
-      const { serverId, toolkitId } = await makeServer(ada, [])
+      const { serverId, toolkitId, url } = await makeServer(ada, [])
       const { id: toolId } = await ada.create(`/toolkits/${toolkitId}/tools`, tool('track'))
       const page = await signInToPages(patchbay.origin, ada.email)
       await page.get(`/servers/${serverId}/tools/new`)
@@ -199,8 +199,12 @@ describe.each(databasesOfRun)('a tool whose parameters have default bindings, on
       expect(await overview()).toContain('track GET · needs a value')
       expect(await overview()).toContain('token no “api_token”')
       expect((await page.get(`/servers/${serverId}/tools`)).html).toContain('missing global api_token')
+      const publicPage = async () => (await fetch(url, { headers: { accept: 'text/html' } })).text()
+      expect(await publicPage()).toContain('0 tools')
       await putToken(serverId)
+      await expect.poll(publicPage).toContain('1 tool')
       expect(await overview()).toContain('track GET · not called')
+      expect(await overview()).not.toContain('no “')
     })
 
     it('supplies a parameter from the model if its builder chooses so there', async () => {
