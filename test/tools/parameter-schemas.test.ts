@@ -71,7 +71,10 @@ describe('a parameter with a JSON Schema', () => {
   })
 
   it('is checked before any pattern is matched, because all patterns of a call have one time limit', async () => {
-    const { url } = await make({ code: { pattern: '^a', schema: { maxLength: 3 } } }, { url: `${fake.origin}/{{code}}` })
+    const { url } = await make(
+      { code: { pattern: '^a', schema: { maxLength: 3 } } },
+      { url: `${fake.origin}/{{code}}` },
+    )
     const client = await connect(url)
     const call = (code: string) => callText(client, 'pick', { code, ids: [] })
     expect((await call('bbbb')).text).toBe('Wrong arguments: /code must NOT have more than 3 characters.')
