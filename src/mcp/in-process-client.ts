@@ -166,8 +166,8 @@ export const createInProcessClient = ({ registry, limits, clientInfo, report }: 
       request,
       /** Returns the tools in list order: all of them, or enough full pages to contain `atLeast` tools. */
       listTools,
-      /** Number of tools. Read it only after a request, because requests check access. */
-      toolCount: mounted.router.tools.size,
+      /** Number of listed tools. Read it only after a request, because requests check access. */
+      toolCount: mounted.router.listedTools,
       /** Calls a tool. `executionId` is undefined if the call is not in the history. */
       callTool: async (name: string, args: JsonObject, signal: AbortSignal) => {
         let executionId: string | undefined
