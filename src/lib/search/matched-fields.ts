@@ -1,3 +1,4 @@
+import { shorten } from '../json/cut-text.ts'
 import { findExactNumber } from '../json/exact-numbers.ts'
 import { type Path, renderPath } from '../json/path.ts'
 import type { JsonObject, JsonValue } from '../kernel/json.ts'
@@ -5,8 +6,9 @@ import type { IsMatch } from './excerpt.ts'
 import { createPathFilter, fieldOf } from './place-paths.ts'
 import type { Place } from './searchable-texts.ts'
 
-/** Maximum fields named of one record. */
+/** Maximum fields named of one record, and characters of all their names. */
 const MAX_FIELDS_NAMED = 3
+const MAX_NAMES_CHARACTERS = 200
 
 /** Returns the places of the single values at and below a place that match. */
 const matchesBelow = (place: Place, isMatch: IsMatch): readonly Place[] => {
@@ -35,7 +37,7 @@ export const createMatchedFields = (record: Place, shown: readonly Path[], isMat
       for (const match of matches) if (hidden.size < MAX_FIELDS_NAMED) hidden.add(fieldOf(match, record))
     },
     /** Returns the fields with matches if none of them is shown, or else an empty text. */
-    describe: (): string => (hasShown ? '' : [...hidden].join(', ')),
+    describe: (): string => (hasShown ? '' : shorten([...hidden].join(', '), MAX_NAMES_CHARACTERS)),
   }
 }
 
