@@ -343,6 +343,14 @@ describe('a compiled template', () => {
       },
       names: ['c', 'd'],
     },
+    {
+      what: 'XML elements and attributes, of which the innermost counts, without prefixes',
+      parts: {
+        headers: [type('text/xml')],
+        body: '<a xmlns:s="urn:s"><s:b c="{{a}}" s:d="{{b}}">{{c}}<e/>{{d}}</s:b>{{e}}</a>',
+      },
+      names: ['c', 'd', 'b', 'b', 'a'],
+    },
     { what: 'text', parts: { headers: [type('text/plain')], body: 'a={{a}}' }, names: [undefined] },
   ])('knows the names of what contains its placeholders: $what', ({ parts: own, names }) => {
     const { parameters } = compiled(own)

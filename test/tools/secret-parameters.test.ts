@@ -277,6 +277,14 @@ describe('a parameter of a tool', () => {
     { what: 'the innermost JSON member counts', parts: { body: '{"secret": {"name": "{{n}}"}}' }, rule: 'none' },
     { what: 'a JSON member', parts: { body: '{"login": {"password": "{{p}}"}}' }, rule: 'kept' },
     { what: 'XML', parts: { ...header('Content-Type', 'text/xml'), body: '<a>{{password}}</a>' }, rule: 'kept' },
+    {
+      what: 'an XML element',
+      parts: {
+        ...header('Content-Type', 'text/xml'),
+        body: '<s:login xmlns:s="urn:s"><s:Password>{{p}}</s:Password></s:login>',
+      },
+      rule: 'kept',
+    },
     { what: 'a part of the path', parts: { url: 'https://a.example/bot{{token}}/send' }, rule: 'offered' },
     { what: 'a base URL', parts: { url: '{{url:key}}/send' }, rule: 'offered' },
     {
