@@ -17,7 +17,7 @@ import type { CompiledTool, ToolOutcome } from './call/compiled-tool.ts'
 import { findErrorText, isErrorResult, type ToolResult } from './call/tool-result.ts'
 import type { OpenedGlobals } from './opened-globals.ts'
 import { type PerformedCall, performCall } from './perform-call.ts'
-import { type CallLimits, planOnce } from './plan-call.ts'
+import { type CallLimits, lacksValue, planOnce } from './plan-call.ts'
 
 export type ExecutionParts = {
   http: HttpClient
@@ -70,7 +70,7 @@ type CallIdentity = Required<Pick<CallToRecord, 'serverId' | 'instanceId' | 'too
 
 /** Returns what the history records for a call. */
 export const describeOutcome = (
-  { result, request, response, cached, startedAt, durationMs }: PerformedCall,
+  { result, callResult, request, response, cached, startedAt, durationMs }: PerformedCall,
   { serverId, instanceId, tool, caller, client }: CallIdentity,
 ): CallToRecord => ({
   serverId,
@@ -82,7 +82,7 @@ export const describeOutcome = (
   durationMs,
   request,
   cached,
-  outcome: isErrorResult(result) ? 'error' : 'ok',
+  result: callResult,
   status: response?.status ?? cached?.status,
   requestBytes: request?.body === undefined ? 0 : Buffer.byteLength(request.body),
   responseBytes: response?.body.length ?? cached?.responseBytes ?? 0,
@@ -124,6 +124,7 @@ export const compileTool = (
     annotations: annotationsOf(tool),
     isReadOnly: tool.annotations?.readOnlyHint === true,
     ...(findings.length > 0 && { findings }),
+    ...(lacksValue(compiled, bindings, globals) && { isHidden: true }),
     call: async (args, context) => {
       const { caller, client, signal, releases } = context
       const outcome = await performCall(getPlan, http, args, signal, onInternalError, cacheFor?.(caller), releases)

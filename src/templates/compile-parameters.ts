@@ -5,6 +5,7 @@ import type { JsonValue } from '../lib/kernel/json.ts'
 import { failure, type Result, success } from '../lib/kernel/result.ts'
 import { castValue, checkFor, EXPECTED, type ParameterCheck, type ParameterMeta } from './check-value.ts'
 import { MAX_PARAMETERS_MS, MAX_PATTERN_CHARS, MAX_PATTERN_INSTRUCTIONS } from './limits.ts'
+import { refuseSchema } from './parameter-schema.ts'
 import type { ParameterType, TemplateParameter } from './template.ts'
 
 type MetaProblem = { key: keyof ParameterMeta; message: string }
@@ -60,6 +61,7 @@ const problemsOf = (type: ParameterType, meta: ParameterMeta): readonly MetaProb
     ['minimum', refuseRange(type, meta, 'minimum')],
     ['maximum', refuseRange(type, meta, 'maximum')],
     ['pattern', meta.pattern === undefined ? undefined : refusePattern(type, meta.pattern)],
+    ['schema', meta.schema && refuseSchema(type, meta)],
   ] as const
   return refusals.flatMap(([key, message]) => (message === undefined ? [] : [{ key, message }]))
 }

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '../lib/kernel/json.ts'
 import type { ParameterMeta } from './check-value.ts'
+import { embedSchema } from './parameter-schema.ts'
 import type { ParameterType, TemplateParameter } from './template.ts'
 
 /** A `json` parameter accepts any JSON value. */
@@ -24,7 +25,8 @@ const schemaOf = ({ parameter, meta }: DescribedParameter): JsonObject => {
     maximum: meta.maximum,
     pattern: meta.pattern,
   }
-  const schema = { ...TYPE_SCHEMAS[parameter.type] }
+  const own = meta.schema === undefined ? {} : embedSchema(meta.schema, parameter.name)
+  const schema = { ...TYPE_SCHEMAS[parameter.type], ...own }
   for (const [key, value] of Object.entries(annotations)) if (value !== undefined) schema[key] = value
   return schema
 }

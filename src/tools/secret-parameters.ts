@@ -142,14 +142,16 @@ const PLACES: Readonly<Record<Place['kind'], NamedParameter['place']>> = {
 }
 
 /**
- * Returns whether a parameter of a tool is a secret by default: the strictest rule of all its places, judging by its
- * default and its example. A boolean is not a secret, and neither is one of several values that the tool lists.
+ * Returns whether a parameter of a tool is a secret by default: if its default binding says so, or else by the strictest
+ * rule of all its places, judging by its default and its example. A boolean is not a secret, and neither is one of several
+ * values that the tool lists.
  */
 export const secretRuleOfParameter = ({
   parameter,
   meta,
 }: Pick<CheckedParameter, 'parameter' | 'meta'>): SecretRule => {
   const { name: alias, type, places } = parameter
+  if (meta.binding?.secret === true) return 'kept'
   if (type === 'boolean' || meta.enum !== undefined) return 'none'
   const values = [parameter.default, meta.example].map(value => (typeof value === 'string' ? value : undefined))
   const rules = places.flatMap(({ kind, name = alias }) =>

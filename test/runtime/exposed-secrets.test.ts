@@ -3,6 +3,7 @@ import { createResponseCache } from '../../src/results/cache/response-cache.ts'
 import { compileTool } from '../../src/runtime/compile-tool.ts'
 import { NO_GLOBALS } from '../../src/runtime/opened-globals.ts'
 import type { Bindings } from '../../src/servers/server.ts'
+import type { ToolDefinition } from '../../src/tools/tool.ts'
 import { assertDefinition } from '../../src/tools/tool-definition.ts'
 
 const DEFINITION = {
@@ -17,9 +18,9 @@ const DEFINITION = {
 }
 
 /** Compiles the tool for a server with these bindings. */
-const compiledWith = (bindings: Bindings) => {
+const compiledWith = (bindings: Bindings, definition: ToolDefinition = DEFINITION) => {
   const times = { createdAt: new Date(), updatedAt: new Date() }
-  const stored = { ...DEFINITION, ...times, id: 'a tool', toolkitId: 'a toolkit', originId: undefined }
+  const stored = { ...definition, ...times, id: 'a tool', toolkitId: 'a toolkit', originId: undefined }
   return compileTool(
     {
       ...times,
@@ -31,7 +32,7 @@ const compiledWith = (bindings: Bindings) => {
       bindings,
       tool: stored,
     },
-    assertDefinition(DEFINITION),
+    assertDefinition(definition),
     NO_GLOBALS,
     {
       http: { send: async () => Promise.reject(new Error('nothing is sent')), close: async () => {} },
@@ -57,6 +58,16 @@ it('a secret whose value comes from the model is a finding, and the model can st
     { rule: 'secret-from-model', level: 'warning', field: 'parameters', parameter: 'carrier' },
   ])
   expect(inputSchema).toMatchObject({ properties: { query_key: {}, carrier: {} } })
+})
+
+it('a parameter that the tool binds to a secret by default is one, whatever its name', () => {
+  const binding = { source: 'server', key: 'customer', secret: true } as const
+  const withDefault = {
+    ...DEFINITION,
+    parameters: { tenant: { binding }, place: { binding: { ...binding, secret: false } } },
+  }
+  const { findings } = compiledWith({}, withDefault)
+  expect(findings?.map(({ parameter }) => parameter)).toEqual(['query_key', 'carrier', 'tenant'])
 })
 
 it('a secret with any other source is not a finding', () => {

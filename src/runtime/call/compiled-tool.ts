@@ -56,7 +56,10 @@ export type CompiledTool = {
    * must have a link.
    */
   isLinked?: boolean | undefined
-  /** Whether lists omit the tool. It can be called all the same. */
+  /**
+   * Whether lists and searches omit the tool: one for cut results until it is needed, or one that lacks a value. It can
+   * be called all the same.
+   */
   isHidden?: boolean | undefined
   /** The toolkit or attached MCP server that the tool comes from, if it has one. */
   group?: string | undefined
