@@ -35,8 +35,13 @@ const spotsInHeader = (text: string): readonly Spot[] => {
   })
 }
 
-/** Matches the name of a form field (RFC 7578 §4.2). */
-const FIELD_NAME = /^content-disposition:[^"]*;\s*name="([^"\0]*)"/i
+/** Matches the name of a form field (RFC 7578 §4.2), quoted or not, after any other parameters. */
+const FIELD_NAME = /^content-disposition:(?:[^"]|"[^"]*")*?;\s*name=(?:"([^"\0]*)"|([^\s";\0]+))/i
+
+const fieldNameOf = (header: string): string | undefined => {
+  const [, quoted, token] = FIELD_NAME.exec(header) ?? []
+  return quoted ?? token
+}
 
 type PartsShape = { spots: readonly Spot[]; names: readonly (string | undefined)[]; boundaries: string[] }
 
@@ -56,7 +61,7 @@ const shapeParts = (holed: string, outer: readonly string[]): PartsShape => {
       isHeader = !text.startsWith(`--${delimiter}--`)
       name = undefined
     }
-    if (isHeader) name = FIELD_NAME.exec(text)?.[1] ?? name
+    if (isHeader) name = fieldNameOf(text) ?? name
     names.push(...all('content').map(() => name))
     if (boundaries.some(boundary => text.includes(boundary))) return all(ON_DELIMITER)
     if (text === '') isHeader = false

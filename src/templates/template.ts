@@ -42,8 +42,9 @@ export type Place = {
     | 'multipart'
     | 'text'
   /**
-   * Name of the query parameter, header, cookie, form field or part, or JSON member that contains the placeholder. For an
-   * item of a JSON array, the name of the array. Undefined in the path, XML and text, and where there is no name.
+   * Name of the query parameter, header, cookie, form field or part, JSON member, or XML element or attribute that
+   * contains the placeholder. For an item of a JSON array, the name of the array. Undefined in the path and in text, and
+   * where there is no name.
    */
   name?: string | undefined
   /** The field: `url`, `headers[0].value` or `body`. */

@@ -21,16 +21,18 @@ class NotWellFormed extends Error {}
 export const isLikeUtf8 = (encoding: string): boolean => /^(?:utf-?8|us-ascii)$/i.test(encoding)
 
 /**
- * Parses a complete document (XML 1.0) and passes its pieces to `onPiece` in order. References are decoded. A DOCTYPE is
- * neither followed nor processed, so a reference to an entity that it declares is an error. Takes linear time.
+ * Parses a complete document (XML 1.0) and passes its pieces to `onPiece` in order, those of an element or attribute with
+ * its name. References are decoded. A DOCTYPE is neither followed nor processed, so a reference to an entity that it
+ * declares is an error. Takes linear time.
  */
 export const parseXml = (
   text: string,
-  onPiece: (piece: XmlPiece, text: string) => void,
+  onPiece: (piece: XmlPiece, text: string, name?: string) => void,
 ): Result<{ encoding: string | undefined }, XmlFault> => {
   // The parser would join half of a surrogate pair with the next character, which may be `<`.
   if (!text.isWellFormed()) return failure({ index: 0, message: 'half of a surrogate pair is not a character' })
   const parser = new SaxesParser({ position: false })
+  const open: string[] = []
   let encoding: string | undefined
   parser.on('error', ({ message }) => {
     throw new NotWellFormed(message)
@@ -45,9 +47,11 @@ export const parseXml = (
   parser.on('opentagstart', ({ name }) => onPiece('element-name', name))
   parser.on('attribute', ({ name, value }) => {
     onPiece('attribute-name', name)
-    onPiece('attribute-value', value)
+    onPiece('attribute-value', value, name)
   })
-  parser.on('text', content => onPiece('text', content))
+  parser.on('opentag', ({ name }) => open.push(name))
+  parser.on('closetag', () => open.pop())
+  parser.on('text', content => onPiece('text', content, open.at(-1)))
   try {
     parser.write(text).close()
     return success({ encoding })

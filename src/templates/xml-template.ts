@@ -23,23 +23,33 @@ const markFor = (text: string): string => {
   return mark
 }
 
-type XmlShape = { pieces: ReadonlyMap<number, XmlPiece>; encoding: string | undefined; fault: Fault | undefined }
+type XmlShape = {
+  pieces: ReadonlyMap<number, XmlPiece>
+  names: ReadonlyMap<number, string | undefined>
+  encoding: string | undefined
+  fault: Fault | undefined
+}
 
-/** Finds the piece of the document that contains each placeholder. Parses the text with a name in place of each. */
+/** Finds the piece of the document that contains each placeholder, and the local name of its element or attribute. Parses the text with a name in place of each. */
 const shapeXml = ({ holed, offsetOf }: Scan): XmlShape => {
   const mark = markFor(holed)
   const marks = new RegExp(`${mark}(\\d+)x`, 'g')
   let next = 0
   const marked = holed.replaceAll(HOLE, () => `${mark}${next++}x`)
   const pieces = new Map<number, XmlPiece>()
-  const parsed = parseXml(marked, (piece, text) => {
-    for (const [, index] of text.matchAll(marks)) pieces.set(Number(index), piece)
+  const names = new Map<number, string | undefined>()
+  const parsed = parseXml(marked, (piece, text, name) => {
+    for (const [, index] of text.matchAll(marks)) {
+      pieces.set(Number(index), piece)
+      names.set(Number(index), name?.slice(name.indexOf(':') + 1))
+    }
   })
-  if (parsed.ok) return { pieces, encoding: parsed.value.encoding, fault: undefined }
+  if (parsed.ok) return { pieces, names, encoding: parsed.value.encoding, fault: undefined }
   const { index, message } = parsed.error
   const at = marked.slice(0, index).replaceAll(marks, HOLE).length
   return {
     pieces,
+    names,
     encoding: undefined,
     fault: {
       offset: offsetOf(Math.min(at, holed.length)),
@@ -78,7 +88,7 @@ export const planXml = (scan: Scan, contentType: string): FieldPlan => {
   if (isWhole(scan)) return planDocument(scan, contentType)
   const { holed, places } = scan
   if (places.length === 0) return { holes: [], faults: [], build: partOf => line(holed, 0, partOf) }
-  const { pieces, encoding, fault } = shapeXml(scan)
+  const { pieces, names, encoding, fault } = shapeXml(scan)
   const misplaced: Fault[] = []
   const holes = places.map(({ type, offset }, index): Hole | undefined => {
     const piece = pieces.get(index)
@@ -94,6 +104,7 @@ export const planXml = (scan: Scan, contentType: string): FieldPlan => {
     .map(({ offset }) => ({ offset, message: `a placeholder cannot be ${ELSEWHERE}` }))
   return {
     holes,
+    names: places.map((_, index) => names.get(index)),
     faults: [...elsewhere, ...checkEncoding(encoding, contentType)],
     build: partOf => line(holed, 0, partOf),
   }

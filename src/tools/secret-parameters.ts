@@ -33,7 +33,7 @@ const POSITIONS =
   'page pages paging pagination next cursor sync continuation idempotency idempotence idempotent sort partition primary'
 const POSITION_WORDS = setOf(POSITIONS)
 
-/** Words that say that a value is as random as a secret without being one. */
+/** Other words that say that a value is as random as a secret without being one. */
 const RANDOM_WORDS = setOf('id ids uuid guid sha hash digest checksum etag md commit')
 
 /** Matches the last word of the name of a header that authenticates, also at its end: `x-trackertoken`, `x-mbx-apikey`. */
@@ -47,9 +47,13 @@ const POSITION_END = new RegExp(`(?:${POSITIONS.replaceAll(' ', '|')})$`)
 /** Names are not longer. */
 const MAX_NAME_CHARS = 200
 
+const isRandomWord = (word: string): boolean => RANDOM_WORDS.has(word) || POSITION_WORDS.has(word)
+
+const isSecretWord = (word: string): boolean => SECRET_WORDS.has(word)
+
 /** Returns whether one of POSITIONS comes before any token, key or secret. */
 const isPosition = (words: readonly string[]): boolean =>
-  POSITION_WORDS.has(words.find(word => SECRET_WORDS.has(word) || POSITION_WORDS.has(word)) ?? '')
+  POSITION_WORDS.has(words.find(word => isSecretWord(word) || POSITION_WORDS.has(word)) ?? '')
 
 /** Returns whether a header authenticates the request. Ignores case, as HTTP does, except to find positions. */
 const isAuthentication = (header: string): boolean => {
@@ -57,15 +61,19 @@ const isAuthentication = (header: string): boolean => {
   const last = words.pop() ?? ''
   const end = AUTHENTICATION.exec(last)
   if (end === null) return false
-  if (end.index > 0) words.push(last.slice(0, end.index))
-  const isOther = OTHER_PURPOSE.test(words.at(-1) ?? '') || words.some(word => POSITION_END.test(word))
-  return !isOther && !isPosition(splitNames(header))
+  const joined = last.slice(0, end.index)
+  if (OTHER_PURPOSE.test(joined === '' ? (words.at(-1) ?? '') : joined)) return false
+  if (!/(?:token|key|secret)$/.test(last)) return true
+  return !POSITION_END.test(joined) && !words.some(word => POSITION_WORDS.has(word)) && !isPosition(splitNames(header))
 }
 
-/** Returns whether a name is one of CREDENTIALS in any spelling, or has it as its last member: `user[password]`. */
+const isListed = (name: string): boolean => CREDENTIALS.has(name.toLowerCase().replaceAll(/[^a-z0-9]/g, ''))
+
+/** Returns whether a name is one of CREDENTIALS in any spelling, or ends in one: `user[password]`, `user.password`. */
 const isCredential = (name: string): boolean => {
-  const member = /\[([^[\]]+)\]$/.exec(name)?.[1] ?? name
-  return CREDENTIALS.has(member.toLowerCase().replaceAll(/[^a-z0-9]/g, ''))
+  const member = /\[([^[\]]+)\]$/.exec(name)?.[1]
+  if (member !== undefined) return isListed(member)
+  return isListed(name) || (isListed(name.slice(name.lastIndexOf('.') + 1)) && !isPosition(splitNames(name)))
 }
 
 const isKeptByName = ({ place, name, alias }: NamedParameter): boolean => {
@@ -84,24 +92,24 @@ const isKeptByName = ({ place, name, alias }: NamedParameter): boolean => {
 
 const isKeptByValue = ({ place, value }: NamedParameter, words: readonly string[]): boolean => {
   if (value === undefined) return false
-  if (place === 'header' && AUTHENTICATION_SCHEME.test(value)) return true
-  const mayBeRandom = place === 'path' || words.some(word => RANDOM_WORDS.has(word))
-  return mayBeRandom ? hasSecretFormat(value) : looksSecret(value)
+  const credential = value.replace(AUTHENTICATION_SCHEME, '')
+  if (place === 'header' && credential !== value) return true
+  const mayBeRandom = place === 'path' || words.some(isRandomWord)
+  return mayBeRandom ? hasSecretFormat(credential) : looksSecret(credential)
 }
 
 /**
- * Returns whether a parameter is a secret by default. The only list of such parameters: the editor, imports and the lint
- * use it. It is kept as a secret
+ * Returns whether a parameter is a secret by default. The only list of such parameters. It is kept as a secret
  *
  * - in the Cookie header, and in a header that authenticates: its last word is `token`, `key`, `authorization` or
  *   similar, and no word before it says otherwise
  * - outside of the path if its name or alias is one of CREDENTIALS, whatever the case and the separators
  * - if its value looks like a secret. A value that is merely random does not count in the path, nor if a name says that
- *   it is an id or a digest
+ *   it is an id, a digest or a position, as in `cursor`
  *
- * Otherwise it is offered as a secret if one of its names has the word token, key or secret. If the first such word of
- * a name comes after one of POSITIONS, as in `nextPageToken`, or a name has only those, as in `cursor`, it is not
- * offered, and its value does not count. Takes linear time.
+ * Otherwise it is offered as a secret if one of its names has the word token, key or secret, and none says that it is a
+ * position. If the first such word of a name comes after one of POSITIONS, as in `nextPageToken`, its value does not
+ * count either. Takes linear time.
  */
 export const secretRuleOf = (named: NamedParameter): SecretRule => {
   const name = named.name.slice(0, MAX_NAME_CHARS)
@@ -110,9 +118,11 @@ export const secretRuleOf = (named: NamedParameter): SecretRule => {
   if (isKeptByName(parameter)) return 'kept'
   const names = alias === undefined || alias === name ? [name] : [name, alias]
   const words = names.map(splitNames)
-  if (words.some(isPosition)) return 'none'
+  const positions = words.filter(isPosition)
+  if (positions.some(each => each.some(isSecretWord))) return 'none'
   if (isKeptByValue(parameter, words.flat())) return 'kept'
-  return names.some(isCredential) || words.flat().some(word => SECRET_WORDS.has(word)) ? 'offered' : 'none'
+  if (positions.length > 0) return 'none'
+  return names.some(isCredential) || words.flat().some(isSecretWord) ? 'offered' : 'none'
 }
 
 const PLACES: Readonly<Record<Place['kind'], NamedParameter['place']>> = {
@@ -133,18 +143,19 @@ const PLACES: Readonly<Record<Place['kind'], NamedParameter['place']>> = {
 
 /**
  * Returns whether a parameter of a tool is a secret by default: if its default binding says so, or else by the strictest
- * rule of all its places, judging by its default or else its example. Without such a binding, a boolean is not a secret,
- * and neither is one of several values that the tool lists.
+ * rule of all its places, judging by its default and its example. Without such a binding, a boolean is not a secret, and
+ * neither is one of several values that the tool lists.
  */
 export const secretRuleOfParameter = ({
   parameter,
   meta,
 }: Pick<CheckedParameter, 'parameter' | 'meta'>): SecretRule => {
-  const { name: alias, type, places, default: value = meta.example } = parameter
+  const { name: alias, type, places } = parameter
   if (meta.binding?.secret === true) return 'kept'
   if (type === 'boolean' || meta.enum !== undefined) return 'none'
-  const rules = places.map(({ kind, name = alias }) =>
-    secretRuleOf({ place: PLACES[kind], name, alias, value: typeof value === 'string' ? value : undefined }),
+  const values = [parameter.default, meta.example].map(value => (typeof value === 'string' ? value : undefined))
+  const rules = places.flatMap(({ kind, name = alias }) =>
+    values.map(value => secretRuleOf({ place: PLACES[kind], name, alias, value })),
   )
   return rules.find(rule => rule === 'kept') ?? rules.find(rule => rule === 'offered') ?? 'none'
 }

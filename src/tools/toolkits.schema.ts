@@ -113,7 +113,18 @@ export const ToolkitView = z.object({
 const ParameterView = z.object({
   type: z.string(),
   required: z.boolean(),
-  places: z.array(z.object({ kind: z.string(), field: z.string(), line: z.int(), column: z.int() })),
+  places: z.array(
+    z.object({
+      kind: z.string(),
+      name: z
+        .string()
+        .optional()
+        .describe('the header, query parameter, cookie, form field or member that contains it'),
+      field: z.string(),
+      line: z.int(),
+      column: z.int(),
+    }),
+  ),
   ...StoredParameter.shape,
 })
 

@@ -335,6 +335,22 @@ describe('a compiled template', () => {
       },
       names: ['a b', 'a b', undefined, undefined],
     },
+    {
+      what: 'parts whose names are written in other ways',
+      parts: {
+        headers: [type('multipart/form-data; boundary=7d1')],
+        body: '--7d1\nContent-Disposition: form-data; filename="a; name=b"; name="c"\n\n{{a}}\n--7d1\ncontent-disposition: form-data; name=d\n\n{{b}}\n--7d1--',
+      },
+      names: ['c', 'd'],
+    },
+    {
+      what: 'XML elements and attributes, of which the innermost counts, without prefixes',
+      parts: {
+        headers: [type('text/xml')],
+        body: '<a xmlns:s="urn:s"><s:b c="{{a}}" s:d="{{b}}">{{c}}<e/>{{d}}</s:b>{{e}}</a>',
+      },
+      names: ['c', 'd', 'b', 'b', 'a'],
+    },
     { what: 'text', parts: { headers: [type('text/plain')], body: 'a={{a}}' }, names: [undefined] },
   ])('knows the names of what contains its placeholders: $what', ({ parts: own, names }) => {
     const { parameters } = compiled(own)

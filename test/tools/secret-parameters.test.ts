@@ -60,6 +60,9 @@ const KEPT: readonly Row[] = [
   ['reCAPTCHA', 'body', 'secret'],
   ['Plaid', 'body', 'access_token'],
   ['Amazon Cognito', 'body', 'AccessToken'],
+  ['Spring', 'body', 'user.password'],
+  ['any', 'header', 'X-Async-Token'],
+  ['any', 'header', 'X-Sync-Authorization'],
 ]
 
 const OFFERED: readonly Row[] = [
@@ -246,6 +249,12 @@ describe('a parameter, judging by its value', () => {
     { place: 'query', name: 'cursor', value: HEX, rule: 'none' },
     { place: 'query', name: 'after', alias: 'pageToken', value: HEX, rule: 'none' },
     { place: 'query', name: 'q', value: 'cats and dogs', rule: 'none' },
+    { place: 'body', name: 'q', value: `Bearer ${GITHUB_TOKEN}`, rule: 'kept' },
+    { place: 'query', name: 'cursor', value: GITHUB_TOKEN, rule: 'kept' },
+    { place: 'query', name: 'next_url', value: 'https://ada:pw@api.example.com', rule: 'kept' },
+    { place: 'query', name: 'pageToken', value: GITHUB_TOKEN, rule: 'none' },
+    { place: 'query', name: 'q', value: `key-${HEX}`, rule: 'kept' },
+    { place: 'query', name: 'q', value: 'key-account-manager', rule: 'none' },
   ] as const)('$value in the $place as $name: $rule', ({ rule, ...parameter }) => {
     expect(secretRuleOf(parameter)).toBe(rule)
   })
@@ -268,6 +277,14 @@ describe('a parameter of a tool', () => {
     { what: 'the innermost JSON member counts', parts: { body: '{"secret": {"name": "{{n}}"}}' }, rule: 'none' },
     { what: 'a JSON member', parts: { body: '{"login": {"password": "{{p}}"}}' }, rule: 'kept' },
     { what: 'XML', parts: { ...header('Content-Type', 'text/xml'), body: '<a>{{password}}</a>' }, rule: 'kept' },
+    {
+      what: 'an XML element',
+      parts: {
+        ...header('Content-Type', 'text/xml'),
+        body: '<s:login xmlns:s="urn:s"><s:Password>{{p}}</s:Password></s:login>',
+      },
+      rule: 'kept',
+    },
     { what: 'a part of the path', parts: { url: 'https://a.example/bot{{token}}/send' }, rule: 'offered' },
     { what: 'a base URL', parts: { url: '{{url:key}}/send' }, rule: 'offered' },
     {
@@ -285,6 +302,11 @@ describe('a parameter of a tool', () => {
     {
       what: 'its default',
       parts: { url: 'https://a.example/?q={{q}}', parameters: { q: { default: GITHUB_TOKEN } } },
+      rule: 'kept',
+    },
+    {
+      what: 'its example beside a default',
+      parts: { url: 'https://a.example/?q={{q=}}', parameters: { q: { example: GITHUB_TOKEN } } },
       rule: 'kept',
     },
     {

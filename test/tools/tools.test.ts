@@ -68,14 +68,14 @@ describe('a tool', () => {
           required: true,
           places: [
             { kind: 'path', field: 'url', line: 1, column: 25 },
-            { kind: 'json-string', field: 'body', line: 2, column: 12 },
+            { kind: 'json-string', name: 'town', field: 'body', line: 2, column: 12 },
           ],
           ...parameters.town,
         },
         days: {
           type: 'integer',
           required: false,
-          places: [{ kind: 'query', field: 'url', line: 1, column: 39 }],
+          places: [{ kind: 'query', name: 'days', field: 'url', line: 1, column: 39 }],
           default: 3,
           minimum: 1,
           maximum: 14,
@@ -83,18 +83,18 @@ describe('a tool', () => {
         units: {
           type: 'string',
           required: false,
-          places: [{ kind: 'query', field: 'url', line: 1, column: 64 }],
+          places: [{ kind: 'query', name: 'units', field: 'url', line: 1, column: 64 }],
           ...parameters.units,
         },
         key: {
           type: 'string',
           required: true,
-          places: [{ kind: 'header', field: 'headers[0].value', line: 1, column: 1 }],
+          places: [{ kind: 'header', name: 'X-Key', field: 'headers[0].value', line: 1, column: 1 }],
         },
         extra: {
           type: 'json',
           required: false,
-          places: [{ kind: 'json', field: 'body', line: 3, column: 12 }],
+          places: [{ kind: 'json', name: 'extra', field: 'body', line: 3, column: 12 }],
         },
       },
       createdAt: expect.stringMatching(/Z$/),

@@ -111,20 +111,21 @@ const describeCut = (root: ResultDocument, part: Cut, cuts: readonly Cut[]): str
   const isNamed = isNamedAbove(part, cuts)
   const keys = what === 'keyed members' && !isNamed ? nameKeys(root.value, path) : ''
   const members = what === 'members' && isNamed ? '' : nameMembers(root.value, path, what)
-  return [line, keys, members].filter(part => part !== '').join('; ')
+  return [line, keys, members].filter(text => text !== '').join('; ')
 }
 
-const renderOutline = (lines: readonly string[], room: number): string => {
+/** Renders the first lines of `total` ones. */
+const renderOutline = (lines: readonly string[], room: number, total = lines.length): string => {
   const kept: string[] = []
   let left = room
   for (const whole of lines) {
     // Omits the names if they do not fit.
     const line = whole.length > left ? whole.slice(0, whole.indexOf(';') + 1 || undefined).replace(/;$/, '') : whole
-    if (kept.length === MAX_OUTLINE_LINES || line.length > left) break
+    if (line.length > left) break
     kept.push(line)
     left -= line.length + 1
   }
-  const more = lines.length - kept.length
+  const more = total - kept.length
   if (kept.length === 0) return ''
   return ['This is only a part:', ...kept, ...(more > 0 ? [`and ${formatNumber(more)} more places`] : [])].join('\n')
 }
@@ -174,8 +175,9 @@ const createCutter = (document: ResultDocument, maxKeyed: number | undefined): (
       const { value, cuts } = cutJson(document.value, Math.floor(room * (1 - OUTLINE_SHARE)), maxKeyed)
       const shown = { ...document, value }
       const text = renderDocument(shown)
-      const lines = cuts.map(part => describeCut(document, part, cuts))
-      return { text, shown, outline: renderOutline(lines, Math.max(room - text.length, room * OUTLINE_SHARE)) }
+      const lines = cuts.slice(0, MAX_OUTLINE_LINES).map(part => describeCut(document, part, cuts))
+      const outline = renderOutline(lines, Math.max(room - text.length, room * OUTLINE_SHARE), cuts.length)
+      return { text, shown, outline }
     }
   }
   const whole = renderDocument(document)

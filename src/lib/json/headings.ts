@@ -12,7 +12,10 @@ const MAX_LINE_CHARACTERS = 300
 const MAX_SHOWN_CHARACTERS = 80
 const MARKED = /^(#{1,6}) +(\S.*)$/
 const UNDERLINE = /^(?:={3,}|-{3,})$/
-const FENCE = /^ {0,3}(?:```|~~~)/
+/** Matches the beginning or end of a block of code, but not code within a line. */
+const FENCE = /^ {0,3}(?:```[^`]*$|~~~)/
+/** Maximum headings of a text. Lines that look like more of them are something else. */
+const MAX_HEADINGS = 50_000
 const LINK = /!?\[([^[\]]*)\]\([^()]*\)/g
 /** How much an underline may be longer or shorter than its heading. Other lines of dashes are separators. */
 const MAX_UNDERLINE_DIFFERENCE = 3
@@ -50,12 +53,17 @@ const findHeadings = (lines: readonly string[]): Found[] => {
     if (text === '' || text.length > MAX_LINE_CHARACTERS) continue
     if (FENCE.test(text)) isCode = !isCode
     const heading = isCode ? undefined : (readMarked(lines, line) ?? readUnderlined(lines, line))
-    if (heading !== undefined) found.push({ line, ...heading })
+    if (heading === undefined) continue
+    if (found.length === MAX_HEADINGS) return []
+    found.push({ line, ...heading })
   }
   return found
 }
 
-/** Returns the headings of a text in order: lines that begin with `#`, and lines that are underlined. */
+/**
+ * Returns the headings of a text in order: lines that begin with `#`, and lines that are underlined. Empty if there are
+ * more than MAX_HEADINGS.
+ */
 export const readHeadings = (lines: readonly string[]): readonly Heading[] => {
   const found = findHeadings(lines)
   const hasTitle = found[0]?.level === 1 && found.filter(({ level }) => level === 1).length === 1

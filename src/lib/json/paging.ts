@@ -133,14 +133,15 @@ const countWholeLines = (text: string, beginning: string): number => {
 /** Returns one page of a text's lines. */
 export const pageLines = (text: string, given: Page): { text: string; page: PageInfo } => {
   const lines = text.split('\n')
-  // The empty line after the last line break is not one of the last lines that somebody asks for.
-  const page = fromStart(given, lines.at(-1) === '' ? lines.length - 1 : lines.length)
+  // Nobody counts the empty line after the last line break.
+  const total = lines.at(-1) === '' ? lines.length - 1 : lines.length
+  const page = fromStart(given, total)
   const paged = pageOf(lines, page).join('\n')
   return {
     text: paged,
     page: {
-      note: describePage('lines', page, lines.length),
-      describe: count => describePage('lines', page, lines.length, count),
+      note: describePage('lines', page, total),
+      describe: count => describePage('lines', page, total, count),
       countIn: beginning => (beginning.kind === 'text' ? countWholeLines(paged, beginning.text) : 0),
     },
   }

@@ -89,10 +89,8 @@ export const parsePaths = (texts: readonly string[]): Result<readonly Path[], st
   return success(paths)
 }
 
-/** Matches names that need no quotes. */
-const PLAIN_NAME = /^(?!\$$)[^.[\]*\s"'](?:[^.[\]*"']*[^.[\]*\s"'])?$/
-
-const quote = (name: string): string => `"${name.replace(/["\\]/g, '\\$&')}"`
+/** Matches names that need no quotes. One with a line break could look like another line of an outline. */
+const PLAIN_NAME = /^(?!\$$)[^.[\]*\s"'](?:[^.[\]*"'\n\r]*[^.[\]*\s"'])?$/
 
 /** Renders a path in the syntax that `parsePath` reads. */
 export const renderPath = (path: Path): string => {
@@ -101,7 +99,7 @@ export const renderPath = (path: Path): string => {
     if (step.kind === 'any') return '.*'
     if (step.kind === 'deep') return '.**'
     if (step.kind === 'item') return `[${step.index}]`
-    return PLAIN_NAME.test(step.name) ? `.${step.name}` : `[${quote(step.name)}]`
+    return PLAIN_NAME.test(step.name) ? `.${step.name}` : `[${JSON.stringify(step.name)}]`
   })
   return text.join('').replace(/^\./, '') || '$'
 }

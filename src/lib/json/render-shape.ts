@@ -23,6 +23,9 @@ const cut = (text: string): string => shorten(text, MAX_SHOWN_CHARACTERS)
 
 const quote = (text: string): string => JSON.stringify(cut(text))
 
+/** Escapes a name, so that it cannot look like another line of the outline. */
+const escapeName = (name: string): string => JSON.stringify(name).slice(1, -1)
+
 /** How much an outline says of each place: samples, values at either end, and whether it names the records of these. */
 export type Detail = { samples: number; extremes: number; hasNames: boolean }
 
@@ -40,7 +43,7 @@ const renderName = ({ at, value, count }: Found<unknown>): string => {
   // A long id takes many tokens and says no more than the place.
   if (record.isId && text.length > MAX_ID_CHARACTERS) return ''
   const name = typeof record.value === 'string' ? JSON.stringify(shorten(text, MAX_NAME_CHARACTERS)) : text
-  return record.isId ? ` ${shorten(record.field, MAX_NAME_CHARACTERS)} ${name}` : ` ${name}`
+  return record.isId ? ` ${escapeName(shorten(record.field, MAX_NAME_CHARACTERS))} ${name}` : ` ${name}`
 }
 
 type Show<Value> = (value: Value) => string
@@ -172,7 +175,7 @@ const renderObjects = ({ count, members, table }: ValueShape['objects'], samples
   const all = [...table.keys]
   const pattern = keyPattern(all)
   const wordsShown = (most?.value ?? 0) <= MAX_MEMBERS_SHOWN ? MAX_MEMBERS_SHOWN : MAX_CHOICES
-  const like = pattern === undefined ? '' : ` like ${pattern},`
+  const like = pattern === undefined ? '' : ` like ${escapeName(pattern)},`
   // Without a pattern, the names may be words that a reader looks for, unless they are too many.
   const keys = all
     .slice(0, pattern === undefined ? wordsShown : Math.max(1, samples))
@@ -212,10 +215,7 @@ const renderBelow = (shape: ValueShape, detail: Detail, indent: string): readonl
   const members = [...objects.members].slice(0, MAX_MEMBERS_SHOWN).flatMap(([name, member]) => {
     const isLooked = member.count > member.nulls + countKinds(member) ? '' : `: ${renderKinds(member, detail)}`
     const often = member.count < plain ? ` (in ${formatNumber(member.count)} of ${formatNumber(plain)})` : ''
-    return [
-      `${indent}${JSON.stringify(name).slice(1, -1)}${often}${isLooked}`,
-      ...renderBelow(member, detail, indent + INDENT),
-    ]
+    return [`${indent}${escapeName(name)}${often}${isLooked}`, ...renderBelow(member, detail, indent + INDENT)]
   })
   const more = objects.members.size - MAX_MEMBERS_SHOWN
   const { table } = objects

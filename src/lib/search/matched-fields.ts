@@ -1,3 +1,4 @@
+import { shorten } from '../json/cut-text.ts'
 import { findExactNumber } from '../json/exact-numbers.ts'
 import { type Path, renderPath } from '../json/path.ts'
 import type { JsonObject, JsonValue } from '../kernel/json.ts'
@@ -5,18 +6,22 @@ import type { IsMatch } from './excerpt.ts'
 import { createPathFilter, fieldOf } from './place-paths.ts'
 import type { Place } from './searchable-texts.ts'
 
-/** Maximum fields named of one record. */
+/** Maximum fields named of one record, and characters of all their names. */
 const MAX_FIELDS_NAMED = 3
+const MAX_NAMES_CHARACTERS = 200
 
-/** Returns the places of the single values at and below a place that match. */
-const matchesBelow = (place: Place, isMatch: IsMatch): readonly Place[] => {
+/** Yields the places of the single values at and below a place that match. */
+function* matchesBelow(place: Place, isMatch: IsMatch): Generator<Place> {
   const { value } = place
   const exact = findExactNumber(value)
   if (typeof value !== 'object' || value === null || exact !== undefined) {
-    return isMatch(exact ?? String(value)) ? [place] : []
+    if (isMatch(exact ?? String(value))) yield place
+    return
   }
-  const children: [string | number, JsonValue][] = Array.isArray(value) ? [...value.entries()] : Object.entries(value)
-  return children.flatMap(([key, child]) => matchesBelow({ parent: place, key, value: child, size: 0 }, isMatch))
+  const children: Iterable<[string | number, JsonValue]> = Array.isArray(value)
+    ? value.entries()
+    : Object.entries(value)
+  for (const [key, child] of children) yield* matchesBelow({ parent: place, key, value: child, size: 0 }, isMatch)
 }
 
 /**
@@ -29,13 +34,14 @@ export const createMatchedFields = (record: Place, shown: readonly Path[], isMat
   let hasShown = false
   return {
     add: (place: Place): void => {
-      if (hasShown) return
-      const matches = isMatch === undefined ? [place] : matchesBelow(place, isMatch)
-      hasShown = matches.some(match => match === record || isShown(match))
-      for (const match of matches) if (hidden.size < MAX_FIELDS_NAMED) hidden.add(fieldOf(match, record))
+      for (const match of isMatch === undefined ? [place] : matchesBelow(place, isMatch)) {
+        hasShown ||= match === record || isShown(match)
+        if (hasShown) return
+        if (hidden.size < MAX_FIELDS_NAMED) hidden.add(fieldOf(match, record))
+      }
     },
     /** Returns the fields with matches if none of them is shown, or else an empty text. */
-    describe: (): string => (hasShown ? '' : [...hidden].join(', ')),
+    describe: (): string => (hasShown ? '' : shorten([...hidden].join(', '), MAX_NAMES_CHARACTERS)),
   }
 }
 

@@ -143,6 +143,7 @@ describe('the extremes of a field', () => {
     ['a name in its metadata', { id: 5, metadata: { uid: 'x', name: 'pod-5' } }, '"pod-5"'],
     ['its key or id if it has no name', { id: 5, key: 'P-5' }, 'key "P-5"'],
     ['its number', { orderId: 5, size: 1 }, 'orderId 5'],
+    ['an id whose field could look like another line', { 'a\n  b id': 5 }, 'a\\n  b id 5'],
     ['the record around it', { name: 'Five', part: { sizes: 1 } }, '"Five"'],
     ['the beginning of a long name', { name: 'x'.repeat(30) }, `"${'x'.repeat(24)}…"`],
   ])('name the record by %s', (_what, record, name) => {
@@ -193,6 +194,13 @@ describe('the extremes of a field', () => {
 it('codes with leading zeros are not numbers', () => {
   const codes = JSON.stringify(Array.from({ length: 30 }, (_, index) => ({ zip: `0${500 + index}` })))
   expect(run(codes)).toContain('zip: text of 4 characters, all different, such as "0500", "0501", "0502"')
+})
+
+it('no name or place looks like another line of the outline', () => {
+  const rows = Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`r${index}\n  big: x`, { size: index }]))
+  const lines = run(JSON.stringify({ rows })).split('\n')
+  expect(lines.filter(line => line.startsWith('  big'))).toEqual([])
+  expect(lines.at(-1)).toContain('highest 11 at ["r11\\n  big: x"]')
 })
 
 it('the place of an extreme can be filtered for', () => {

@@ -137,7 +137,8 @@ it('lines of a text are paged, and it has no fields', () => {
 
 it('the last lines of a text are those before its last line break', () => {
   expect(run('x\ny\nz', { offset: -2 })).toEqual({ text: 'y\nz', notes: 'These are lines 2 to 3 of 3.' })
-  expect(run('x\ny\nz\n', { offset: -2 }).text).toBe('y\nz\n')
+  expect(run('x\ny\nz\n', { offset: -2 })).toEqual({ text: 'y\nz\n', notes: 'These are lines 2 to 3 of 3.' })
+  expect(run('x\ny\nz\n', { limit: 2, offset: 1 }).notes).toBe('These are lines 2 to 3 of 3.')
   expect(run('', { offset: -2 }).text).toBe('')
 })
 

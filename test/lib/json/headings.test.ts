@@ -38,7 +38,12 @@ describe('the headings of a text', () => {
     expect(read(`## ${'x'.repeat(100)}`)).toEqual([[0, `${'x'.repeat(80)}…`]])
   })
 
+  it('follow code within a line', () => {
+    expect(read('```inline```\n\n## A')).toEqual([[2, 'A']])
+  })
+
   it.each([
+    ['more than 50,000 lines', '## a\n'.repeat(50_001)],
     ['comments in a block', '# first line\n# second line\nkey: value'],
     ['a comment right below something else', 'key: value\n# comment\nother: value'],
     ['lines of code', '```sh\n# install\nnpm install\n```'],

@@ -262,6 +262,13 @@ describe('the record of a match', () => {
     expect(notes).toBe('')
   })
 
+  it('shortens a long name of the field that matched', () => {
+    const rows = json([{ name: 'Ann', [`notes ${'x'.repeat(10_000)}`]: 'one' }])
+    const { notes } = search(rows, { pattern: 'one', show: ['name'] })
+    expect(notes).toMatch(/^Matches are in notes x+…\.$/)
+    expect(notes.length).toBeLessThan(250)
+  })
+
   it('does not say which field matched if only that was searched', () => {
     const known = search(PEOPLE, { pattern: 'London', fields: ['users[].address.city'], show: ['name'] })
     expect(known.notes).toBe('')
