@@ -1,11 +1,13 @@
 import { formHole, textHole } from './encodings.ts'
 import { planJson } from './json-template.ts'
 import { MAX_BODY_TEMPLATE_CHARS } from './limits.ts'
+import { checkPairLists, createPairLists } from './list-pairs.ts'
 import { planMultipart } from './multipart-template.ts'
 import { buildPairs, checkEscapes, checkPairs } from './pairs-template.ts'
 import { type FieldPlan, refusedPlan } from './plan.ts'
 import { line } from './render.ts'
 import { type Scan, type ScanOptions, scanTemplate } from './scan.ts'
+import { checkSerializations } from './serialize.ts'
 import type { BodyKind, TemplateRules } from './template.ts'
 import { planXml } from './xml-template.ts'
 
@@ -34,16 +36,17 @@ const scanBody = (body: string, pairs: ScanOptions['pairs']): Scan =>
 
 const planForm = (scan: Scan): FieldPlan => {
   const text = { holed: scan.holed, places: scan.places, firstPlace: 0 }
+  const list = createPairLists('form', text)
   return {
-    holes: scan.places.map(({ type }) => formHole(type)),
-    faults: [...checkPairs(text), ...checkEscapes(text)],
+    holes: scan.places.map(({ type }, index) => list(index) ?? formHole(type)),
+    faults: [...checkPairs(text), ...checkEscapes(text), ...checkPairLists(text, 'in a form')],
     build: partOf => buildPairs(text, '', partOf),
   }
 }
 
 const planText = ({ holed, places }: Scan): FieldPlan => ({
   holes: places.map(({ type }) => textHole(type)),
-  faults: [],
+  faults: checkSerializations(places, [], 'in a body of text'),
   build: partOf => line(holed, 0, partOf),
 })
 

@@ -5,6 +5,7 @@ import type { JsonValue } from '../lib/kernel/json.ts'
 import { failure, type Result, success } from '../lib/kernel/result.ts'
 import { castValue, checkFor, EXPECTED, type ParameterCheck, type ParameterMeta } from './check-value.ts'
 import { MAX_PARAMETERS_MS, MAX_PATTERN_CHARS, MAX_PATTERN_INSTRUCTIONS } from './limits.ts'
+import { acceptedTypes, type ListType } from './serialize.ts'
 import type { ParameterType, TemplateParameter } from './template.ts'
 
 type MetaProblem = { key: keyof ParameterMeta; message: string }
@@ -64,14 +65,18 @@ const problemsOf = (type: ParameterType, meta: ParameterMeta): readonly MetaProb
   return refusals.flatMap(([key, message]) => (message === undefined ? [] : [{ key, message }]))
 }
 
-/** Compiles a parameter's metadata into a single check, or returns what is invalid. */
+/**
+ * Compiles a parameter's metadata into a single check, or returns what is invalid. `accepted` are the types that its
+ * serializations accept.
+ */
 export const compileParameterCheck = (
   type: ParameterType,
   meta: ParameterMeta,
+  accepted?: readonly ListType[] | undefined,
 ): Result<ParameterCheck, readonly MetaProblem[]> => {
   const problems = problemsOf(type, meta)
   if (problems.length > 0) return failure(problems)
-  const check = checkFor(type, meta)
+  const check = checkFor(type, meta, accepted)
   const refused = (['default', 'example'] as const).flatMap(key => {
     const value = meta[key]
     const checked = value === undefined ? success(null) : check(value)
@@ -101,6 +106,7 @@ const checkOne = (
   const check = compileParameterCheck(
     type,
     parameter.default === undefined ? meta : { ...meta, default: parameter.default },
+    acceptedTypes(parameter.places),
   )
   return check.ok ? success({ parameter: mergeDefault(parameter, meta, check.value), meta, check: check.value }) : check
 }

@@ -176,11 +176,12 @@ export const compileTemplate = (
 export const refusedValues = (template: RequestTemplate, values: Values): readonly RenderError[] => {
   const { url, headers, body } = readFields(template)
   const refusals = [url, ...headers, ...(body === undefined ? [] : [body])].flatMap(({ scan, plan }) =>
-    scan.places.flatMap(({ name }, index): RenderError[] => {
+    scan.places.flatMap(({ name, optional }, index): RenderError[] => {
       const value = values.get(name)
       const hole = plan.holes[index]
-      const fits = value === undefined || hole === undefined || hole.encode(value) !== undefined
-      return fits ? [] : [{ parameter: name, message: hole.refusal }]
+      if (value === undefined || hole === undefined) return []
+      if (hole.isEmpty?.(value)) return optional ? [] : [{ parameter: name, message: 'must not be empty' }]
+      return hole.encode(value) === undefined ? [{ parameter: name, message: hole.refusal }] : []
     }),
   )
   return [...new Map(refusals.map(refusal => [refusal.parameter, refusal])).values()]

@@ -1,27 +1,71 @@
 import { cookieHole } from './encodings.ts'
-import type { FieldPlan } from './plan.ts'
-import { line } from './render.ts'
-import { HOLE, type Scan } from './scan.ts'
+import { createKeySet, fixedKeys } from './key-set.ts'
+import { cookieListHole } from './list-holes.ts'
+import { withDistinctKeys } from './list-pairs.ts'
+import type { FieldPlan, Hole, Part } from './plan.ts'
+import { joined, line } from './render.ts'
+import { type Fault, HOLE, type Scan, type ScannedPlace } from './scan.ts'
+import { checkSerializations } from './serialize.ts'
+import { type Pair, splitPairs } from './split-pairs.ts'
 
 /** Matches text that ends in the value of a cookie, before its end. A comma separates cookies in RFC 2109. */
 const IN_VALUE = /(?:^|[;,])[ \t]*[^\s=;,\0]+[ \t]*=[^;,]*$/
 
-/** Plans a Cookie header with several parts. Each placeholder is in the value of a cookie. */
-export const planCookies = ({ holed, places }: Scan): FieldPlan => {
-  const chunks = holed.split(HOLE)
+const LISTS = ['repeat', 'comma', 'space', 'tab', 'pipe', 'dot', 'spread'] as const
+
+const splitCookies = ({ holed, places }: Scan): readonly Pair[] =>
+  splitPairs({ holed, places, firstPlace: 0 }, /;[ \t]*/)
+
+const NOT_IN_VALUE =
+  'a placeholder in the Cookie header must follow a name, as in session={{session}}, or be the whole header'
+const NOT_WHOLE_VALUE = '"repeat" must be the whole value of a cookie, as in tag={{json:name | repeat}}'
+const NOT_WHOLE_COOKIE = '"spread" replaces a whole cookie, as in a=1; {{json:name | spread}}'
+
+/** Returns what is wrong with the position of a placeholder. `before` is the header up to the placeholder. */
+const misplacement = ({ serialization }: ScannedPlace, cookie: string, before: string): string | undefined => {
+  if (serialization === 'spread') return cookie.trim() === HOLE ? undefined : NOT_WHOLE_COOKIE
+  if (!IN_VALUE.test(before)) return NOT_IN_VALUE
+  return serialization === 'repeat' && !/^[^=,]+=[ \t]*\0[ \t]*$/.test(cookie) ? NOT_WHOLE_VALUE : undefined
+}
+
+const checkCookies = (scan: Scan, cookies: readonly Pair[]): readonly Fault[] => {
+  const chunks = scan.holed.split(HOLE)
+  const misplaced = cookies.flatMap(({ holed, first, places }) =>
+    places.flatMap((place, index) => {
+      const before = chunks.slice(0, first + index + 1).join(HOLE)
+      const message = place.isBroken ? undefined : misplacement(place, holed, before)
+      return message === undefined ? [] : [{ offset: place.offset, message }]
+    }),
+  )
+  return [...checkSerializations(scan.places, LISTS, 'in the Cookie header'), ...misplaced]
+}
+
+const holesOf = (scan: Scan, cookies: readonly Pair[]): readonly Hole[] => {
+  const taken = createKeySet(fixedKeys(scan.holed, /[;,]/))
+  return cookies.flatMap(({ holed, places }) => {
+    const [key = ''] = holed.split('=', 1)
+    return places.map(({ type, serialization }) => {
+      const list = LISTS.find(known => known === serialization)
+      return list === undefined ? cookieHole(type) : cookieListHole(list, key.trim(), taken)
+    })
+  })
+}
+
+/** Builds the header. A cookie with a missing optional value is left out, and so is the header if no cookie is left. */
+const buildCookies = (scan: Scan, cookies: readonly Pair[], partOf: (place: number) => Part): Part => {
+  if (!scan.places.some(place => place.optional)) return line(scan.holed, 0, partOf)
+  const parts = cookies
+    .filter(({ holed }) => holed.trim() !== '')
+    .map(({ holed, first }) => line(holed.trim(), first, partOf))
+  return joined(parts, { open: '', separator: '; ', close: '', whenEmpty: undefined })
+}
+
+/** Plans a Cookie header. Each placeholder is in the value of a cookie, or stands for whole cookies. */
+export const planCookies = (scan: Scan): FieldPlan => {
+  const cookies = splitCookies(scan)
   return {
-    holes: places.map(({ type }) => cookieHole(type)),
-    faults: places.flatMap(({ offset }, index) =>
-      IN_VALUE.test(chunks.slice(0, index + 1).join(HOLE))
-        ? []
-        : [
-            {
-              offset,
-              message:
-                'a placeholder in the Cookie header must follow a name, as in session={{session}}, or be the whole header',
-            },
-          ],
-    ),
-    build: partOf => line(holed, 0, partOf),
+    holes: holesOf(scan, cookies),
+    faults: checkCookies(scan, cookies),
+    build: partOf => withDistinctKeys(buildCookies(scan, cookies, partOf), cookies, '; ', partOf),
   }
 }

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '../lib/kernel/json.ts'
 import type { ParameterMeta } from './check-value.ts'
+import { acceptedTypes, type ListType } from './serialize.ts'
 import type { ParameterType, TemplateParameter } from './template.ts'
 
 /** A `json` parameter accepts any JSON value. */
@@ -10,6 +11,18 @@ const TYPE_SCHEMAS: Readonly<Record<ParameterType, JsonObject>> = {
   boolean: { type: 'boolean' },
   json: {},
   url: { type: 'string', format: 'uri' },
+}
+
+/** Any member is allowed. Clients reject an array without `items`. */
+const LIST_SCHEMAS: Readonly<Record<ListType, JsonObject>> = {
+  array: { type: 'array', items: {} },
+  object: { type: 'object' },
+}
+
+const typeSchemaOf = ({ type, places }: TemplateParameter): JsonObject => {
+  const [first, ...others] = (acceptedTypes(places) ?? []).map(accepted => LIST_SCHEMAS[accepted])
+  if (first === undefined) return TYPE_SCHEMAS[type]
+  return others.length === 0 ? first : { anyOf: [first, ...others] }
 }
 
 export type DescribedParameter = { parameter: TemplateParameter; meta: ParameterMeta }
@@ -24,7 +37,7 @@ const schemaOf = ({ parameter, meta }: DescribedParameter): JsonObject => {
     maximum: meta.maximum,
     pattern: meta.pattern,
   }
-  const schema = { ...TYPE_SCHEMAS[parameter.type] }
+  const schema = { ...typeSchemaOf(parameter) }
   for (const [key, value] of Object.entries(annotations)) if (value !== undefined) schema[key] = value
   return schema
 }

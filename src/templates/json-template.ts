@@ -4,6 +4,7 @@ import { type JsonPiece, type JsonSpot, readJson } from './json-shape.ts'
 import type { FieldPlan, Part } from './plan.ts'
 import { joined, sequence } from './render.ts'
 import type { Fault, Scan } from './scan.ts'
+import { checkSerializations } from './serialize.ts'
 
 const buildPieces = (pieces: readonly JsonPiece[], partOf: (place: number) => Part): Part => {
   const parts: Part[] = []
@@ -37,10 +38,13 @@ export const planJson = (scan: Scan): Result<FieldPlan, Fault> => {
   const { pieces, spots } = read.value
   return success({
     holes: scan.places.map(({ type }, index) => (spots[index] === 'json' ? jsonHole : jsonStringHole(type))),
-    faults: scan.places.flatMap(({ offset }, index) => {
-      const message = MISPLACED[spots[index] ?? 'json']
-      return message === undefined ? [] : [{ offset, message }]
-    }),
+    faults: [
+      ...scan.places.flatMap(({ offset }, index) => {
+        const message = MISPLACED[spots[index] ?? 'json']
+        return message === undefined ? [] : [{ offset, message }]
+      }),
+      ...checkSerializations(scan.places, [], 'in JSON'),
+    ],
     build: partOf => buildPieces(pieces, partOf),
   })
 }

@@ -113,7 +113,15 @@ export const ToolkitView = z.object({
 const ParameterView = z.object({
   type: z.string(),
   required: z.boolean(),
-  places: z.array(z.object({ kind: z.string(), field: z.string(), line: z.int(), column: z.int() })),
+  places: z.array(
+    z.object({
+      kind: z.string(),
+      field: z.string(),
+      line: z.int(),
+      column: z.int(),
+      serialization: z.string().optional(),
+    }),
+  ),
   ...StoredParameter.shape,
 })
 

@@ -161,7 +161,7 @@ const HINTS = {
   name: 'Tool name the model uses. Letters, digits, _ and -.',
   title: '',
   description: 'Say when to use it. The model reads this before every call.',
-  url: 'Type {{ to add a parameter. ? makes it optional, = sets a default.',
+  url: 'Type {{ to add a parameter. ? makes it optional, = sets a default, | repeat sends a list.',
   headers: 'One per line, e.g. Accept: application/json',
   body: '',
   timeoutMs: '',

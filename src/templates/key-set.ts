@@ -1,0 +1,61 @@
+import { HOLE } from './scan.ts'
+
+/** Compared levels of a key: `f[a][b]` has three. Keys that differ only in deeper levels count as equal. */
+const MAX_LEVELS = 4
+
+/**
+ * Splits a key into levels, as servers do that read `f[a]` as a member of `f`. Ignores what some servers ignore: case
+ * (ASP.NET), blanks at the ends, and the difference between `.`, blanks and `_` (PHP). An empty level is any member.
+ */
+const levelsOf = (key: string): readonly string[] => {
+  const [name = '', ...members] = key.toLowerCase().split('[', MAX_LEVELS)
+  const inner = members.map(member => member.split(']', 1)[0] ?? '')
+  const end = inner.indexOf('')
+  return [name.trim().replaceAll(/[. ]/g, '_'), ...(end === -1 ? inner : inner.slice(0, end))]
+}
+
+const beginningsOf = (key: string): readonly string[] => {
+  const levels = levelsOf(key)
+  return levels.map((_, index) => levels.slice(0, index + 1).join('['))
+}
+
+/** Keys of a query, a form, a list of cookies or the like. */
+export type KeySet = {
+  add: (key: string) => void
+  /** Returns whether a server may take the key for one in the set, for a part of one, or for what contains one. */
+  has: (key: string) => boolean
+}
+
+export const createKeySet = (keys: Iterable<string> = []): KeySet => {
+  const whole = new Set<string>()
+  const beginnings = new Set<string>()
+  const set: KeySet = {
+    add: key => {
+      const all = beginningsOf(key)
+      whole.add(all.at(-1) ?? '')
+      for (const beginning of all) beginnings.add(beginning)
+    },
+    has: key => {
+      const all = beginningsOf(key)
+      return beginnings.has(all.at(-1) ?? '') || all.some(beginning => whole.has(beginning))
+    },
+  }
+  for (const key of keys) set.add(key)
+  return set
+}
+
+/** Decodes a key of a query, form or cookie. Returns text with invalid escapes unchanged. */
+export const decodeKey = (text: string): string => {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return text
+  }
+}
+
+/** Returns the decoded keys that are written out in a list, such as `a=1&b={{x}}`. */
+export const fixedKeys = (holed: string, separator: string | RegExp): readonly string[] =>
+  holed.split(separator).flatMap(pair => {
+    const [key = ''] = pair.split('=', 1)
+    return key.trim() === '' || key.includes(HOLE) ? [] : [decodeKey(key.trim())]
+  })

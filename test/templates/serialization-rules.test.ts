@@ -1,0 +1,286 @@
+import { describe, expect, it } from 'vitest'
+import type { JsonValue } from '../../src/lib/kernel/json.ts'
+import { compileParameters } from '../../src/templates/compile-parameters.ts'
+import { inputSchemaOf } from '../../src/templates/input-schema.ts'
+import type { RequestTemplate } from '../../src/templates/template.ts'
+import { compiled, errorsOf, refusal, rendered } from './compiling.ts'
+
+const API = 'https://api.example.com'
+const FORM = [{ name: 'Content-Type', value: 'application/x-www-form-urlencoded' }]
+const cookies = (value: string) => ({ headers: [{ name: 'Cookie', value }] })
+const header = (value: string) => ({ headers: [{ name: 'X-List', value }] })
+
+const LIST = ['a b', 'c']
+const COLOR = { R: 100, G: 200 }
+const TREE = { a: 1, b: [2, 3], c: [{ d: 'x y' }], e: { f: true, g: null }, h: [], i: {} }
+
+describe('a list in a URL', () => {
+  it.each<[string, JsonValue, string]>([
+    ['/?t={{json:v | repeat}}&z=1', LIST, '/?t=a%20b&t=c&z=1'],
+    ['/?t={{json:v | comma}}', LIST, '/?t=a%20b,c'],
+    ['/?t={{json:v | comma}}', ['a,b', 'c'], '/?t=a%2Cb,c'],
+    ['/?t={{json:v | comma}}', COLOR, '/?t=R,100,G,200'],
+    ['/?t={{json:v | comma}}', [1, true, null, { a: 'x' }, ['y']], '/?t=1,true,%7B%22a%22%3A%22x%22%7D,%5B%22y%22%5D'],
+    ['/?t=x-{{json:v | comma}}-y', ['a'], '/?t=x-a-y'],
+    ['/?t={{json:v | space}}', ['a', 'b'], '/?t=a%20b'],
+    ['/?t={{json:v | tab}}', LIST, '/?t=a%20b%09c'],
+    ['/?t={{json:v | pipe}}', LIST, '/?t=a%20b%7Cc'],
+    ['/?t={{json:v | dot}}', LIST, '/?t=a%20b.c'],
+    [
+      '/?f{{json:v | brackets}}',
+      TREE,
+      '/?f%5Ba%5D=1&f%5Bb%5D%5B%5D=2&f%5Bb%5D%5B%5D=3&f%5Bc%5D%5B0%5D%5Bd%5D=x%20y&f%5Be%5D%5Bf%5D=true',
+    ],
+    ['/?a=1&{{json:v | spread}}&b=2', COLOR, '/?a=1&R=100&G=200&b=2'],
+    ['/?ü={{json:v | repeat}}', ["it's", '2'], '/?%C3%BC=it%27s&%C3%BC=2'],
+    ['/x/{{json:v | comma}}/y', LIST, '/x/a%20b,c/y'],
+    ['/x;t={{json:v | comma}}', COLOR, '/x;t=R,100,G,200'],
+    ['/x;t={{json:v | repeat}}/y', LIST, '/x;t=a%20b;t=c/y'],
+    ['/x;{{json:v | spread}}', COLOR, '/x;R=100;G=200'],
+    ['/x/{{json:v | spread}}', COLOR, '/x/R=100,G=200'],
+    ['/x.{{json:v | spread}}', COLOR, '/x.R=100.G=200'],
+    ['/x.{{json:v | dot}}', LIST, '/x.a%20b.c'],
+    ['/x/{{v | segments}}', 'docs/ä b?.md#x', '/x/docs/%C3%A4%20b%3F.md%23x'],
+    ['/x/{{ string:v|segments }}/y', 'a/b', '/x/a/b/y'],
+  ])('%s with %j becomes %s', (template, v, becomes) => {
+    expect(rendered({ url: API + template }, { v }).url).toBe(API + becomes)
+  })
+
+  it('follows a base URL', () => {
+    const url = '{{url:base}}/x;t={{json:v | repeat}}/{{p | segments}}?{{json:o? | spread}}'
+    const values = { base: 'https://a.example/v1/', v: LIST, p: 'a/b', o: COLOR }
+    expect(rendered({ url }, values).url).toBe('https://a.example/v1/x;t=a%20b;t=c/a/b?R=100&G=200')
+  })
+})
+
+describe('a list elsewhere', () => {
+  it.each<[Partial<RequestTemplate>, JsonValue, string]>([
+    [header('{{json:v | comma}}'), LIST, 'a b,c'],
+    [header('{{json:v | space}}'), ['a', 'b'], 'a b'],
+    [header('{{json:v | pipe}}'), LIST, 'a b|c'],
+    [header('a=1, {{json:v | spread}}'), COLOR, 'a=1, R=100,G=200'],
+    [cookies('a=1; t={{json:v | repeat}}'), LIST, 'a=1; t=a%20b; t=c'],
+    [cookies('t={{json:v | comma}}; a=1'), ['a,b', 'c;d'], 't=a%2Cb,c%3Bd; a=1'],
+    [cookies('{{json:v | spread}}'), { 'a;(b)': '1; c=2' }, 'a%3B%28b%29=1%3B%20c%3D2'],
+  ])('%j with %j becomes %s', (parts, v, becomes) => {
+    expect(rendered(parts, { v }).headers).toEqual([[parts.headers?.[0]?.name, becomes]])
+  })
+
+  it('is encoded in a form as in a query', () => {
+    const body = 'a=1&t={{json:t | repeat}}&c={{json:t | comma}}&f{{json:o | brackets}}&{{json:o | spread}}'
+    expect(rendered({ headers: FORM, body }, { t: LIST, o: { "it's": '+' } }).body).toBe(
+      "a=1&t=a%20b&t=c&c=a%20b,c&f%5Bit's%5D=%2B&it's=%2B",
+    )
+  })
+
+  it('is sent in cookies also by tools of older rules, which have no lists, and is encoded there', () => {
+    const value = rendered({ ...cookies('a={{json:v | comma}}'), templateRules: 1 }, { v: ['x; b=2'] }).headers[0]?.[1]
+    expect(value).toBe('a=x%3B%20b%3D2')
+  })
+})
+
+const part = (name: string, content: string): string =>
+  `--part-7\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${content}\r\n`
+
+describe('a list in a header', () => {
+  it.each(['', ' a', 'a\t', 'a,b', 'a\r\nX: y', '€', '"a', 'a"b"c"', '"a\\"'])('has no member %j', member => {
+    expect(refusal(header('{{json:v | comma}}, b'), { v: ['a', member] })).toMatch(/^v must be an array or an object, /)
+  })
+
+  it.each(['"a"', 'W/"a"', 'a;q=0.5'])('may have the member %j', member => {
+    expect(rendered(header('{{json:v | comma}}, b'), { v: ['a', member] }).headers).toEqual([
+      ['X-List', `a,${member}, b`],
+    ])
+  })
+})
+
+describe('a list in a multipart body', () => {
+  const headers = [{ name: 'Content-Type', value: 'multipart/form-data; boundary=part-7' }]
+  const body = `${part('a', '{{a?}}')}${part('tags', '{{json:tags? | repeat}}')}${part('ids', '{{json:ids? | comma}}')}--part-7--\r\n`
+  const read = async (values: Record<string, JsonValue>) => {
+    const request = rendered({ headers, body }, values)
+    const data = await new Response(request.body ?? '', {
+      headers: { 'content-type': headers[0]?.value ?? '' },
+    }).formData()
+    return [...data]
+  }
+
+  it('repeats its part, with the headers of the part', async () => {
+    const tags = ['x\r\n\r\ny', '--part', 'ü']
+    expect(await read({ a: '1', tags, ids: [1, 2] })).toEqual([
+      ['a', '1'],
+      ...tags.map(tag => ['tags', tag]),
+      ['ids', '1,2'],
+    ])
+  })
+
+  it('is left out with its part if it is empty or missing', async () => {
+    for (const values of [
+      { a: '1', ids: [1] },
+      { a: '1', tags: [], ids: [1] },
+    ]) {
+      expect(await read(values)).toEqual([
+        ['a', '1'],
+        ['ids', '1'],
+      ])
+    }
+  })
+
+  it('is refused if a member contains the boundary', () => {
+    expect(refusal({ headers, body }, { tags: ['a', 'part-7'], ids: [1] })).toMatch(/^tags must be an array/)
+    expect(refusal({ headers, body }, { tags: ['a'], a: '--part-7', ids: [1] })).toMatch(/^a must not contain/)
+  })
+})
+
+describe('a list without members', () => {
+  it.each([[[]], [{}], [[null]], [{ a: null }], [null]])('counts as missing: %j', v => {
+    const url = `${API}/?a=1&b={{json:v? | comma}}&c={{c?}}`
+    expect(rendered({ url }, { v }).url).toBe(`${API}/?a=1`)
+    expect(refusal({ url: `${API}/?b={{json:v | comma}}` }, { v })).toBe('v must not be empty')
+    expect(rendered({ url: `${API}/{{json:v | comma=[1, "|"]}}` }, { v }).url).toBe(`${API}/1,%7C`)
+  })
+
+  it('counts as missing with "brackets" if there is no text in it', () => {
+    const url = `${API}/?f{{json:v? | brackets}}`
+    expect(rendered({ url }, { v: { a: {}, b: [[], { c: null }] } }).url).toBe(`${API}/`)
+  })
+
+  it('is refused in the path, also of a placeholder that is optional because another one is required', () => {
+    const url = `${API}/{{json:v? | comma}}?b={{json:v}}`
+    expect(refusal({ url }, { v: [] })).toBe('v must not be empty')
+  })
+
+  it('is sent where it is not serialized', () => {
+    const parts = { url: `${API}/?b={{json:v? | comma}}`, body: '{"v": {{json:v}}}' }
+    expect(rendered(parts, { v: [] })).toMatchObject({ url: `${API}/`, body: '{"v": []}' })
+  })
+
+  it('is no default, except of an optional placeholder', () => {
+    expect(errorsOf({ url: `${API}/?b={{json:v | comma=[]}}` })).toMatchObject([
+      { column: 28, message: 'the default of "v" must not be empty. Write "?" instead' },
+    ])
+  })
+})
+
+describe('the Cookie header', () => {
+  const parts = cookies('a={{a?}}; b=1; c={{json:c? | repeat}}; d=x{{d?}}{{e?}}; {{json:f? | spread}}')
+
+  it.each<[Record<string, JsonValue>, string]>([
+    [{}, 'b=1'],
+    [{ a: 'x;' }, 'a=x%3B; b=1'],
+    [{ c: [] }, 'b=1'],
+    [{ c: [1, 2], d: 'y' }, 'b=1; c=1; c=2'],
+    [{ d: 'y', e: 'z', f: { g: 3 } }, 'b=1; d=xyz; g=3'],
+  ])('keeps and drops each cookie on its own: %j', (values, becomes) => {
+    expect(rendered(parts, values).headers).toEqual([['Cookie', becomes]])
+  })
+
+  it('is left out if no cookie is left', () => {
+    expect(rendered(cookies('a={{a?}}; {{json:b? | spread}}')).headers).toEqual([])
+  })
+})
+
+const ALREADY = /key that the request already has/
+
+describe('keys that the request already has', () => {
+  it.each<[string, JsonValue]>([
+    ['?admin=0&{{json:v | spread}}', { admin: 1 }],
+    ['?{{json:v | spread}}&admin=0', { b: 1, admin: 1 }],
+    ['?admin&{{json:v | spread}}', { admin: 1 }],
+    ['?%61dmin=0&{{json:v | spread}}', { admin: 1 }],
+    ['?a+b=0&{{json:v | spread}}', { 'a b': 1 }],
+    ['?admin=0&{{json:v | spread}}', { Admin: 1 }],
+    ['?admin=0&{{json:v | spread}}', { ' admin': 1 }],
+    ['?admin=0&{{json:v | spread}}', { 'admin[]': 1 }],
+    ['?user[admin]=0&{{json:v | spread}}', { user: 1 }],
+    ['?user[admin]=0&{{json:v | spread}}', { 'user[admin][x]': 1 }],
+    ['?is_admin=0&{{json:v | spread}}', { 'is.admin': 1 }],
+    ['?user%5Badmin%5D=0&user{{json:v | brackets}}', { name: 'x', admin: 1 }],
+    ['/x;admin=0;{{json:v | spread}}', { admin: 1 }],
+  ])('are refused: %s with %j', (template, v) => {
+    expect(refusal({ url: API + template }, { v })).toMatch(ALREADY)
+  })
+
+  it('are refused in forms, cookies and headers', () => {
+    const v = { admin: 1 }
+    expect(refusal({ headers: FORM, body: 'admin=0&{{json:v | spread}}' }, { v })).toMatch(ALREADY)
+    expect(refusal(cookies('admin=0; {{json:v | spread}}'), { v })).toMatch(ALREADY)
+    expect(refusal(header('admin=0, {{json:v | spread}}'), { v })).toMatch(ALREADY)
+  })
+
+  it('are refused if another value brought them', () => {
+    const url = `${API}/?{{json:a? | spread}}&f{{json:f? | brackets}}&f{{json:g? | brackets}}&{{json:b? | spread}}`
+    expect(refusal({ url }, { a: { x: 1 }, b: { X: 2 } })).toMatch(
+      /^b must not have a key that the request already has/,
+    )
+    expect(refusal({ url }, { f: { x: 1 }, b: { 'f[x]': 2 } })).toMatch(/^b must not/)
+    expect(refusal({ url }, { f: { x: 1 }, g: { x: 2 } })).toMatch(/^g must not/)
+    expect(refusal(cookies('{{json:a | spread}}; {{json:b | spread}}'), { a: { x: 1 }, b: { x: 2 } })).toMatch(
+      /^b must/,
+    )
+    expect(rendered({ url }, { a: { x: 1 }, f: { x: 1 }, g: { y: 1 }, b: { y: 1 } }).url).toBe(
+      `${API}/?x=1&f%5Bx%5D=1&f%5By%5D=1&y=1`,
+    )
+  })
+
+  it('do not include keys of other names, or other members of the same object', () => {
+    const url = `${API}/?user[admin]=0&user{{json:u | brackets}}&{{json:o | spread}}`
+    expect(rendered({ url }, { u: { name: 'x' }, o: { admin: 1 } }).url).toBe(
+      `${API}/?user[admin]=0&user%5Bname%5D=x&admin=1`,
+    )
+  })
+})
+
+describe('a list that would make a request huge', () => {
+  const long = 'k'.repeat(60_000)
+  const wide = Array.from({ length: 90_000 }, () => '')
+  const deep = (levels: number): JsonValue => (levels === 0 ? wide : { [long.slice(0, 1_000)]: deep(levels - 1) })
+
+  it.each<[string, Partial<RequestTemplate>, JsonValue]>([
+    ['brackets in a query', { url: `${API}/?f{{json:v | brackets}}` }, { [long]: wide }],
+    ['brackets in a form', { headers: FORM, body: 'f{{json:v | brackets}}' }, { a: deep(60) }],
+    ['repeat', { headers: FORM, body: `${long}={{json:v | repeat}}` }, wide],
+    ['comma', header('{{json:v | comma}}'), wide.map(() => 'x')],
+    ['spread', cookies('{{json:v | spread}}'), Object.fromEntries(wide.map((_, index) => [`k${index}`, '']))],
+    ['segments', { url: `${API}/{{v | segments}}` }, 'a/'.repeat(40_000)],
+  ])('is refused before it is put together: %s', (_what, parts, v) => {
+    expect(refusal(parts, { v })).toMatch(/^v is too long \(at most (?:65536|16777216) characters/)
+  })
+})
+
+describe('the argument of a parameter that is serialized', () => {
+  const url = `${API}/x;a={{json:a | repeat}}`
+  const checks = (template: string, metas = {}) => {
+    const result = compileParameters(compiled({ url: API + template }).parameters, metas)
+    if (!result.ok) throw new Error(JSON.stringify(result.error))
+    return result.value
+  }
+
+  it.each([
+    ['repeat', 'x={{json:v | repeat}}', { type: 'array', items: {} }],
+    ['tab', 'x={{json:v | tab}}', { type: 'array', items: {} }],
+    ['dot', 'x={{json:v | dot}}', { type: 'array', items: {} }],
+    ['comma', 'x={{json:v | comma}}', { anyOf: [{ type: 'array', items: {} }, { type: 'object' }] }],
+    ['brackets', 'x{{json:v | brackets}}', { type: 'object' }],
+    ['spread', '{{json:v | spread}}', { type: 'object' }],
+    ['two that accept an array', 'x={{json:v | comma}}&y={{json:v | dot}}', { type: 'array', items: {} }],
+    ['segments, in the path', 'x={{v}}', { type: 'string' }],
+  ])('has a schema of the types that are accepted: %s', (_what, query, schema) => {
+    expect(inputSchemaOf(checks(`/?${query}`)).properties).toEqual({ v: schema })
+  })
+
+  it('is checked against these types, and parsed if it is a string', () => {
+    const [v] = checks('/?x={{json:v | repeat}}')
+    expect(v?.check([1])).toEqual({ ok: true, value: [1] })
+    expect(v?.check('["a"]')).toEqual({ ok: true, value: ['a'] })
+    expect(v?.check({ a: 1 })).toEqual({ ok: false, error: { expected: 'an array', got: 'an object' } })
+    expect(v?.check('a')).toEqual({ ok: false, error: { expected: 'an array', got: 'a string' } })
+    expect(refusal({ url }, { a: 'x' })).toMatch(/^a must be an array/)
+  })
+
+  it('shows its serialization at its position', () => {
+    expect(compiled({ url: `${API}/{{v | segments}}` }).parameters[0]?.places).toEqual([
+      { kind: 'path', field: 'url', line: 1, column: 25, serialization: 'segments' },
+    ])
+  })
+})
