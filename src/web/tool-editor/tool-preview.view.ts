@@ -28,6 +28,9 @@ const LOCATIONS: Readonly<Record<TemplateParameter['places'][number]['kind'], st
   text: 'body',
 }
 
+const locationOf = ({ kind, serialization }: TemplateParameter['places'][number]): string =>
+  serialization === undefined ? LOCATIONS[kind] : `${LOCATIONS[kind]} (${serialization})`
+
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
 const requiredText = ({ required, default: value }: TemplateParameter, texts: ParameterTexts): string => {
@@ -60,7 +63,7 @@ const toRow = (parameter: TemplateParameter, { form, placed, advice }: EditorSta
   return {
     name,
     type,
-    location: [...new Set(places.map(({ kind }) => LOCATIONS[kind]))].join(', '),
+    location: [...new Set(places.map(locationOf))].join(', '),
     required: requiredText(parameter, texts),
     fields,
     advice: advice.get(`parameter:${name}:description`),
