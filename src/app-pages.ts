@@ -50,6 +50,7 @@ import { sourcesPages } from './web/sources/sources.pages.ts'
 import { firstRunPages } from './web/start/first-run.pages.ts'
 import { galleryPages } from './web/start/gallery.pages.ts'
 import { landingPages } from './web/start/landing.pages.ts'
+import { sampleRemovalPages } from './web/start/sample-removal.pages.ts'
 import { toolActionPages } from './web/tool-editor/tool-actions.pages.ts'
 import { toolEditorPages } from './web/tool-editor/tool-editor.pages.ts'
 import { toolPreviewPages } from './web/tool-editor/tool-preview.pages.ts'
@@ -73,6 +74,7 @@ const PAGES: readonly FastifyPluginAsync<PagesParts & { frames: ServerFrameParts
   themePages,
   landingPages,
   firstRunPages,
+  sampleRemovalPages,
   operatorPages,
   statusPages,
   serversPages,

@@ -44,6 +44,7 @@ import { createGlobalOpener, listGlobals } from './servers/globals/globals.store
 import { setFirstOrigins } from './servers/origins/first-origins.ts'
 import { createOriginSettling } from './servers/origins/secret-origins.ts'
 import { serversPlugin } from './servers/plugin.ts'
+import { adoptDemoServers } from './servers/samples/adopt-demo.ts'
 import { findServerToCall } from './servers/server-to-call.ts'
 import { getServerFor } from './servers/servers.service.ts'
 import { uses } from './servers/sources/toolkit-uses.store.ts'
@@ -125,7 +126,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
   const common = { settings, db, databaseHealth, notices, changes, bus, sealing, logger, counters, mailer }
 
   const identity = identityPlugin(
-    { ...common, setup, invitations: invitationsForSignUp, endGrantsOf, hashingCost },
+    { ...common, setup, invitations: invitationsForSignUp, adoptDemoServers, endGrantsOf, hashingCost },
     lifecycle,
   )
   const { accounts } = identity
@@ -178,7 +179,13 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
   const checkSchema = workers.job('check-schema')
   const tools = toolsPlugin({ ...common, uses, tokenCounterFor: counting.counterFor, checkSchema })
   const servers = serversPlugin(
-    { ...common, verifyMcpToken, endAccountsOf: upstreamOAuth.removeAccountsOfServer },
+    {
+      ...common,
+      ...tools,
+      verifyMcpToken,
+      endAccountsOf: upstreamOAuth.removeAccountsOfServer,
+      sampleOrigin: SAMPLE_ORIGIN,
+    },
     lifecycle,
   )
   const tenancy = tenancyPlugin(

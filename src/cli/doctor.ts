@@ -4,6 +4,7 @@ import { Command } from 'commander'
 import { listKeyIdsInUse } from '../installation.ts'
 import { openDatabase } from '../lib/db/client.ts'
 import { migrationState } from '../lib/db/migrate.ts'
+import { formatCount } from '../lib/kernel/format.ts'
 import { adviseOnBaseUrl } from '../lib/process/base-url-advice.ts'
 import { assertUnsealed, checkMasterKeys } from '../lib/process/installation.store.ts'
 import { findMasterKeys, masterKeyFile } from '../lib/process/master-keys.ts'
@@ -121,18 +122,60 @@ const examine = async (): Promise<{ findings: Finding[]; settings: readonly Sett
   }
 }
 
-const MARKS = { ok: 'ok    ', advice: 'advice', mend: 'ERROR ' } as const satisfies Record<State, string>
+/** Returns a line per detail. Checks that fail for the same reason, such as a stopped database, share one. */
+const linesOf = (findings: readonly Finding[], wanted: State): string[] => {
+  const byDetail = Map.groupBy(
+    findings.filter(({ state }) => state === wanted),
+    ({ detail }) => detail,
+  )
+  return [...byDetail].map(([detail, alike]) => `- ${alike.map(({ check }) => check).join(', ')}: ${detail}`)
+}
 
-const runDoctor = async (options: { json?: boolean }): Promise<void> => {
+/** Returns the verdict with the problems and suggestions that it counts. */
+const verdictLines = (findings: readonly Finding[]): string[] => {
+  const problems = linesOf(findings, 'mend')
+  const suggestions = linesOf(findings, 'advice')
+  const suggested = formatCount(suggestions.length, 'suggestion')
+  if (problems.length > 0) {
+    const rest = suggestions.length > 0 ? [`${suggested}:`, ...suggestions] : []
+    return [`${formatCount(problems.length, 'problem')}:`, ...problems, ...rest]
+  }
+  return suggestions.length > 0 ? [`Ready, with ${suggested}:`, ...suggestions] : ['Ready.']
+}
+
+const settingLine = ({ name, value, from }: SettingOrigin): string => `${name}=${value} (${from})`
+
+/** Returns what `--all` adds: the checks that found nothing, and every setting. */
+const wholeLines = (findings: readonly Finding[], settings: readonly SettingOrigin[]): string[] => {
+  const passed = linesOf(findings, 'ok')
+  return [
+    ...(passed.length > 0 ? ['', 'In order:', ...passed] : []),
+    ...(settings.length > 0 ? ['', 'All settings:', ...settings.map(settingLine)] : []),
+  ]
+}
+
+const shortLines = (settings: readonly SettingOrigin[]): string[] => {
+  if (settings.length === 0) return []
+  const changed = settings.filter(({ isDefault }) => !isDefault)
+  const shown =
+    changed.length > 0
+      ? ['Settings that differ from the default:', ...changed.map(settingLine)]
+      : ['Every setting has its default.']
+  return ['', ...shown, '', 'All checks and settings: npx patchbay doctor --all']
+}
+
+const runDoctor = async (options: { json?: boolean; all?: boolean }): Promise<void> => {
   const { findings, settings } = await examine()
   const isHealthy = findings.every(({ state }) => state !== 'mend')
   print(options, { ok: isHealthy, findings, settings }, [
-    ...settings.map(({ name, value, from }) => `${name}=${value} (${from})`),
-    ...(settings.length > 0 ? [''] : []),
-    ...findings.map(({ check, state, detail }) => `${MARKS[state]} ${check}: ${detail}`),
+    ...verdictLines(findings),
+    ...(options.all ? wholeLines(findings, settings) : shortLines(settings)),
   ])
   if (!isHealthy) process.exitCode = 1
 }
 
 export const doctorCommand = (): Command =>
-  new Command('doctor').option('--json', 'print one JSON value').action(runDoctor)
+  new Command('doctor')
+    .option('--all', 'also print the checks that found nothing, and every setting')
+    .option('--json', 'print one JSON value, with every check and setting')
+    .action(runDoctor)

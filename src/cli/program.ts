@@ -1,10 +1,23 @@
 import { Command } from 'commander'
 import { VERSION } from '../lib/process/version.ts'
+import { printError } from './output.ts'
+import { toUsageError } from './usage-error.ts'
+
+/** Checks required options after unknown ones, so that a mistyped `--emial` is not reported as a missing `--email`. */
+const checkRequiredOptionsLast = (command: Command): void => {
+  const required = command.options.filter(({ mandatory }) => mandatory)
+  for (const option of required) option.makeOptionMandatory(false)
+  command.hook('preAction', (_, called) => {
+    const missing = required.find(option => called.getOptionValue(option.attributeName()) === undefined)
+    if (missing !== undefined) called.error(`error: required option '${missing.flags}' not specified`)
+  })
+}
 
 /** Makes usage errors print one line like any other failure, and leaves the exit code to `runProgram`. */
 const unifyErrorOutput = (command: Command): Command => {
   command.exitOverride()
-  command.configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'patchbay: ')) })
+  checkRequiredOptionsLast(command)
+  command.configureOutput({ outputError: text => printError(toUsageError(text)) })
   for (const child of command.commands) unifyErrorOutput(child)
   return command
 }

@@ -29,6 +29,7 @@ import { createSecondFactors } from './second-factor/second-factor.service.ts'
 import { createOwnSessions } from './sign-in/own-sessions.ts'
 import { createSignIn } from './sign-in/sign-in.ts'
 import {
+  type AccountMaking,
   admitSignUp,
   type Home,
   type Invitations,
@@ -36,6 +37,7 @@ import {
   makeAccount,
   type SignUpPolicy,
   type SignUpTerms,
+  type Standing,
   signUpTermsOf,
 } from './sign-in/sign-up.ts'
 import { createThrottle } from './sign-in/throttle.ts'
@@ -52,6 +54,7 @@ export type AccountServiceParts = Pick<MailFlowParts, 'db' | 'changes' | 'mailer
   /** The external sign-in provider, if one is configured. */
   externalProvider: ExternalProviderSettings | undefined
   invitations: Invitations
+  adoptDemoServers: AccountMaking['adoptDemoServers']
   /** Overrides the cost of password hashing, for tests that are not about hashing. */
   hashingCost?: HashingCost | undefined
 }
@@ -72,6 +75,7 @@ export const createAccountService = (needs: AccountServiceParts) => {
   bus.subscribe('access_changed', throttle.forgetBlocks)
   const ownPassword = createOwnPassword({ db, passwords, throttle })
   const parts = { ...needs, passwords, throttle, ownPassword }
+  const making = { tenancy: policy.tenancy, adoptDemoServers: needs.adoptDemoServers }
   const secondFactors = createSecondFactors(parts)
   const signIns = createSignIn({ ...parts, secondFactors })
   const provider = externalProvider && createExternalProvider({ settings: externalProvider, logger })
@@ -124,7 +128,7 @@ export const createAccountService = (needs: AccountServiceParts) => {
       if (invitation !== undefined) await invitations.assertGoodFor(db, invitation, email)
       const passwordHash = await passwords.hashPassword(password)
       const account = { email, passwordHash, isOperator: false, home: homeOf(invitation, address), address }
-      const user = await changes.commit(tx => makeAccount(tx, account, policy.tenancy, admit))
+      const user = await changes.commit((tx, announce) => makeAccount(tx, announce, account, { ...making, admit }))
       welcome(user, address)
       return user
     },
@@ -149,7 +153,8 @@ export const createAccountService = (needs: AccountServiceParts) => {
       const passwordHash = await passwords.hashPassword(password)
       const home = { kind: 'joined', name: organization } as const
       const account = { email, passwordHash, isOperator, home, address: undefined }
-      return UserView.parse(await changes.commit(tx => makeAccount(tx, account, policy.tenancy, () => 'proven')))
+      const rules = { ...making, admit: (): Standing => 'proven' }
+      return UserView.parse(await changes.commit((tx, announce) => makeAccount(tx, announce, account, rules)))
     },
 
     /** Creates a token for the operator's command line. Throws `not_found` if no account has this email. */

@@ -1,11 +1,13 @@
 import type { Transaction } from '../lib/db/client.ts'
+import type { Announce } from '../lib/events/changes.ts'
 import type { User } from './account.ts'
 import * as store from './accounts.store.ts'
+import { writeAudit } from './audit/audit.store.ts'
+import { userActor, userTarget } from './audit/audit-entry.ts'
 
 /**
  * Email of the account that owns the demo on an installation without accounts. Nobody can sign in to this account, and
- * it is not counted as an account. The first real account takes over its organization, so that the demo appears in the
- * new account's dashboard.
+ * it is not counted as an account. The first real account takes over what it has.
  */
 export const DEMO_EMAIL = 'demo@patchbay.internal'
 const DEMO_ORGANIZATION = 'Demo'
@@ -24,16 +26,57 @@ export const ensureDemoAccount = async (tx: Transaction): Promise<User> => {
   return made
 }
 
+type Adoption = {
+  organizationId: string
+  demoId: string
+  /** The first account. */
+  owner: User
+  /** Network address of the sign-up, or undefined on the command line. */
+  address: string | undefined
+}
+
+/** Gives the demo's servers to the first account and makes them private. Supplied by `services.ts`. */
+export type AdoptDemoServers = (tx: Transaction, announce: Announce, adoption: Adoption) => Promise<void>
+
+type Takeover = Pick<Adoption, 'owner' | 'address'> & {
+  /** The new name of the demo's organization. */
+  name: string
+  adoptServers: AdoptDemoServers
+}
+
+/** Deletes the demo account, unless it still belongs to an organization that a token of it created. */
+const removeDemoAccount = async (
+  tx: Transaction,
+  announce: Announce,
+  demo: User,
+  { owner, address }: Takeover,
+): Promise<void> => {
+  if ((await store.listOrganizationsOf(tx, demo.id)).length > 0) return
+  await store.removeUser(tx, demo.id)
+  const actor = address === undefined ? undefined : userActor(owner, address)
+  await writeAudit(tx, { action: 'user.removed', actor, target: userTarget(demo) })
+  announce({ type: 'access_changed', userId: demo.id })
+}
+
 /**
- * Transfers the demo organization to the first account and renames it. Returns its ID, or undefined if there is none.
+ * Makes the first account the owner of the demo's organization, renames it, makes its servers private and deletes the
+ * demo account. Returns the organization's ID, or undefined if there is no demo.
  */
-export const takeDemoOver = async (tx: Transaction, ownerId: string, name: string): Promise<string | undefined> => {
+export const takeDemoOver = async (
+  tx: Transaction,
+  announce: Announce,
+  takeover: Takeover,
+): Promise<string | undefined> => {
   const demo = await store.findUserByEmail(tx, DEMO_EMAIL)
   const [organization] = demo === undefined ? [] : await store.listOrganizationsOf(tx, demo.id)
   if (demo === undefined || organization === undefined) return undefined
-  await store.renameOrganization(tx, organization.id, name)
-  await store.setCreator(tx, organization.id, ownerId)
-  await store.removeMember(tx, organization.id, demo.id)
-  await store.addMember(tx, { organizationId: organization.id, userId: ownerId, role: 'owner' })
-  return organization.id
+  const { owner, address, name, adoptServers } = takeover
+  const organizationId = organization.id
+  await store.renameOrganization(tx, organizationId, name)
+  await store.setCreator(tx, organizationId, owner.id)
+  await store.removeMember(tx, organizationId, demo.id)
+  await store.addMember(tx, { organizationId, userId: owner.id, role: 'owner' })
+  await adoptServers(tx, announce, { organizationId, demoId: demo.id, owner, address })
+  await removeDemoAccount(tx, announce, demo, takeover)
+  return organizationId
 }

@@ -5,8 +5,10 @@ import type { Masker } from '../results/mask/masking.ts'
 import { type CallToRecord, recordCall } from '../results/mask/record-call.ts'
 import { decodeText } from '../results/shape/shape.ts'
 import { isShaped, type ShapingContext } from '../results/shape/shape-by-rules.ts'
+import { bindingOf } from '../servers/bindings/bindings.ts'
 import { exposedSchemaOf } from '../servers/bindings/exposed-schema.ts'
 import type { Instance } from '../servers/server.ts'
+import { lintExposedSecrets } from '../tools/lint/exposed-secrets.ts'
 import { lintRequest } from '../tools/lint/request.ts'
 import type { ToolAnnotations, ToolDefinition } from '../tools/tool.ts'
 import type { CompiledDefinition } from '../tools/tool-definition.ts'
@@ -15,7 +17,7 @@ import type { CompiledTool, ToolOutcome } from './call/compiled-tool.ts'
 import { findErrorText, isErrorResult, type ToolResult } from './call/tool-result.ts'
 import type { OpenedGlobals } from './opened-globals.ts'
 import { type PerformedCall, performCall } from './perform-call.ts'
-import { type CallLimits, planOnce } from './plan-call.ts'
+import { type CallLimits, lacksValue, planOnce } from './plan-call.ts'
 
 export type ExecutionParts = {
   http: HttpClient
@@ -103,7 +105,10 @@ export const compileTool = (
   const { id: instanceId, serverId, name, tool, bindings } = instance
   const { masker } = globals
   const getPlan = planOnce(instance, globals, limits, shapingContext)
-  const findings = lintRequest(tool, tool.originId !== undefined)
+  const findings = [
+    ...lintRequest(tool, tool.originId !== undefined),
+    ...lintExposedSecrets(compiled.parameters, parameter => bindingOf(bindings, parameter).source === 'exposed'),
+  ]
   const mayBeShaped = isShaped(tool, shapingContext.compactTables)
   const cacheFor = responseCache.ofTool(
     instance,
@@ -119,6 +124,7 @@ export const compileTool = (
     annotations: annotationsOf(tool),
     isReadOnly: tool.annotations?.readOnlyHint === true,
     ...(findings.length > 0 && { findings }),
+    ...(lacksValue(compiled, bindings, globals) && { isHidden: true }),
     call: async (args, context) => {
       const { caller, client, signal, releases } = context
       const outcome = await performCall(getPlan, http, args, signal, onInternalError, cacheFor?.(caller), releases)

@@ -18,7 +18,7 @@ import { performCall } from './perform-call.ts'
 import { planCall } from './plan-call.ts'
 import { createServerCompiler, type ServerCompilerParts } from './server-compiler.ts'
 import { createSendSizes, type SendSizeParts } from './try/send-sizes.ts'
-import { bindingsByName, createToolDrafts } from './try/tool-draft.ts'
+import { bindingsForTest, createToolDrafts } from './try/tool-draft.ts'
 import { showTest, type ToolTest } from './try/tool-test.ts'
 import { createUpstreamPreviews } from './try/upstream-previews.ts'
 
@@ -71,8 +71,7 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
       const tool = await tools.getOwnTool(actor, toolId)
       const compiled = assertDefinition(tool)
       const { globals, shapingContext } = await findWiring(actor, tool, serverId)
-      const names = compiled.template.parameters.map(parameter => parameter.name)
-      const bindings = bindingsByName(names, args, globals)
+      const bindings = bindingsForTest(compiled, args, globals)
       const getPlan = () => planCall(tool, compiled, bindings, globals, limits, shapingContext)
       const outcome = await performCall(getPlan, http, args, signal, onInternalError)
       await sendSizes.note(toolId, shapingContext, outcome)

@@ -8,7 +8,7 @@ import { MaskingError } from '../results/mask/masking.ts'
 import { shapeResponse } from '../results/shape/shape.ts'
 import { shapeByRules } from '../results/shape/shape-by-rules.ts'
 import { expectedOf } from '../templates/check-value.ts'
-import { acceptedTypes, isEmptyAs } from '../templates/serialize.ts'
+import { acceptedTypes, isMissing } from '../templates/serialize.ts'
 import type { RenderedRequest, TemplateParameter, Values } from '../templates/template.ts'
 import type { SchemaCheckResult } from '../tools/schemas/schema-check.ts'
 import { errorResult, INTERNAL_FAULT, type ToolResult, truncateError } from './call/tool-result.ts'
@@ -56,13 +56,6 @@ const refuseUnknown = (args: object, exposed: ResolutionPlan['exposed']): readon
 /** Time limit for matching all patterns of a call, because matching blocks the event loop. */
 const MAX_PATTERNS_MS = 100
 const TAKES_TOO_LONG = "The arguments take too long to match against this tool's patterns. Send shorter ones."
-
-/**
- * Models send null for arguments they omit. Null is a valid value only for `json` parameters, and not for lists, which
- * are also missing if they are empty.
- */
-const isMissing = ({ type, places }: TemplateParameter, argument: JsonValue): boolean =>
-  (argument === null && type !== 'json') || places.every(({ serialization }) => isEmptyAs(serialization, argument))
 
 const explainMissing = ({ name, type, places }: TemplateParameter, argument: JsonValue | undefined): string => {
   const state = argument === undefined || argument === null ? 'missing' : 'empty'

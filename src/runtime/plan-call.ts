@@ -5,6 +5,7 @@ import type { Credential } from '../lib/outbound/credentials.ts'
 import type { Masker } from '../results/mask/masking.ts'
 import { type PlannedShaping, planShaping, type ShapingContext } from '../results/shape/shape-by-rules.ts'
 import { bindingOf, explainSecretAtRisk, findSecretAtRisk, globalKeysOf } from '../servers/bindings/bindings.ts'
+import { explainLacking, findLacking, type LackingValue } from '../servers/bindings/default-bindings.ts'
 import { exposedSchemaOf } from '../servers/bindings/exposed-schema.ts'
 import { type FindGlobal, resolveConstant } from '../servers/bindings/resolve-constant.ts'
 import { listCredentials } from '../servers/origins/tool-origins.ts'
@@ -15,6 +16,7 @@ import type { CompiledTemplate } from '../templates/template.ts'
 import type { SchemaCheck } from '../tools/schemas/schema-check.ts'
 import type { ToolDefinition } from '../tools/tool.ts'
 import { type CompiledDefinition, checkDefinition } from '../tools/tool-definition.ts'
+import { checkParameters } from './check-parameters.ts'
 import type { OpenedGlobals } from './opened-globals.ts'
 
 /** The source of each parameter's value in an instance. Values that do not come from the model are constants. */
@@ -34,7 +36,7 @@ export type CallPlan = {
   masker: Masker
   timeoutMs: number
   maxResponseBytes: number
-  /** Undefined if the tool has no input schema of its own. */
+  /** Undefined if neither the tool nor an exposed parameter has a schema of its own, or if every call fails anyway. */
   inputCheck: SchemaCheck | undefined
   outputCheck: SchemaCheck | undefined
   /** How results are shaped. Undefined for most tools, whose results are not shaped. */
@@ -47,11 +49,29 @@ export type CallPlan = {
 /** The limits of the installation. */
 export type CallLimits = { maxResponseBytes: number; maxToolTimeoutMs: number }
 
-const planResolution = (
+/** Returns the parameters whose default binding has no value on this server. */
+const listLacking = (
   { parameters }: CompiledDefinition,
   bindings: Bindings,
   { values, secretKeys }: OpenedGlobals,
-): ResolutionPlan => {
+): ReadonlyMap<string, LackingValue> => {
+  const isSecretKey = (key: string) => (values.has(key) ? secretKeys.has(key) : undefined)
+  const lacking = parameters.flatMap(({ parameter: { name }, meta: { binding } }) => {
+    const found = findLacking({ name, binding }, bindingOf(bindings, name), isSecretKey)
+    return found === undefined ? [] : [[name, found] as const]
+  })
+  return new Map(lacking)
+}
+
+/** Returns whether every call of the instance fails because a required parameter has no value on this server. */
+export const lacksValue = (compiled: CompiledDefinition, bindings: Bindings, globals: OpenedGlobals): boolean => {
+  const lacking = listLacking(compiled, bindings, globals)
+  return compiled.parameters.some(({ parameter }) => parameter.required && lacking.has(parameter.name))
+}
+
+const planResolution = (compiled: CompiledDefinition, bindings: Bindings, globals: OpenedGlobals): ResolutionPlan => {
+  const { values, secretKeys } = globals
+  const lackingValues = listLacking(compiled, bindings, globals)
   const findGlobal: FindGlobal = key => {
     const value = values.get(key)
     return value === undefined ? undefined : { value, isSecret: secretKeys.has(key) }
@@ -59,8 +79,13 @@ const planResolution = (
   const constants: [string, JsonValue][] = []
   const exposed = new Map<string, CheckedParameter>()
   const problems: string[] = []
-  for (const checked of parameters) {
-    const { name } = checked.parameter
+  for (const checked of compiled.parameters) {
+    const { name, required } = checked.parameter
+    const lacking = lackingValues.get(name)
+    if (lacking !== undefined) {
+      if (required) problems.push(explainLacking(lacking))
+      continue
+    }
     if (bindingOf(bindings, name).source === 'exposed') {
       exposed.set(name, checked)
       continue
@@ -94,6 +119,7 @@ const templateOf = (
 }
 
 const ARGUMENTS = { rootName: 'the arguments', schemaName: 'inputSchema' }
+const PARAMETERS = { ...ARGUMENTS, schemaName: 'the schema of its parameters' }
 const RESULT = { rootName: 'the result', schemaName: 'outputSchema' }
 
 /** Prepares the parts of a call that do not depend on its arguments. */
@@ -109,14 +135,19 @@ export const planCall = (
   const resolution = planResolution(compiled, bindings, globals)
   // Bindings are checked when saved, and checked again here because the URL may have been edited since.
   const risk = findSecretAtRisk(compiled, tool, bindings, key => globals.secretKeys.has(key))
+  const problem = risk === undefined ? resolution.problem : explainSecretAtRisk(risk)
+  const ownSchema = tool.inputSchema && exposedSchemaOf(tool, compiled, bindings)
+  const inputCheck = ownSchema
+    ? createCheck(ownSchema, ARGUMENTS, shapingContext)
+    : checkParameters([...resolution.exposed.values()], schema => createCheck(schema, PARAMETERS, shapingContext))
   return {
     organizationId: shapingContext.group,
-    resolution: risk === undefined ? resolution : { ...resolution, problem: explainSecretAtRisk(risk) },
+    resolution: { ...resolution, problem },
     template: templateOf(tool, compiled, bindings, globals),
     masker: globals.masker,
     timeoutMs: Math.min(tool.timeoutMs ?? DEFAULT_TOOL_TIMEOUT_MS, limits.maxToolTimeoutMs),
     maxResponseBytes: limits.maxResponseBytes,
-    inputCheck: tool.inputSchema && createCheck(exposedSchemaOf(tool, compiled, bindings), ARGUMENTS, shapingContext),
+    inputCheck: problem === undefined ? inputCheck : undefined,
     outputCheck: tool.outputSchema && createCheck(tool.outputSchema, RESULT, shapingContext),
     shaping: planShaping(tool, shapingContext, limits.maxResponseBytes),
     mayReach: reachOf(tool),

@@ -11,6 +11,7 @@ import { createServerAccess, type VerifyMcpToken } from './access/access.ts'
 import { createAccessRequestService } from './access/access-requests.service.ts'
 import { createRewiringService } from './bindings/bindings.service.ts'
 import { createGlobalService } from './globals/globals.service.ts'
+import { createSampleService, type SampleServiceParts } from './samples/samples.service.ts'
 import { createServerService } from './servers.service.ts'
 import { createServerRemoval, type ServerRemovalParts } from './settings/server-removal.ts'
 import { createServerTransfer } from './settings/transfer.service.ts'
@@ -28,7 +29,8 @@ export type ServersNeeds = {
   logger: Logger
   mailer: Pick<Mailer, 'isDelivering' | 'send'>
   verifyMcpToken: VerifyMcpToken
-} & Pick<ServerRemovalParts, 'endAccountsOf'>
+} & Pick<ServerRemovalParts, 'endAccountsOf'> &
+  Pick<SampleServiceParts, 'toolkits' | 'sampleOrigin'>
 
 /**
  * Publishes `server_changed` for each server that uses a changed toolkit or upstream. The runtime listens only for
@@ -43,7 +45,8 @@ const deriveServerChanges = ({ db, bus }: { db: Database; bus: EventBus }): void
 }
 
 export const serversPlugin = (needs: ServersNeeds, lifecycle: Lifecycle) => {
-  const { db, changes, bus, sealing, settings, logger, mailer, verifyMcpToken, endAccountsOf } = needs
+  const { db, changes, bus, sealing, settings, logger, mailer, verifyMcpToken, endAccountsOf, toolkits, sampleOrigin } =
+    needs
   const { maxToolsPerServer } = settings.limits
   const removal = createServerRemoval({ db, endAccountsOf, logger })
   lifecycle.onClose(removal.close)
@@ -51,16 +54,18 @@ export const serversPlugin = (needs: ServersNeeds, lifecycle: Lifecycle) => {
   lifecycle.onClose(mailQueue.settle)
   lifecycle.addChores({ name: 'finish removals of servers', run: removal.finishAll })
   deriveServerChanges({ db, bus })
+  // Without email delivery, nobody can confirm an email address.
+  const servers = createServerService({ db, changes, removal, canConfirmAddresses: mailer.isDelivering })
   return {
     finishServer: removal.finish,
-    // Without email delivery, nobody can confirm an email address.
-    servers: createServerService({ db, changes, removal, canConfirmAddresses: mailer.isDelivering }),
+    servers,
+    samples: createSampleService({ db, changes, servers, toolkits, sampleOrigin }),
     accessRequests: createAccessRequestService({ db, changes, mailer, mailQueue, baseUrl: settings.baseUrl }),
     serverTransfer: createServerTransfer({ db, changes }),
     globals: createGlobalService({ db, changes, sealing }),
     instances: createInstanceService({ db, changes, sealing, maxToolsPerServer }),
     rewiring: createRewiringService({ db, changes, sealing }),
-    toolAdding: createToolAdding({ db, changes, maxToolsPerServer }),
+    toolAdding: createToolAdding({ db, changes, sealing, maxToolsPerServer }),
     toolkitUses: createToolkitUseService({ db, changes }),
     authorizeServer: createServerAccess(verifyMcpToken),
   }

@@ -1,5 +1,5 @@
 import { writeAudit } from '../identity/audit/audit.store.ts'
-import { type AuditAction, differences } from '../identity/audit/audit-entry.ts'
+import { type AuditAction, type AuditActor, differences } from '../identity/audit/audit-entry.ts'
 import type { Transaction } from '../lib/db/client.ts'
 import type { Actor } from '../lib/kernel/actor.ts'
 import type { JsonObject } from '../lib/kernel/json.ts'
@@ -10,7 +10,7 @@ type Named = Pick<Server, 'id' | 'name' | 'organizationId'>
 
 export const auditServer = (
   tx: Transaction,
-  actor: Actor,
+  actor: AuditActor | undefined,
   action: AuditAction,
   { id, name, organizationId }: Named,
   change?: JsonObject,

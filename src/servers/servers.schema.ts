@@ -217,7 +217,10 @@ export const CreateInstance = z.strictObject({
   name: instanceName,
   description: absentable(description),
   maxResponseTokens: instanceTokens.nullable().default(null),
-  bindings: z.record(z.string().max(64), binding).default({}),
+  bindings: z
+    .record(z.string().max(64), binding)
+    .default({})
+    .describe("a parameter without one has the tool's default binding, if there is one, and else comes from the model"),
 })
 
 export const UpdateInstance = z.strictObject({
@@ -230,7 +233,12 @@ export const UpdateInstance = z.strictObject({
   name: instanceName.optional(),
   description: description.nullish(),
   maxResponseTokens: instanceTokens.nullish(),
-  bindings: CreateInstance.shape.bindings.unwrap().optional().describe('replaces all existing bindings'),
+  bindings: CreateInstance.shape.bindings
+    .unwrap()
+    .optional()
+    .describe(
+      "replaces all existing bindings; a parameter that had one and is left out has the tool's default binding again",
+    ),
 })
 
 export const InstanceView = z.object({

@@ -56,13 +56,19 @@ const asSeenBy =
 export const seeServer = async (tx: Transaction, actor: Actor, id: string): Promise<Server | ClosedServer> =>
   asSeenBy(actor)(await getOfOrganization(tx, actor, id))
 
-const isOwnOrManaged = (actor: Actor, { ownerId, organizationId }: Server): boolean =>
+type Owned = Pick<Server, 'ownerId' | 'organizationId'>
+
+const isOwnOrManaged = (actor: Actor, { ownerId, organizationId }: Owned): boolean =>
   ownerId === actor.userId || may(actor, organizationId, 'manage')
 
 /** Throws unless the actor owns the server or manages its organization. Changes of access and removals need this. */
-export const assertOwnOrManaged = (actor: Actor, { ownerId, organizationId }: Server): void => {
+export const assertOwnOrManaged = (actor: Actor, { ownerId, organizationId }: Owned): void => {
   if (ownerId !== actor.userId) assertMay(actor, organizationId, 'manage')
 }
+
+/** Returns whether the actor may delete the server. */
+export const mayRemoveServer = (actor: Actor, server: Owned): boolean =>
+  may(actor, server.organizationId, 'build') && isOwnOrManaged(actor, server)
 
 const describeAddress = (addressMatch: store.AddressMatch): string =>
   addressMatch === 'anybody' ? 'email address' : 'confirmed email address'

@@ -4,6 +4,7 @@ import { definedFields, mapFound, withoutNulls } from '../lib/kernel/missing.ts'
 import type { User } from './access/access.ts'
 import { privateTo } from './access/open-to.store.ts'
 import { pinnedToolsIn } from './context-rules.ts'
+import { forgetSample } from './samples/samples.store.ts'
 import type { Server } from './server.ts'
 import type { ServerChanges } from './servers.schema.ts'
 
@@ -106,13 +107,14 @@ export const updateServer = async (
     }),
   )
 
-/** Hides a server from everyone and deletes its globals, instances and toolkit uses, but not its history. */
+/** Hides a server from everyone and deletes its globals, instances, toolkit uses and sample note, but not its history. */
 export const markAsRemoved = async (tx: Transaction, id: string): Promise<void> => {
   await tx.server.update({ where: { id }, data: { removedAt: new Date() } })
   const ofServer = { where: { serverId: id } }
   await tx.global.deleteMany(ofServer)
   await tx.instance.deleteMany(ofServer)
   await tx.toolkitUse.deleteMany(ofServer)
+  await forgetSample(tx, id)
 }
 
 /** Deletes a server if it is marked as removed. Otherwise does nothing. */

@@ -3,7 +3,7 @@ import { planJson } from './json-template.ts'
 import { MAX_BODY_TEMPLATE_CHARS } from './limits.ts'
 import { checkPairLists, createPairLists } from './list-pairs.ts'
 import { planMultipart } from './multipart-template.ts'
-import { buildPairs, checkEscapes, checkPairs } from './pairs-template.ts'
+import { buildPairs, checkEscapes, checkPairs, namesOfPairs } from './pairs-template.ts'
 import { type FieldPlan, refusedPlan } from './plan.ts'
 import { line } from './render.ts'
 import { type Scan, type ScanOptions, scanTemplate } from './scan.ts'
@@ -39,6 +39,7 @@ const planForm = (scan: Scan): FieldPlan => {
   const list = createPairLists('form', text)
   return {
     holes: scan.places.map(({ type }, index) => list(index) ?? formHole(type)),
+    names: namesOfPairs(scan.holed),
     faults: [...checkPairs(text), ...checkEscapes(text), ...checkPairLists(text, 'in a form')],
     build: partOf => buildPairs(text, '', partOf),
   }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { RE2JS } from 're2js'
-import { type JsonValue, parseJson } from '../lib/kernel/json.ts'
+import { type JsonObject, type JsonValue, parseJson } from '../lib/kernel/json.ts'
 import { MAX_JSON_DEPTH } from '../lib/kernel/limits.ts'
 import { failure, type Result, success } from '../lib/kernel/result.ts'
 import { isDoneWithin } from '../lib/process/time-limit.ts'
@@ -118,6 +118,9 @@ export const castValue = (
   return cast === undefined ? failure({ expected: EXPECTED[type], got: describeMismatch(type, value) }) : success(cast)
 }
 
+/** The binding of instances that do not bind the parameter themselves: the server's global or secret with this key. */
+export type DefaultBinding = { source: 'server'; key: string; secret: boolean }
+
 /** What a builder declares about a parameter in addition to its type. */
 export type ParameterMeta = {
   description?: string | undefined
@@ -128,6 +131,9 @@ export type ParameterMeta = {
   maximum?: number | undefined
   /** Matches anywhere in the text (JSON Schema 2020-12 §6.3.3). Must be valid in both RE2 and ECMAScript. */
   pattern?: string | undefined
+  /** JSON Schema 2020-12 of the value. Arguments of the model are checked against it, after they are cast. */
+  schema?: JsonObject | undefined
+  binding?: DefaultBinding | undefined
 }
 
 /** Casts a value and checks it against its parameter's metadata. The error never contains the value. */

@@ -9,7 +9,7 @@ import { checkSerializations } from './serialize.ts'
 import { type Pair, splitPairs } from './split-pairs.ts'
 
 /** Matches text that ends in the value of a cookie, before its end. A comma separates cookies in RFC 2109. */
-const IN_VALUE = /(?:^|[;,])[ \t]*[^\s=;,\0]+[ \t]*=[^;,]*$/
+const IN_VALUE = /(?:^|[;,])[ \t]*([^\s=;,\0]+)[ \t]*=[^;,]*$/
 
 const LISTS = ['repeat', 'comma', 'space', 'tab', 'pipe', 'dot', 'spread'] as const
 
@@ -21,19 +21,31 @@ const NOT_IN_VALUE =
 const NOT_WHOLE_VALUE = '"repeat" must be the whole value of a cookie, as in tag={{json:name | repeat}}'
 const NOT_WHOLE_COOKIE = '"spread" replaces a whole cookie, as in a=1; {{json:name | spread}}'
 
-/** Returns what is wrong with the position of a placeholder. `before` is the header up to the placeholder. */
-const misplacement = ({ serialization }: ScannedPlace, cookie: string, before: string): string | undefined => {
+/** Returns what is wrong with the position of a placeholder. `name` is that of the cookie. */
+const misplacement = (
+  { serialization }: ScannedPlace,
+  cookie: string,
+  name: string | undefined,
+): string | undefined => {
   if (serialization === 'spread') return cookie.trim() === HOLE ? undefined : NOT_WHOLE_COOKIE
-  if (!IN_VALUE.test(before)) return NOT_IN_VALUE
+  if (name === undefined) return NOT_IN_VALUE
   return serialization === 'repeat' && !/^[^=,]+=[ \t]*\0[ \t]*$/.test(cookie) ? NOT_WHOLE_VALUE : undefined
 }
 
-const checkCookies = (scan: Scan, cookies: readonly Pair[]): readonly Fault[] => {
-  const chunks = scan.holed.split(HOLE)
+/** Returns the names of the cookies whose values contain the placeholders. */
+const namesOf = ({ holed, places }: Scan): readonly (string | undefined)[] => {
+  const chunks = holed.split(HOLE)
+  return places.map((_, index) => IN_VALUE.exec(chunks.slice(0, index + 1).join(HOLE))?.[1])
+}
+
+const checkCookies = (
+  scan: Scan,
+  cookies: readonly Pair[],
+  names: readonly (string | undefined)[],
+): readonly Fault[] => {
   const misplaced = cookies.flatMap(({ holed, first, places }) =>
     places.flatMap((place, index) => {
-      const before = chunks.slice(0, first + index + 1).join(HOLE)
-      const message = place.isBroken ? undefined : misplacement(place, holed, before)
+      const message = place.isBroken ? undefined : misplacement(place, holed, names[first + index])
       return message === undefined ? [] : [{ offset: place.offset, message }]
     }),
   )
@@ -63,9 +75,11 @@ const buildCookies = (scan: Scan, cookies: readonly Pair[], partOf: (place: numb
 /** Plans a Cookie header. Each placeholder is in the value of a cookie, or stands for whole cookies. */
 export const planCookies = (scan: Scan): FieldPlan => {
   const cookies = splitCookies(scan)
+  const names = namesOf(scan)
   return {
     holes: holesOf(scan, cookies),
-    faults: checkCookies(scan, cookies),
+    names,
+    faults: checkCookies(scan, cookies, names),
     build: partOf => withDistinctKeys(buildCookies(scan, cookies, partOf), cookies, '; ', partOf),
   }
 }

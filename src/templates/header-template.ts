@@ -69,6 +69,7 @@ export const planHeader = (name: string, scan: Scan, rules: TemplateRules): Fiel
   const taken = createKeySet(fixedKeys(holed, /[,;]/))
   return {
     holes: places.map(place => toHole(place, taken)),
+    names: places.map(() => name),
     faults: [...faults, ...checkLists(scan)],
     build: partOf => line(holed, 0, partOf),
   }

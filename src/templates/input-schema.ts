@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '../lib/kernel/json.ts'
 import type { ParameterMeta } from './check-value.ts'
+import { embedSchema } from './parameter-schema.ts'
 import { acceptedTypes, type ListType } from './serialize.ts'
 import type { ParameterType, TemplateParameter } from './template.ts'
 
@@ -19,9 +20,11 @@ const LIST_SCHEMAS: Readonly<Record<ListType, JsonObject>> = {
   object: { type: 'object' },
 }
 
-const typeSchemaOf = ({ type, places }: TemplateParameter): JsonObject => {
-  const [first, ...others] = (acceptedTypes(places) ?? []).map(accepted => LIST_SCHEMAS[accepted])
-  if (first === undefined) return TYPE_SCHEMAS[type]
+/** Returns the schema of the parameter's type, unless its `own` schema chooses one of the types. */
+const typeSchemaOf = ({ type, places }: TemplateParameter, own: JsonObject): JsonObject => {
+  const accepted = acceptedTypes(places)
+  if (accepted === undefined) return TYPE_SCHEMAS[type]
+  const [first = {}, ...others] = own.type === undefined ? accepted.map(one => LIST_SCHEMAS[one]) : []
   return others.length === 0 ? first : { anyOf: [first, ...others] }
 }
 
@@ -37,7 +40,8 @@ const schemaOf = ({ parameter, meta }: DescribedParameter): JsonObject => {
     maximum: meta.maximum,
     pattern: meta.pattern,
   }
-  const schema = { ...typeSchemaOf(parameter) }
+  const own = meta.schema === undefined ? {} : embedSchema(meta.schema, parameter.name)
+  const schema = { ...typeSchemaOf(parameter, own), ...own }
   for (const [key, value] of Object.entries(annotations)) if (value !== undefined) schema[key] = value
   return schema
 }

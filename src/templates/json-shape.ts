@@ -9,7 +9,12 @@ export type JsonContainer = { open: string; members: readonly (readonly JsonPiec
 /** Where in the JSON a placeholder is. `key` means inside a key, and `escape` inside a `\u` escape. */
 export type JsonSpot = 'json' | 'json-string' | 'key' | 'escape'
 
-export type JsonShape = { pieces: readonly JsonPiece[]; spots: readonly JsonSpot[] }
+/** `names` holds, for each placeholder, the name of the innermost object member that contains it, with its escapes. */
+export type JsonShape = {
+  pieces: readonly JsonPiece[]
+  spots: readonly JsonSpot[]
+  names: readonly (string | undefined)[]
+}
 export type JsonFault = { index: number; message: string }
 
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
@@ -37,6 +42,8 @@ const flatten = (open: string, members: readonly Member[], close: string): reado
  */
 export const readJson = (holed: string, isOptional: (place: number) => boolean): Result<JsonShape, JsonFault> => {
   const spots: JsonSpot[] = []
+  const names: (string | undefined)[] = []
+  let name: string | undefined
   let at = 0
   let fault: JsonFault | undefined
 
@@ -53,6 +60,7 @@ export const readJson = (holed: string, isOptional: (place: number) => boolean):
   }
   const takePlace = (spot: JsonSpot): number => {
     at++
+    names.push(name)
     return spots.push(spot) - 1
   }
 
@@ -74,8 +82,10 @@ export const readJson = (holed: string, isOptional: (place: number) => boolean):
   }
 
   const readKey = (): readonly JsonPiece[] | undefined => {
+    const start = at
     const key = holed[at] === HOLE ? [takePlace('key')] : holed[at] === '"' ? readString('key') : undefined
     if (key === undefined) return fail('a key is missing here: write "key": value')
+    name = holed.slice(start + 1, at - 1)
     const before = take(BLANK)
     if (holed[at] !== ':') return fail('a colon is missing after the key')
     at++
@@ -83,8 +93,10 @@ export const readJson = (holed: string, isOptional: (place: number) => boolean):
   }
 
   const readMember = (isObject: boolean, depth: number): Member | undefined => {
+    const outer = name
     const key = isObject ? readKey() : []
     const value = key && readValue(depth)
+    name = outer
     if (key === undefined || value === undefined) return undefined
     const [only] = value
     const isRemovable = value.length === 1 && typeof only === 'number' && isOptional(only)
@@ -130,5 +142,5 @@ export const readJson = (holed: string, isOptional: (place: number) => boolean):
   if (value !== undefined && at < holed.length) fail('unexpected text after the JSON value')
   return value === undefined || fault !== undefined
     ? failure(fault ?? { index: at, message: 'a JSON value is missing here' })
-    : success({ pieces: [lead, ...value, tail], spots })
+    : success({ pieces: [lead, ...value, tail], spots, names })
 }

@@ -35,9 +35,10 @@ const MISPLACED: Partial<Record<JsonSpot, string>> = {
 export const planJson = (scan: Scan): Result<FieldPlan, Fault> => {
   const read = readJson(scan.holed, place => scan.places[place]?.optional === true)
   if (!read.ok) return failure({ offset: scan.offsetOf(read.error.index), message: read.error.message })
-  const { pieces, spots } = read.value
+  const { pieces, spots, names } = read.value
   return success({
     holes: scan.places.map(({ type }, index) => (spots[index] === 'json' ? jsonHole : jsonStringHole(type))),
+    names,
     faults: [
       ...scan.places.flatMap(({ offset }, index) => {
         const message = MISPLACED[spots[index] ?? 'json']

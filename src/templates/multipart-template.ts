@@ -37,14 +37,29 @@ const spotsInHeader = (text: string): readonly Spot[] => {
   })
 }
 
-/** Finds the spots of all placeholders, and adds the boundaries of parts that have parts themselves. */
-const shapeParts = (holed: string, outer: readonly string[]): { spots: readonly Spot[]; boundaries: string[] } => {
+/** Matches the name of a form field (RFC 7578 §4.2). */
+const FIELD_NAME = /^content-disposition:[^"]*;\s*name="([^"\0]*)"/i
+
+type PartsShape = { spots: readonly Spot[]; names: readonly (string | undefined)[]; boundaries: string[] }
+
+/**
+ * Finds the spots of all placeholders and the names of their parts, and adds the boundaries of parts that have parts
+ * themselves.
+ */
+const shapeParts = (holed: string, outer: readonly string[]): PartsShape => {
   const boundaries = [...outer]
+  const names: (string | undefined)[] = []
   let isHeader = false
+  let name: string | undefined
   const spots = holed.split(/\r\n?|\n/).flatMap((text): readonly Spot[] => {
     const all = (spot: Spot): Spot[] => Array.from({ length: countHoles(text) }, () => spot)
     const delimiter = boundaries.find(boundary => text.startsWith(`--${boundary}`))
-    if (delimiter !== undefined) isHeader = !text.startsWith(`--${delimiter}--`)
+    if (delimiter !== undefined) {
+      isHeader = !text.startsWith(`--${delimiter}--`)
+      name = undefined
+    }
+    if (isHeader) name = FIELD_NAME.exec(text)?.[1] ?? name
+    names.push(...all('content').map(() => name))
     if (boundaries.some(boundary => text.includes(boundary))) return all(ON_DELIMITER)
     if (text === '') isHeader = false
     if (!isHeader) return all('content')
@@ -52,7 +67,7 @@ const shapeParts = (holed: string, outer: readonly string[]): { spots: readonly 
     boundaries.push(...boundariesOf(text))
     return own
   })
-  return { spots, boundaries }
+  return { spots, names, boundaries }
 }
 
 /** Counts the occurrences of a boundary, including those that overlap. */
@@ -105,7 +120,7 @@ export const planMultipart = (scan: Scan, contentType: string, secrets: Readonly
     }
   }
   const outer = boundariesOf(contentType)
-  const { spots, boundaries } = shapeParts(holed, outer)
+  const { spots, names, boundaries } = shapeParts(holed, outer)
   const wholeParts = findWholeParts(scan, boundaries)
   const holes = places.map((place, index): Hole | undefined => {
     const spot = spots[index]
@@ -122,6 +137,7 @@ export const planMultipart = (scan: Scan, contentType: string, secrets: Readonly
   const repeated = [...wholeParts].filter(([place]) => places[place]?.serialization === 'repeat')
   return {
     holes,
+    names,
     faults:
       outer.length === 0
         ? [{ offset: first.offset, message }]

@@ -40,6 +40,16 @@ export const checkPairs = (text: PairsText): readonly Fault[] =>
       }))
   })
 
+/** Returns the decoded key of the pair that contains each placeholder. */
+export const namesOfPairs = (holed: string): readonly (string | undefined)[] =>
+  holed.split('&').flatMap(pair => {
+    const holes = countHoles(pair)
+    if (holes === 0) return []
+    const [key = ''] = pair.replaceAll(HOLE, '').split('=', 1)
+    const [name] = new URLSearchParams(`&${key}`).keys()
+    return Array.from({ length: holes }, () => name)
+  })
+
 /**
  * Splits the pairs into groups that are sent or removed as a whole. A pair with an optional value is its own group.
  * Adjacent pairs without optional values share a group.

@@ -13,9 +13,16 @@ const usesOf = ({ field, scan, plan }: Field): readonly Use[] =>
   scan.places.flatMap((syntax, index) => {
     const hole = plan.holes[index]
     if (syntax.isBroken) return []
+    const name = plan.names?.[index]
     const { serialization } = syntax
-    const position = { kind: hole?.kind ?? 'text', field, ...scan.locate(syntax.offset) }
-    return [{ syntax, hole, place: serialization === undefined ? position : { ...position, serialization } }]
+    const place = {
+      kind: hole?.kind ?? 'text',
+      ...(name !== undefined && { name }),
+      ...(serialization !== undefined && { serialization }),
+      field,
+      ...scan.locate(syntax.offset),
+    }
+    return [{ syntax, hole, place }]
   })
 
 const where = ({ field, line, column }: Place): string => `${field}, line ${line}, column ${column}`

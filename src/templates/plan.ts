@@ -46,6 +46,8 @@ export const maxCharsOf = (kind: Place['kind']): number =>
 export type FieldPlan = {
   /** One for each placeholder, in order. Undefined where none is allowed, which is also a fault. */
   holes: readonly (Hole | undefined)[]
+  /** The `name` of each placeholder's position, in order. Undefined if none of them has one. */
+  names?: readonly (string | undefined)[]
   faults: readonly Fault[]
   /** Builds the part that renders the field. `partOf` returns the part for the placeholder with the given index. */
   build: (partOf: (place: number) => Part) => Part

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/kernel/json.ts'
 import type { KeySet } from './key-set.ts'
 import { type Fault, orList, type ScannedPlace } from './scan.ts'
-import type { Serialization } from './template.ts'
+import type { Serialization, TemplateParameter } from './template.ts'
 
 export type ListSerialization = Exclude<Serialization, 'segments'>
 export type SeparatedSerialization = 'comma' | 'space' | 'tab' | 'pipe' | 'dot'
@@ -67,6 +67,15 @@ export const isEmptyAs = (serialization: Serialization | undefined, value: JsonV
   if (serialization === undefined || serialization === 'segments') return false
   return serialization === 'brackets' ? isEmptyTree(value) : isEmptyList(value)
 }
+
+/**
+ * Returns whether an argument counts as missing. Models send null for arguments they omit. Null is a valid value only for
+ * `json` parameters, and not for lists, which are also missing if they are empty.
+ */
+export const isMissing = ({ type, places }: TemplateParameter, argument: JsonValue | undefined): boolean =>
+  argument === undefined ||
+  (argument === null && type !== 'json') ||
+  places.every(({ serialization }) => isEmptyAs(serialization, argument))
 
 /** How a text is encoded in a position. Returns undefined for a text that is not allowed there. */
 export type Encode = (text: string) => string | undefined

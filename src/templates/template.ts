@@ -58,6 +58,11 @@ export type Place = {
     | 'xml-document'
     | 'multipart'
     | 'text'
+  /**
+   * Name of the query parameter, header, cookie, form field or part, or JSON member that contains the placeholder. For an
+   * item of a JSON array, the name of the array. Undefined in the path, XML and text, and where there is no name.
+   */
+  name?: string | undefined
   /** The field: `url`, `headers[0].value` or `body`. */
   field: string
   line: number

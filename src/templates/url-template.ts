@@ -2,7 +2,7 @@ import { type AfterBase, baseHole } from './base-url.ts'
 import { hostHole, pathHole, queryHole } from './encodings.ts'
 import { checkPairLists, createPairLists, withDistinctKeys } from './list-pairs.ts'
 import { checkPathLists, type PathText, pathListHoles, placesOfPath } from './list-path.ts'
-import { buildPairs, checkEscapes, checkPairs } from './pairs-template.ts'
+import { buildPairs, checkEscapes, checkPairs, namesOfPairs } from './pairs-template.ts'
 import { type FieldPlan, type Hole, type Part, refusedPlan } from './plan.ts'
 import { line, sequence } from './render.ts'
 import { countHoles, type Fault, HOLE, type Scan } from './scan.ts'
@@ -153,6 +153,7 @@ export const planUrl = (scan: Scan): UrlPlan => {
   const refusal = { parameter: first?.name ?? '', message: 'does not result in a valid URL' }
   return {
     holes,
+    names: [...Array.from({ length: query.firstPlace }, () => undefined), ...namesOfPairs(query.holed)],
     faults,
     build: partOf => {
       const part = buildUrl(scan, shape, canonical, partOf)

@@ -28,6 +28,9 @@ type PresentedServer = Pick<
 /** Patchbay's own tools that continue from cut results. They are not searched for: any result may be cut. */
 const isAlwaysShown = ({ name }: CompiledTool): boolean => name.startsWith(RESERVED_TOOL_PREFIX)
 
+/** Returns whether clients may find the tool: it has all values that come from the server. */
+const isPresent = (tool: CompiledTool): boolean => isAlwaysShown(tool) || tool.isHidden !== true
+
 const OWN_NAMES: ReadonlySet<string> = new Set([FIND_TOOLS, CALL_TOOL])
 
 const listShown = (tools: readonly CompiledTool[], pinned: ReadonlySet<string>, parts: PresentingParts) =>
@@ -64,9 +67,9 @@ const presentSearch = (
   parts: PresentingParts,
 ): CompiledServer => {
   const shown = listShown(tools, new Set(pinnedTools), parts)
-  const findable = tools.filter(tool => !isAlwaysShown(tool))
+  const findable = tools.filter(tool => !isAlwaysShown(tool) && isPresent(tool))
   const explain = (name: string) => explainMissing?.('tools', name)
-  const hiddenCount = tools.length - shown.length
+  const hiddenCount = tools.filter(isPresent).length - shown.filter(isPresent).length
   const { finder, embeddings, counting } = parts
   const budget = { tenant: { owner: server.id, group: organizationId }, maxTokens, counting }
   const nameMostUsed = selectMostUsed(findable, shown)
@@ -90,7 +93,7 @@ const countList = async (
   { counting }: PresentingParts,
 ): Promise<number> => {
   const mayAppear = basis !== undefined && dependsOnUse(basis.cutResultTools)
-  const counted = tools.filter(({ isHidden }) => mayAppear || isHidden !== true)
+  const counted = tools.filter(tool => tool.isHidden !== true || (mayAppear && isAlwaysShown(tool)))
   return counting.sumTokens(
     { owner: id, group: organizationId },
     await mapInTurns(counted, tool => renderToolJson(tool)),

@@ -8,7 +8,7 @@ export const FindingView = z.object({
   level: z
     .enum(LINT_LEVELS)
     .describe(
-      'error: a widely used client rejects it; warning: some clients reject it, or models choose badly because of it; hint: could be better',
+      'error: a widely used client rejects it; warning: some clients reject it, models choose badly because of it, or models see a secret; hint: could be better',
     ),
   field: z.enum(LINT_FIELDS).describe('the part of the tool it is about; tools: all tools of the server together'),
   parameter: orNull(z.string()),

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
+import { z } from 'zod'
 import { NEWEST_RULES, type RequestTemplate } from '../templates/template.ts'
-import { type ToolDefinition, ToolDocument } from './tool.ts'
+import { StoredParameter, type ToolDefinition, ToolDocument } from './tool.ts'
 
 /** Tools that were saved before rules had versions have none stored. */
 const StoredDocument = ToolDocument.extend({ templateRules: ToolDocument.shape.templateRules.default(1) })
@@ -9,6 +10,13 @@ const StoredTemplate = StoredDocument.pick({ method: true, url: true, headers: t
 
 /** Parses only the request template. Parsing 2,000 complete definitions takes several times as long. */
 export const templateOf = (definition: unknown): RequestTemplate => StoredTemplate.parse(definition)
+
+const StoredDefaults = z.object({
+  parameters: z.record(z.string(), StoredParameter.pick({ binding: true, default: true })).default({}),
+})
+
+/** Parses only the defaults and default bindings of the parameters. */
+export const defaultsOf = (definition: unknown): z.infer<typeof StoredDefaults> => StoredDefaults.parse(definition)
 
 /** Parses all of a stored definition except the name, title and description. */
 export const parseDocument = (definition: unknown) => StoredDocument.parse(definition)

@@ -26,11 +26,15 @@ const templateErrors = (definition: ToolDefinition): Result<CompiledTemplate, Fi
 }
 
 /**
- * Checks that a custom input schema describes an object and names only parameters of the template. Does not compile it,
- * because that may take seconds.
+ * Checks that a custom input schema describes an object, names only parameters of the template, and is the only schema.
+ * Does not compile it, because that may take seconds.
  */
 const inputSchemaErrors = (schema: JsonObject, { parameters }: CompiledDefinition): FieldError[] => {
   const path = 'inputSchema'
+  const own = parameters.find(({ meta }) => meta.schema !== undefined)?.parameter.name
+  if (own !== undefined) {
+    return [{ path, message: `replaces the schemas of all parameters, and "${own}" has one. Remove one of the two` }]
+  }
   if (schema.type !== 'object') return [{ path, message: 'must be of the type "object"' }]
   const properties = isJsonObject(schema.properties) ? Object.keys(schema.properties) : []
   return properties
@@ -75,10 +79,17 @@ const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(val
 /** Throws `invalid_request` if the definition is too large. Runs before any part of the definition is compiled. */
 export const assertDefinitionSize = (definition: ToolDefinition): void => {
   const { inputSchema, outputSchema } = definition
-  const schemas = Object.entries({ inputSchema, outputSchema })
+  // Together, the schemas of the parameters are limited like the input schema that they are part of.
+  const parameters = Object.values(definition.parameters).flatMap(({ schema = [] }) => schema)
+  const schemas = Object.entries({ inputSchema, outputSchema, parameters })
   const tooLong = schemas.flatMap(([path, schema]) =>
     schema !== undefined && bytesOf(schema) > MAX_TOOL_SCHEMA_BYTES
-      ? [{ path, message: `is longer than ${MAX_TOOL_SCHEMA_BYTES} bytes as JSON` }]
+      ? [
+          {
+            path,
+            message: `${path === 'parameters' ? 'have schemas that are' : 'is'} longer than ${MAX_TOOL_SCHEMA_BYTES} bytes as JSON`,
+          },
+        ]
       : [],
   )
   if (tooLong.length > 0) {

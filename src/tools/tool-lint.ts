@@ -21,7 +21,9 @@ export type ToolPlace = { toolkitId: string | undefined; toolId: string | undefi
 const toShown = (definition: ToolDefinition): ShownTool => {
   const { name, description, inputSchema, outputSchema } = definition
   const compiled = checkDefinition(definition)
-  const ownSchema = compiled.ok ? inputSchemaOf(compiled.value.parameters) : { type: 'object', properties: {} }
+  // Models do not see parameters that servers supply.
+  const shown = compiled.ok ? compiled.value.parameters.filter(({ meta }) => meta.binding === undefined) : []
+  const ownSchema = compiled.ok ? inputSchemaOf(shown) : { type: 'object', properties: {} }
   return { name, description, inputSchema: inputSchema ?? ownSchema, outputSchema }
 }
 

@@ -1,12 +1,19 @@
 import { LRUCache } from 'lru-cache'
+import type { DefaultBinding } from '../templates/check-value.ts'
 import { compileTemplate } from '../templates/compile.ts'
 import type { ParameterType } from '../templates/template.ts'
-import { templateOf } from './stored-definition.ts'
+import { defaultsOf, templateOf } from './stored-definition.ts'
 
 type Version = { id: string; updatedAt: Date }
 type Row = Version & { definition: unknown }
 
-export type ParameterHead = { name: string; type: ParameterType }
+/** `binding` is the parameter's default binding. */
+export type ParameterHead = {
+  name: string
+  type: ParameterType
+  required: boolean
+  binding?: DefaultBinding | undefined
+}
 
 /** The part of a tool that lists show. `parameters` is undefined if the template does not compile. */
 export type ToolOutline = {
@@ -26,7 +33,13 @@ const keyOf = ({ id, updatedAt }: Version): string => `${id} ${updatedAt.getTime
 const readOutline = ({ definition }: Row): ToolOutline => {
   const template = templateOf(definition)
   const compiled = compileTemplate(template)
-  const parameters = compiled.ok ? compiled.value.parameters.map(({ name, type }) => ({ name, type })) : undefined
+  const { parameters: metas } = defaultsOf(definition)
+  const parameters = compiled.ok
+    ? compiled.value.parameters.map(({ name, type, required }) => {
+        const { binding, default: value } = (Object.hasOwn(metas, name) && metas[name]) || {}
+        return { name, type, required: required && value === undefined, ...(binding !== undefined && { binding }) }
+      })
+    : undefined
   return { method: template.method, parameters }
 }
 

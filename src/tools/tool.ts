@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { GLOBAL_KEY } from '../lib/kernel/names.ts'
 import { TEMPLATE_RULES } from '../templates/template.ts'
 import { StoredResponse } from './response/response-rules.ts'
 
@@ -12,6 +13,15 @@ export const ToolAnnotations = z.object({
 })
 export type ToolAnnotations = z.infer<typeof ToolAnnotations>
 
+const DefaultBinding = z.strictObject({
+  source: z.literal('server'),
+  key: z
+    .string()
+    .regex(GLOBAL_KEY, 'must start with a letter or _ and contain only letters, digits, _ . and -')
+    .describe('the key of the global'),
+  secret: z.boolean().default(false).describe('whether the value must be a secret'),
+})
+
 export const StoredParameter = z.object({
   description: z.string().optional(),
   enum: z.array(z.json()).optional(),
@@ -20,6 +30,15 @@ export const StoredParameter = z.object({
   minimum: z.number().optional(),
   maximum: z.number().optional(),
   pattern: z.string().optional(),
+  schema: z
+    .record(z.string(), z.json())
+    .optional()
+    .describe(
+      'JSON Schema 2020-12 of this parameter, part of the input schema; arguments of the model are checked against it; not together with inputSchema',
+    ),
+  binding: DefaultBinding.optional().describe(
+    'the binding of the instances that are added from now on, unless they set their own for this parameter; without such a global on the server, an optional parameter is left out, and a tool with a required one is neither listed nor called',
+  ),
 })
 
 /**

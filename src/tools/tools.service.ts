@@ -9,7 +9,7 @@ import { AppError, type FieldError } from '../lib/kernel/errors.ts'
 import { MAX_TOOLS_PER_TOOLKIT } from '../lib/kernel/limits.ts'
 import { definedFields, orThrow, withoutNulls } from '../lib/kernel/missing.ts'
 import { NEWEST_RULES } from '../templates/template.ts'
-import { findSchemaErrors, type ToolSchemas } from './schemas/saved-schemas.ts'
+import { type CheckedSchemas, findSchemaErrors } from './schemas/saved-schemas.ts'
 import type { SchemaChecks } from './schemas/schema-check.ts'
 import { isSameDocument, parseDocument, toStored } from './stored-definition.ts'
 import type { Tool, ToolDefinition, Toolkit } from './tool.ts'
@@ -64,7 +64,10 @@ const assertRoom = async (tx: Transaction, toolkitId: string): Promise<void> => 
   throw new AppError('limit_exceeded', `A toolkit can have at most ${MAX_TOOLS_PER_TOOLKIT} tools.`)
 }
 
-type ToolServiceParts = ToolkitServiceParts & { maxTimeoutMs: number; schemaChecks: Pick<SchemaChecks, 'findProblem'> }
+type ToolServiceParts = ToolkitServiceParts & {
+  maxTimeoutMs: number
+  schemaChecks: Pick<SchemaChecks, 'findProblem' | 'createCheck'>
+}
 
 export const createToolService = ({ db, changes, uses, maxTimeoutMs, schemaChecks }: ToolServiceParts) => {
   /** Checks everything but the schemas, whose errors are given. */
@@ -88,7 +91,7 @@ export const createToolService = ({ db, changes, uses, maxTimeoutMs, schemaCheck
     actor: Actor,
     organizationId: string,
     definition: ToolDefinition,
-    saved?: ToolSchemas,
+    saved?: CheckedSchemas,
   ): Promise<CompiledDefinition> => {
     assertDefinitionSize(definition)
     const tenant = { owner: actor.userId, group: organizationId }

@@ -1,5 +1,6 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
+import { knock } from '../mcp/messages.ts'
 import { createApiClient } from '../support/api-client.ts'
 import { createBrowser } from '../support/browser.ts'
 import { answerJson, startFakeApi } from '../support/fake-api.ts'
@@ -17,6 +18,7 @@ vi.setConfig({ testTimeout: 60_000 })
 const Demo = z.object({
   id: z.uuid(),
   url: z.url(),
+  access: z.enum(['public', 'organization', 'private']),
   tools: z.array(z.string()),
   call: z.object({ name: z.string(), arguments: z.record(z.string(), z.unknown()) }),
   answer: z.string(),
@@ -51,9 +53,27 @@ it('the demo calls the running server, and the first account takes over what it 
     const { items } = z.object({ items: z.array(z.looseObject({})) }).parse((await browser.send('GET', history)).json())
     expect(items).toMatchObject([{ tool: demo.call.name, client: expect.stringContaining('patchbay-demo') }])
   }, 10_000)
-  expect(await runDemo(patchbay.settings)).toEqual(demo)
+  expect(demo.access).toBe('public')
+  expect(await runDemo(patchbay.settings)).toEqual({ ...demo, access: 'private' })
+  expect(await knock(demo.url)).toBe(401)
+  expect((await browser.send('GET', '/tokens')).json()).toMatchObject({ items: [] })
+  const { stdout } = await runSharedCommand(['demo'], patchbay.settings)
+  expect(stdout).toContain(`${demo.url} (private)`)
+  expect(stdout).toContain('sign in as ada@example.com')
   expect((await createApiClient(patchbay.origin).send('GET', '/gallery')).status).toBe(401)
   await patchbay.stop()
+})
+
+it('an account created on the command line takes over what the demo created, and later ones do not', async () => {
+  const options = { directory: temporaryDirectory() }
+  const addUser = (email: string) =>
+    runSharedCommand(['user', 'create', '--email', email, '--password', 'correct horse battery'], options)
+  const demo = await runDemo(options)
+  expect(await addUser('ada@example.com')).toMatchObject({ code: 0 })
+  expect(await runDemo(options)).toEqual({ ...demo, access: 'private' })
+  changeDatabase(options.directory, `UPDATE "Server" SET "access" = 'public'`)
+  expect(await addUser('eve@example.com')).toMatchObject({ code: 0 })
+  expect(await runDemo(options)).toEqual(demo)
 })
 
 it('the demo recognizes another program on the port', async () => {

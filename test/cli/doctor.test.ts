@@ -43,8 +43,47 @@ describe.concurrent('doctor before the first start', () => {
     expect(settings.get('PATCHBAY_TENANCY')).toBe('multi (environment)')
     expect(settings.get('PATCHBAY_SIGNUP')).toBe('closed (.env)')
     expect(settings.get('PATCHBAY_BASE_URL')).toBe('http://localhost:9999 (default)')
-    const { stdout } = await runSharedCommand(['doctor'], { directory, env })
+    const { stdout } = await runSharedCommand(['doctor', '--all'], { directory, env })
     for (const [name, value] of settings) expect(stdout).toContain(`${name}=${value}\n`)
+    expect(stdout).toMatch(/^Ready\.\n\nIn order:\n(- [^\n]+\n)*- database: SQLite/)
+  })
+
+  it('begins with the verdict and shows only the settings that differ from their default', async () => {
+    const directory = temporaryDirectory()
+    const key = generateMasterKey()
+    writeFileSync(join(directory, '.env'), 'PATCHBAY_SIGNUP=closed\nPATCHBAY_TENANCY=multi\n')
+    const env = { PATCHBAY_PORT: '9999', PATCHBAY_MASTER_KEY: key, PATCHBAY_HOST: 'localhost' }
+    const { code, stdout } = await runSharedCommand(['doctor'], { directory, env })
+    const [verdict, , ...settings] = stdout.split('\n')
+    expect({ code, verdict }).toEqual({ code: 0, verdict: 'Ready.' })
+    expect(settings).toEqual([
+      'Settings that differ from the default:',
+      'PATCHBAY_PORT=9999 (environment)',
+      'PATCHBAY_MASTER_KEY=set (environment)',
+      'PATCHBAY_SIGNUP=closed (.env)',
+      '',
+      'All checks and settings: npx patchbay doctor --all',
+      '',
+    ])
+  })
+
+  it('counts what has to be fixed and what may be, and gives one line to checks that fail for the same reason', async () => {
+    const env = { DATABASE_URL: 'postgres://127.0.0.1:1/x', PATCHBAY_PROT: '80', PATCHBAY_HOST: '0.0.0.0' }
+    const { code, stdout } = await runSharedCommand(['doctor'], { env })
+    expect(code).toBe(1)
+    expect(stdout).toMatch(
+      /^1 problem:\n- database, master key: .*PostgreSQL.*\n2 suggestions:\n- settings: PATCHBAY_PROT.*\n- base URL: .*\n\n/,
+    )
+    const { stdout: advised } = await runSharedCommand(['doctor'], { env: { PATCHBAY_PROT: '80' } })
+    expect(advised).toMatch(
+      /^Ready, with 1 suggestion:\n- settings: PATCHBAY_PROT.*\n\nEvery setting has its default\.\n/,
+    )
+  })
+
+  it('says which settings are invalid instead of listing the others', async () => {
+    const { code, stdout } = await runSharedCommand(['doctor'], { env: { PATCHBAY_PORT: 'x', PATCHBAY_SIGNUP: 'y' } })
+    expect(code).toBe(1)
+    expect(stdout).toMatch(/^2 problems:\n- settings: PATCHBAY_PORT .*\n- settings: PATCHBAY_SIGNUP .*\n$/)
   })
 
   it('shows no secret, even if a database cannot be reached', async () => {

@@ -65,6 +65,23 @@ describe('the command line', () => {
   })
 
   it.concurrent.each([
+    { args: ['serv'], error: 'Unknown command "serv". Did you mean "serve"?' },
+    { args: ['serv', '--config', 'mcp.json'], error: 'Unknown command "serv". Did you mean "serve"?' },
+    { args: ['user', 'craete'], error: 'Unknown command "craete". Did you mean "create"?' },
+    { args: ['demo', '--jsn'], error: 'Unknown option "--jsn". Did you mean "--json"?' },
+    // The required option that was meant is not reported as missing.
+    {
+      args: ['user', 'create', '--emial', 'ada@example.com', '--password', 'correct horse battery'],
+      error: 'Unknown option "--emial". Did you mean "--email"?',
+    },
+    { args: ['nonsense'], error: 'Unknown command "nonsense".' },
+    { args: ['x\n(Did you mean serve?)'], error: 'Unknown command "x\u{fffd}(Did you mean serve?)".' },
+  ])('names what is unknown and what is nearest to it: $args', async ({ args, error }) => {
+    const { code, stdout, stderr } = await runSharedCommand(args)
+    expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: `patchbay: ${error}\n` })
+  })
+
+  it.concurrent.each([
     { args: [], run: runCommand },
     { args: ['user'], run: runSharedCommand },
   ])('shows its commands and exits with 2 if none is given: $args', async ({ args, run }) => {

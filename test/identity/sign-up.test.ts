@@ -157,6 +157,7 @@ describe.each(databasesOfRun)('signing up on $kind', database => {
       expect((await createBrowser(origin).signIn('demo@patchbay.internal', password)).status).toBe(401)
     }
     expect((await services.accounts.getDemoActor()).isOperator).toBe(true)
+    expect(await services.db.user.findMany({ select: { email: true } })).toEqual([{ email: 'ada@example.com' }])
   })
 })
 

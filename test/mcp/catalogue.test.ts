@@ -176,6 +176,24 @@ describe('the lint of a server', () => {
     ])
   })
 
+  it('reports a secret that comes from the model until it is bound, which the lint of its tool cannot know', async () => {
+    const headers = [{ name: 'Authorization', value: 'Bearer {{carrier}}' }]
+    const parameters = { id: { description: 'Which one.' }, carrier: { description: 'Who carries it.' } }
+    const toolkit = await owner.create('/toolkits', { title: 'Shipping' })
+    const toolId = await makeTool(toolkit.id, { name: 'carry', headers, parameters })
+    const server = await owner.create('/servers', { name: 'Shipping', maxResponseTokens: 0 })
+    const instance = await owner.create(`/servers/${server.id}/instances`, { toolId, name: 'carry' })
+    const { tools } = await lintOf(server.id)
+    expect(tools).toMatchObject([{ name: 'carry', findings: [{ rule: 'secret-from-model', parameter: 'carrier' }] }])
+    expect(ToolLint.parse((await owner.expectOk('GET', `/tools/${toolId}/lint`)).body).findings).toEqual([])
+
+    const secret = { value: 'c-1', secret: true, origins: ['https://api.example.com'] }
+    await owner.expectOk('PUT', `/servers/${server.id}/globals/carrier_token`, secret)
+    const bindings = { carrier: { source: 'server', value: 'carrier_token' } }
+    await owner.expectOk('PATCH', `/instances/${instance.id}`, { bindings })
+    expect((await lintOf(server.id)).tools).toEqual([])
+  })
+
   it('is only advice: tools with problems are still saved, listed and called', async () => {
     const serverId = await makeServer([{ name: 'bad', description: '', inputSchema: { type: 'object' } }])
     expect((await lintOf(serverId)).tools[0]?.findings[0]).toMatchObject({ rule: 'no-properties', level: 'error' })

@@ -49,6 +49,14 @@ describe('an argument of a parameter with a serialization', () => {
     expect(await required.call({ t: [] })).toBe('"t" is empty: it must be an array or an object.')
   })
 
+  it('is checked against the schema of its parameter, but not if it counts as missing', async () => {
+    const schema = { type: 'array', items: { type: 'integer' }, minItems: 1 }
+    const { call } = await tool('t={{json:t? | repeat}}', { t: { schema } })
+    expect(await call({ t: '[1, 2]' })).toBe('/?t=1&t=2')
+    expect(await call({ t: ['a'] })).toMatch(/^Wrong arguments: \/t\/0 must be integer/)
+    expect(await call({ t: [] })).toBe('/')
+  })
+
   it('cannot replace a key that the builder has fixed, in the template or by a binding', async () => {
     const fixed = { source: 'instance', value: { role: 'viewer' } }
     const { call } = await tool('tenant=1&{{json:own | spread}}&{{json:more? | spread}}', {}, { own: fixed })

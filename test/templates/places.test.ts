@@ -263,7 +263,7 @@ describe('a compiled template', () => {
         required: true,
         places: [
           { kind: 'path', field: 'url', line: 1, column: 25 },
-          { kind: 'json', field: 'body', line: 1, column: 8 },
+          { kind: 'json', name: 'id', field: 'body', line: 1, column: 8 },
         ],
       },
       {
@@ -271,30 +271,74 @@ describe('a compiled template', () => {
         type: 'integer',
         required: false,
         default: 10,
-        places: [{ kind: 'query', field: 'url', line: 1, column: 46 }],
+        places: [{ kind: 'query', name: 'limit', field: 'url', line: 1, column: 46 }],
       },
       {
         name: 'q',
         type: 'string',
         required: true,
         places: [
-          { kind: 'query', field: 'url', line: 1, column: 75 },
-          { kind: 'header', field: 'headers[0].value', line: 1, column: 1 },
+          { kind: 'query', name: 'q', field: 'url', line: 1, column: 75 },
+          { kind: 'header', name: 'X-Q', field: 'headers[0].value', line: 1, column: 1 },
         ],
       },
       {
         name: 'filter',
         type: 'json',
         required: false,
-        places: [{ kind: 'json', field: 'body', line: 2, column: 13 }],
+        places: [{ kind: 'json', name: 'filter', field: 'body', line: 2, column: 13 }],
       },
       {
         name: 'note',
         type: 'string',
         required: false,
-        places: [{ kind: 'json-string', field: 'body', line: 2, column: 40 }],
+        places: [{ kind: 'json-string', name: 'note', field: 'body', line: 2, column: 40 }],
       },
     ])
+  })
+
+  const type = (value: string) => ({ name: 'Content-Type', value })
+  it.each([
+    {
+      what: 'query parameters, decoded, and nothing in the path',
+      parts: { url: 'https://{{a}}.example.com/{{b}}?x=1&user%5Bname%5D={{c}}+{{d}}&e={{e?}}' },
+      names: [undefined, undefined, 'user[name]', 'user[name]', 'e'],
+    },
+    {
+      what: 'headers and cookies',
+      parts: {
+        headers: [
+          { name: 'X-Api-Key', value: 'k {{a}}' },
+          { name: 'Cookie', value: 'x=1; session={{b}}.{{c}}; d={{d}}' },
+        ],
+      },
+      names: ['X-Api-Key', 'session', 'session', 'd'],
+    },
+    {
+      what: 'JSON members, of which the innermost counts',
+      parts: {
+        body: '{"a": {"b": [{{a}}, {"c": "{{b}}-{{c}}"}, {{d}}], "x": "y"}, "e": {"f": 1}, "g": {{e}}, "h": [[{{f?}}]]}',
+      },
+      names: ['b', 'c', 'c', 'b', 'g', 'h'],
+    },
+    { what: 'a JSON value outside of objects', parts: { body: '[{{a}}]' }, names: [undefined] },
+    {
+      what: 'form fields',
+      parts: { headers: [type('application/x-www-form-urlencoded')], body: 'a=1&b+c={{a}}&d={{b}}' },
+      names: ['b c', 'd'],
+    },
+    {
+      what: 'parts of a multipart body',
+      parts: {
+        headers: [type('multipart/form-data; boundary=7d1')],
+        body: '--7d1\nContent-Disposition: form-data; name="a b"; filename="{{a}}"\n\n{{b}}\n--7d1\nX-C: {{c}}\n\n{{d}}\n--7d1--',
+      },
+      names: ['a b', 'a b', undefined, undefined],
+    },
+    { what: 'text', parts: { headers: [type('text/plain')], body: 'a={{a}}' }, names: [undefined] },
+  ])('knows the names of what contains its placeholders: $what', ({ parts: own, names }) => {
+    const { parameters } = compiled(own)
+    expect(parameters.flatMap(({ places }) => places.map(({ name }) => name))).toEqual(names)
   })
 
   it('uses a default for a missing value, and fails without one', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { JsonValue } from '../../src/lib/kernel/json.ts'
+import type { JsonObject, JsonValue } from '../../src/lib/kernel/json.ts'
 import { compileParameters } from '../../src/templates/compile-parameters.ts'
 import { inputSchemaOf } from '../../src/templates/input-schema.ts'
 import type { RequestTemplate } from '../../src/templates/template.ts'
@@ -278,9 +278,50 @@ describe('the argument of a parameter that is serialized', () => {
     expect(refusal({ url }, { a: 'x' })).toMatch(/^a must be an array/)
   })
 
-  it('shows its serialization at its position', () => {
-    expect(compiled({ url: `${API}/{{v | segments}}` }).parameters[0]?.places).toEqual([
-      { kind: 'path', field: 'url', line: 1, column: 25, serialization: 'segments' },
+  it('can have a schema, which chooses one of the types', () => {
+    const schemaOf = (template: string, schema: JsonObject) =>
+      inputSchemaOf(checks(template, { v: { schema } })).properties
+    const own = { type: 'array', items: { type: 'string' } }
+    expect(schemaOf('/?x={{json:v | comma}}', own)).toEqual({ v: own })
+    expect(schemaOf('/?x={{json:v | repeat}}', { maxItems: 3 })).toEqual({
+      v: { type: 'array', items: {}, maxItems: 3 },
+    })
+  })
+
+  it('can neither have a schema of another type nor be bound to a secret by default', () => {
+    const { parameters } = compiled({ url: `${API}/?x={{json:v | repeat}}` })
+    expect(compileParameters(parameters, { v: { schema: { type: 'object' } } })).toMatchObject({
+      error: [
+        {
+          path: 'parameters.v.schema',
+          message:
+            'v: the schema accepts no value of this parameter: an array in the template, but object in the schema',
+        },
+      ],
+    })
+    const binding = { source: 'server' as const, key: 'token', secret: true }
+    expect(compileParameters(parameters, { v: { binding } })).toMatchObject({
+      error: [
+        { path: 'parameters.v.binding', message: expect.stringContaining('a secret cannot be a part of a list') },
+      ],
+    })
+    expect(compileParameters(parameters, { v: { binding: { ...binding, secret: false } } }).ok).toBe(true)
+  })
+
+  it('shows its serialization at its position, with the name of what contains it', () => {
+    const headers = [{ name: 'Cookie', value: 'k={{json:c | repeat}}; {{json:d | spread}}' }]
+    const { parameters } = compiled({
+      url: `${API}/{{p | segments}}?t={{json:t | repeat}}&f{{json:f | brackets}}&{{json:o | spread}}`,
+      headers,
+    })
+    const places = parameters.flatMap(parameter => parameter.places)
+    expect(places.map(({ kind, name, serialization }) => [kind, name, serialization])).toEqual([
+      ['path', undefined, 'segments'],
+      ['query', 't', 'repeat'],
+      ['query', 'f', 'brackets'],
+      ['query', undefined, 'spread'],
+      ['cookie', 'k', 'repeat'],
+      ['cookie', undefined, 'spread'],
     ])
   })
 })

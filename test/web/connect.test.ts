@@ -134,15 +134,19 @@ describe('the instructions for connecting a client', () => {
     }
   })
 
-  it('name the documentation that they follow, and the day on which it was read', () => {
-    const undated: string[] = []
+  it('name the documentation that they follow, and the day on which they were compared with it', () => {
     for (const { id, source } of panelOf().clients) {
       if (id === 'connect-other') continue
       expect(source?.href).toMatch(/^https:\/\//)
-      if (source?.checkedOn === undefined) undated.push(id)
-      else expect(source.checkedOn).toMatch(/^\d+ [A-Z][a-z]+ 20\d\d$/)
+      expect(source?.check).toMatch(/^(?:checked on|as of) \d+ [A-Z][a-z]+ 20\d\d(?: with version [\d.]+)?$/)
     }
-    expect(undated.sort()).toEqual(['connect-claude', 'connect-claude-code', 'connect-codex', 'connect-vscode'])
+  })
+
+  it('distinguish a page that was read, a copy of a page, and a program that was tried', () => {
+    const panel = panelOf()
+    expect(guideOf(panel, 'connect-zed')?.source?.check).toMatch(/^checked on \d+ \w+ \d{4}$/)
+    expect(guideOf(panel, 'connect-vscode')?.source?.check).toMatch(/^as of \d+ \w+ \d{4}$/)
+    expect(guideOf(panel, 'connect-codex')?.source?.check).toMatch(/^checked on \d+ \w+ \d{4} with version [\d.]+$/)
   })
 
   it.each(TIERS)('contain a command for Claude Code for a %s server', tier => {

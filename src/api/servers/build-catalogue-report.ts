@@ -33,11 +33,11 @@ const toAuto = ({ shownAs }: PresentedServers): CatalogueReport['auto'] => ({
   why: shownAs === undefined ? '' : explainShownAs(shownAs),
 })
 
-/** Adds the findings about requests, which are not in the lists that clients receive. */
-const withRequestFindings = (tools: readonly ReportedTool[], { tools: compiled }: CompiledServer): ReportedTool[] => {
-  const ofRequests = new Map(compiled.map(({ name, findings = [] }) => [name, findings]))
+/** Adds the findings about requests and bindings, which are not in the lists that clients receive. */
+const withOwnFindings = (tools: readonly ReportedTool[], { tools: compiled }: CompiledServer): ReportedTool[] => {
+  const own = new Map(compiled.map(({ name, findings = [] }) => [name, findings]))
   return tools.map(tool => {
-    const findings = ofRequests.get(tool.name) ?? []
+    const findings = own.get(tool.name) ?? []
     return findings.length === 0 ? tool : { ...tool, findings: sortFindings([...findings, ...tool.findings]) }
   })
 }
@@ -66,7 +66,7 @@ export const buildReport = async (
   }))
   return {
     encoding: TOKEN_ENCODING,
-    tools: withRequestFindings(tools, servers.flat),
+    tools: withOwnFindings(tools, servers.flat),
     costs,
     auto: toAuto(servers),
   }

@@ -6,7 +6,7 @@ import type { UpstreamInput } from '../../upstreams/upstreams.schema.ts'
 import type { ConfigVariable } from './config-text.ts'
 import { type FoundServer, mapPlace } from './found-server.ts'
 import { type HiddenText, hideSecrets, type SecretPart } from './hide-secrets.ts'
-import { namesSecret } from './secret-looks.ts'
+import { namesSecret } from './secret-names.ts'
 
 const MAX_NAME_CHARS = 64
 const MAX_KEY_CHARS = 64

@@ -1,15 +1,13 @@
+import { AUTHENTICATION_SCHEME, isPlaceholder, looksSecret } from '../../tools/secret-looks.ts'
 import { type ConfigPart, type ConfigText, plainText } from './config-text.ts'
 import { type FoundPlace, mapTexts, type Place } from './found-server.ts'
-import { isPlaceholder, looksSecret, namesSecret } from './secret-looks.ts'
+import { namesSecret } from './secret-names.ts'
 
 /** A secret written in the file. `name` is its name in the file. */
 export type SecretPart = { kind: 'secret'; name: string; value: string }
 export type HiddenText = readonly (ConfigPart | SecretPart)[]
 
 const secret = (name: string, value: string): SecretPart => ({ kind: 'secret', name, value })
-
-/** The authentication scheme in front of a credential (RFC 9110 §11.4). */
-const SCHEME = /^(Bearer|Basic|Token|ApiKey) +(?=\S)/i
 
 const SCHEME_ALONE = /^(?:Bearer|Basic|Token|ApiKey) +$/i
 
@@ -35,7 +33,7 @@ const hideNamed = (text: ConfigText, name: string): HiddenText => {
   const plain = plainText(text)
   if (plain === undefined) return namesSecret(name) || startsWithScheme(text) ? asSecrets(text) : text
   if (plain === '') return text
-  const scheme = SCHEME.exec(plain)?.[0] ?? ''
+  const scheme = AUTHENTICATION_SCHEME.exec(plain)?.[0] ?? ''
   const rest = plain.slice(scheme.length)
   if (!namesSecret(name) && !looksSecret(rest) && scheme === '') return text
   const hidden = isPlaceholder(rest) ? askedFor(name, rest) : secret(name, rest)

@@ -1,6 +1,9 @@
 import type { IdPage } from '../../lib/http/id-paging.ts'
+import type { Actor } from '../../lib/kernel/actor.ts'
 import { MAX_PAGE_SIZE } from '../../lib/kernel/limits.ts'
+import type { AccessTier, Server } from '../../servers/server.ts'
 import type { Services } from '../../services.ts'
+import type { Toolkit } from '../../tools/tool.ts'
 
 const SERVER_NAME = 'Patchbay demo'
 
@@ -17,8 +20,31 @@ const findIn = async <T extends { id: string }>(
   }
 }
 
-/** Returns the id of the demo's server. Creates what is missing, so an interrupted run can be repeated. */
-export const ensureDemoServer = async (services: Services): Promise<string> => {
+const createDemoServer = async (
+  { servers, samples }: Services,
+  actor: Actor,
+  { id: toolkitId, organizationId }: Toolkit,
+): Promise<Server> => {
+  const server = await servers.createServer(actor, {
+    name: SERVER_NAME,
+    description: 'Sample API tools to try out.',
+    access: 'public',
+    presentation: 'flat',
+    allowedUsers: [],
+    organizationId,
+  })
+  await samples.noteSample(actor, server.id, toolkitId)
+  return server
+}
+
+/** `owner` is the operator, or the demo account if there is no account yet. */
+export type DemoServer = { id: string; access: AccessTier; owner: Actor }
+
+/**
+ * Returns the demo's server. Creates what is missing, so an interrupted run can be repeated. A new server is public; it
+ * becomes private when the first account takes it over.
+ */
+export const ensureDemoServer = async (services: Services): Promise<DemoServer> => {
   const { accounts, toolkits, tools, servers, instances, sample } = services
   const actor = await accounts.getDemoActor()
   const [organizationId] = actor.memberships.keys()
@@ -37,15 +63,7 @@ export const ensureDemoServer = async (services: Services): Promise<string> => {
     (await findIn(
       page => servers.listServers(actor, page),
       ({ name }) => name === SERVER_NAME,
-    )) ??
-    (await servers.createServer(actor, {
-      name: SERVER_NAME,
-      description: 'Sample API tools to try out.',
-      access: 'public',
-      presentation: 'flat',
-      allowedUsers: [],
-      organizationId,
-    }))
+    )) ?? (await createDemoServer(services, actor, toolkit))
   const names = new Set((await instances.listAllInstances(actor, server.id)).map(({ name }) => name))
   for (const definition of sample.tools.filter(({ name }) => !names.has(name))) {
     const { name } = definition
@@ -56,5 +74,5 @@ export const ensureDemoServer = async (services: Services): Promise<string> => {
       )) ?? (await tools.createTool(actor, toolkit.id, definition))
     await instances.createInstance(actor, server.id, { toolId: tool.id, name, bindings: {} })
   }
-  return server.id
+  return { id: server.id, access: server.access, owner: actor }
 }

@@ -5,10 +5,11 @@ import { createTrustedFetch } from '../../lib/outbound/bounded-fetch.ts'
 import { createLogger } from '../../lib/process/logger.ts'
 import type { Settings } from '../../lib/process/settings.ts'
 import { VERSION } from '../../lib/process/version.ts'
+import type { Services } from '../../services.ts'
 import { print } from '../output.ts'
 import { withApp } from '../with-app.ts'
 import { withServices } from '../with-services.ts'
-import { ensureDemoServer } from './demo-server.ts'
+import { type DemoServer, ensureDemoServer } from './demo-server.ts'
 
 const PROBE_TIMEOUT_MS = 1_000
 const PROBE_MAX_BYTES = 64 * 1_024
@@ -19,6 +20,8 @@ const PROBE = {
   params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'patchbay-demo', version: VERSION } },
 }
 const INITIALIZE_RESULT = z.object({ result: z.object({ serverInfo: z.object({ name: z.string() }) }) })
+/** Valid for a day, in case the command is killed before it revokes the token. */
+const TOKEN = { name: 'patchbay demo', scopes: ['mcp'], expiresInDays: 1 } as const
 const SAMPLE_CALL = { name: 'convert_currency', arguments: { from: 'EUR', to: 'JPY', amount: 100 } }
 
 /** Returns the origin at which this machine reaches a Patchbay with these settings. */
@@ -45,11 +48,11 @@ const isServedAt = async (url: string): Promise<boolean> => {
 }
 
 /** Connects as a client, lists the tools and calls one. */
-const tryWithClient = async (url: string) => {
+const tryWithClient = async (url: string, headers: Record<string, string> = {}) => {
   // Imported lazily, because a long-running server does not need it.
   const { Client, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
   const client = new Client({ name: 'patchbay-demo', version: VERSION })
-  await client.connect(new StreamableHTTPClientTransport(new URL(url)))
+  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }))
   try {
     const { tools } = await client.listTools()
     const { content } = await client.callTool(SAMPLE_CALL)
@@ -61,23 +64,46 @@ const tryWithClient = async (url: string) => {
   }
 }
 
+/**
+ * Tries the server in this process. If it is not public, the client has a token of its owner, which is revoked
+ * afterwards. No other process may get this token, so a running Patchbay is not asked.
+ */
+const tryHere = async (settings: Settings, services: Services, { id, access, owner }: DemoServer) => {
+  const run = (headers?: Record<string, string>) =>
+    withApp(settings, services, createLogger('silent'), origin => tryWithClient(serverUrl(origin, id), headers))
+  if (access === 'public') return run()
+  const { accounts } = services
+  const { id: tokenId, token } = await accounts.createToken(owner, TOKEN)
+  try {
+    return await run({ authorization: `Bearer ${token}` })
+  } finally {
+    await accounts.removeToken(owner, tokenId)
+  }
+}
+
+const nextStep = ({ access, owner }: DemoServer, wasServing: boolean): string => {
+  if (access !== 'public') {
+    return `Add this address to Claude, Cursor or VS Code while Patchbay runs. The client opens your browser to sign in as ${owner.email}.`
+  }
+  return wasServing
+    ? 'Add this address to Claude, Cursor or VS Code and ask it to convert a currency.'
+    : 'Start Patchbay with npx patchbay serve, then add this address to Claude, Cursor or VS Code.'
+}
+
 const runDemo = (options: { json?: boolean }): Promise<void> =>
   withServices(async (services, settings) => {
-    const id = await ensureDemoServer(services)
+    const server = await ensureDemoServer(services)
+    const { id, access } = server
     const localUrl = serverUrl(localOrigin(settings), id)
-    const wasServing = await isServedAt(localUrl)
-    const result = wasServing
-      ? await tryWithClient(localUrl)
-      : await withApp(settings, services, createLogger('silent'), origin => tryWithClient(serverUrl(origin, id)))
+    const wasServing = access === 'public' && (await isServedAt(localUrl))
+    const result = wasServing ? await tryWithClient(localUrl) : await tryHere(settings, services, server)
     const url = serverUrl(settings.baseUrl, id)
-    print(options, { id, url, ...result }, [
-      `MCP server: ${url}`,
+    print(options, { id, url, access, ...result }, [
+      `MCP server: ${url}${access === 'public' ? '' : ` (${access})`}`,
       `Tools: ${result.tools.join(', ')}`,
       `${result.call.name} ${JSON.stringify(result.call.arguments)}`,
       `  → ${result.answer}`,
-      wasServing
-        ? 'Add this address to Claude, Cursor or VS Code and ask it to convert a currency.'
-        : 'Start Patchbay with npx patchbay serve, then add this address to Claude, Cursor or VS Code.',
+      nextStep(server, wasServing),
     ])
   })
 

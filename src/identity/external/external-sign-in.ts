@@ -1,4 +1,5 @@
 import type { Transaction } from '../../lib/db/client.ts'
+import type { Announce } from '../../lib/events/changes.ts'
 import type { Visitor } from '../../lib/http/visitor.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
@@ -10,7 +11,7 @@ import { writeAudit } from '../audit/audit.store.ts'
 import { userActor, userTarget } from '../audit/audit-entry.ts'
 import type { SecondFactors } from '../second-factor/second-factor.service.ts'
 import type { FirstStep, SignIns } from '../sign-in/sign-in.ts'
-import { admitSignUp, makeAccount, type SignUpPolicy, type Standing } from '../sign-in/sign-up.ts'
+import { type AccountMaking, admitSignUp, makeAccount, type SignUpPolicy, type Standing } from '../sign-in/sign-up.ts'
 import { assertConfirmed } from '../unconfirmed.ts'
 import * as store from './external-identities.store.ts'
 import type { ExternalIdentity, ExternalProvider, ExternalSecrets } from './external-provider.ts'
@@ -27,6 +28,7 @@ export type ExternalSignInParts = AccountParts & {
   signIns: SignIns
   secondFactors: SecondFactors
   policy: SignUpPolicy
+  adoptDemoServers: AccountMaking['adoptDemoServers']
 }
 
 /** A user at the provider whose email belongs to an account that is not yet linked to this identity. */
@@ -59,7 +61,7 @@ const linkIdentity = async (
 
 /** Operations for signing in through the external OpenID Connect provider. */
 export const createExternalSignIn = (parts: ExternalSignInParts) => {
-  const { db, changes, provider, signIns, secondFactors, throttle, policy, baseUrl } = parts
+  const { db, changes, provider, signIns, secondFactors, throttle, policy, baseUrl, adoptDemoServers } = parts
 
   const getProvider = (): ExternalProvider => {
     if (provider === undefined) throw new AppError('not_found', 'This installation has no external sign-in provider.')
@@ -74,6 +76,7 @@ export const createExternalSignIn = (parts: ExternalSignInParts) => {
 
   const makeLinkedAccount = async (
     tx: Transaction,
+    announce: Announce,
     { email, identity }: UnlinkedPerson,
     { address, isLocal }: Visitor,
   ): Promise<string> => {
@@ -83,18 +86,19 @@ export const createExternalSignIn = (parts: ExternalSignInParts) => {
       // The provider has verified the email.
       return 'proven'
     }
-    const user = await makeAccount(tx, { ...account, address }, policy.tenancy, admit)
+    const making = { tenancy: policy.tenancy, adoptDemoServers, admit }
+    const user = await makeAccount(tx, announce, { ...account, address }, making)
     await linkIdentity(tx, user, identity, address)
     return user.id
   }
 
   /** Returns the user's ID, creating an account if needed. Returns undefined if another account has this email. */
   const settle = (person: UnlinkedPerson, visitor: Visitor): Promise<string | undefined> =>
-    changes.commit(async tx => {
+    changes.commit(async (tx, announce) => {
       const userId = await store.findUserIdByIdentity(tx, person.identity)
       if (userId !== undefined) return userId
       const isTaken = (await accountStore.findUserByEmail(tx, person.email)) !== undefined
-      return isTaken ? undefined : makeLinkedAccount(tx, person, visitor)
+      return isTaken ? undefined : makeLinkedAccount(tx, announce, person, visitor)
     })
 
   /** Links an identity for whose email the user has just entered the password. */

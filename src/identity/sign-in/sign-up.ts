@@ -1,4 +1,5 @@
 import type { Transaction } from '../../lib/db/client.ts'
+import type { Announce } from '../../lib/events/changes.ts'
 import type { Visitor } from '../../lib/http/visitor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { Role } from '../../lib/kernel/roles.ts'
@@ -6,7 +7,7 @@ import type { User } from '../account.ts'
 import { auditFirstMembership, auditNewUser } from '../account-audit.ts'
 import * as store from '../accounts.store.ts'
 import { isSameSecret } from '../credentials.ts'
-import { DEMO_EMAIL, takeDemoOver } from '../demo-account.ts'
+import { type AdoptDemoServers, DEMO_EMAIL, takeDemoOver } from '../demo-account.ts'
 
 export type SignUpPolicy = {
   signup: 'open' | 'invite' | 'closed'
@@ -142,10 +143,16 @@ const settleIn = async (tx: Transaction, user: User, home: Home, tenancy: SignUp
 }
 
 /** Makes the first account the owner of the demo's organization, or of a new one if the demo has not been run. */
-const settleFirst = async (tx: Transaction, user: User, home: Home): Promise<Joined> => {
-  const name = (home.kind === 'joined' ? home.name : undefined) ?? nameAfter(user.email)
-  const demoId = await takeDemoOver(tx, user.id, name)
-  return demoId === undefined ? foundOrganization(tx, name, user.id) : { id: demoId, name, isNew: false, role: 'owner' }
+const settleFirst = async (
+  tx: Transaction,
+  announce: Announce,
+  owner: User,
+  { home, address }: NewUser,
+  adoptServers: AdoptDemoServers,
+): Promise<Joined> => {
+  const name = (home.kind === 'joined' ? home.name : undefined) ?? nameAfter(owner.email)
+  const id = await takeDemoOver(tx, announce, { owner, address, name, adoptServers })
+  return id === undefined ? foundOrganization(tx, name, owner.id) : { id, name, isNew: false, role: 'owner' }
 }
 
 /** Returns whether there is no account yet that someone could sign in to. */
@@ -161,6 +168,9 @@ export type NewUser = {
   address: string | undefined
 }
 
+/** The rules for new accounts, and what the first one takes over. */
+export type AccountMaking = { tenancy: SignUpPolicy['tenancy']; adoptDemoServers: AdoptDemoServers }
+
 /**
  * Creates an account and its first membership. The first account of an installation becomes the operator. Calls `admit`,
  * which may throw, with a flag that says whether this is the first account. Transactions are serializable, so two
@@ -168,17 +178,20 @@ export type NewUser = {
  */
 export const makeAccount = async (
   tx: Transaction,
-  { email, passwordHash, isOperator, home, address }: NewUser,
-  tenancy: SignUpPolicy['tenancy'],
-  admit: (isFirst: boolean) => Standing,
+  announce: Announce,
+  account: NewUser,
+  { tenancy, adoptDemoServers, admit }: AccountMaking & { admit: (isFirst: boolean) => Standing },
 ): Promise<User> => {
+  const { email, passwordHash, isOperator, home, address } = account
   const isFirst = await isFirstAccount(tx)
   const emailVerifiedAt = admit(isFirst) === 'proven' ? new Date() : undefined
   // The demo's email is reserved even before the demo is run: an account with it would own the demo and not be counted.
   if (email === DEMO_EMAIL || (await store.findUserByEmail(tx, email)) !== undefined) throw emailTaken()
   const user = await store.createUser(tx, { email, emailVerifiedAt, passwordHash, isOperator: isOperator || isFirst })
   await auditNewUser(tx, user, address)
-  const joined = await (isFirst ? settleFirst(tx, user, home) : settleIn(tx, user, home, tenancy))
+  const joined = await (isFirst
+    ? settleFirst(tx, announce, user, account, adoptDemoServers)
+    : settleIn(tx, user, home, tenancy))
   await auditFirstMembership(tx, user, address, joined)
   // Accepting an invitation verifies the email, so the user is read again.
   return home.kind === 'invited' ? ((await store.findUser(tx, user.id)) ?? user) : user

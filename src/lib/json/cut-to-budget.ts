@@ -92,14 +92,26 @@ const MAX_OUTLINE_LINES = 12
 
 type Candidate = Pick<CutDocument, 'text' | 'shown' | 'outline'>
 
-const describeCut = (root: ResultDocument, { path, what, shown, total, places }: Cut): string => {
+/** Returns whether the line of the list or keyed object around a cut names its members already. */
+const isNamedAbove = ({ path, what }: Cut, cuts: readonly Cut[]): boolean => {
+  const last = path.at(-1)
+  if (what === 'items' || last === undefined) return false
+  const around = renderPath(path.slice(0, -1))
+  const holder = last.kind === 'items' ? 'items' : last.kind === 'any' ? 'keyed members' : undefined
+  return cuts.some(cut => cut.what === holder && renderPath(cut.path) === around)
+}
+
+const describeCut = (root: ResultDocument, part: Cut, cuts: readonly Cut[]): string => {
+  const { path, what, shown, total, places } = part
   const where = path.length === 0 ? 'the whole result' : renderPath(path)
   const unit = what === 'keyed members' ? 'members' : what
   const many = places > 1 ? `${unit} in ${formatNumber(places)} places` : unit
   const line = `${where}: ${formatNumber(shown)} of ${formatNumber(total)} ${many} shown`
   if (what === 'characters' || root.kind !== 'json') return line
-  const keys = what === 'keyed members' ? nameKeys(root.value, path) : ''
-  return [line, keys, nameMembers(root.value, path, what)].filter(part => part !== '').join('; ')
+  const isNamed = isNamedAbove(part, cuts)
+  const keys = what === 'keyed members' && !isNamed ? nameKeys(root.value, path) : ''
+  const members = what === 'members' && isNamed ? '' : nameMembers(root.value, path, what)
+  return [line, keys, members].filter(part => part !== '').join('; ')
 }
 
 const renderOutline = (lines: readonly string[], room: number): string => {
@@ -162,7 +174,7 @@ const createCutter = (document: ResultDocument, maxKeyed: number | undefined): (
       const { value, cuts } = cutJson(document.value, Math.floor(room * (1 - OUTLINE_SHARE)), maxKeyed)
       const shown = { ...document, value }
       const text = renderDocument(shown)
-      const lines = cuts.map(cut => describeCut(document, cut))
+      const lines = cuts.map(part => describeCut(document, part, cuts))
       return { text, shown, outline: renderOutline(lines, Math.max(room - text.length, room * OUTLINE_SHARE)) }
     }
   }

@@ -4,11 +4,13 @@ import { failure, type Result, success } from '../kernel/result.ts'
 import { shorten } from './cut-text.ts'
 import { describeMiss } from './describe-miss.ts'
 import { countLines, formatAmount } from './format-counts.ts'
+import { readHeadings } from './headings.ts'
 import { describePathFault, type Path, parsePath, renderPath } from './path.ts'
 import { renderDocument } from './render-document.ts'
 import { renderShape } from './render-shape.ts'
 import type { PipelineStep, ResultDocument, StepOutput, TextDocument } from './result-document.ts'
 import { createShapeReader, MAX_SAMPLES } from './value-shape.ts'
+import { MAX_EXTREMES } from './value-tally.ts'
 import { visitAt } from './visit-path.ts'
 
 const FIRST_LINES = 3
@@ -18,9 +20,8 @@ const MAX_HEADINGS = 20
 /** Maximum number of characters searched for headings. The search is limited because every unclosed tag takes time. */
 const HEADINGS_WITHIN = 500_000
 const ELEMENT = /<([a-z][\w:.-]*)/gi
-/** Headings in HTML and Markdown. Lengths are limited so that an unclosed heading costs no more than a line. */
+/** Headings in HTML. Lengths are limited so that an unclosed heading costs no more than a line. */
 const HTML_HEADING = /<(h[1-6])\b[^>]{0,300}>([^<]{1,200})/gi
-const MARKDOWN_HEADING = /^#{1,6} +\S.{0,200}$/gm
 
 const cut = (text: string): string => shorten(text, MAX_LINE_CHARACTERS)
 
@@ -39,14 +40,19 @@ const describeElements = (text: string): readonly string[] => {
     : [`elements: ${most.map(([name, count]) => `${name} ${formatNumber(count)}`).join(', ')}`]
 }
 
-const describeHeadings = ({ text: whole, format }: TextDocument): readonly string[] => {
+/** Returns the first headings, each with its level: `h1 Title` in HTML, `# Title` in Markdown and the like. */
+const listHeadings = ({ text: whole, format }: TextDocument): readonly string[] => {
   const text = whole.slice(0, HEADINGS_WITHIN)
-  const headings: string[] = []
-  const found = format === 'html' ? text.matchAll(HTML_HEADING) : text.matchAll(MARKDOWN_HEADING)
-  for (const match of found) {
-    headings.push(cut((format === 'html' ? `${match[1]} ${match[2] ?? ''}` : match[0]).replace(/\s+/g, ' ').trim()))
-    if (headings.length === MAX_HEADINGS) break
+  if (format !== 'html') {
+    const headings = readHeadings(text.split('\n')).slice(0, MAX_HEADINGS)
+    return headings.map(heading => `${'#'.repeat(heading.level)} ${heading.text}`)
   }
+  const found = [...text.matchAll(HTML_HEADING)].slice(0, MAX_HEADINGS)
+  return found.map(([, name, title = '']) => cut(`${name} ${title}`.replace(/\s+/g, ' ').trim()))
+}
+
+const describeHeadings = (document: TextDocument): readonly string[] => {
+  const headings = listHeadings(document)
   return headings.length === 0 ? [] : ['headings:', ...headings.map(heading => `  ${heading}`)]
 }
 
@@ -84,28 +90,35 @@ const MAX_DEPTH = 20
 const DEEPER = 8
 const SHORT_CHARACTERS = 800
 const LONG_CHARACTERS = 5_000
+/** An outline of at most this many characters names the records of extremes, and a shorter one shows several of them. */
+const NAMED_CHARACTERS = 2_000
+const SEVERAL_CHARACTERS = 400
 const DEFAULT_SAMPLES = 3
 
-type Limits = { depth: number; samples: number }
-
-/** Returns the outline of the values at a path, or undefined if there are none. */
-const outlineAt = (root: JsonValue, path: Path, { depth, samples }: Limits): string | undefined => {
+/** Returns the outline of the values at a path, and a function that adds detail to it. Undefined if there are none. */
+const outlineAt = (root: JsonValue, path: Path, { depth, samples }: { depth: number; samples: number }) => {
   const reader = createShapeReader()
-  visitAt(root, path, reader.keys, value => reader.add(value, depth))
+  visitAt(root, path, reader.trail, value => reader.add(value, depth))
   const { count } = reader.shape
   if (count === 0) return undefined
-  const [first = '', ...rest] = renderShape(reader.shape, samples)
   const many = count > 1 ? `${formatNumber(count)} places, each ` : ''
-  return [`${path.length === 0 ? '$' : renderPath(path)}: ${many}${first}`, ...rest].join('\n')
+  const render = (extremes: number, hasNames: boolean): string => {
+    const [first = '', ...rest] = renderShape(reader.shape, { samples, extremes, hasNames })
+    return [`${path.length === 0 ? '$' : renderPath(path)}: ${many}${first}`, ...rest].join('\n')
+  }
+  return { text: render(1, false), render }
 }
 
 const exploreJson = (root: JsonValue, path: Path, params: ExploreParams): Result<StepOutput, string> => {
   const samples = Math.min(params.samples ?? DEFAULT_SAMPLES, MAX_SAMPLES)
   const outline = outlineAt(root, path, { depth: Math.min(params.depth ?? DEFAULT_DEPTH, MAX_DEPTH), samples })
   if (outline === undefined) return failure(describeMiss(root, path))
-  const isShort = params.depth === undefined && outline.length < SHORT_CHARACTERS
+  const isShort = params.depth === undefined && outline.text.length < SHORT_CHARACTERS
   const deeper = isShort ? outlineAt(root, path, { depth: DEEPER, samples }) : undefined
-  const text = deeper === undefined || deeper.length > LONG_CHARACTERS ? outline : deeper
+  const chosen = deeper === undefined || deeper.text.length > LONG_CHARACTERS ? outline : deeper
+  const { length } = chosen.text
+  const extremes = length > SEVERAL_CHARACTERS ? 1 : Math.min(samples, MAX_EXTREMES)
+  const text = length > NAMED_CHARACTERS || samples === 0 ? chosen.text : chosen.render(extremes, true)
   return success({ document: { kind: 'text', text, format: 'text' }, notes: [] })
 }
 

@@ -15,7 +15,7 @@ export type FilterParams = {
   mode?: 'include' | 'exclude' | undefined
   /** Number of items, or lines of text, per page, at least 1. */
   limit?: number | undefined
-  /** Number of items to skip, at least 0. */
+  /** Number of items to skip. A negative number counts from the end: -5 begins with the fifth last item. */
   offset?: number | undefined
 }
 

@@ -5,6 +5,7 @@ import { isKeyed } from './keyed-object.ts'
 import { hasMembers, type Path, renderPath } from './path.ts'
 import type { PageInfo } from './result-document.ts'
 
+/** A negative offset counts from the end. */
 export type Page = { offset: number; limit: number | undefined }
 
 /** Maximum depth to search for a collection if no path leads to one. */
@@ -75,6 +76,12 @@ const describePage = (what: string, { offset, limit = Infinity }: Page, total: n
   return `These are ${what} ${formatNumber(offset + 1)} to ${formatNumber(end)} of ${all}.${more}`
 }
 
+/** Returns the page with an offset from the start. */
+const fromStart = ({ offset, limit }: Page, total: number): Page => ({
+  offset: offset < 0 ? Math.max(0, total + offset) : offset,
+  limit,
+})
+
 const pageOf = <Item>(items: readonly Item[], { offset, limit }: Page): Item[] =>
   items.slice(offset, limit === undefined ? undefined : offset + limit)
 
@@ -94,15 +101,17 @@ const countAt = (root: JsonValue, names: readonly string[]): number => {
 export const pageValue = (
   root: JsonValue,
   paths: readonly Path[],
-  page: Page,
+  given: Page,
 ): { value: JsonValue; note: string; page?: PageInfo } => {
   const onPath = paths.map(path => collectionOnPath(root, path)).find(names => names !== undefined)
   const names = Array.isArray(root) ? [] : (onPath ?? largestCollection(root))
   if (names === undefined) return { value: root, note: 'There is no array here, so limit and offset have no effect.' }
   let total = 0
+  let page = given
   let what = 'items'
   const value = replaceAt(root, names, collection => {
     total = countIn(collection)
+    page = fromStart(given, total)
     what = Array.isArray(collection) ? 'items' : 'members'
     return pageOfCollection(collection, page)
   })
@@ -122,8 +131,10 @@ const countWholeLines = (text: string, beginning: string): number => {
 }
 
 /** Returns one page of a text's lines. */
-export const pageLines = (text: string, page: Page): { text: string; page: PageInfo } => {
+export const pageLines = (text: string, given: Page): { text: string; page: PageInfo } => {
   const lines = text.split('\n')
+  // The empty line after the last line break is not one of the last lines that somebody asks for.
+  const page = fromStart(given, lines.at(-1) === '' ? lines.length - 1 : lines.length)
   const paged = pageOf(lines, page).join('\n')
   return {
     text: paged,

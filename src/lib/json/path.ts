@@ -21,6 +21,10 @@ const ROOT = /^(?:\$(?=$|[.[]))?(?:\.(?=$|\[))?/
 const TOKEN =
   /(?:\.|^)(\*\*?)|\.?\[\s*(?:\*?|(-?\d{1,9})|("(?:[^"\\]|\\.)*")|'((?:[^'\\]|\\.)*)')\s*\]|(?:\.|^)([^.[\]*]+)/y
 
+const SYNTAX = 'write a path like items[].name, items[0], *.links, **.id or meta["odd.name"]'
+/** Matches a `*` that stands for a part of a name, which paths do not have. */
+const PARTIAL_WILDCARD = /(?:^|\.)[^.[\]*]*(?:[^.[\]*]\*|\*[^.[\]*])/
+
 const withoutBackslashes = (quoted: string): string => quoted.replace(/\\(.)/g, '$1')
 
 /** Decodes a double-quoted name as a JSON string. If it is not valid JSON, only removes the backslashes. */
@@ -55,7 +59,7 @@ export const parsePath = (text: string): Result<Path, PathFault> => {
     if (token === null || steps.length === MAX_STEPS) {
       return fail(
         at + (body[at] === '.' ? 2 : 1),
-        'write a path like items[].name, items[0], *.links, **.id or meta["odd.name"]',
+        PARTIAL_WILDCARD.test(body) ? `${SYNTAX}; a * stands for a whole name` : SYNTAX,
       )
     }
     const step = toStep(token)

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '../kernel/json.ts'
 import { findExactNumber } from './exact-numbers.ts'
 import { isKeyed } from './keyed-object.ts'
+import type { Trail } from './trail.ts'
 import {
   addToExtremes,
   addToTally,
@@ -75,44 +76,44 @@ const fitsOrder = (order: TextOrder, text: string): boolean =>
   order === 'numbers' ? NUMBER_TEXT.test(text) : DATE_TEXT.test(text)
 
 /**
- * Summarizes values. `add` adds a value and everything below it, down to `levels` levels of objects. `keys` are the names
- * and indexes that lead to it and that the path of the place leaves open.
+ * Summarizes values. `add` adds a value and everything below it, down to `levels` levels of objects. `trail` leads to
+ * it.
  */
 export const createShapeReader = () => {
   const shape = createShape()
   const room = createTallyRoom()
-  const keys: (string | number)[] = []
+  const trail: Trail = []
 
   const addText = (texts: ValueShape['texts'], value: string): void => {
     texts.count++
     addToTally(texts.tally, value, room)
-    addToExtremes(texts.lengths, value.length, keys)
+    addToExtremes(texts.lengths, value.length, trail)
     if (value === '') texts.empty++
     if (value === '' || texts.order === 'none') return
     texts.order ??= orderOf(value)
     if (texts.order === 'none') return
     if (!fitsOrder(texts.order, value)) texts.order = 'none'
-    else if (texts.order === 'numbers') addToExtremes(texts.numbers, Number(value), keys)
-    else addToExtremes(texts.extremes, value, keys)
+    else if (texts.order === 'numbers') addToExtremes(texts.numbers, Number(value), trail)
+    else addToExtremes(texts.extremes, value, trail)
   }
 
   const addNumber = (numbers: ValueShape['numbers'], value: number): void => {
     numbers.count++
     addToTally(numbers.tally, value, room)
-    addToExtremes(numbers.extremes, value, keys)
+    addToExtremes(numbers.extremes, value, trail)
     if (!Number.isInteger(value)) numbers.hasFractions = true
   }
 
   const addList = (lists: ValueShape['lists'], value: readonly JsonValue[], levels: number): void => {
     lists.count++
-    addToExtremes(lists.lengths, value.length, keys)
+    addToExtremes(lists.lengths, value.length, trail)
     if (levels <= 0 || value.length === 0) return
     lists.item ??= createShape()
     // A list does not count as a level, because the caller asks about its items.
     for (const [index, item] of value.entries()) {
-      keys.push(index)
+      trail.push({ key: index, value: item })
       addValue(lists.item, item, levels)
-      keys.pop()
+      trail.pop()
     }
   }
 
@@ -125,14 +126,15 @@ export const createShapeReader = () => {
     objects.table ??= { count: 0, sizes: createExtremes(), keys: new Set(), each: undefined }
     const { table } = objects
     table.count++
-    addToExtremes(table.sizes, names.length, keys)
+    addToExtremes(table.sizes, names.length, trail)
     for (const name of names.slice(0, MAX_KEYS - table.keys.size)) table.keys.add(name)
     if (levels <= 0) return
     table.each ??= createShape()
     for (const name of names) {
-      keys.push(name)
-      addValue(table.each, value[name] ?? null, levels - 1)
-      keys.pop()
+      const member = value[name] ?? null
+      trail.push({ key: name, value: member })
+      addValue(table.each, member, levels - 1)
+      trail.pop()
     }
   }
 
@@ -177,7 +179,7 @@ export const createShapeReader = () => {
   return {
     shape,
     /** Names and indexes that lead to the next value, which the caller changes. */
-    keys,
+    trail,
     add: (value: JsonValue, levels: number): void => addValue(shape, value, levels),
   }
 }

@@ -1,7 +1,8 @@
 import { shareOfHeap } from './heap-cost.ts'
+import type { Trail } from './trail.ts'
 
-/** A value, and where it was found: the names and indexes that the path of the place leaves open. */
-export type Found<Value> = { value: Value; at: readonly (string | number)[] }
+/** A value, where it was found first, and how often. */
+export type Found<Value> = { value: Value; at: Trail; count: number }
 
 /** Heap that one counted value takes. */
 const ENTRY_BYTES = 100
@@ -41,17 +42,44 @@ export const mostFrequent = <Value>({ counts }: Tally<Value>, most: number): rea
   return best
 }
 
-/** The least and the most of values, and where they are. */
-export type Extremes<Value> = { least: Found<Value> | undefined; most: Found<Value> | undefined }
+/** Maximum values stored at either end. */
+export const MAX_EXTREMES = 2
 
-export const createExtremes = <Value>(): Extremes<Value> => ({ least: undefined, most: undefined })
+/** The least and the most of different values, the outermost first. */
+export type Extremes<Value> = { least: Found<Value>[]; most: Found<Value>[] }
 
-/** `keys` may change after the call. */
-export const addToExtremes = <Value extends string | number>(
-  extremes: Extremes<Value>,
+export const createExtremes = <Value>(): Extremes<Value> => ({ least: [], most: [] })
+
+const addToEnd = <Value extends string | number>(
+  end: Found<Value>[],
   value: Value,
-  keys: readonly (string | number)[],
+  trail: Trail,
+  isBefore: (one: Value, other: Value) => boolean,
 ): void => {
-  if (extremes.least === undefined || value < extremes.least.value) extremes.least = { value, at: [...keys] }
-  if (extremes.most === undefined || value > extremes.most.value) extremes.most = { value, at: [...keys] }
+  let at = end.length
+  for (let index = at - 1; index >= 0; index--) {
+    const found = end[index]
+    if (found === undefined || isBefore(found.value, value)) break
+    if (found.value === value) {
+      found.count++
+      return
+    }
+    at = index
+  }
+  if (at === MAX_EXTREMES) return
+  end.splice(at, 0, { value, at: [...trail], count: 1 })
+  if (end.length > MAX_EXTREMES) end.pop()
+}
+
+const isLess = (one: string | number, other: string | number): boolean => one < other
+const isMore = (one: string | number, other: string | number): boolean => one > other
+
+/** `trail` may change after the call. */
+export const addToExtremes = <Value extends string | number>(
+  { least, most }: Extremes<Value>,
+  value: Value,
+  trail: Trail,
+): void => {
+  addToEnd(least, value, trail, isLess)
+  addToEnd(most, value, trail, isMore)
 }

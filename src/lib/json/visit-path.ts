@@ -1,31 +1,23 @@
 import type { JsonValue } from '../kernel/json.ts'
 import { hasMembers, indexOfName, type Path, valuesAt } from './path.ts'
+import type { Trail } from './trail.ts'
 
-/** The names and indexes of a value that its path leaves open, such as the index that `[]` stands for. */
-type OpenKeys = (string | number)[]
-
-const visitStep = (
-  value: JsonValue,
-  path: Path,
-  at: number,
-  keys: OpenKeys,
-  visit: (value: JsonValue) => void,
-): void => {
+const visitStep = (value: JsonValue, path: Path, at: number, trail: Trail, visit: (value: JsonValue) => void): void => {
   const step = path[at]
   if (step === undefined) {
     visit(value)
     return
   }
   const visitChild = (child: JsonValue, key: string | number, next: number): void => {
-    keys.push(key)
-    visitStep(child, path, next, keys, visit)
-    keys.pop()
+    trail.push({ key, value: child })
+    visitStep(child, path, next, trail, visit)
+    trail.pop()
   }
   if (Array.isArray(value)) {
     const index = step.kind === 'item' ? step.index : step.kind === 'member' ? indexOfName(step.name) : undefined
     if (index !== undefined) {
       const item = value.at(index)
-      if (item !== undefined) visitStep(item, path, at + 1, keys, visit)
+      if (item !== undefined) visitStep(item, path, at + 1, trail, visit)
       return
     }
     // A name that is applied to an array is applied to each of its items.
@@ -34,16 +26,16 @@ const visitStep = (
   } else if (hasMembers(value)) {
     if (step.kind === 'any') for (const name of Object.keys(value)) visitChild(value[name] ?? null, name, at + 1)
     else if (step.kind === 'member' && Object.hasOwn(value, step.name)) {
-      visitStep(value[step.name] ?? null, path, at + 1, keys, visit)
+      visitStep(value[step.name] ?? null, path, at + 1, trail, visit)
     }
   }
 }
 
 /**
- * Visits the values that a path leads to. During each visit, `keys` has the names and indexes that the path leaves open,
+ * Visits the values that a path leads to. During each visit, `trail` has the names and indexes that the path leaves open,
  * unless the path has a `**`.
  */
-export const visitAt = (root: JsonValue, path: Path, keys: OpenKeys, visit: (value: JsonValue) => void): void => {
+export const visitAt = (root: JsonValue, path: Path, trail: Trail, visit: (value: JsonValue) => void): void => {
   if (path.some(({ kind }) => kind === 'deep')) for (const value of valuesAt(root, path)) visit(value)
-  else visitStep(root, path, 0, keys, visit)
+  else visitStep(root, path, 0, trail, visit)
 }

@@ -8,6 +8,9 @@ export const isOrigin = (text: string): boolean => {
   return url !== undefined && /^https?:$/.test(url.protocol) && `${url.origin}/` === url.href
 }
 
+/** Matches keys of globals. */
+export const GLOBAL_KEY = /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/
+
 /** Prefix of Patchbay's own tools, which other tools may not use. */
 export const RESERVED_TOOL_PREFIX = 'proxy_'
 

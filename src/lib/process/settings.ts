@@ -8,7 +8,13 @@ import { conflictsOf, type Given } from './environment-conflicts.ts'
 import { findMemoryMb, type MemoryBudget, MIN_MEMORY_MB, maxCutResultsMb, shareMemory } from './memory-budget.ts'
 
 /** A setting as `doctor` shows it, without secret values. */
-export type SettingOrigin = { name: SettingName; value: string; from: 'environment' | '.env' | 'default' }
+export type SettingOrigin = {
+  name: SettingName
+  value: string
+  from: 'environment' | '.env' | 'default'
+  /** Whether it would have the same value if it were not set. */
+  isDefault: boolean
+}
 
 /** Lists every invalid setting, one per line, without its value. */
 export class SettingsError extends Error {
@@ -183,6 +189,12 @@ const shownOf = (env: Environment, name: SettingName, given: string | undefined)
   }
 }
 
+/** Returns whether leaving out a setting that is set to a valid value would change nothing. */
+const isAsDefault = (env: Environment, all: Given, name: SettingName): boolean => {
+  const { [name]: _, ...others } = all
+  return shownOf(ENVIRONMENT.parse(others), name, undefined) === shownOf(env, name, all[name])
+}
+
 const readEnvFile = (directory: string): Given => {
   const path = join(directory, '.env')
   if (!existsSync(path)) return {}
@@ -222,13 +234,11 @@ export const loadSettings = (given: NodeJS.ProcessEnv = process.env, directory =
   const ofMemory = parsed.success ? cutResultProblemsOf(parsed.data) : []
   const lines = [...issues, ...conflictsOf(all), ...memoryProblemsOf(all), ...ofMemory]
   if (!parsed.success || lines.length > 0) throw new SettingsError(lines)
-  const origins = ENVIRONMENT.keyof().options.map(
-    (name): SettingOrigin => ({
-      name,
-      value: shownOf(parsed.data, name, all[name]),
-      from: environment[name] !== undefined ? 'environment' : file[name] !== undefined ? '.env' : 'default',
-    }),
-  )
+  const origins = ENVIRONMENT.keyof().options.map((name): SettingOrigin => {
+    const from = environment[name] !== undefined ? 'environment' : file[name] !== undefined ? '.env' : 'default'
+    const isDefault = from === 'default' || isAsDefault(parsed.data, all, name)
+    return { name, value: shownOf(parsed.data, name, all[name]), from, isDefault }
+  })
   const unknown = Object.keys(all).filter(name => name.startsWith('PATCHBAY_') && !(name in ENVIRONMENT.shape))
   return Object.freeze(toSettings(parsed.data, environment, directory, origins, unknown))
 }

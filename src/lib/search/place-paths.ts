@@ -9,10 +9,10 @@ import {
 } from '../json/path-tree.ts'
 import type { Place } from './searchable-texts.ts'
 
-/** Returns the names and indexes that lead from the root of the document to a place. */
-export const keysTo = (place: Place): readonly (string | number)[] => {
+/** Returns the names and indexes that lead to a place from one around it, or from the root of the document. */
+export const keysTo = (place: Place, from?: Place): readonly (string | number)[] => {
   const keys: (string | number)[] = []
-  for (let at = place; at.parent !== undefined; at = at.parent) keys.push(at.key)
+  for (let at = place; at !== from && at.parent !== undefined; at = at.parent) keys.push(at.key)
   return keys.reverse()
 }
 
@@ -22,12 +22,15 @@ const toStep = (key: string | number): PathStep =>
 /** Returns the path of a place in the syntax of `fields`: `users[3].name`. */
 export const pathOf = (place: Place): string => renderPath(keysTo(place).map(toStep))
 
-/** Returns the path of a place, with every array index replaced by `[]`: `users[].name`. */
-export const fieldOf = (place: Place): string =>
-  renderPath(keysTo(place).map(key => (typeof key === 'number' ? { kind: 'items' } : toStep(key))))
+/** Returns the path of a place, with every array index replaced by `[]`: `users[].name`. It begins at `from`, if given. */
+export const fieldOf = (place: Place, from?: Place): string =>
+  renderPath(keysTo(place, from).map(key => (typeof key === 'number' ? { kind: 'items' } : toStep(key))))
 
-/** Returns a function that tells whether the paths select a place or one of its ancestors. */
-export const createPathFilter = (paths: readonly Path[]): ((place: Place) => boolean) => {
+/**
+ * Returns a function that tells whether the paths select a place or one of its ancestors. The paths begin at `from`, or
+ * at the root of the document.
+ */
+export const createPathFilter = (paths: readonly Path[], from?: Place): ((place: Place) => boolean) => {
   const root = buildPathTree(paths)
   const known = new Map<Place, PathTrees>()
   const below = (trees: PathTrees, parent: Place, key: string | number): PathTrees => {
@@ -40,7 +43,7 @@ export const createPathFilter = (paths: readonly Path[]): ((place: Place) => boo
    * trees of that place.
    */
   const treesAt = (place: Place): PathTrees => {
-    if (place.parent === undefined) return root.active
+    if (place === from || place.parent === undefined) return root.active
     const cached = known.get(place)
     if (cached !== undefined) return cached
     const above = treesAt(place.parent)

@@ -54,6 +54,7 @@ export const MAX_PATTERN_CHARS = 1_000
 export type Query = {
   pattern: string
   mode: SearchMode
+  fields: readonly Path[]
   show: readonly Path[]
   topK: number
   contextLines: number | undefined
@@ -116,9 +117,19 @@ export const hintRegex = (texts: readonly string[], what: string, query: Query):
   return [`The pattern looks like a regular expression. ${what} that match with mode "regex": ${formatNumber(total)}.`]
 }
 
-/** Returns a note if the pattern was searched as text but has several words, which may occur apart from each other. */
-export const hintWords = ({ mode, pattern }: Query): readonly string[] =>
-  mode === 'text' && splitWords(pattern).length > 1 ? ['Mode "bm25" finds words in any order and place.'] : []
+/** Matches the parts of a regular expression whose letters and digits are not those of a text. */
+const REGEX_SIGNS = /\\[pPx]\{[^}]*\}|\\.|\[[^\]]*\]|\{[\d,]*\}|\(\?(?:P?<[^>]*>|[\w-]*[:)])/gs
+/** Minimum characters of a word in a regular expression. Shorter runs of letters are mostly parts of words. */
+const MIN_REGEX_WORD_CHARS = 3
+
+/** Returns a note if the pattern has several words, which may occur apart from each other. Not for mode `bm25` or `fuzzy`. */
+export const hintWords = ({ mode, pattern }: Query): readonly string[] => {
+  const words =
+    mode === 'text'
+      ? splitWords(pattern)
+      : splitWords(pattern.replaceAll(REGEX_SIGNS, ' ')).filter(({ length }) => length >= MIN_REGEX_WORD_CHARS)
+  return words.length > 1 ? ['Mode "bm25" finds words in any order and place.'] : []
+}
 
 /** Returns a note for each word that does not occur, with its replacements. */
 export const describeReplacements = (replacements: ReadonlyMap<string, readonly string[]>): readonly string[] =>

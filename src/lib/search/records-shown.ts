@@ -3,6 +3,8 @@ import { isKeyed } from '../json/keyed-object.ts'
 import { hasMembers, type Path } from '../json/path.ts'
 import { includePaths } from '../json/project.ts'
 import type { JsonObject, JsonValue } from '../kernel/json.ts'
+import type { IsMatch } from './excerpt.ts'
+import { createMatchedFields, type MatchedFields, tellMatchedFields } from './matched-fields.ts'
 import { pathOf } from './place-paths.ts'
 import type { Query } from './query.ts'
 import type { Place } from './searchable-texts.ts'
@@ -83,14 +85,17 @@ export type RecordsShown = {
 
 /**
  * Returns the records of the first matches, or only some fields of them. A record with several matches is returned once.
- * The fields are relative to the record: the innermost item of a list, or member of a keyed object, that has them.
+ * The fields are relative to the record: the innermost item of a list, or member of a keyed object, that has them. Tells
+ * in which fields the matches are if none of them is shown. With `isMatch`, the places are records, and the matches are
+ * the texts in them for which it returns true.
  */
 export const showRecords = (
   places: readonly Place[],
-  { show: fields, topK, isLate }: Pick<Query, 'show' | 'topK' | 'isLate'>,
+  { show, fields: searched, topK, isLate }: Pick<Query, 'show' | 'fields' | 'topK' | 'isLate'>,
+  isMatch?: IsMatch,
 ): RecordsShown => {
-  const { find, findRecord } = createSelection(fields, isLate)
-  const parts = new Map<Place, JsonValue>()
+  const { find, findRecord } = createSelection(show, isLate)
+  const parts = new Map<Place, { record: JsonValue; matched: MatchedFields }>()
   let covered = 0
   let isPartial = false
   for (const place of places) {
@@ -98,15 +103,21 @@ export const showRecords = (
     isPartial = isLate()
     if (isPartial) break
     if (found === undefined) continue
-    if (!parts.has(found.place)) {
+    let part = parts.get(found.place)
+    if (part === undefined) {
       if (parts.size === topK) continue
-      parts.set(found.place, includePaths(found.place.value, found.fields) ?? null)
+      const record = includePaths(found.place.value, found.fields) ?? null
+      part = { record, matched: createMatchedFields(found.place, found.fields, isMatch) }
+      parts.set(found.place, part)
     }
+    part.matched.add(place)
     covered++
   }
-  const results = Array.from(parts, ([place, record]) => ({ path: pathOf(place), record }))
+  const records = Array.from(parts, ([place, { record }]) => ({ path: pathOf(place), record }))
+  const matched = Array.from(parts.values(), part => part.matched.describe())
+  const { results, notes: told } = tellMatchedFields(records, matched, searched)
   const [first] = places
   const innermost = first === undefined || results.length > 0 || isPartial ? undefined : findRecord(first)
-  const notes = innermost === undefined ? [] : fields.map(path => describeMiss(innermost.value, path))
-  return { results, covered, notes, isPartial }
+  const missed = innermost === undefined ? [] : show.map(path => describeMiss(innermost.value, path))
+  return { results, covered, notes: [...told, ...missed], isPartial }
 }

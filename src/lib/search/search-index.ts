@@ -1,3 +1,4 @@
+import { type Heading, readHeadings } from '../json/headings.ts'
 import type { Path } from '../json/path.ts'
 import type { JsonDocument, ResultDocument, TextDocument } from '../json/result-document.ts'
 import { once } from '../kernel/once.ts'
@@ -71,6 +72,7 @@ export type TextIndex = {
   document: TextDocument
   lines: readonly string[]
   lineStarts: readonly number[]
+  headings: () => readonly Heading[]
   ranked: () => { paragraphs: readonly Paragraph[]; ranking: Ranking }
 }
 
@@ -111,11 +113,13 @@ const buildJsonIndex = (document: JsonDocument): JsonIndex => {
 const buildTextIndex = (document: TextDocument): TextIndex => {
   const { text } = document
   const spans = [...linesOf(text)]
+  const lines = spans.map(({ start, end }) => text.slice(start, end))
   return {
     kind: 'text',
     document,
-    lines: spans.map(({ start, end }) => text.slice(start, end)),
+    lines,
     lineStarts: spans.map(({ start }) => start),
+    headings: once(() => (document.format === 'text' ? readHeadings(lines) : [])),
     ranked: once(() => {
       const paragraphs = readParagraphs(text)
       return { paragraphs, ranking: buildRanking(paragraphs.map(({ span }) => [text.slice(span.start, span.end)])) }

@@ -1,9 +1,9 @@
 import { describeMiss, matches } from '../json/describe-miss.ts'
-import type { Path } from '../json/path.ts'
 import type { StepOutput } from '../json/result-document.ts'
 import { formatNumber } from '../kernel/format.ts'
 import type { JsonObject, JsonValue } from '../kernel/json.ts'
 import { failure, type Result, success } from '../kernel/result.ts'
+import type { IsMatch } from './excerpt.ts'
 import { findHits, type Hit, pickHits } from './find-hits.ts'
 import { type Near, parseFuzzy } from './fuzzy.ts'
 import { locate, showRecord, toContextResults, toResult } from './json-matches.ts'
@@ -74,15 +74,25 @@ const textsAt =
     return text === undefined || place === undefined ? [] : [{ text, place, isName }]
   }
 
-/** Returns the records of the places, which have `total` matches, or the fields of them that are asked for. */
-const toRecords = (places: readonly Place[], total: number, query: Query, notes: readonly string[]): StepOutput => {
-  const { results, covered, notes: missed, isPartial } = showRecords(places, query)
+/**
+ * Returns the records of the places, which have `total` matches, or the fields of them that are asked for. With
+ * `isMatch`, the places are records, and the matches are the texts in them for which it returns true.
+ */
+const toRecords = (
+  places: readonly Place[],
+  total: number,
+  query: Query,
+  notes: readonly string[],
+  isMatch?: IsMatch,
+): StepOutput => {
+  const { results, covered, notes: told, isPartial } = showRecords(places, query, isMatch)
   const gaps = describeGaps({ isPartial }).filter(gap => !notes.includes(gap))
+  const isMissed = results.length === 0 && told.length > 0
   return toDocument({ matches: total, results }, [
-    ...missed,
+    ...told,
     ...notes,
     ...gaps,
-    ...(missed.length > 0 ? [] : describeCount(total, covered, 'matches in all')),
+    ...(isMissed ? [] : describeCount(total, covered, 'matches in all')),
   ])
 }
 
@@ -186,12 +196,12 @@ const searchRanked = (index: ValueIndex, query: Query): Result<StepOutput, strin
   const { records, ranking } = index.ranked()
   const { ranked, replacements } = ranking.rank(query.pattern)
   if (ranked.length === 0) return success(toDocument(NOTHING, describeNothing(index, query.pattern, [])))
-  if (query.show.length > 0) {
-    const places = ranked.flatMap(({ index: at }) => records[at]?.place ?? [])
-    return success(toRecords(places, ranked.length, query, describeReplacements(replacements)))
-  }
   const words = new Set([...splitWords(query.pattern), ...[...replacements.values()].flat()].map(foldPlural))
   const isMatch = (text: string) => splitWords(text).some(word => words.has(foldPlural(word)))
+  if (query.show.length > 0) {
+    const places = ranked.flatMap(({ index: at }) => records[at]?.place ?? [])
+    return success(toRecords(places, ranked.length, query, describeReplacements(replacements), isMatch))
+  }
   const best = ranked.slice(0, query.topK)
   const results = fitting(
     best.flatMap(({ index: at, score }) => {
@@ -210,11 +220,12 @@ const searchRanked = (index: ValueIndex, query: Query): Result<StepOutput, strin
 }
 
 /** Searches all JSON values, and each field name once. Shows the matches with their paths. */
-export const searchJson = (index: JsonIndex, paths: readonly Path[], query: Query): Result<StepOutput, string> => {
-  const missed = paths.filter(path => !matches(index.document.value, path))
+export const searchJson = (index: JsonIndex, query: Query): Result<StepOutput, string> => {
+  const { fields } = query
+  const missed = fields.filter(path => !matches(index.document.value, path))
   const misses = missed.map(path => describeMiss(index.document.value, path))
-  if (paths.length > 0 && missed.length === paths.length) return success(toDocument(NOTHING, misses))
-  const texts = index.within(paths)
+  if (fields.length > 0 && missed.length === fields.length) return success(toDocument(NOTHING, misses))
+  const texts = index.within(fields)
   const found =
     query.mode === 'bm25'
       ? searchRanked(texts, query)

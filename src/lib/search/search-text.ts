@@ -1,3 +1,4 @@
+import { type Heading, headingAbove, lastHeading, renderHeading } from '../json/headings.ts'
 import type { StepOutput } from '../json/result-document.ts'
 import { formatNumber } from '../kernel/format.ts'
 import { type Result, success } from '../kernel/result.ts'
@@ -53,28 +54,52 @@ const lineAt = (starts: readonly number[], at: number): number => {
 /** The lines of a match, and its position in the first of these lines. */
 type LineMatch = { first: number; last: number; span: Span | undefined; label?: string }
 
-/** Renders matches like `grep -n`: `12: ` before a matching line, `12- ` before a line of context. */
+/** Returns what continues the position of a block of lines: `, under Fixes`. Empty if no heading is above it. */
+const underHeading = (index: TextIndex, line: number, from: number): string => {
+  const heading = headingAbove(index.headings(), line, from)
+  return heading === undefined ? '' : `, under ${renderHeading(heading)}`
+}
+
+/** Creates a function that returns the line to show above a block of lines: the nearest heading, if it is not shown yet. */
+const createLeads = (headings: readonly Heading[]) => {
+  let shown: Heading | undefined
+  return (first: number, from: number, to: number): string => {
+    const heading = headingAbove(headings, first, from)
+    const lead = heading === undefined || heading === shown ? '' : `under ${renderHeading(heading)}:\n`
+    const last = lastHeading(headings, to)
+    shown = last !== undefined && last.line >= from ? last : heading
+    return lead
+  }
+}
+
+/**
+ * Renders matches like `grep -n`: `12: ` before a matching line, `12- ` before a line of context. The nearest heading
+ * above precedes them, once for all below it.
+ */
 const renderLines = (
-  lines: readonly string[],
+  { lines, headings }: TextIndex,
   matches: readonly LineMatch[],
   contextLines: number,
 ): readonly string[] => {
   const blocks: string[][] = []
+  const leadOf = createLeads(headings())
   let behind = -1
   const isMatch = new Set(matches.flatMap(({ first, last }) => [first, last]))
   for (const { first, last, span, label } of matches) {
     const from = Math.max(first - contextLines, behind, 0)
+    const to = Math.min(last + contextLines, lines.length - 1)
     if (from > behind || blocks.length === 0) blocks.push([])
     const block = blocks.at(-1) ?? []
-    const to = Math.min(last + contextLines, lines.length - 1)
+    const lead = leadOf(first, from, to)
     for (let line = first < behind ? first : from; line <= to; line++) {
       // A long line may have several matches, each shown separately.
       if (line < behind && line !== first) continue
       const text = lines[line] ?? ''
       const sign = isMatch.has(line) ? ':' : '-'
       const column = line === first && span !== undefined && text.length > 300 ? `${span.start + 1}:` : ''
+      const above = block.length === 0 ? lead : ''
       block.push(
-        `${line + 1}${sign}${column} ${label !== undefined && line === first ? label : ''}${excerptOf(text, line === first ? span : undefined)}`,
+        `${above}${line + 1}${sign}${column} ${label !== undefined && line === first ? label : ''}${excerptOf(text, line === first ? span : undefined)}`,
       )
     }
     behind = Math.max(behind, to + 1)
@@ -105,7 +130,8 @@ const renderContexts = (index: TextIndex, matches: readonly LineMatch[], sentenc
       each => lineAt(index.lineStarts, each) + 1,
     )
     const where = lineNumbers[0] === lineNumbers[1] ? `line ${lineNumbers[0]}` : `lines ${lineNumbers.join('-')}`
-    blocks.push(`${where}:\n${text.slice(around.start, around.end)}`)
+    const under = underHeading(index, first, lineAt(index.lineStarts, around.start))
+    blocks.push(`${where}${under}:\n${text.slice(around.start, around.end)}`)
     behind = around.end
   }
   return blocks
@@ -139,7 +165,7 @@ const searchMatches = (index: TextIndex, query: Query): Result<StepOutput, strin
   const isContext = query.mode === 'context'
   const blocks = isContext
     ? renderContexts(index, shown, query.contextLines ?? 1)
-    : renderLines(index.lines, shown, query.contextLines ?? 0)
+    : renderLines(index, shown, query.contextLines ?? 0)
   const separator = isContext ? '\n\n' : (query.contextLines ?? 0) > 0 ? '\n--\n' : '\n'
   const text = fitting(blocks, separator).join(separator)
   // If a line has several hits, matches are counted instead of lines.
@@ -167,7 +193,7 @@ const searchFuzzy = (index: TextIndex, query: Query): Result<StepOutput, string>
     return success({ ...nothing, notes: [...late, ...nothing.notes] })
   }
   const shown = found.sort((one, other) => one.distance - other.distance).slice(0, query.topK)
-  const blocks = shown.flatMap(match => renderLines(index.lines, [match], query.contextLines ?? 0))
+  const blocks = shown.flatMap(match => renderLines(index, [match], query.contextLines ?? 0))
   const text = fitting(blocks, '\n').join('\n')
   return success(toDocument(text, [...describeCount(found.length, shown.length, 'lines match'), ...late]))
 }
@@ -181,7 +207,8 @@ const searchRanked = (index: TextIndex, query: Query): Result<StepOutput, string
     if (paragraph === undefined) return []
     const { span, firstLine, lastLine } = paragraph
     const where = firstLine === lastLine ? `line ${firstLine}` : `lines ${firstLine}-${lastLine}`
-    return [`${where}, score ${score.toFixed(2)}:\n${index.document.text.slice(span.start, span.end).trim()}`]
+    const under = underHeading(index, firstLine - 1, firstLine - 1)
+    return [`${where}${under}, score ${score.toFixed(2)}:\n${index.document.text.slice(span.start, span.end).trim()}`]
   })
   const shown = fitting(blocks, '\n\n')
   return success(

@@ -36,9 +36,14 @@ const refusalOf = ({ pattern, mode }: SearchParams): string | undefined => {
     : undefined
 }
 
-const toQuery = ({ pattern = '', mode = 'text', ...params }: SearchParams, show: readonly Path[]): Query => ({
+const toQuery = (
+  { pattern = '', mode = 'text', ...params }: SearchParams,
+  fields: readonly Path[],
+  show: readonly Path[],
+): Query => ({
   pattern,
   mode,
+  fields,
   show,
   topK: params.topK ?? (mode === 'bm25' ? BEST_TOP_K : DEFAULT_TOP_K),
   contextLines: params.contextLines,
@@ -53,21 +58,21 @@ const toQuery = ({ pattern = '', mode = 'text', ...params }: SearchParams, show:
 export const searchIndex = (index: SearchIndex, params: SearchParams): Result<StepOutput, string> => {
   const refusal = refusalOf(params)
   if (refusal !== undefined) return failure(refusal)
-  const paths = parsePaths(params.fields ?? [])
-  if (!paths.ok) return paths
+  const fields = parsePaths(params.fields ?? [])
+  if (!fields.ok) return fields
   const show = parsePaths(params.show ?? [])
   if (!show.ok) return show
   switch (index.kind) {
     case 'json':
-      return searchJson(index, paths.value, toQuery(params, show.value))
+      return searchJson(index, toQuery(params, fields.value, show.value))
     case 'text':
-      if (paths.value.length > 0) {
+      if (fields.value.length > 0) {
         return failure(`The result is ${index.document.format}, which has no fields: omit fields to search all of it.`)
       }
       if (show.value.length > 0) {
         return failure(`The result is ${index.document.format}, which has no records: use context_lines, not show.`)
       }
-      return searchText(index, toQuery(params, show.value))
+      return searchText(index, toQuery(params, fields.value, show.value))
     case 'binary':
       return failure(
         `The result is binary (${index.mediaType}, ${formatNumber(index.bytes)} bytes): there is no text to search.`,

@@ -69,7 +69,7 @@ const FILTER = {
   fields: PATHS.optional().describe('Paths such as users[].name or data.*.id'),
   mode: z.enum(['include', 'exclude']).optional().describe('Keep only these (default), or all others'),
   limit: z.int().min(1).max(100_000).optional().describe('Items at most'),
-  offset: z.int().min(0).optional().describe('Items to skip before'),
+  offset: z.int().optional().describe('Items to skip before; negative: from the end'),
 }
 
 const SEARCH = {
@@ -113,8 +113,9 @@ export const inputSchemaFor = (name: CutResultToolName, hasGroups: boolean): Jso
   const { $schema: _schema, ...schema } = z.toJSONSchema(schemaFor(name, hasGroups), {
     io: 'input',
     override: ({ jsonSchema }) => {
-      // Any whole number has this limit.
+      // Any whole number has these limits.
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
+      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
       if (!isFree(jsonSchema)) return
       delete jsonSchema.properties
       delete jsonSchema.additionalProperties

@@ -50,7 +50,8 @@ export type CutResultToolParts = Omit<InspectionRecordParts, 'serverId'> & {
 const DESCRIPTIONS: Record<CutResultToolName, string> = {
   proxy_filter: 'Returns only some fields or items of a large result.',
   proxy_search: 'Searches a large result. Returns matches, or the records around them.',
-  proxy_explore: 'Outlines a large result: its fields, how many values differ, the most frequent ones, the extremes.',
+  proxy_explore:
+    'Outlines a large result: its fields, how many values differ, the most frequent ones, the records with the extremes.',
 }
 
 /** The same error for unknown ids, expired ids and other callers' ids, so that it reveals nothing. */

@@ -56,11 +56,14 @@ export type CompiledTool = {
    * must have a link.
    */
   isLinked?: boolean | undefined
-  /** Whether lists omit the tool. It can be called all the same. */
+  /**
+   * Whether lists and searches omit the tool: one for cut results until it is needed, or one that lacks a value. It can
+   * be called all the same.
+   */
   isHidden?: boolean | undefined
   /** The toolkit or attached MCP server that the tool comes from, if it has one. */
   group?: string | undefined
-  /** What builders should know about the tool's request, which clients do not see. */
+  /** What builders should know about the tool's request and bindings, which clients do not see. */
   findings?: readonly Finding[] | undefined
   /** Calls the tool. Returns a refusal only for an upstream error whose code clients understand. */
   call: (args: JsonObject, context: CallContext) => Promise<ToolOutcome>

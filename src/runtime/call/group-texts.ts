@@ -1,4 +1,5 @@
 import { removeHidden } from '../../upstreams/catalogue/hidden-text.ts'
+import type { CompiledTool } from './compiled-tool.ts'
 import type { ToolGroup } from './tool-group.ts'
 
 /** Maximum total length of the notes about groups, about 1,500 tokens. */
@@ -18,11 +19,15 @@ export const cutText = (text: string, chars: number): string =>
 /** Puts a text on one line and removes invisible characters. */
 export const onOneLine = (text: string): string => removeHidden(text).replaceAll(/\s+/g, ' ').trim()
 
+/** Returns the tools that lists contain. */
+export const listShownTools = (tools: readonly CompiledTool[]): readonly CompiledTool[] =>
+  tools.filter(({ isHidden }) => isHidden !== true)
+
 const countText = (count: number): string => `${count} ${count === 1 ? 'tool' : 'tools'}`
 
 const lineOf = ({ name, description, outage, tools }: ToolGroup, noteChars: number): string => {
   const state = outage === undefined ? '' : `; failed: ${cutText(onOneLine(outage), noteChars)}`
-  const known = tools === undefined ? 'tools not known yet' : countText(tools.length)
+  const known = tools === undefined ? 'tools not known yet' : countText(listShownTools(tools).length)
   const note = description === undefined ? '' : cutText(onOneLine(description), noteChars)
   return `- ${name} (${known}${state})${note === '' ? '' : `: ${note}`}`
 }

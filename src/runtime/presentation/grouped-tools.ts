@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
 import type { UnlistedTools } from '../call/compiled-server.ts'
 import { type CallContext, type CompiledTool, onlyReads } from '../call/compiled-tool.ts'
-import { describeGroups, listNames, quoteName } from '../call/group-texts.ts'
+import { describeGroups, listNames, listShownTools, quoteName } from '../call/group-texts.ts'
 import { checkArguments, objectSchema, readInnerArguments, readText, TOOLS_OUTPUT } from '../call/own-tool-arguments.ts'
 import type { ToolGroup } from '../call/tool-group.ts'
 import { renderToolJson } from '../call/tool-json.ts'
@@ -15,6 +15,8 @@ type OpenGroup = {
   name: string
   tools: ReadonlyMap<string, GroupedTool>
   unlisted: UnlistedTools | undefined
+  /** The names of the tools that are listed. */
+  names: readonly string[]
   json: LongText
 }
 
@@ -35,13 +37,22 @@ const CALL_SCHEMA = objectSchema(
   },
   ['group', 'name'],
 )
+
 const openGroup = ({ name, unlisted }: ToolGroup, tools: readonly CompiledTool[]): OpenGroup => ({
   name,
   unlisted,
+  names: listShownTools(tools).map(tool => tool.name),
   tools: new Map(
     tools.map(({ name: own, call, isReadOnly, isReadOnlyCall }) => [own, { call, isReadOnly, isReadOnlyCall }]),
   ),
-  json: { utf8: Buffer.from(`[${tools.map(tool => renderToolJson(tool)).join(',')}]`), structuredAs: 'tools' },
+  json: {
+    utf8: Buffer.from(
+      `[${listShownTools(tools)
+        .map(tool => renderToolJson(tool))
+        .join(',')}]`,
+    ),
+    structuredAs: 'tools',
+  },
 })
 
 const listShown = (groups: readonly ToolGroup[]): ToolGroup[] =>
@@ -70,8 +81,8 @@ const createFinder = (groups: readonly ToolGroup[]) => {
     if (!found.ok) return found
     const tool = found.value.tools.get(name) ?? (peer && found.value.unlisted?.find(name))
     if (tool !== undefined) return success(tool)
-    const { name: group, tools } = found.value
-    const there = listNames('Its tools', [...tools.keys()])
+    const { name: group, names } = found.value
+    const there = listNames('Its tools', names)
     return failure(`There is no tool ${quoteName(name)} in the group ${quoteName(group)}. ${there}`)
   }
   return { hint, findGroup, findTool }
@@ -79,10 +90,10 @@ const createFinder = (groups: readonly ToolGroup[]) => {
 type Finder = ReturnType<typeof createFinder>
 
 /** Lists the tools of a group, including those available only to this client. */
-const listTools = ({ json, tools, unlisted }: OpenGroup, peer: Peer): LongText => {
+const listTools = ({ json, tools, names, unlisted }: OpenGroup, peer: Peer): LongText => {
   const more = peer?.kind === 'session' ? (unlisted?.list(peer) ?? []).filter(({ name }) => !tools.has(name)) : []
   if (more.length === 0) return json
-  const comma = tools.size > 0 ? ',' : ''
+  const comma = names.length > 0 ? ',' : ''
   const end = Buffer.from(`${comma}${more.map(tool => renderToolJson(tool)).join(',')}]`)
   return { ...json, utf8: Buffer.concat([json.utf8.subarray(0, -1), end]) }
 }

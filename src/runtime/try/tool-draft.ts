@@ -5,6 +5,7 @@ import { maskRequest } from '../../results/mask/record-call.ts'
 import { createResponseSamples } from '../../results/shape/response-samples.ts'
 import { previewShaping, type ShapingContext, type ShapingPreview } from '../../results/shape/shape-by-rules.ts'
 import { bindingOf } from '../../servers/bindings/bindings.ts'
+import { defaultBindingsOf } from '../../servers/bindings/default-bindings.ts'
 import { exposedSchemaOf } from '../../servers/bindings/exposed-schema.ts'
 import type { Bindings, Instance } from '../../servers/server.ts'
 import { getServerFor } from '../../servers/servers.service.ts'
@@ -57,13 +58,19 @@ export type DraftPreview = {
 export type DraftTest = ToolTest & { sampleId: string | undefined }
 
 /**
- * Builds bindings for a test: parameters without an argument use the server's global of the same name, if it exists.
+ * Builds bindings for a test: parameters without an argument use the server's global that their default binding names,
+ * or else the one of the same name, if it exists.
  */
-export const bindingsByName = (names: readonly string[], args: JsonObject, globals: OpenedGlobals): Bindings =>
+export const bindingsForTest = (
+  { parameters }: CompiledDefinition,
+  args: JsonObject,
+  globals: OpenedGlobals,
+): Bindings =>
   Object.fromEntries(
-    names.flatMap(name =>
-      !Object.hasOwn(args, name) && globals.values.has(name) ? [[name, { source: 'server', key: name } as const]] : [],
-    ),
+    parameters.flatMap(({ parameter: { name }, meta: { binding } }) => {
+      const key = [binding?.key ?? name, name].find(one => globals.values.has(one))
+      return Object.hasOwn(args, name) || key === undefined ? [] : [[name, { source: 'server', key } as const]]
+    }),
   )
 
 type Wiring = {
@@ -126,8 +133,7 @@ export const createToolDrafts = (
 
   const wire = (actor: Actor, { definition, args }: ToolDraft, compiled: CompiledDefinition, wiring: Wiring) => {
     const { globals, instance } = wiring
-    const names = compiled.parameters.map(({ parameter }) => parameter.name)
-    const bindings = instance?.bindings ?? bindingsByName(names, args, globals)
+    const bindings = instance?.bindings ?? bindingsForTest(compiled, args, globals)
     const exposed = Object.entries(args).filter(([name]) => bindingOf(bindings, name).source === 'exposed')
     const getPlan = (): CallPlan =>
       planCall(definition, compiled, bindings, globals, limits, shapingContextOf(actor, wiring))
@@ -145,6 +151,7 @@ export const createToolDrafts = (
       const { bindings, getPlan, exposedArgs } = wire(actor, draft, compiled, wiring)
       // Compiling a custom schema takes time, so it is checked only when the draft is sent or saved.
       const prepared = renderCall(getPlan(), exposedArgs)
+      const shown = wiring.instance ? bindings : { ...defaultBindingsOf(definition), ...bindings }
       const request = prepared.ok ? maskRequest(prepared.value, wiring.globals.masker) : undefined
       return {
         compiled,
@@ -153,7 +160,7 @@ export const createToolDrafts = (
         seen: {
           name: wiring.instance?.name ?? definition.name,
           description: wiring.instance?.description ?? definition.description,
-          inputSchema: exposedSchemaOf(definition, compiled, bindings),
+          inputSchema: exposedSchemaOf(definition, compiled, shown),
         },
         request,
         curl: request && toCurl(request),

@@ -4,8 +4,6 @@ import type { CheckedParameter } from '../../templates/compile-parameters.ts'
 import type { CompiledDefinition } from '../../tools/tool-definition.ts'
 import type { Binding, Bindings } from '../server.ts'
 
-export const GLOBAL_KEY = /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/
-
 /** Matches a reference to a global in a fixed value, or an escaped `\{{`. */
 const REFERENCE = /\\\{\{|\{\{\s*([A-Za-z_][A-Za-z0-9_.-]{0,63})\s*\}\}/g
 

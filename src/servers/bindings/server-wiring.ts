@@ -2,14 +2,24 @@ import type { Database, Transaction } from '../../lib/db/client.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { createToolOutlines, type ParameterHead, type ToolOutline } from '../../tools/tool-outlines.ts'
 import { listGlobals } from '../globals/globals.store.ts'
-import type { AccessTier, Binding, Bindings } from '../server.ts'
+import type { AccessTier, Binding, Bindings, Global } from '../server.ts'
 import { getServerFor } from '../servers.service.ts'
 import { listToolkitsInUse } from '../sources/toolkit-uses.store.ts'
 import { listToolDefinitions, listWiredTools, type WiredTool } from './bindings.store.ts'
 import { bindingOf, globalKeysOf } from './bindings.ts'
+import { findLacking, type LackingValue } from './default-bindings.ts'
+import { type KnownGlobals, knownGlobalsOf } from './sockets.ts'
 
-/** A parameter of an instance, its binding, and the keys of the globals that the binding reads. */
-export type BoundParameter = { name: string; binding: Binding; globalKeys: readonly string[] }
+/**
+ * A parameter of an instance, its binding, and the keys of the globals that the binding reads. `lacking` is set if it
+ * needs a value that the server does not have, so that the tool is not listed.
+ */
+export type BoundParameter = {
+  name: string
+  binding: Binding
+  globalKeys: readonly string[]
+  lacking?: LackingValue | undefined
+}
 
 export type BoundTool = {
   id: string
@@ -49,10 +59,16 @@ export const createOutlineIndex = () => {
   }
 }
 
-const bind = (parameters: readonly ParameterHead[], bindings: Bindings): readonly BoundParameter[] =>
-  parameters.map(({ name }) => {
+const bind = (
+  parameters: readonly ParameterHead[],
+  bindings: Bindings,
+  globals: KnownGlobals,
+): readonly BoundParameter[] =>
+  parameters.map(parameter => {
+    const { name, required } = parameter
     const binding = bindingOf(bindings, name)
-    return { name, binding, globalKeys: [...globalKeysOf(name, binding)] }
+    const lacking = required ? findLacking(parameter, binding, key => globals.get(key)) : undefined
+    return { name, binding, globalKeys: [...globalKeysOf(name, binding)], lacking }
   })
 
 /**
@@ -62,25 +78,23 @@ const bind = (parameters: readonly ParameterHead[], bindings: Bindings): readonl
 export const createServerWiring = ({ db }: { db: Database }) => {
   const readOutlines = createOutlineIndex()
 
-  const listTools = async (serverId: string): Promise<BoundTool[]> => {
+  const listTools = async (serverId: string, globals: readonly Global[]): Promise<BoundTool[]> => {
+    const known = knownGlobalsOf(globals)
     const tools = await listWiredTools(db, serverId)
     const outlineOf = await readOutlines(db, serverId, tools)
     return tools.flatMap(({ id, name, tool, toolkit, bindings }) => {
       const outline = outlineOf({ tool })
       // The tool was deleted between the two queries.
       if (outline === undefined) return []
-      const parameters = outline.parameters && bind(outline.parameters, bindings)
+      const parameters = outline.parameters && bind(outline.parameters, bindings, known)
       return [{ id, name, toolId: tool.id, toolkitId: toolkit.id, method: outline.method, parameters }]
     })
   }
 
   return async (actor: Actor, serverId: string): Promise<ServerWiring> => {
     const { id, name, access } = await getServerFor(db, actor, serverId, 'read')
-    const [toolkits, tools, globals] = await Promise.all([
-      listToolkitsInUse(db, id),
-      listTools(id),
-      listGlobals(db, id),
-    ])
+    const globals = await listGlobals(db, id)
+    const [toolkits, tools] = await Promise.all([listToolkitsInUse(db, id), listTools(id, globals)])
     const values = globals.map(global => ({ key: global.key, value: global.isSecret ? undefined : global.value }))
     return { server: { id, name, access }, toolkits, tools, globals: values }
   }

@@ -3,6 +3,7 @@ import type { ParameterType } from '../../templates/template.ts'
 import type { ParameterHead } from '../../tools/tool-outlines.ts'
 import type { Binding, Bindings, Global } from '../server.ts'
 import { bindingOf, globalKeysOf } from './bindings.ts'
+import { findLacking } from './default-bindings.ts'
 
 /** Sources as users see them. A fixed value that contains a global or a secret has that as its source. */
 export const SOCKET_SOURCES = ['fixed', 'global', 'secret', 'exposed'] as const
@@ -15,7 +16,7 @@ export type Socket = {
   source: SocketSource
   /** The fixed value or the key of the global. Empty if the value comes from the model. Never the value of a secret. */
   text: string
-  /** Keys of globals that the binding reads but that do not exist. */
+  /** Keys of globals that the binding needs but that do not exist, or are not secret although they must be. */
   missing: readonly string[]
 }
 
@@ -50,14 +51,18 @@ export const socketsOf = (
   bindings: Bindings,
   globals: KnownGlobals,
 ): readonly Socket[] =>
-  parameters.map(({ name, type }) => {
+  parameters.map(parameter => {
+    const { name, type, required } = parameter
     const binding = bindingOf(bindings, name)
     const keys = globalKeysOf(name, binding)
+    const lacking = findLacking(parameter, binding, key => globals.get(key))
+    // An optional parameter that lacks its default is left out of the request.
+    const unset = lacking === undefined ? [...keys].filter(key => !globals.has(key)) : required ? [lacking.key] : []
     return {
       parameter: name,
       type,
       source: sourceOf(binding, keys, globals),
       text: textOf(name, binding),
-      missing: [...keys].filter(key => !globals.has(key)),
+      missing: unset,
     }
   })

@@ -9,6 +9,8 @@ import type { Permission } from '../../lib/kernel/roles.ts'
 import type { Sealing } from '../../lib/process/sealing.ts'
 import { assertBindings } from '../bindings/binding-checks.ts'
 import { bindingOf, globalKeysOf } from '../bindings/bindings.ts'
+import { missingDefaults } from '../bindings/default-bindings.ts'
+import type { Binder } from '../origins/secret-origins.ts'
 import type { KeyUse } from '../origins/tool-origins.ts'
 import type { Instance, Server } from '../server.ts'
 import { getServerFor, type ServerServiceParts } from '../servers.service.ts'
@@ -58,6 +60,32 @@ export const assertRoomForTools = async (
   )
 }
 
+type Applied = { instance: Instance; isChosen: (use: KeyUse) => boolean }
+
+/**
+ * Stores the tool's default bindings where the instance has none. `isChosen` is false for uses that the actor did not
+ * choose: the defaults of another organization's toolkit must not decide where a secret may be sent.
+ */
+const applyDefaults = async (tx: Transaction, written: Instance, before?: Instance): Promise<Applied> => {
+  const defaults = missingDefaults(written, before)
+  if (Object.keys(defaults).length === 0) return { instance: written, isChosen: () => true }
+  const instance = await store.updateInstance(tx, written.id, { bindings: { ...written.bindings, ...defaults } })
+  const isForeign = instance.tool.originId !== undefined
+  return { instance, isChosen: ({ path }) => !isForeign || !Object.hasOwn(defaults, path) }
+}
+
+/** Creates an instance with the tool's default bindings, and checks all of its bindings. */
+export const createChecked = async (
+  tx: Transaction,
+  binder: Binder & { sealing: Sealing },
+  input: store.NewInstance,
+): Promise<Instance> => {
+  const written = await store.createInstance(tx, { ...input, serverId: binder.server.id })
+  const { instance, isChosen } = await applyDefaults(tx, written)
+  await assertBindings(tx, binder, instance, isChosen)
+  return instance
+}
+
 /**
  * Changes an instance in the caller's transaction and returns it. The caller announces the change. The parameters of
  * `stored` have a global whose value the actor has just stored, so their bindings are the actor's too.
@@ -76,10 +104,12 @@ export const changeInstance = async (
   const { instance: before, server } = await getInstanceFor(tx, actor, id, 'build')
   assertUnchangedSince(`the tool "${before.name}"`, before.updatedAt, unchanged)
   const toolId = patch.toolId === undefined ? undefined : await takeTool(tx, server, patch.toolId)
-  const instance = await store.updateInstance(tx, id, { ...patch, toolId })
-  if (patch.bindings === undefined && toolId === undefined) return instance
-  const isChanged = ({ path, key }: KeyUse): boolean =>
-    stored.includes(path) || !globalKeysOf(path, bindingOf(before.bindings, path)).has(key)
+  const written = await store.updateInstance(tx, id, { ...patch, toolId })
+  if (patch.bindings === undefined && toolId === undefined) return written
+  const { instance, isChosen } = await applyDefaults(tx, written, before)
+  const isChanged = (use: KeyUse): boolean =>
+    stored.includes(use.path) ||
+    (isChosen(use) && !globalKeysOf(use.path, bindingOf(before.bindings, use.path)).has(use.key))
   await assertBindings(tx, { actor, server, sealing }, instance, isChanged)
   return instance
 }
@@ -91,15 +121,17 @@ export const createInstanceService = ({
   maxToolsPerServer,
 }: ServerServiceParts & { sealing: Sealing; maxToolsPerServer: number }) => {
   return {
-    /** Adds a tool to a server. Also adds the tool's toolkit if the toolkit belongs to the organization. */
+    /**
+     * Adds a tool to a server, with the tool's default bindings for parameters that `input` does not bind. Also adds the
+     * tool's toolkit if the toolkit belongs to the organization.
+     */
     createInstance: (actor: Actor, serverId: string, input: store.NewInstance): Promise<Instance> =>
       changes
         .commit(async (tx, announce) => {
           const server = await getServerFor(tx, actor, serverId, 'build')
           const toolId = await takeTool(tx, server, input.toolId)
           await assertRoomForTools(tx, serverId, { more: 1, maxToolsPerServer })
-          const instance = await store.createInstance(tx, { ...input, serverId, toolId })
-          await assertBindings(tx, { actor, server, sealing }, instance)
+          const instance = await createChecked(tx, { actor, server, sealing }, { ...input, toolId })
           announce({ type: 'server_changed', serverId })
           return instance
         })

@@ -1,8 +1,9 @@
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { RESERVED_TOOL_PREFIX } from '../../lib/kernel/names.ts'
+import type { Sealing } from '../../lib/process/sealing.ts'
 import { getServerFor, type ServerServiceParts } from '../servers.service.ts'
-import { assertRoomForTools, takeTool } from './instances.service.ts'
+import { assertRoomForTools, createChecked, takeTool } from './instances.service.ts'
 import { countInstances, listAllInstanceNames } from './instances.store.ts'
 import * as store from './tool-picks.store.ts'
 
@@ -31,11 +32,19 @@ const makeUnique = (name: string, taken: ReadonlySet<string>): string => {
   return unique
 }
 
+/** Names the tool whose default bindings are refused. */
+const nameTool = (name: string) => (error: unknown) => {
+  if (!(error instanceof AppError)) throw error
+  const errors = [{ path: 'tool', message: `${name}: ${error.message}` }]
+  throw new AppError(error.code, `The tool "${name}" cannot be added: ${error.message}`, { cause: error, errors })
+}
+
 export const createToolAdding = ({
   db,
   changes,
+  sealing,
   maxToolsPerServer,
-}: ServerServiceParts & { maxToolsPerServer: number }) => ({
+}: ServerServiceParts & { sealing: Sealing; maxToolsPerServer: number }) => ({
   /** Lists the tools that can be added to a server, or only those of one toolkit if `toolkitId` is set. */
   listOffer: async (
     actor: Actor,
@@ -49,7 +58,8 @@ export const createToolAdding = ({
   },
 
   /**
-   * Adds several tools, all or none. Appends a number to names that are taken. Adds toolkits of the organization. Skips
+   * Adds several tools, all or none. Applies their default bindings. Appends a number to names that are
+   * taken. Adds toolkits of the organization. Skips
    * a tool with more instances than `atWork`, because the same form has already added it. Returns the new names.
    */
   addTools: (actor: Actor, serverId: string, picks: readonly ToolPick[]): Promise<string[]> =>
@@ -65,14 +75,18 @@ export const createToolAdding = ({
         if (atWork === undefined || (await countInstances(tx, serverId, id)) <= atWork) ids.push(id)
       }
       await assertRoomForTools(tx, serverId, { more: ids.length, maxToolsPerServer })
-      const names = await store.listToolNames(tx, ids)
+      const picked = await store.listPickedTools(tx, ids)
       const taken = new Set(await listAllInstanceNames(tx, serverId))
       const instances = ids.map(toolId => {
-        const name = makeUnique(names.get(toolId) ?? 'tool', taken)
+        const name = makeUnique(picked.get(toolId)?.name ?? 'tool', taken)
         taken.add(name)
         return { toolId, name }
       })
-      await store.createBareInstances(tx, serverId, instances)
+      const isBare = ({ toolId }: { toolId: string }) => picked.get(toolId)?.hasDefaults !== true
+      await store.createBareInstances(tx, serverId, instances.filter(isBare))
+      for (const { toolId, name } of instances.filter(one => !isBare(one))) {
+        await createChecked(tx, { actor, server, sealing }, { toolId, name, bindings: {} }).catch(nameTool(name))
+      }
       if (instances.length > 0) announce({ type: 'server_changed', serverId })
       return instances.map(({ name }) => name)
     }),

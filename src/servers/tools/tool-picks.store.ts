@@ -1,8 +1,10 @@
 import type { Database, Transaction } from '../../lib/db/client.ts'
 import { withoutNulls } from '../../lib/kernel/missing.ts'
 import { toolkitsMatching, toolsMatching } from '../../tools/sharing/catalogue.store.ts'
+import { defaultsOf } from '../../tools/stored-definition.ts'
 import { onlyCallerShown, policyOf, type User } from '../access/access.ts'
 import { openTo } from '../access/open-to.store.ts'
+import { defaultBindingsOf } from '../bindings/default-bindings.ts'
 import type { Server } from '../server.ts'
 import { toServer, WITH_USERS } from '../servers.store.ts'
 
@@ -158,10 +160,17 @@ export const listOfferedTools = async (
   return { tools, total }
 }
 
-/** Returns tool names by ID. The result contains no entry for an unknown ID. */
-export const listToolNames = async (tx: Transaction, ids: readonly string[]): Promise<ReadonlyMap<string, string>> => {
-  const rows = await tx.tool.findMany({ where: { id: { in: [...ids] } }, select: { id: true, name: true } })
-  return new Map(rows.map(({ id, name }) => [id, name]))
+export type PickedTool = { name: string; hasDefaults: boolean }
+
+/** Returns the picked tools by ID. The result contains no entry for an unknown ID. */
+export const listPickedTools = async (
+  tx: Transaction,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, PickedTool>> => {
+  const where = { id: { in: [...ids] } }
+  const rows = await tx.tool.findMany({ where, select: { id: true, name: true, definition: true } })
+  const hasDefaults = (definition: unknown) => Object.keys(defaultBindingsOf(defaultsOf(definition))).length > 0
+  return new Map(rows.map(({ id, name, definition }) => [id, { name, hasDefaults: hasDefaults(definition) }]))
 }
 
 /** Creates instances without bindings, so that the model supplies all values. */

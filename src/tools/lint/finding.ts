@@ -2,7 +2,8 @@ import type { JsonObject } from '../../lib/kernel/json.ts'
 
 /**
  * `error`: a widely used client rejects the tool, or every request that includes it. `warning`: some clients or
- * services reject, truncate or misread it, or it leads models to choose badly. `hint`: the tool could be better.
+ * services reject, truncate or misread it, it leads models to choose badly, or models see a secret. `hint`: the tool
+ * could be better.
  */
 export const LINT_LEVELS = ['error', 'warning', 'hint'] as const
 export type LintLevel = (typeof LINT_LEVELS)[number]

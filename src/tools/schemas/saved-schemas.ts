@@ -1,11 +1,93 @@
 import { isDeepStrictEqual } from 'node:util'
 import { AppError, type FieldError } from '../../lib/kernel/errors.ts'
+import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
 import type { Tenant } from '../../lib/worker/fair-queue.ts'
+import type { CheckedParameter } from '../../templates/compile-parameters.ts'
+import { schemaOfParameters } from '../../templates/parameter-schema.ts'
 import type { ToolDefinition } from '../tool.ts'
+import { checkDefinition } from '../tool-definition.ts'
 import { isNewestDialect } from './compile-schema.ts'
 import type { SchemaChecks } from './schema-check.ts'
 
-export type ToolSchemas = Pick<ToolDefinition, 'inputSchema' | 'outputSchema'>
+const DIALECT = 'has a "$schema" of another dialect than JSON Schema 2020-12. Remove "$schema"'
+
+type Problem = { path: string; message: string } | undefined
+
+/** Returns the first problem of a schema. Throws `unavailable` if its check could not start. */
+const findProblemOf = async (
+  { findProblem }: Pick<SchemaChecks, 'findProblem'>,
+  path: string,
+  schema: JsonObject,
+  tenant: Tenant,
+): Promise<Problem> => {
+  if (!isNewestDialect(schema)) return { path, message: DIALECT }
+  const problem = await findProblem(schema, tenant)
+  if (problem?.kind === 'busy') throw new AppError('unavailable', `The check of ${path} ${problem.message}.`)
+  return problem && { path, message: problem.message }
+}
+
+/** Names the parameter whose schema a message about the schema of all parameters quotes. */
+const nameParameter = ({ message }: { message: string }, parameters: readonly CheckedParameter[]): FieldError => {
+  const [, quoted] = /\/properties\/([A-Za-z0-9_.-]+)/.exec(message) ?? []
+  const names = parameters.flatMap(({ parameter: { name }, meta }) => (meta.schema === undefined ? [] : [name]))
+  const name = names.length === 1 ? names[0] : names.find(one => one === quoted)
+  return name === undefined
+    ? { path: 'parameters', message: `the schema of all parameters ${message}` }
+    : { path: `parameters.${name}.schema`, message: `${name}: the schema ${message}` }
+}
+
+/** Returns the defaults and examples that do not match the schemas of their parameters: of each, the first one. */
+const mismatchesOf = async (
+  { createCheck }: Pick<SchemaChecks, 'createCheck'>,
+  schema: JsonObject,
+  parameters: readonly CheckedParameter[],
+  tenant: Tenant,
+): Promise<FieldError[]> => {
+  const errors: FieldError[] = []
+  for (const key of ['default', 'example'] as const) {
+    const values = parameters.flatMap(({ parameter, meta, check }): [string, JsonValue][] => {
+      const value = key === 'default' ? parameter.default : meta.example
+      const checked = value === undefined ? undefined : check(value)
+      return checked?.ok ? [[parameter.name, checked.value]] : []
+    })
+    const names = { rootName: 'the values', schemaName: 'the schema' }
+    const checked = await createCheck(schema, names, tenant)(Object.fromEntries(values), undefined)
+    if (checked.kind !== 'mismatch') continue
+    const [, name = '', rest = ''] = /^\/([A-Za-z0-9_.-]+)(.*)$/s.exec(checked.message) ?? []
+    const message = `${name}: the ${key} does not match the schema: ${rest.startsWith('/') ? '' : 'it'}${rest}`
+    errors.push({ path: `parameters.${name}.${key}`, message })
+  }
+  return errors
+}
+
+const listSchemas = ({ parameters = {} }: CheckedSchemas) =>
+  Object.entries(parameters).flatMap(([name, { schema }]) => (schema === undefined ? [] : [{ name, schema }]))
+
+/** Checks the schemas of all parameters at once, so that a tool takes one check however many it has. */
+const findParameterErrors = async (
+  checks: Pick<SchemaChecks, 'findProblem' | 'createCheck'>,
+  definition: ToolDefinition,
+  tenant: Tenant,
+  saved: CheckedSchemas | undefined,
+): Promise<FieldError[]> => {
+  const own = listSchemas(definition)
+  if (own.length === 0) return []
+  const other = own.find(({ schema }) => !isNewestDialect(schema))
+  if (other !== undefined) {
+    return [{ path: `parameters.${other.name}.schema`, message: `${other.name}: the schema ${DIALECT}` }]
+  }
+  const compiled = checkDefinition(definition)
+  const schema = compiled.ok ? schemaOfParameters(compiled.value.parameters) : undefined
+  // The errors of a definition that cannot be compiled are reported with the rest of the definition.
+  if (!compiled.ok || schema === undefined) return []
+  const { parameters } = compiled.value
+  const isSaved = isDeepStrictEqual(own, listSchemas(saved ?? {}))
+  const problem = isSaved ? undefined : await findProblemOf(checks, 'parameters', schema, tenant)
+  return problem === undefined ? mismatchesOf(checks, schema, parameters, tenant) : [nameParameter(problem, parameters)]
+}
+
+/** The parts of a saved tool that were checked with its schemas. */
+export type CheckedSchemas = Partial<Pick<ToolDefinition, 'inputSchema' | 'outputSchema' | 'parameters'>>
 
 /**
  * Returns the errors in the schemas of a tool that is to be saved. Does not check schemas that equal those of `saved`,
@@ -13,22 +95,17 @@ export type ToolSchemas = Pick<ToolDefinition, 'inputSchema' | 'outputSchema'>
  * could not start.
  */
 export const findSchemaErrors = async (
-  { findProblem }: Pick<SchemaChecks, 'findProblem'>,
-  schemas: ToolSchemas,
+  checks: Pick<SchemaChecks, 'findProblem' | 'createCheck'>,
+  definition: ToolDefinition,
   tenant: Tenant,
-  saved: ToolSchemas | undefined,
+  saved: CheckedSchemas | undefined,
 ): Promise<FieldError[]> => {
   const errors: FieldError[] = []
   for (const path of ['inputSchema', 'outputSchema'] as const) {
-    const schema = schemas[path]
+    const schema = definition[path]
     if (schema === undefined || isDeepStrictEqual(schema, saved?.[path])) continue
-    if (!isNewestDialect(schema)) {
-      errors.push({ path, message: 'has a "$schema" of another dialect than JSON Schema 2020-12. Remove "$schema"' })
-      continue
-    }
-    const problem = await findProblem(schema, tenant)
-    if (problem?.kind === 'busy') throw new AppError('unavailable', `The check of ${path} ${problem.message}.`)
-    if (problem !== undefined) errors.push({ path, message: problem.message })
+    const problem = await findProblemOf(checks, path, schema, tenant)
+    if (problem !== undefined) errors.push(problem)
   }
-  return errors
+  return [...errors, ...(await findParameterErrors(checks, definition, tenant, saved))]
 }

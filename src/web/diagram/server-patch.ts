@@ -35,9 +35,9 @@ const fixedText = ({ binding }: BoundParameter): string | undefined => {
  * there is one, otherwise a secret if there is one.
  */
 const toParameter = (bound: BoundParameter, globalSources: GlobalSources): PatchParameter => {
-  const { name, globalKeys } = bound
+  const { name, globalKeys, lacking } = bound
   const value = fixedText(bound)
-  const missing = globalKeys.find(key => !globalSources.has(key))
+  const missing = lacking?.key ?? globalKeys.find(key => !globalSources.has(key))
   if (missing !== undefined) return { name, source: 'missing', key: missing }
   const key = globalKeys.find(of => globalSources.get(of) === 'secret') ?? globalKeys[0]
   if (key !== undefined) return { name, source: globalSources.get(key) ?? 'global', key, value }
@@ -65,11 +65,15 @@ const toTool = (tool: BoundTool, { serverId, globalSources, figures }: Context):
   if (tool.parameters === undefined) {
     return { ...named, meta: 'invalid template', state: 'failed', parameters: [] }
   }
+  const parameters = tool.parameters.map(parameter => toParameter(parameter, globalSources))
+  if (tool.parameters.some(({ lacking }) => lacking !== undefined)) {
+    return { ...named, meta: `${tool.method} · needs a value`, state: 'failed', parameters }
+  }
   return {
     ...named,
     meta: metaOf(tool.method, own),
     state: own?.isFailing ? 'failed' : undefined,
-    parameters: tool.parameters.map(parameter => toParameter(parameter, globalSources)),
+    parameters,
   }
 }
 

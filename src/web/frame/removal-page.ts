@@ -35,6 +35,8 @@ type Shown = (
 type Removal<Loaded> = FormRoute & {
   /** Button label, such as "Remove global". The page's heading starts with the same verb. */
   button: string
+  /** Whether the button is enough, without the name, because the object can be made again at any time. */
+  isUnnamed?: true
   load: (request: FastifyRequest) => Loaded | Promise<Loaded>
   nameOf: (loaded: Loaded) => string
   page: (request: FastifyRequest, loaded: Loaded) => Shown | Promise<Shown>
@@ -42,11 +44,11 @@ type Removal<Loaded> = FormRoute & {
   remove: (request: FastifyRequest, loaded: Loaded) => Promise<string>
 }
 
-/** Registers a page on which the user types the name of an object to confirm that it should be removed. */
+/** Registers a page on which the user confirms that an object should be removed, usually by typing its name. */
 export const removalPage = <Loaded>(
   app: FastifyInstance,
   path: string,
-  { button, load, nameOf, page, remove, ...route }: Removal<Loaded>,
+  { button, isUnnamed, load, nameOf, page, remove, ...route }: Removal<Loaded>,
 ): void => {
   const [verb = ''] = button.split(' ')
   formPage(app, path, {
@@ -56,7 +58,8 @@ export const removalPage = <Loaded>(
     page: async (request, loaded, typed) => {
       const name = nameOf(loaded)
       const shown = await page(request, loaded)
-      const data = { items: [], ...shown, title: `${verb} ${name}`, verb, name, button, typed: typed?.sure ?? '' }
+      const form = { verb, name, button, hasName: isUnnamed === undefined, typed: typed?.sure ?? '' }
+      const data = { items: [], ...shown, title: `${verb} ${name}`, ...form }
       return {
         view: 'frame/removal',
         data: { ...data, ...('crumbs' in shown ? { width: 'narrow' } : {}), action: request.url },
@@ -64,7 +67,7 @@ export const removalPage = <Loaded>(
       }
     },
     save: async (request, loaded, { sure }) => {
-      assertTypedName(sure, nameOf(loaded))
+      if (isUnnamed === undefined) assertTypedName(sure, nameOf(loaded))
       return remove(request, loaded)
     },
   })

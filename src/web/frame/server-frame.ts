@@ -34,6 +34,9 @@ export type ServerFrameParts = {
 export const serverTabPath = (serverId: string, tab: ServerTab): string =>
   tab === 'overview' ? `/servers/${serverId}` : `/servers/${serverId}/${tab}`
 
+/** Returns the path of the page that removes a sample. */
+export const sampleRemovalPath = (serverId: string): string => `/servers/${serverId}/sample/removal`
+
 /** Returns the path of an upstream's page. */
 export const upstreamPath = (serverId: string, upstreamId: string): string =>
   `/servers/${serverId}/sources/upstreams/${upstreamId}`

@@ -1,4 +1,5 @@
 import { isLoopback } from '../../lib/kernel/loopback.ts'
+import { GUIDE_SOURCES, type GuideSource } from './guide-sources.ts'
 
 /** A server, as the instructions for one client need it. */
 export type ServerFacts = {
@@ -20,13 +21,8 @@ export type ClientGuide = {
   steps: readonly string[]
   /** Snippets to copy into the client. */
   snippets: readonly { label: string; code: string }[]
-  /** The client's documentation. `checkedOn` is the day on which we read that page, if we could. */
-  source?: { href: string; checkedOn?: string }
+  source?: GuideSource
 }
-
-/** The day on which the pages in `sourceAt` were last read. After a change, read all of them again and set this. */
-const CHECKED_ON = '2026-11-27'
-const sourceAt = (href: string): NonNullable<ClientGuide['source']> => ({ href, checkedOn: CHECKED_ON })
 
 /** Returns whether a URL leads to this machine. */
 const isOnThisMachine = (url: URL): boolean => isLoopback(url) || url.hostname === '0.0.0.0'
@@ -59,16 +55,15 @@ const claude = ({ url, isOpen, slug }: ServerFacts): ClientGuide => {
   const about = {
     id: 'connect-claude',
     title: 'Claude on the web, desktop and phone',
-    source: {
-      href: 'https://support.claude.com/en/articles/11175166-getting-started-with-custom-connectors-using-remote-mcp',
-    },
+    source: GUIDE_SOURCES.claude,
   }
   if (isReachableFromInternet(url)) {
     return {
       ...about,
       steps: [
-        'Open Customize, then Connectors, and choose Add custom connector.',
-        `Paste the address.${isOpen ? '' : ` Then choose Connect. ${SIGN_IN}`}`,
+        'The button above opens the form with name and address. Or open Customize, Connectors, choose Add, then Add custom connector, and enter them.',
+        `Choose Continue, check the authentication (${isOpen ? 'No sign-in' : 'Sign in now'}), and choose Add.${isOpen ? '' : ` ${SIGN_IN}`}`,
+        'On a Team or Enterprise plan, an owner adds the connector in Organization settings, Connectors. Members then choose Connect.',
       ],
       snippets: [{ label: 'Address', code: url }],
     }
@@ -98,9 +93,16 @@ const claudeCode = ({ url, isOpen, slug }: ServerFacts): ClientGuide => {
   return {
     id: 'connect-claude-code',
     title: 'Claude Code, on the command line',
-    steps: isOpen ? [] : [`Then type /mcp in Claude Code and choose ${slug}. ${SIGN_IN}`],
+    steps: [
+      'Run the command in your project. To use the server in all projects, add --scope user.',
+      ...(isOpen
+        ? []
+        : [
+            `Then run claude mcp login ${slug}, or type /mcp in Claude Code, choose ${slug}, then Authenticate. ${SIGN_IN}`,
+          ]),
+    ],
     snippets: isOpen ? [plain] : [plain, withToken],
-    source: { href: 'https://code.claude.com/docs/en/mcp' },
+    source: GUIDE_SOURCES.claudeCode,
   }
 }
 
@@ -108,7 +110,7 @@ const chatgpt = ({ url, isOpen }: ServerFacts): ClientGuide => {
   const about = {
     id: 'connect-chatgpt',
     title: 'ChatGPT on the web',
-    source: sourceAt('https://developers.openai.com/api/docs/guides/custom-mcp-server'),
+    source: GUIDE_SOURCES.chatgpt,
   }
   if (!isReachableFromInternet(url)) {
     const unavailable =
@@ -134,7 +136,7 @@ const cursor = (server: ServerFacts): ClientGuide => ({
   snippets: [
     { label: '~/.cursor/mcp.json, by hand', code: toJson({ mcpServers: { [server.slug]: { url: server.url } } }) },
   ],
-  source: sourceAt('https://cursor.com/docs/mcp/install-links'),
+  source: GUIDE_SOURCES.cursor,
 })
 
 const toCodeServer = ({ url }: ServerFacts) => ({ type: 'http', url })
@@ -145,9 +147,12 @@ const vscode = (server: ServerFacts): ClientGuide => ({
   steps: ['The button above opens VS Code, which asks before it adds the server.', ...(server.isOpen ? [] : [SIGN_IN])],
   snippets: [
     { label: 'Command', code: `code --add-mcp '${JSON.stringify({ name: server.slug, ...toCodeServer(server) })}'` },
-    { label: '.vscode/mcp.json, by hand', code: toJson({ servers: { [server.slug]: toCodeServer(server) } }) },
+    {
+      label: '.mcp.json in the project folder, by hand',
+      code: toJson({ mcpServers: { [server.slug]: toCodeServer(server) } }),
+    },
   ],
-  source: { href: 'https://code.visualstudio.com/docs/copilot/customization/mcp-servers' },
+  source: GUIDE_SOURCES.vscode,
 })
 
 const codex = ({ slug, url, isOpen }: ServerFacts): ClientGuide => {
@@ -157,13 +162,13 @@ const codex = ({ slug, url, isOpen }: ServerFacts): ClientGuide => {
   return {
     id: 'connect-codex',
     title: 'Codex, and the ChatGPT desktop app',
-    steps: isOpen ? [] : [`Then run codex mcp login ${slug}. ${SIGN_IN}`],
+    steps: isOpen ? [] : [`If the command does not open your browser, run codex mcp login ${slug}. ${SIGN_IN}`],
     snippets: [
       { label: 'Command', code: add },
       { label: '~/.codex/config.toml, by hand', code: table },
       ...(isOpen ? [] : [{ label: '~/.codex/config.toml, with a token in a variable', code: `${table}\n${token}` }]),
     ],
-    source: { href: 'https://developers.openai.com/codex/mcp' },
+    source: GUIDE_SOURCES.codex,
   }
 }
 
@@ -177,7 +182,7 @@ const geminiCli = (server: ServerFacts): ClientGuide => {
       { label: 'Command', code: `gemini mcp add --scope user --transport http ${slug} ${url}` },
       ...snippetsOf(server, '~/.gemini/settings.json', more => ({ mcpServers: { [slug]: { httpUrl: url, ...more } } })),
     ],
-    source: sourceAt('https://geminicli.com/docs/tools/mcp-server/'),
+    source: GUIDE_SOURCES.geminiCli,
   }
 }
 
@@ -191,7 +196,7 @@ const windsurf = (server: ServerFacts): ClientGuide => ({
   snippets: snippetsOf(server, '~/.codeium/windsurf/mcp_config.json', more => ({
     mcpServers: { [server.slug]: { serverUrl: server.url, ...more } },
   })),
-  source: sourceAt('https://docs.windsurf.com/windsurf/cascade/mcp'),
+  source: GUIDE_SOURCES.windsurf,
 })
 
 const zed = (server: ServerFacts): ClientGuide => ({
@@ -204,7 +209,7 @@ const zed = (server: ServerFacts): ClientGuide => ({
   snippets: snippetsOf(server, '~/.config/zed/settings.json', more => ({
     context_servers: { [server.slug]: { url: server.url, ...more } },
   })),
-  source: sourceAt('https://zed.dev/docs/ai/mcp'),
+  source: GUIDE_SOURCES.zed,
 })
 
 const GOOSE_TIMEOUT_SECONDS = 300
@@ -232,7 +237,7 @@ const goose = (server: ServerFacts): ClientGuide => {
       { label: `${file}, by hand`, code: gooseYaml(server, []) },
       ...(server.isOpen ? [] : [{ label: `${file}, with a personal access token`, code: gooseYaml(server, headers) }]),
     ],
-    source: sourceAt('https://goose-docs.ai/docs/getting-started/using-extensions'),
+    source: GUIDE_SOURCES.goose,
   }
 }
 
@@ -246,7 +251,7 @@ const cline = (server: ServerFacts): ClientGuide => ({
   snippets: snippetsOf(server, 'cline_mcp_settings.json', more => ({
     mcpServers: { [server.slug]: { type: 'streamableHttp', url: server.url, ...more } },
   })),
-  source: sourceAt('https://docs.cline.bot/mcp/adding-and-configuring-servers'),
+  source: GUIDE_SOURCES.cline,
 })
 
 const openCode = (server: ServerFacts): ClientGuide => ({
@@ -259,7 +264,7 @@ const openCode = (server: ServerFacts): ClientGuide => ({
       mcp: { servers: { [server.slug]: { type: 'remote', url: server.url, ...more } } },
     })),
   ],
-  source: sourceAt('https://opencode.ai/docs/mcp-servers'),
+  source: GUIDE_SOURCES.openCode,
 })
 
 const lmStudio = (server: ServerFacts): ClientGuide => ({
@@ -270,7 +275,7 @@ const lmStudio = (server: ServerFacts): ClientGuide => ({
     ...(server.isOpen ? [] : ['If it cannot sign in, open Program, Install, Edit mcp.json and add a token.']),
   ],
   snippets: snippetsOf(server, 'mcp.json', more => ({ mcpServers: { [server.slug]: { url: server.url, ...more } } })),
-  source: sourceAt('https://lmstudio.ai/docs/app/mcp'),
+  source: GUIDE_SOURCES.lmStudio,
 })
 
 const anyOther = (server: ServerFacts): ClientGuide => {

@@ -1,6 +1,7 @@
 import { clientNameOf } from '../../servers/client-name.ts'
 import type { AccessTier } from '../../servers/server.ts'
 import { CLIENT_GUIDES, CLIENT_LINKS, isReachableFromInternet, type ServerFacts } from './client-guides.ts'
+import { describeCheck } from './guide-sources.ts'
 
 export type ConnectInput = { id: string; name: string; tier: AccessTier; url: string }
 
@@ -28,9 +29,6 @@ const listButtons = (server: ServerFacts): ConnectButton[] => {
   ]
 }
 
-/** Formats 2026-11-27 as 27 November 2026. */
-const LONG_DATE = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' })
-
 /** Builds the instructions for connecting clients to a server: buttons, and snippets for clients without one. */
 export const toConnectPanel = (input: ConnectInput) => {
   const { name, url, tier } = input
@@ -43,8 +41,7 @@ export const toConnectPanel = (input: ConnectInput) => {
     tokensHref: server.isOpen ? undefined : '/account/tokens',
     clients: CLIENT_GUIDES.map(toGuide => {
       const { source, ...guide } = toGuide(server)
-      const checkedOn = source?.checkedOn && LONG_DATE.format(new Date(source.checkedOn))
-      return { ...guide, source: source && { href: source.href, checkedOn } }
+      return { ...guide, source: source && { href: source.href, check: describeCheck(source) } }
     }),
   }
 }

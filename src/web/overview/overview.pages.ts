@@ -7,6 +7,7 @@ import type { ExecutionService } from '../../runtime/execution.service.ts'
 import type { AccessRequestService, ClosedServerPage } from '../../servers/access/access-requests.service.ts'
 import { createServerWiring } from '../../servers/bindings/server-wiring.ts'
 import { findReportWithin } from '../../servers/find-report-within.ts'
+import type { SampleService } from '../../servers/samples/samples.service.ts'
 import type { ServerService } from '../../servers/servers.service.ts'
 import type { FindCatalogueReport } from '../../tools/lint/catalogue-report.ts'
 import type { UpstreamOffers } from '../../upstreams/catalogue/upstream-offers.ts'
@@ -14,7 +15,7 @@ import type { Upstream, UpstreamState } from '../../upstreams/upstream.ts'
 import { toNoticeRows } from '../access/access.view.ts'
 import { toPatchFigure } from '../diagram/figure.ts'
 import { buildServerPatch } from '../diagram/server-patch.ts'
-import { getServerFrame, type ServerFrameParts, serverTabPath } from '../frame/server-frame.ts'
+import { getServerFrame, type ServerFrameParts, sampleRemovalPath, serverTabPath } from '../frame/server-frame.ts'
 import { serverIdOf, serverRoute } from '../frame/server-tab.ts'
 import { doneText } from '../frame/user-page.ts'
 import { toCatalogueSentence } from '../sources/catalogue.view.ts'
@@ -28,6 +29,7 @@ type Parts = {
   callTokens: CallTokensOf
   upstreamOffers: Pick<UpstreamOffers, 'listPresented' | 'listPassthrough'>
   servers: Pick<ServerService, 'getServer'>
+  samples: Pick<SampleService, 'listRemovable'>
   accessRequests: Pick<AccessRequestService, 'findClosed'>
   catalogueReports: { find: FindCatalogueReport }
   /** Returns the connection state of an upstream. */
@@ -67,6 +69,7 @@ export const overviewPages: FastifyPluginAsync<Parts> = async (
     callTokens,
     upstreamOffers,
     servers,
+    samples,
     accessRequests,
     catalogueReports,
     upstreamStateOf,
@@ -85,17 +88,19 @@ export const overviewPages: FastifyPluginAsync<Parts> = async (
     const server = await getServerFrame(frames, actor, uuid, 'overview')
     const counted = { serverId: uuid, callerId: server.onlyCaller }
     const now = new Date()
-    const [wiring, presented, health, tools, clients, recent, { presentation }, report, tokens] = await Promise.all([
-      readWiring(actor, uuid),
-      server.passesOn ? upstreamOffers.listPassthrough(uuid) : upstreamOffers.listPresented(uuid),
-      figures.ofServer(counted, now),
-      figures.ofTools(counted, now),
-      figures.ofClients(counted, now),
-      execution.listExecutions(actor, uuid, { limit: RECENT_CALLS }),
-      servers.getServer(actor, uuid),
-      findReportWithin(catalogueReports.find, uuid, REPORT_WAIT_MS),
-      server.onlyCaller === undefined ? callTokens.ofServer(actor, uuid, {}) : undefined,
-    ])
+    const [wiring, presented, health, tools, clients, recent, { presentation }, report, tokens, removable] =
+      await Promise.all([
+        readWiring(actor, uuid),
+        server.passesOn ? upstreamOffers.listPassthrough(uuid) : upstreamOffers.listPresented(uuid),
+        figures.ofServer(counted, now),
+        figures.ofTools(counted, now),
+        figures.ofClients(counted, now),
+        execution.listExecutions(actor, uuid, { limit: RECENT_CALLS }),
+        servers.getServer(actor, uuid),
+        findReportWithin(catalogueReports.find, uuid, REPORT_WAIT_MS),
+        server.onlyCaller === undefined ? callTokens.ofServer(actor, uuid, {}) : undefined,
+        samples.listRemovable(actor, [uuid]),
+      ])
     const upstreams = presented.map(each => ({ ...each, state: upstreamStateOf(each.upstream) }))
     const callers = toPatchCallers(clients)
     const url = serverUrl(baseUrl, uuid)
@@ -107,6 +112,7 @@ export const overviewPages: FastifyPluginAsync<Parts> = async (
         requests: [],
         tiers: server.hasTierNotice ? [{ serverId: uuid, serverName: server.name }] : [],
       }),
+      sampleRemovalPath: removable.has(uuid) ? sampleRemovalPath(uuid) : undefined,
       url,
       urlLead: serverUrl(baseUrl, ''),
       connect: toConnectPanel({ id: uuid, name: server.name, tier: server.tier, url }),

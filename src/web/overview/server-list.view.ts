@@ -2,7 +2,7 @@ import type { ServerCallCounts } from '../../history/call-figures.store.ts'
 import { formatCount, formatNumber } from '../../lib/kernel/format.ts'
 import { serverUrl } from '../../lib/kernel/server-url.ts'
 import type { ServerCard } from '../../servers/server-cards.store.ts'
-import { serverTabPath } from '../frame/server-frame.ts'
+import { sampleRemovalPath, serverTabPath } from '../frame/server-frame.ts'
 import { atLeast } from './overview.view.ts'
 import { toSpark } from './spark.ts'
 
@@ -48,7 +48,13 @@ const stateOf = (
     : { state: 'failed', text: `${formatNumber(failing)} failing` }
 }
 
-type CardFrame = { baseUrl: string; isOfSeveral: boolean; upstreamsDown: number }
+type CardFrame = {
+  baseUrl: string
+  isOfSeveral: boolean
+  upstreamsDown: number
+  /** Whether it is a sample that the reader may remove. */
+  isRemovable: boolean
+}
 
 type NameFrame = Pick<CardFrame, 'isOfSeveral'>
 
@@ -71,10 +77,11 @@ export const toClosedCardView = (card: ServerCard, frame: NameFrame) => ({
 export const toServerCardView = (
   { inside, ...card }: OpenCard,
   counts: ServerCallCounts,
-  { baseUrl, isOfSeveral, upstreamsDown }: CardFrame,
+  { baseUrl, isOfSeveral, upstreamsDown, isRemovable }: CardFrame,
 ) => ({
   ...toNameView({ ...card, inside }, { isOfSeveral }),
   description: inside.description,
+  sampleRemovalPath: isRemovable ? sampleRemovalPath(card.id) : undefined,
   address: serverUrl(baseUrl, card.id),
   addressLead: serverUrl(baseUrl, ''),
   jacks: jacksOf(inside.tools, counts),

@@ -8,6 +8,7 @@ import { parseInput } from '../../lib/http/validation.ts'
 import { buildableIdsOf } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { AccessRequestService } from '../../servers/access/access-requests.service.ts'
+import type { SampleService } from '../../servers/samples/samples.service.ts'
 import { listServerCards } from '../../servers/server-cards.store.ts'
 import { CreateServer } from '../../servers/servers.schema.ts'
 import type { ServerService } from '../../servers/servers.service.ts'
@@ -26,6 +27,7 @@ import { isOpen, summarizeServers, toClosedCardView, toServerCardView } from './
 type Parts = SampleParts & {
   db: Database
   servers: ServerService
+  samples: Pick<SampleService, 'noteSample' | 'listRemovable'>
   accessRequests: Pick<AccessRequestService, 'listNotices'>
   organizations: Pick<OrganizationService, 'listOrganizations'>
   upstreamOffers: Pick<UpstreamOffers, 'countTools'>
@@ -44,7 +46,10 @@ const MAX_ORGANIZATIONS = 200
 
 const NewServerForm = { name: formText, description: formText, access: formText, organizationId: formText }
 const LABELS = { name: 'name', description: 'description', access: 'tier', organizationId: 'organization' }
-const NOTES = { removed: 'Server deleted. Its address no longer works.' }
+const NOTES = {
+  removed: 'Server deleted. Its address no longer works.',
+  'sample-removed': 'Sample removed. Its address no longer works.',
+}
 
 const TIERS = [
   { value: 'private', text: 'Only me, users I allow and admins', hint: 'Clients sign in with OAuth, in a browser.' },
@@ -58,8 +63,17 @@ const TIERS = [
 
 /** Registers the list of servers and the form for creating one. */
 export const serversPages: FastifyPluginAsync<Parts> = async (app, parts) => {
-  const { db, servers, accessRequests, organizations, upstreamOffers, upstreamConnections, upstreamStateOf, baseUrl } =
-    parts
+  const {
+    db,
+    servers,
+    samples,
+    accessRequests,
+    organizations,
+    upstreamOffers,
+    upstreamConnections,
+    upstreamStateOf,
+    baseUrl,
+  } = parts
   const figures = createCallFigureStore(db)
   const emptyPatch = toPatchFigure(EMPTY_PATCH)
 
@@ -82,6 +96,10 @@ export const serversPages: FastifyPluginAsync<Parts> = async (app, parts) => {
     }))
     const counted = open.map(({ id, inside }) => ({ serverId: id, callerId: inside.onlyCaller }))
     const counts = await figures.countOfServers(counted, new Date())
+    const removable = await samples.listRemovable(
+      actor,
+      open.map(({ id }) => id),
+    )
     const isWhole = search === '' && cursor === undefined && nextCursor === null
     const isFirst = isWhole && items.length === 0
     const isOfSeveral = actor.memberships.size > 1
@@ -100,7 +118,9 @@ export const serversPages: FastifyPluginAsync<Parts> = async (app, parts) => {
       cards: cards.flatMap(card => {
         const own = counts.get(card.id)
         if (own === undefined) return []
-        return [toServerCardView(card, own, { baseUrl, isOfSeveral, upstreamsDown: down.get(card.id)?.length ?? 0 })]
+        const upstreamsDown = down.get(card.id)?.length ?? 0
+        const isRemovable = removable.has(card.id)
+        return [toServerCardView(card, own, { baseUrl, isOfSeveral, upstreamsDown, isRemovable })]
       }),
       closed: items.filter(card => !isOpen(card)).map(card => toClosedCardView(card, { isOfSeveral })),
       next: nextAddressOf('/servers', nextCursor, { q: search }),

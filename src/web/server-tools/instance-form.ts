@@ -5,7 +5,7 @@ import { isJsonObject } from '../../lib/kernel/json.ts'
 import { toBindingOf } from '../../servers/bindings/binding-checks.ts'
 import { bindingOf } from '../../servers/bindings/bindings.ts'
 import { fixedText, type KnownGlobals } from '../../servers/bindings/sockets.ts'
-import type { Bindings, Instance } from '../../servers/server.ts'
+import type { Binding, Bindings, Instance } from '../../servers/server.ts'
 import type { CheckedParameter } from '../../templates/compile-parameters.ts'
 
 /** Value of the select option that creates a new global when the form is saved. */
@@ -84,10 +84,12 @@ export const readInstanceForm = (body: unknown, parameters: readonly CheckedPara
 
 export const bindingsFrom = (typed: InstanceForm, parameters: readonly CheckedParameter[]): Bindings =>
   Object.fromEntries(
-    parameters.flatMap(parameter => {
+    parameters.flatMap((parameter): [string, Binding][] => {
       const { name } = parameter.parameter
       const one = typed.parameters.get(name)
-      if (one === undefined || one.source === 'exposed') return []
+      if (one === undefined) return []
+      // Without a binding of its own, the instance would have the tool's default.
+      if (one.source === 'exposed') return parameter.meta.binding ? [[name, { source: 'exposed' }]] : []
       const key = one.global === NEW_GLOBAL ? one.key : one.global
       const wanted =
         one.source === 'fixed' ? ({ source: 'fixed', text: one.fixed } as const) : ({ source: 'global', key } as const)

@@ -42,8 +42,10 @@ const riskFindings = ({ originParameter, secretKey, boundAt }: SecretAtRisk): Fo
   ]
 }
 
-const missingText = (key: string): string =>
-  `The global ${key} does not exist. Calls of this tool fail until you add it.`
+const missingText = (key: string, globals: KnownGlobals): string =>
+  globals.has(key)
+    ? `The global ${key} must be a secret. Calls of this tool fail until you store it as one.`
+    : `The global ${key} does not exist. Calls of this tool fail until you add it.`
 
 /** Checks the bindings as filled in, whether saved or not, and returns the problems by parameter. */
 export const findFindings = (
@@ -62,13 +64,13 @@ export const findFindings = (
   )
   const risk = findSecretAtRisk(compiled, tool, bindings, isSecret)
   const missing = socketsOf(headsOf(compiled), changed, known).flatMap(socket =>
-    socket.missing.map((key): Found => [socket.parameter, { tone: 'warn', text: missingText(key) }]),
+    socket.missing.map((key): Found => [socket.parameter, { tone: 'warn', text: missingText(key, known) }]),
   )
   return byParameter([...bindingErrors, ...(risk === undefined ? [] : riskFindings(risk)), ...missing])
 }
 
 const headsOf = ({ parameters }: CompiledDefinition) =>
-  parameters.map(({ parameter: { name, type } }) => ({ name, type }))
+  parameters.map(({ parameter: { name, type, required }, meta: { binding } }) => ({ name, type, required, binding }))
 
 const suggestionsFor = ({ parameter, meta }: CheckedParameter): readonly string[] => {
   if (parameter.type === 'boolean') return ['true', 'false']

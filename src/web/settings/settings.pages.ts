@@ -7,7 +7,6 @@ import { shownTime } from '../../lib/http/pages/time-text.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import { compareVersions, parseVersion } from '../../lib/http/versions.ts'
 import { type Actor, assertMay } from '../../lib/kernel/actor.ts'
-import { formatCount, formatNumber } from '../../lib/kernel/format.ts'
 import { isLoopback } from '../../lib/kernel/loopback.ts'
 import { mayRole } from '../../lib/kernel/roles.ts'
 import type { ExecutionService } from '../../runtime/execution.service.ts'
@@ -18,6 +17,7 @@ import type { FindCutResultListing } from '../../servers/settings/cut-result-lis
 import { type FindShownAs, findShownAsOf } from '../../servers/settings/shown-as.ts'
 import type { ServerTransfer } from '../../servers/settings/transfer.service.ts'
 import { removalPage } from '../frame/removal-page.ts'
+import { listRemovedWithServer } from '../frame/removed-with-server.ts'
 import { type ServerFrame, type ServerFrameParts, serverTabPath } from '../frame/server-frame.ts'
 import { createServerTab, donePath, serverRoute } from '../frame/server-tab.ts'
 import { doneText } from '../frame/user-page.ts'
@@ -60,9 +60,6 @@ const LABELS = {
   ownerEmail: 'new owner',
 }
 
-/** Maximum calls counted on the page that deletes a server. */
-const MAX_COUNTED_CALLS = 10_000
-
 const DONE = {
   saved: 'Saved.',
   presented: 'Saved. Connected clients have been notified.',
@@ -92,9 +89,6 @@ const typedOf = (server: Server): TypedSettings => ({
   description: server.description ?? '',
   version: server.updatedAt.toISOString(),
 })
-
-/** Returns a list item such as "3 tools", or no item if the count is 0. */
-const countOf = (count: number, one: string) => (count === 0 ? [] : [{ text: formatCount(count, one) }])
 
 const isSame = (a: TypedSettings, b: TypedSettings): boolean =>
   a.name.trim() === b.name && descriptionOf(a.description) === descriptionOf(b.description)
@@ -251,16 +245,8 @@ export const settingsPages: FastifyPluginAsync<SettingsPagesParts> = async (
     load: tab.frameOf,
     nameOf: ({ name }) => name,
     page: async (request, server) => {
-      const calls = await servers.countCalls(actorOf(request), server.id, MAX_COUNTED_CALLS)
-      const items = [
-        ...countOf(server.counts.tools, 'tool'),
-        ...countOf(server.counts.globals, 'global'),
-        ...countOf(server.counts.upstreams, 'attached MCP server'),
-        ...(calls === MAX_COUNTED_CALLS
-          ? [{ text: `more than ${formatNumber(calls)} recorded calls` }]
-          : countOf(calls, 'recorded call')),
-        ...countOf(frames.openStreams(server.id), 'open connection'),
-      ]
+      const { openStreams } = frames
+      const items = await listRemovedWithServer({ servers, openStreams }, actorOf(request), server)
       return {
         server,
         text:

@@ -12,7 +12,7 @@ import type { InstanceService } from '../../servers/tools/instances.service.ts'
 import { toPatchFigure } from '../diagram/figure.ts'
 import { EMPTY_PATCH } from '../diagram/landing-patch.ts'
 import { serverTabPath } from '../frame/server-frame.ts'
-import { userRoute } from '../frame/user-page.ts'
+import { doneText, userRoute } from '../frame/user-page.ts'
 import { toConnectPanel } from '../overview/connect.ts'
 import { createFirstRun, type FirstRunParts } from './first-run.ts'
 
@@ -24,6 +24,7 @@ type Parts = FirstRunParts & {
 
 const CallForm = { from: formText, to: formText, amount: formText }
 const TYPED = { from: 'EUR', to: 'JPY', amount: '100' }
+const NOTES = { 'sample-removed': 'Sample removed. Its address no longer works.' }
 const LABELS = { from: 'currency', to: 'currency', amount: 'amount' }
 /** The sample tool called on this page. */
 const TOOL = 'convert_currency'
@@ -37,7 +38,11 @@ export const firstRunPages: FastifyPluginAsync<Parts> = async (app, parts) => {
   const emptyPatch = toPatchFigure(EMPTY_PATCH)
   const base = { title: 'Get started', section: 'servers', baseUrl, emptyPatch, tool: TOOL } as const
 
-  const startPage: FormPage = { view: 'start/first-run', data: { ...base, isPlugged: false }, labels: {} }
+  const startPage = (note: string | undefined): FormPage => ({
+    view: 'start/first-run',
+    data: { ...base, isPlugged: false, note },
+    labels: {},
+  })
 
   const pluggedPage = (serverId: string, more: { typed?: typeof TYPED; result?: string }): FormPage => {
     const url = serverUrl(baseUrl, serverId)
@@ -66,7 +71,7 @@ export const firstRunPages: FastifyPluginAsync<Parts> = async (app, parts) => {
   app.get('/first-run', userRoute, async (request, reply) => {
     const actor = actorOf(request)
     const state = await firstRun.getStep(actor)
-    if (state.step === 'start') return showForm(reply, startPage)
+    if (state.step === 'start') return showForm(reply, startPage(doneText(request, NOTES)))
     if (state.step === 'over' || state.isAnswered) return onTo(reply)
     return showForm(reply, pluggedPage(state.serverId, {}))
   })

@@ -23,10 +23,13 @@ export const saveFirstRun = async (db: Database, state: FirstRunState): Promise<
   await db.installation.upsert({ where: { name: NAME }, create: { name: NAME, value }, update: { value } })
 }
 
-/** Returns whether the installation has no servers and no toolkits yet. */
+/** Returns whether the installation has no servers and no toolkits. */
 export const isUnused = async (tx: Transaction): Promise<boolean> => {
   const select = { id: true } as const
-  const found = await Promise.all([tx.server.findFirst({ select }), tx.toolkit.findFirst({ select })])
+  const found = await Promise.all([
+    tx.server.findFirst({ where: { removedAt: null }, select }),
+    tx.toolkit.findFirst({ select }),
+  ])
   return found.every(row => row === null)
 }
 

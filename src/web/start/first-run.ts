@@ -11,7 +11,7 @@ export type FirstRunParts = SampleParts & { db: Database }
 
 /**
  * Guides the operator of an unused installation to a first call in three steps. The guide ends permanently when it is
- * skipped, a call has completed, or someone has created a server or toolkit in another way.
+ * skipped or a call has completed. It is not shown while there is a server or toolkit from elsewhere, such as the demo's.
  */
 export const createFirstRun = (parts: FirstRunParts) => {
   const { db } = parts

@@ -1,4 +1,5 @@
 import type { Actor } from '../../lib/kernel/actor.ts'
+import type { SampleService } from '../../servers/samples/samples.service.ts'
 import type { ServerService } from '../../servers/servers.service.ts'
 import type { InstanceService } from '../../servers/tools/instances.service.ts'
 import type { ToolDefinition } from '../../tools/tool.ts'
@@ -12,12 +13,13 @@ export type SampleParts = {
   toolkits: Pick<ToolkitService, 'createToolkit'>
   tools: Pick<ToolService, 'createTool'>
   servers: Pick<ServerService, 'createServer'>
+  samples: Pick<SampleService, 'noteSample'>
   instances: Pick<InstanceService, 'createInstance'>
 }
 
 /** Creates a toolkit for the sample API and a public server that offers its tools. Returns the server's ID. */
 export const createSampleServer = async (
-  { sample, toolkits, tools, servers, instances }: SampleParts,
+  { sample, samples, toolkits, tools, servers, instances }: SampleParts,
   actor: Actor,
   organizationId: string,
 ): Promise<string> => {
@@ -35,6 +37,7 @@ export const createSampleServer = async (
     allowedUsers: [],
     organizationId,
   })
+  await samples.noteSample(actor, server.id, toolkit.id)
   for (const definition of sample.tools) {
     const tool = await tools.createTool(actor, toolkit.id, definition)
     await instances.createInstance(actor, server.id, { toolId: tool.id, name: definition.name, bindings: {} })

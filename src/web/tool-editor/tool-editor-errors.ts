@@ -48,6 +48,8 @@ const endSentence = (text: string): string => (/[.?!]$/.test(text) ? text : `${t
 const fieldOf = (path: string): string => {
   const [, quoted, plain, key] = /^parameters(?:\["(.+)"\]|\.(.+))\.([a-z]+)$/.exec(path) ?? []
   const name = quoted ?? plain
+  // The form has no fields for these, so their errors name the parameter.
+  if (key === 'schema' || key === 'binding') return ''
   if (name !== undefined && key !== undefined) return `parameter:${name}:${key}`
   if (path.startsWith('response.')) return path.split(/[.[]/)[1] ?? ''
   const [first = ''] = path.split(/[.[]/, 1)

@@ -86,6 +86,12 @@ const isAsStored = (texts: ParameterTexts, stored: ParameterMeta): boolean => {
   return keys.every(key => (texts[key] ?? '') === (before[key] ?? ''))
 }
 
+/** Returns the fields that the form does not have, which saving it must keep. */
+const notInForm = ({ schema, binding }: ParameterMeta = {}): ParameterMeta => ({
+  ...(schema !== undefined && { schema }),
+  ...(binding !== undefined && { binding }),
+})
+
 /**
  * Reads the metadata of the request's parameters. Unchanged fields keep their `stored` value, because some values that
  * the API accepts cannot be typed in the form, such as an enum value with a line break.
@@ -99,7 +105,8 @@ export const readMetas = (
     const typed = texts.get(name) ?? {}
     const before = Object.hasOwn(stored, name) ? stored[name] : undefined
     if (before !== undefined && isAsStored(typed, before)) return { name, meta: before, errors: [] }
-    return { name, ...readMeta(type, typed, `parameters.${name}`) }
+    const { meta, errors } = readMeta(type, typed, `parameters.${name}`)
+    return { name, meta: { ...meta, ...notInForm(before) }, errors }
   })
   return {
     metas: Object.fromEntries(read.flatMap(({ name, meta }) => (Object.keys(meta).length === 0 ? [] : [[name, meta]]))),

@@ -7,6 +7,7 @@ import { DEFAULT_TOOL_TIMEOUT_MS } from '../../lib/kernel/limits.ts'
 import type { TokenCounter, TokenCounterFor } from '../../lib/tokens/token-counter.ts'
 import type { ExecutionService } from '../../runtime/execution.service.ts'
 import type { DraftPreview, DraftTest, ToolDraft } from '../../runtime/try/tool-draft.ts'
+import { defaultBindingsOf } from '../../servers/bindings/default-bindings.ts'
 import { exposedSchemaOf } from '../../servers/bindings/exposed-schema.ts'
 import { lintRequest } from '../../tools/lint/request.ts'
 import { assertDefinitionSize, checkDefinition } from '../../tools/tool-definition.ts'
@@ -102,7 +103,11 @@ export const createToolEditor = ({
     const checked = checkDefinition(read.definition)
     if (!checked.ok) return { errors: checked.error, seen: undefined }
     const { name, description } = read.definition
-    return { errors: [], seen: { name, description, inputSchema: exposedSchemaOf(read.definition, checked.value, {}) } }
+    const bindings = defaultBindingsOf(read.definition)
+    return {
+      errors: [],
+      seen: { name, description, inputSchema: exposedSchemaOf(read.definition, checked.value, bindings) },
+    }
   }
 
   const buildState = async (

@@ -108,7 +108,7 @@ it('an object whose names are data and whose members are large is described once
   expect(outline).not.toContain('2026')
 })
 
-it('objects whose names are data are described by patterns also inside each other', async () => {
+it('objects whose names are data are described by patterns also inside each other, each once', async () => {
   const teams = Object.fromEntries(
     Array.from({ length: 50 }, (_, team) => [
       `team-${team}`,
@@ -119,8 +119,14 @@ it('objects whose names are data are described by patterns also inside each othe
   const { outline } = await cutToBudget(document, 600, 2)
   expect(outline.split('\n').slice(1)).toEqual([
     'the whole result: 1 of 50 members shown; names are team-<number>; each has names like user_<number>',
-    '*: 2 of 40 members shown; names are user_<number>; each has id, title, tags, note',
+    '*: 2 of 40 members shown; each has id, title, tags, note',
   ])
+})
+
+it('the members of long items are listed once', async () => {
+  const items = RECORDS.slice(0, 50).map(record => ({ ...record, note: 'A sentence. '.repeat(900) }))
+  const { outline } = await begin(JSON.stringify({ items }), 300)
+  expect(outline.match(/title/g)).toHaveLength(1)
 })
 
 it('very long names of an object are described by their beginning, in linear time', () => {

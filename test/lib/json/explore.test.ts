@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { type ExploreParams, explore } from '../../../src/lib/json/explore.ts'
 import { parseDocument } from '../../../src/lib/json/parse-document.ts'
 
@@ -22,16 +22,16 @@ const SHOP = JSON.stringify({
   mixed: [1, 'a', null],
 }).replace('"big":1', '"big":12345678901234567890')
 
-it('an outline has types, counts, extremes with their places, and how often values occur', () => {
+it('an outline has types, counts, extremes with their records, and how often values occur', () => {
   expect(run(SHOP)).toBe(`$: object
   total: integer: 4
   big: integer: 12345678901234567890
   users: list of 3 items, each object
-    id: integer, 3 at [0] to 9 at [1], all different
+    id: integer, 3 at [0] "Ann" to 9 at [1] "Bob", all different
     name: text of 3 characters, all different, such as "Ann", "Bob", "Eve"
     kind: text of 5 characters, 2 different: "guest" (2), "staff" (1)
     active: boolean, true in 1 of 3
-    score: number, -3 at [2] to 2 at [1], all different
+    score: number, -3 at [2] "Eve" to 2 at [1] "Bob", all different
     left: always null
     address (in 1 of 3): object
       city: text of 5 characters: "Delft"
@@ -46,7 +46,9 @@ it('a number with thousands of digits is shown by its first ones', () => {
 
 it('a path outlines all values it leads to', () => {
   expect(run(SHOP, { path: 'users[].address' })).toBe('users[].address: object\n  city: text of 5 characters: "Delft"')
-  expect(run(SHOP, { path: 'users.id' })).toBe('users.id: 3 places, each integer, 3 at [0] to 9 at [1], all different')
+  expect(run(SHOP, { path: 'users.id' })).toBe(
+    'users.id: 3 places, each integer, 3 at [0] "Ann" to 9 at [1] "Bob", all different',
+  )
 })
 
 it('a path that matches nothing returns what exists instead', () => {
@@ -73,7 +75,7 @@ it('an object with many similar members is described once for all of them', () =
   expect(run(JSON.stringify({ table }))).toBe(`$: object
   table: table of 900 keys like u<number>, such as "u0", "u1", "u2"
     *: object
-      age: integer, 0 at u0 to 899 at u899, all different`)
+      age: integer (lowest 0 at u0, 1 at u1; highest 899 at u899, 898 at u898), all different`)
 })
 
 it('an object whose names are words lists its names', () => {
@@ -105,6 +107,89 @@ it('the most frequent values of a field are listed first, with their counts', ()
   )
 })
 
+describe('the extremes of a field', () => {
+  const rows = (count: number, rowOf: (index: number) => unknown) =>
+    JSON.stringify({ title: 'All rows', rows: Array.from({ length: count }, (_, index) => rowOf(index)) })
+  const at = (text: string, path = 'rows[].size') => run(text, { path })
+
+  it('are two values at either end in a short outline, and more records with the outermost one are counted', () => {
+    const sizes = rows(40, index => ({ name: `Row ${index}`, size: index < 3 ? 7 : 10 * index }))
+    expect(at(sizes)).toBe(
+      'rows[].size: 40 places, each integer (lowest 7 at [0] and 2 more; highest 390 at [39] "Row 39", 380 at [38] "Row 38"), 38 different, most often 7 (3), 30 (1), 40 (1)',
+    )
+    expect(run(sizes, { path: 'rows[].size', samples: 1 })).toContain(
+      ', 7 at [0] to 390 at [39] "Row 39", 38 different',
+    )
+    expect(run(sizes, { path: 'rows[].size', samples: 0 })).toContain(', 7 at [0] to 390 at [39], 38 different')
+  })
+
+  it('are one value at either end if few are different, because all are listed', () => {
+    const few = rows(40, index => ({ name: `Row ${index}`, size: index % 8 }))
+    expect(at(few)).toContain('integer, 0 at [0] to 7 at [7], 8 different: 0 (5), ')
+  })
+
+  it('have no names in a long outline', () => {
+    const wide = Object.fromEntries(
+      Array.from({ length: 50 }, (_, index) => [`field ${index}`, 'some text of a field']),
+    )
+    const long = rows(3, index => ({ name: `Row ${index}`, size: index, ...wide }))
+    expect(run(long)).toContain('size: integer, 0 at [0] to 2 at [2], all different')
+  })
+
+  it.each([
+    ['its title', { id: 5, title: 'Five' }, '"Five"'],
+    ['its name rather than other texts', { login: 'ada', product_name: 'P', 'Full Name': 'Ada', name: 'A' }, '"A"'],
+    ['a name of several words', { kind: 'x', 'Airport Name': 'Schiphol' }, '"Schiphol"'],
+    ['a name in its metadata', { id: 5, metadata: { uid: 'x', name: 'pod-5' } }, '"pod-5"'],
+    ['its key or id if it has no name', { id: 5, key: 'P-5' }, 'key "P-5"'],
+    ['its number', { orderId: 5, size: 1 }, 'orderId 5'],
+    ['the record around it', { name: 'Five', part: { sizes: 1 } }, '"Five"'],
+    ['the beginning of a long name', { name: 'x'.repeat(30) }, `"${'x'.repeat(24)}…"`],
+  ])('name the record by %s', (_what, record, name) => {
+    const two = JSON.stringify({ rows: [{ ...record, size: 9 }, { size: 1 }] })
+    expect(at(two)).toBe(`rows[].size: 2 places, each integer, 1 at [1] to 9 at [0] ${name}, all different`)
+  })
+
+  it.each([
+    ['a long id', { id: 'ch_1NirD82eZvKYlo2C' }],
+    ['an empty name', { name: '' }],
+    ['a name that is a list', { name: ['a'] }],
+    ['only a similar name', { renamed: 'x', grid: 5 }],
+  ])('do not name the record by %s', (_what, record) => {
+    const two = JSON.stringify({ rows: [{ ...record, size: 9 }, { size: 1 }] })
+    expect(at(two)).toContain('to 9 at [0], all different')
+  })
+
+  it('name the innermost record that has a name', () => {
+    const orders = [
+      { name: 'First', items: [{ sku: 'a', price: 5 }] },
+      { name: 'Second', items: [{ price: 3, parts: [1] }, { price: 4 }] },
+    ]
+    const prices = at(JSON.stringify({ orders }), 'orders[].items[].price')
+    expect(prices).toContain('3 at [1][0] "Second" to 5 at [0][0] sku "a"')
+    expect(at(JSON.stringify({ orders }), 'orders[].items')).toContain('list of 1 to 2 items (most at [1] "Second")')
+  })
+
+  it('do not repeat the place or the value as a name', () => {
+    const byName = Object.fromEntries(
+      Array.from({ length: 12 }, (_, index) => [`n${index}`, { name: `n${index}`, size: index }]),
+    )
+    expect(at(JSON.stringify(byName), '*.size')).toContain('highest 11 at n11, 10 at n10)')
+    expect(
+      at(
+        rows(2, index => ({ id: index })),
+        'rows[].id',
+      ),
+    ).toContain('0 at [0] to 1 at [1], all different')
+  })
+
+  it('are enough for numbers that hardly repeat', () => {
+    const sizes = rows(300, index => ({ size: index < 4 ? 1 : index }))
+    expect(at(sizes)).toContain('; highest 299 at [299], 298 at [298]), 297 different')
+    expect(at(sizes)).not.toContain('most often')
+  })
+})
+
 it('codes with leading zeros are not numbers', () => {
   const codes = JSON.stringify(Array.from({ length: 30 }, (_, index) => ({ zip: `0${500 + index}` })))
   expect(run(codes)).toContain('zip: text of 4 characters, all different, such as "0500", "0501", "0502"')
@@ -114,7 +199,9 @@ it('the place of an extreme can be filtered for', () => {
   const accounts = Object.fromEntries(
     Array.from({ length: 50 }, (_, index) => [`a-${index}`, { seats: [index === 31 ? 900 : index] }]),
   )
-  expect(run(JSON.stringify({ accounts }), { path: 'accounts.*.seats[0]' })).toContain('to 900 at a-31')
+  expect(run(JSON.stringify({ accounts }), { path: 'accounts.*.seats[0]' })).toContain(
+    'highest 900 at a-31, 49 at a-49)',
+  )
   expect(run(JSON.stringify({ accounts }), { path: '**.seats' })).toContain('50 places, each list of 1 item')
 })
 

@@ -97,6 +97,13 @@ it.each(['a..b', 'users[', 'user*', 'a**b', '[x'])(
   },
 )
 
+it('a wildcard for a part of a name is explained', () => {
+  const hint = 'a * stands for a whole name'
+  for (const path of ['users[].*_id', 'na*', 'users.n*me.x'])
+    expect(run(SHOP, { fields: [path] }).error).toContain(hint)
+  for (const path of ['*..b', 'users[*', 'a.*.']) expect(run(SHOP, { fields: [path] }).error).not.toContain(hint)
+})
+
 it.each(['users.**', 'a.'.repeat(600)])('refuses the path %s, and says why', path => {
   expect(run(SHOP, { fields: [path] }).error).toMatch(/a name must follow \*\*|at most 1000 characters/)
 })
@@ -111,6 +118,9 @@ it.each([
   [{ limit: 2, offset: 2 }, '"users":[{"id":3,', 'items of users 3 to 3 of 3.'],
   [{ offset: 7 }, '"users":[]', 'only 3 items of users'],
   [{ limit: 1, offset: 1, fields: ['users[].name'] }, '{"users":[{"name":"Bob"}]}', 'items of users 2 to 2 of 2.'],
+  [{ offset: -1 }, '"users":[{"id":3,', 'items of users 3 to 3 of 3.'],
+  [{ limit: 1, offset: -2 }, '"users":[{"id":2,', 'items of users 2 to 2 of 3. Continue with offset 2.'],
+  [{ offset: -7 }, '"users":[{"id":1,', 'items of users 1 to 3 of 3.'],
 ])('a page of %j has its items and the offset of the next one', (params, text, note) => {
   const paged = run(SHOP, params)
   expect(paged.text).toContain(text)
@@ -123,6 +133,12 @@ it('lines of a text are paged, and it has no fields', () => {
     notes: 'These are lines 2 to 2 of 3. Continue with offset 2.',
   })
   expect(run('x\ny\nz', { fields: ['a'] }).error).toContain('has no fields')
+})
+
+it('the last lines of a text are those before its last line break', () => {
+  expect(run('x\ny\nz', { offset: -2 })).toEqual({ text: 'y\nz', notes: 'These are lines 2 to 3 of 3.' })
+  expect(run('x\ny\nz\n', { offset: -2 }).text).toBe('y\nz\n')
+  expect(run('', { offset: -2 }).text).toBe('')
 })
 
 it('rows of a table and lines of JSON keep their format', () => {
@@ -153,6 +169,7 @@ describe('an object whose names are data', () => {
     expect(notes).toBe('These are members of users 501 to 502 of 1,000. Continue with offset 502.')
     expect(run(JSON.stringify(users), { limit: 1 }).notes).toContain('These are members 1 to 1 of 1,000.')
     expect(run(whole, { fields: ['users.*.name'], limit: 1 }).text).toBe('{"users":{"user_0":{"name":"Name 0"}}}')
+    expect(run(whole, { fields: ['users'], offset: -1 }).text).toBe('{"users":{"user_999":{"name":"Name 999"}}}')
   })
 
   it('is not returned as empty objects', () => {

@@ -140,6 +140,13 @@ describe('search in JSON', () => {
     expect(search(PEOPLE, { pattern: 'London Lovelace', mode: 'text' }).notes).toContain(hint)
     expect(search(text('one\ntwo'), { pattern: 'two one', mode: 'text' }).notes).toContain(hint)
     expect(search(PEOPLE, { pattern: 'Babbage', mode: 'text' }).notes).not.toContain(hint)
+    for (const mode of ['regex', 'context'] as const) {
+      expect(search(PEOPLE, { pattern: '^London\\b.*Lovelace', mode }).notes).toContain(hint)
+      expect(search(text('one\ntwo'), { pattern: 'two\\s+(?<n>one)', mode }).notes).toContain(hint)
+      for (const pattern of ['^Babbage$', '[a-z]{10,20}-\\p{Greek}\\w\\d', '(?i)x.y']) {
+        expect(search(PEOPLE, { pattern, mode }).notes).not.toContain(hint)
+      }
+    }
   })
 
   it('reports an unknown field, and searches the others', () => {
@@ -227,6 +234,41 @@ describe('the record of a match', () => {
     expect(notes).toBe('')
   })
 
+  it.each(['text', 'regex', 'context', 'fuzzy', 'bm25'] as const)(
+    'says which field matched if it is not shown, in mode %s',
+    mode => {
+      const hidden = search(PEOPLE, { pattern: 'Rotterdam', mode, show: ['born'] })
+      expect(hidden.found).toMatchObject({ results: [{ path: 'users[3]', record: { born: 1930 } }] })
+      expect(hidden.notes).toBe('Matches are in address.city.')
+      expect(search(PEOPLE, { pattern: 'Rotterdam', mode, show: ['address'] }).notes).toBe('')
+    },
+  )
+
+  it('says which field matched in each record if they differ', () => {
+    const rows = json([
+      { a: 'one', b: 'two' },
+      { a: 'two', b: 'one' },
+      { a: 'two', b: ['x', 'one'], c: 'one' },
+    ])
+    const { found, notes } = search(rows, { pattern: 'one', show: ['a'] })
+    expect(found).toEqual({
+      matches: 4,
+      results: [
+        { path: '[0]', record: { a: 'one' } },
+        { path: '[1]', record: { a: 'two' }, matched: 'b' },
+        { path: '[2]', record: { a: 'two' }, matched: 'b[], c' },
+      ],
+    })
+    expect(notes).toBe('')
+  })
+
+  it('does not say which field matched if only that was searched', () => {
+    const known = search(PEOPLE, { pattern: 'London', fields: ['users[].address.city'], show: ['name'] })
+    expect(known.notes).toBe('')
+    const around = search(PEOPLE, { pattern: 'London', fields: ['users[].address'], show: ['name'] })
+    expect(around.notes).toBe('Matches are in address.city.')
+  })
+
   it('is the innermost that has the fields', () => {
     const price = search(orders, { pattern: 's-7', mode: 'text', show: ['price'] })
     expect(price.found).toEqual({ matches: 1, results: [{ path: 'orders[7].items[0]', record: { price: 7 } }] })
@@ -283,7 +325,7 @@ describe('the record of a match', () => {
     let looks = 0
     const isLate = () => ++looks > 3
     const show = Array.from({ length: 20 }, (_, index) => [{ kind: 'member' as const, name: `no_${index}` }])
-    expect(showRecords([root, root], { show, topK: 5, isLate })).toEqual({
+    expect(showRecords([root, root], { show, fields: [], topK: 5, isLate })).toEqual({
       results: [],
       covered: 0,
       notes: [],
@@ -334,6 +376,62 @@ describe('search in text', () => {
     expect(search(document, { pattern: 'needle', mode: 'context' }).found).toBe(
       'lines 4-5:\nSecond part\nwith a needle.',
     )
+  })
+
+  describe('with headings', () => {
+    const changes = text(
+      [
+        '# Changes', // 1
+        '',
+        '## [2.1.0](https://example.com/2.1.0)', // 3
+        '',
+        '### Fixes', // 5
+        '',
+        'a leak in the pool', // 7
+        'a leak in the cache', // 8
+        '',
+        '## 2.0.0', // 10
+        '',
+        'no more leaks', // 12
+        '',
+        'a leak and a fuse', // 14
+      ].join('\n'),
+    )
+
+    it('shows the nearest heading above matches, once for all below it', () => {
+      expect(search(changes, { pattern: 'leak', mode: 'text' }).found).toBe(
+        [
+          'under 2.1.0 > Fixes:',
+          '7: a leak in the pool',
+          '8: a leak in the cache',
+          'under 2.0.0:',
+          '12: no more leaks',
+          '14: a leak and a fuse',
+        ].join('\n'),
+      )
+    })
+
+    it('does not repeat a heading that is shown', () => {
+      expect(search(changes, { pattern: '2\\.0\\.0|leaks' }).found).toBe('10: ## 2.0.0\n12: no more leaks')
+      expect(search(changes, { pattern: 'pool', contextLines: 2 }).found).toBe(
+        'under 2.1.0:\n5- ### Fixes\n6- \n7: a leak in the pool\n8- a leak in the cache\n9- ',
+      )
+      expect(search(changes, { pattern: 'Fixes' }).found).toBe('under 2.1.0:\n5: ### Fixes')
+    })
+
+    it.each([
+      ['context', 'line 14, under 2.0.0:\na leak and a fuse'],
+      ['bm25', /^line 14, under 2\.0\.0, score [\d.]+:\na leak and a fuse$/],
+      ['fuzzy', 'under 2.0.0:\n14: [distance 0: fuse] a leak and a fuse'],
+    ] as const)('shows the nearest heading in mode %s', (mode, expected) => {
+      const { found } = search(changes, { pattern: 'fuse', mode, topK: 1 })
+      expect(found).toEqual(typeof expected === 'string' ? expected : expect.stringMatching(expected))
+    })
+
+    it('shows none in markup', () => {
+      const page = { kind: 'text', text: '## A\n<p>leak</p>', format: 'html' } as const
+      expect(search(page, { pattern: 'leak' }).found).toBe('2: <p>leak</p>')
+    })
   })
 
   it('gives the position of each match in a line of a megabyte', () => {

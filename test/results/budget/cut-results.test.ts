@@ -18,9 +18,15 @@ const prose = Array.from({ length: 3_000 }, (_, index) => `Sentence ${index} of 
 
 const lines = ['first', 'second'].map(name => JSON.stringify({ name, notes: Array.from({ length: 2_000 }, String) }))
 
+const manual = Array.from(
+  { length: 300 },
+  (_, index) => `## Part ${index}\n\nWhat part ${index} does, at length.\n`,
+).join('\n')
+
 const answer: Answerer = ({ url }, response) => {
   if (url.startsWith('/people')) answerJson(response, { people, total: people.length })
   else if (url.startsWith('/prose')) response.writeHead(200, { 'content-type': 'text/plain' }).end(prose)
+  else if (url.startsWith('/manual')) response.writeHead(200, { 'content-type': 'text/markdown' }).end(manual)
   else if (url.startsWith('/lines'))
     response.writeHead(200, { 'content-type': 'application/x-ndjson' }).end(lines.join('\n'))
   else if (url.startsWith('/image'))
@@ -44,7 +50,7 @@ describe('a server with a token budget', () => {
   const fake = runFakeApi(answer)
   const ada = runUser(patchbay)
 
-  const paths = ['people', 'prose', 'lines', 'image', 'broken', 'small']
+  const paths = ['people', 'prose', 'manual', 'lines', 'image', 'broken', 'small']
   const tools = () => paths.map(name => ({ name, method: 'GET', url: `${fake.origin}/${name}` }))
   const serve = (server: Record<string, unknown> = {}) =>
     makeServer(ada, tools(), { server: { maxResponseTokens: BUDGET, ...server } })
@@ -132,9 +138,21 @@ describe('a server with a token budget', () => {
     expect(found.texts.join('\n')).toContain('people[1777].address.city')
     const { texts } = await call('proxy_filter', { cache_id, fields: ['people[].name'], offset: 1_990, limit: 5 })
     expect(JSON.parse(texts[0] ?? '')).toEqual({ people: people.slice(1_990, 1_995).map(({ name }) => ({ name })) })
+    const last = await call('proxy_filter', { cache_id, fields: ['people[].name'], offset: -1 })
+    expect(JSON.parse(last.texts[0] ?? '')).toEqual({ people: [{ name: 'Person 1999' }] })
     const outline = await call('proxy_explore', { cache_id })
     expect(outline.texts.join('\n')).toMatch(/address/)
     expect(outline.texts.join('\n')).toMatch(/2,?000/)
+    expect(outline.texts.join('\n')).toContain('0 at [0] "Person 0" to 1999 at [1999] "Person 1999"')
+  })
+
+  it('finds a text with the heading above it, and the last lines', async () => {
+    const { call, cut } = await open()
+    const { about } = await cut('manual')
+    const found = await call('proxy_search', { cache_id: about.cacheId, pattern: 'What part 123' })
+    expect(found.texts[0]).toBe('under Part 123:\n495: What part 123 does, at length.')
+    const last = await call('proxy_filter', { cache_id: about.cacheId, offset: -1 })
+    expect(last.texts[0]?.trim()).toBe('What part 299 does, at length.')
   })
 
   it('reads a new result at once, without sending the whole of it', async () => {
@@ -220,6 +238,7 @@ describe('a server with a token budget', () => {
       matches: 1,
       results: [{ path: 'people[1777]', record: { name: 'Person 1777' } }],
     })
+    expect(texts[1]).toMatch(/^Matches are in address\.city\.$/m)
     expect(await countTokens(texts.join('\n'))).toBeLessThan(60)
     expect((await call('proxy_search', { ...show, show: '*' })).texts[0]).toContain('1777 Long Street')
     expect((await call('proxy_search', { ...show, show: [] })).texts[0]).toContain('people[1777].address.city')
@@ -240,7 +259,7 @@ describe('a server with a token budget', () => {
     })
     expect(propertiesOf('proxy_filter')).toMatchObject({
       limit: { minimum: 1, maximum: 100_000 },
-      offset: { minimum: 0 },
+      offset: { type: 'integer', description: expect.stringContaining('negative') },
     })
     expect(propertiesOf('proxy_explore')).toMatchObject({
       depth: { minimum: 1, maximum: 10 },

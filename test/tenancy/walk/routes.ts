@@ -858,6 +858,8 @@ const pages: Row[] = [
   // Members without access to the private server see its name and owner.
   { route: 'GET /servers/:uuid', statuses: READ },
   { route: 'GET /servers/:uuid/live', statuses: READ_WITHIN },
+  { route: 'GET /servers/:uuid/sample/removal', spare: 'sample', statuses: seeing('manage') },
+  { route: 'POST /servers/:uuid/sample/removal', spare: 'sample', statuses: manage(303), form: {} },
   { route: 'GET /sign-in', statuses: everybody(200) },
   { route: 'POST /sign-in', statuses: everybody(400) },
   { route: 'GET /sign-up', statuses: everybody(200) },

@@ -108,6 +108,9 @@ export const makeWorld = async (origin: string, services: Services, databaseUrl:
 
   const { userId: adminId } = await db.membership.findFirstOrThrow({ where: { organizationId, role: 'admin' } })
 
+  const ownerActor = await services.accounts.findActorByUserId(owner.userId)
+  if (ownerActor === undefined) throw new Error('the owner has no account')
+
   let count = 0
   const fresh = () => `${CANARY}_${++count}`
   /** Returns a name for an object outside the tested organization. */
@@ -130,6 +133,12 @@ export const makeWorld = async (origin: string, services: Services, databaseUrl:
       const { id: plainToolId } = await owner.create(`/toolkits/${await spare.plainToolkit()}/tools`, definition)
       const instance = await owner.create(`/servers/${serverId}/instances`, { toolId: plainToolId, name: 'plain' })
       return { serverId, toolkitId, instanceId: instance.id }
+    },
+    /** Creates a server and a toolkit, both named `Plain`, that count as a sample. */
+    sample: async () => {
+      const serverId = await spare.plainServer()
+      await services.samples.noteSample(ownerActor, serverId, await spare.plainToolkit())
+      return serverId
     },
     instance: async () => (await owner.create(`/servers/${made.serverId}/instances`, { toolId, name: fresh() })).id,
     upstream: async () =>

@@ -1,6 +1,7 @@
 import type { Locator, Page } from 'playwright-core'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
+import { ensureDemoServer } from '../../../src/cli/demo/demo-server.ts'
 import { callText, connect } from '../../servers/mcp.ts'
 import { startTestApp } from '../../support/app.ts'
 import { createBrowser } from '../../support/browser.ts'
@@ -105,7 +106,21 @@ describe('the first minute on an empty installation', () => {
     expect(await page.locator('pre').last().textContent()).toContain('16325')
     await page.goto('/')
     expect(pathOf()).toBe('/servers')
-    await page.getByRole('link', { name: 'Sample desk' }).waitFor()
+    await page.getByRole('link', { name: 'Sample desk', exact: true }).waitFor()
+  })
+
+  it.each([true, false])('starts where the demo was run once its sample is removed, scripts: %s', async hasScripts => {
+    const { app, page, complaints, pathOf } = await begin({ hasScripts })
+    await ensureDemoServer(app.services)
+    await signUp(page)
+    await page.getByRole('link', { name: 'Patchbay demo', exact: true }).click()
+    await page.getByRole('heading', { name: 'Patchbay demo' }).waitFor()
+    await page.getByRole('link', { name: 'Remove sample' }).click()
+    await page.getByRole('button', { name: 'Remove sample' }).click()
+    await page.getByRole('heading', { name: 'Three steps to your first call' }).waitFor()
+    await page.getByText('Sample removed.').waitFor()
+    expect(pathOf()).toBe('/first-run')
+    expect(complaints.take()).toEqual([])
   })
 
   it('can be skipped, is not shown again, and starts later from the list', async () => {

@@ -75,6 +75,21 @@ const onRequested = async ({ app, owner, organizationId, viewerId }: DashboardWo
   return `/servers/${id}`
 }
 
+/** Creates a sample, whose toolkit another server with a hostile name can use too. */
+const onSample = async ({ app, owner, ownerId, organizationId }: DashboardWorld, { isShared = false } = {}) => {
+  const { samples, accounts } = app.services
+  const actor = await accounts.findActorByUserId(ownerId)
+  if (actor === undefined) throw new Error('the owner has no account')
+  const server = await owner.create('/servers', { name: 'Sample desk', organizationId })
+  const toolkit = await owner.create('/toolkits', { title: 'Sample API', organizationId })
+  await samples.noteSample(actor, server.id, toolkit.id)
+  if (isShared) {
+    const other = await owner.create('/servers', { name: HOSTILE_NAME, organizationId })
+    await owner.expectOk('PUT', `/servers/${other.id}/toolkits/${toolkit.id}`)
+  }
+  return `/servers/${server.id}`
+}
+
 const access: Pages = {
   'GET /servers/:uuid/access': [
     { path: '/servers/:serverId/access' },
@@ -164,7 +179,12 @@ const servers: Pages = {
     { path: async world => onRequested(world).then(() => '/servers'), state: 'notices' },
     { path: '/servers', state: 'private', who: 'viewer' },
     { path: '/servers?q=desk', state: 'found' },
+    { path: async world => onSample(world).then(() => '/servers'), state: 'sample' },
     { path: '/servers?q=nothing-has-this', state: 'none-found' },
+  ],
+  'GET /servers/:uuid/sample/removal': [
+    { path: async world => `${await onSample(world)}/sample/removal` },
+    { path: async world => `${await onSample(world, { isShared: true })}/sample/removal`, state: 'kept' },
   ],
   'GET /servers/new': [
     { path: '/servers/new' },
@@ -192,6 +212,7 @@ const servers: Pages = {
     { path: '/servers/:longServerId', state: 'hostile' },
     { path: '/servers/:serverId', state: 'viewer', who: 'viewer' },
     { path: onRequested, state: 'notice' },
+    { path: world => onSample(world), state: 'sample' },
     { path: '/servers/:emptyServerId', state: 'private', who: 'viewer' },
     { path: onRequested, state: 'requested', who: 'viewer' },
   ],

@@ -1,0 +1,30 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../lib/kernel/json.ts'
+import type { CheckedParameter } from '../templates/compile-parameters.ts'
+import { schemaOfParameters } from '../templates/parameter-schema.ts'
+import { isMissing } from '../templates/serialize.ts'
+import type { SchemaCheck } from '../tools/schemas/schema-check.ts'
+
+/**
+ * Returns a check of arguments against the schemas of these parameters, or undefined if none has a schema. Arguments are
+ * cast first, so that `"42"` matches the schema of an integer. One that cannot be cast, or that counts as omitted, is
+ * left to the check of its type.
+ */
+export const checkParameters = (
+  parameters: readonly CheckedParameter[],
+  createCheck: (schema: JsonObject) => SchemaCheck,
+): SchemaCheck | undefined => {
+  const schema = schemaOfParameters(parameters)
+  if (schema === undefined) return undefined
+  const withSchema = parameters.filter(({ meta }) => meta.schema !== undefined)
+  const check = createCheck(schema)
+  return (args, signal) => {
+    const given = withSchema.flatMap(({ parameter, check: cast }): [string, JsonValue][] => {
+      const { name } = parameter
+      const argument = isJsonObject(args) && Object.hasOwn(args, name) ? args[name] : undefined
+      if (argument === undefined || isMissing(parameter, argument)) return []
+      const value = cast(argument, 'caller')
+      return value.ok ? [[name, value.value]] : []
+    })
+    return check(Object.fromEntries(given), signal)
+  }
+}

@@ -1,0 +1,62 @@
+import type { DefaultBinding, ParameterMeta } from '../../templates/check-value.ts'
+import { checkDefinition } from '../../tools/tool-definition.ts'
+import type { Binding, Bindings, Instance } from '../server.ts'
+
+type Declared = Readonly<Record<string, Pick<ParameterMeta, 'binding'>>>
+
+/** Returns the bindings that an instance of a tool has unless it sets its own. */
+export const defaultBindingsOf = ({ parameters }: { parameters: Declared }): Bindings =>
+  Object.fromEntries(
+    Object.entries(parameters).flatMap(([name, { binding }]): [string, Binding][] =>
+      binding === undefined ? [] : [[name, { source: 'server', key: binding.key }]],
+    ),
+  )
+
+/**
+ * Returns the tool's default bindings that an instance lacks. When an instance changes, `before` is what it was: a
+ * parameter that the model supplied then is not bound, even if the tool has a default for it by now.
+ */
+export const missingDefaults = ({ tool, bindings }: Instance, before: Instance | undefined): Bindings => {
+  const compiled = before && checkDefinition(before.tool)
+  const isExposed = (name: string): boolean =>
+    before !== undefined &&
+    !Object.hasOwn(before.bindings, name) &&
+    (!compiled?.ok || compiled.value.parameters.some(({ parameter }) => parameter.name === name))
+  const missing = Object.entries(defaultBindingsOf(tool)).filter(
+    ([name]) => !Object.hasOwn(bindings, name) && !isExposed(name),
+  )
+  return Object.fromEntries(missing)
+}
+
+/** Returns whether the binding in effect is the tool's default. */
+const isDefault = (name: string, binding: Binding, declared: DefaultBinding): boolean =>
+  binding.source === 'server' && (binding.key ?? name) === declared.key
+
+/** The value that a parameter lacks: the global, or the secret, that its default binding reads. */
+export type LackingValue = { name: string; key: string; isSecret: boolean; isPlain: boolean }
+
+/**
+ * Returns what a parameter lacks if its default binding is in effect. `isSecretKey` returns whether a global is a secret,
+ * and undefined if there is no such global.
+ */
+export const findLacking = (
+  { name, binding: declared }: { name: string; binding?: DefaultBinding | undefined },
+  binding: Binding,
+  isSecretKey: (key: string) => boolean | undefined,
+): LackingValue | undefined => {
+  if (declared === undefined || !isDefault(name, binding, declared)) return undefined
+  const { key, secret } = declared
+  const isSecret = isSecretKey(key)
+  return isSecret === undefined || (secret && !isSecret)
+    ? { name, key, isSecret: secret, isPlain: isSecret === false }
+    : undefined
+}
+
+/** Returns a sentence that names the parameter and the global. */
+export const explainLacking = ({ name, key, isSecret, isPlain }: LackingValue): string => {
+  const what = isSecret ? `the secret "${key}"` : `the global "${key}"`
+  const why = isPlain
+    ? 'which is stored on this server, but not as a secret. Store it as a secret'
+    : 'which does not exist on this server. Add it'
+  return `This tool needs a value: "${name}" comes from ${what}, ${why} on the server's Globals tab, or bind "${name}" to something else.`
+}

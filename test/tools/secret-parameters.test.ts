@@ -1,0 +1,311 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type NamedParameter, secretRuleOf, secretRuleOfParameter } from '../../src/tools/secret-parameters.ts'
+import { assertDefinition } from '../../src/tools/tool-definition.ts'
+
+type Row = readonly [api: string, place: NamedParameter['place'], name: string]
+
+const KEPT: readonly Row[] = [
+  ['HTTP', 'header', 'Authorization'],
+  ['HTTP', 'header', 'Proxy-Authorization'],
+  ['HTTP', 'header', 'Cookie'],
+  ['Amazon API Gateway', 'header', 'X-Api-Key'],
+  ['Amazon Web Services', 'header', 'X-Amz-Security-Token'],
+  ['Google Cloud', 'header', 'X-Goog-Api-Key'],
+  ['Azure API Management', 'header', 'Ocp-Apim-Subscription-Key'],
+  ['Azure Functions', 'header', 'x-functions-key'],
+  ['Azure Event Grid', 'header', 'aeg-sas-key'],
+  ['Azure OpenAI', 'header', 'api-key'],
+  ['Supabase', 'header', 'apikey'],
+  ['VirusTotal', 'header', 'x-apikey'],
+  ['Binance', 'header', 'X-MBX-APIKEY'],
+  ['CoinMarketCap', 'header', 'X-CMC_PRO_API_KEY'],
+  ['Coinbase', 'header', 'CB-ACCESS-KEY'],
+  ['Coinbase', 'header', 'CB-ACCESS-PASSPHRASE'],
+  ['GitLab', 'header', 'PRIVATE-TOKEN'],
+  ['GitLab', 'header', 'JOB-TOKEN'],
+  ['GitLab', 'header', 'Deploy-Token'],
+  ['Datadog', 'header', 'DD-API-KEY'],
+  ['Datadog', 'header', 'DD-APPLICATION-KEY'],
+  ['Cloudflare', 'header', 'X-Auth-Key'],
+  ['OpenStack', 'header', 'X-Auth-Token'],
+  ['OpenStack', 'header', 'X-Subject-Token'],
+  ['Shopify', 'header', 'X-Shopify-Access-Token'],
+  ['Vault', 'header', 'X-Vault-Token'],
+  ['Consul', 'header', 'X-Consul-Token'],
+  ['Figma', 'header', 'X-Figma-Token'],
+  ['Fastly', 'header', 'Fastly-Key'],
+  ['Postmark', 'header', 'X-Postmark-Server-Token'],
+  ['RapidAPI', 'header', 'X-RapidAPI-Key'],
+  ['ElevenLabs', 'header', 'xi-api-key'],
+  ['CircleCI', 'header', 'Circle-Token'],
+  ['ActiveCampaign', 'header', 'Api-Token'],
+  ['Pivotal Tracker', 'header', 'X-TrackerToken'],
+  ['Plex', 'header', 'X-Plex-Token'],
+  ['Tableau', 'header', 'X-Tableau-Auth'],
+  ['Have I Been Pwned', 'header', 'hibp-api-key'],
+  ['Parse', 'header', 'X-Parse-Master-Key'],
+  ['Parse', 'header', 'X-Parse-Session-Token'],
+  ['Kill Bill', 'header', 'X-Killbill-ApiSecret'],
+  ['oauth2-proxy', 'header', 'X-Auth-Request-Access-Token'],
+  ['PHP', 'cookie', 'PHPSESSID'],
+  ['NASA', 'query', 'api_key'],
+  ['NewsAPI', 'query', 'apiKey'],
+  ['Etherscan', 'query', 'apikey'],
+  ['Azure AI Search', 'query', 'api-key'],
+  ['Facebook', 'query', 'access_token'],
+  ['Stripe', 'query', 'client_secret'],
+  ['Auth0', 'body', 'client_secret'],
+  ['Keycloak', 'body', 'password'],
+  ['reCAPTCHA', 'body', 'secret'],
+  ['Plaid', 'body', 'access_token'],
+  ['Amazon Cognito', 'body', 'AccessToken'],
+]
+
+const OFFERED: readonly Row[] = [
+  ['WebSocket', 'header', 'Sec-WebSocket-Key'],
+  ['WebDAV', 'header', 'Lock-Token'],
+  ['Django', 'header', 'X-CSRFToken'],
+  ['Rails', 'header', 'X-CSRF-Token'],
+  ['Angular', 'header', 'X-XSRF-TOKEN'],
+  ['Fastly', 'header', 'Surrogate-Key'],
+  ['Amazon S3', 'header', 'x-amz-server-side-encryption-aws-kms-key-id'],
+  ['Google Maps', 'query', 'key'],
+  ['Trello', 'query', 'token'],
+  ['Pipedrive', 'query', 'api_token'],
+  ['Amazon S3', 'query', 'AWSAccessKeyId'],
+  ['Amazon S3', 'query', 'key-marker'],
+  ['OAuth 1', 'query', 'oauth_consumer_key'],
+  ['Confluence', 'query', 'spaceKey'],
+  ['Slack', 'body', 'token'],
+  ['OAuth 2', 'body', 'refresh_token'],
+  ['OAuth 2', 'body', 'token_type_hint'],
+  ['Plaid', 'body', 'public_token'],
+  ['PagerDuty', 'body', 'routing_key'],
+  ['Amazon DynamoDB', 'body', 'ExclusiveStartKey'],
+  ['GitHub', 'path', 'secret_name'],
+  ['Jira', 'path', 'issueIdOrKey'],
+  ['Telegram', 'path', 'token'],
+  ['ExchangeRate-API', 'path', 'apiKey'],
+]
+
+const NONE: readonly Row[] = [
+  ['Stripe', 'header', 'Idempotency-Key'],
+  ['YooKassa', 'header', 'Idempotence-Key'],
+  ['Azure Cosmos DB', 'header', 'x-ms-documentdb-partitionkey'],
+  ['Azure Cosmos DB', 'header', 'x-ms-continuation'],
+  ['Cloudflare', 'header', 'X-Auth-Email'],
+  ['Algolia', 'header', 'X-Algolia-Application-Id'],
+  ['Coinbase', 'header', 'CB-ACCESS-TIMESTAMP'],
+  ['GitHub', 'header', 'X-GitHub-Api-Version'],
+  ['Anthropic', 'header', 'anthropic-version'],
+  ['Google Drive', 'query', 'pageToken'],
+  ['Google Calendar', 'query', 'syncToken'],
+  ['Twilio', 'query', 'PageToken'],
+  ['X', 'query', 'pagination_token'],
+  ['X', 'query', 'next_token'],
+  ['Zoom', 'query', 'next_page_token'],
+  ['Amazon S3', 'query', 'continuation-token'],
+  ['Azure Table Storage', 'query', 'NextPartitionKey'],
+  ['Azure Table Storage', 'query', 'NextRowKey'],
+  ['Microsoft Graph', 'query', '$skiptoken'],
+  ['Meilisearch', 'query', 'primaryKey'],
+  ['Slack', 'query', 'cursor'],
+  ['Stripe', 'query', 'starting_after'],
+  ['GitHub', 'query', 'sort'],
+  ['OAuth 2', 'query', 'client_id'],
+  ['Amazon DynamoDB', 'body', 'NextToken'],
+  ['Amazon Kinesis', 'body', 'PartitionKey'],
+  ['Square', 'body', 'idempotency_key'],
+  ['Shopify', 'body', 'sortKey'],
+  ['OpenAI', 'body', 'max_tokens'],
+  ['Twilio', 'path', 'AccountSid'],
+  ['GitHub', 'path', 'commit_sha'],
+]
+
+const TABLE = [
+  ...KEPT.map(row => ({ row, rule: 'kept' })),
+  ...OFFERED.map(row => ({ row, rule: 'offered' })),
+  ...NONE.map(row => ({ row, rule: 'none' })),
+]
+
+/** A text with each letter in either case. */
+const inAnyCase = (text: string): fc.Arbitrary<string> =>
+  fc.mixedCase(fc.constant(text), {
+    toggleCase: char => (char === char.toLowerCase() ? char.toUpperCase() : char.toLowerCase()),
+  })
+
+describe('a parameter, judging by its name', () => {
+  it.each(TABLE.map(({ row: [api, place, name], rule }) => ({ api, place, name, rule })))(
+    '$name in the $place of $api: $rule',
+    ({ place, name, rule }) => {
+      expect(secretRuleOf({ place, name })).toBe(rule)
+    },
+  )
+
+  it('that is listed is kept whatever the case and the separators', () => {
+    const word = fc.constantFrom('api key', 'access token', 'client secret', 'secret', 'password')
+    const written = word.chain(words =>
+      fc
+        .tuple(inAnyCase(words), fc.constantFrom('', '_', '-', '.', ' '))
+        .map(([text, mark]) => text.replace(' ', mark)),
+    )
+    fc.assert(
+      fc.property(written, fc.constantFrom('query', 'body'), (name, place) => {
+        expect(secretRuleOf({ place, name })).toBe('kept')
+        expect(secretRuleOf({ place, name: `user[${name}]` })).toBe('kept')
+        expect(secretRuleOf({ place: 'path', name })).toBe('offered')
+      }),
+    )
+  })
+
+  it('that is a header is kept, or not, whatever the case', () => {
+    const header = fc.constantFrom(...TABLE.filter(({ row: [, place] }) => place === 'header'))
+    const written = header.chain(({ row: [, , name], rule }) => inAnyCase(name).map(text => ({ text, rule })))
+    fc.assert(
+      fc.property(written, ({ text, rule }) => {
+        expect(secretRuleOf({ place: 'header', name: text }) === 'kept').toBe(rule === 'kept')
+      }),
+    )
+  })
+
+  it('that has a word for a position before token, key or secret is never a secret, in any place', () => {
+    const word = (...words: string[]) => fc.constantFrom(...words)
+    const position = word(
+      'page',
+      'next',
+      'cursor',
+      'sync',
+      'continuation',
+      'idempotency',
+      'sort',
+      'partition',
+      'primary',
+    )
+    const words = fc.tuple(word('', 'api', 'x'), position, word('', 'result', 'start'), word('token', 'key', 'secret'))
+    const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+    const name = fc.tuple(words, word('_', '-', '.', '')).map(([all, mark]) => {
+      const given = all.filter(one => one !== '')
+      return mark === '' ? given.map(capital).join('') : given.join(mark)
+    })
+    const place = fc.constantFrom<NamedParameter['place']>('header', 'query', 'body', 'path')
+    const value = fc.constantFrom(undefined, 'CAUQAAab12'.repeat(4), `eyJ${'a1'.repeat(9)}.x.y`)
+    fc.assert(
+      fc.property(name, place, value, (written, where, own) => {
+        expect(secretRuleOf({ place: where, name: written, value: own })).toBe('none')
+      }),
+    )
+  })
+
+  it('gets a rule in linear time, however long its names and value are', () => {
+    const piece = fc.constantFrom(
+      'a',
+      'A',
+      'aA',
+      '_',
+      '-',
+      '.',
+      '[',
+      ']',
+      ' ',
+      'key',
+      'Token',
+      '\u0301\u0316',
+      'ﷺ',
+      ';',
+      '/',
+    )
+    const text = fc
+      .tuple(fc.array(piece, { minLength: 1, maxLength: 4 }), piece)
+      .map(([start, run]) => start.join('') + run.repeat(200_000))
+    const place = fc.constantFrom<NamedParameter['place']>('header', 'query', 'body', 'path', 'cookie')
+    const named = fc.record({ place, name: text, alias: text, value: text })
+    fc.assert(
+      fc.property(named, parameter => {
+        expect(secretRuleOf(parameter)).toMatch(/^(?:kept|offered|none)$/)
+      }),
+      { numRuns: 30 },
+    )
+  })
+})
+
+const GITHUB_TOKEN = `ghp_${'a1B2'.repeat(9)}`
+const HEX = '6dcb09b5b57875f3'.repeat(2)
+
+describe('a parameter, judging by its value', () => {
+  it.each([
+    { place: 'query', name: 'q', value: GITHUB_TOKEN, rule: 'kept' },
+    { place: 'path', name: 'id', value: GITHUB_TOKEN, rule: 'kept' },
+    { place: 'body', name: 'who', value: HEX, rule: 'kept' },
+    { place: 'header', name: 'X-Tenant', value: 'Bearer of-tenants', rule: 'kept' },
+    { place: 'query', name: 'q', value: 'Bearer of-tenants', rule: 'none' },
+    { place: 'path', name: 'sheet', value: HEX, rule: 'none' },
+    { place: 'query', name: 'fileId', value: HEX, rule: 'none' },
+    { place: 'query', name: 'sha256', value: HEX, rule: 'none' },
+    { place: 'query', name: 'v', alias: 'commit', value: HEX, rule: 'none' },
+    { place: 'query', name: 'cursor', value: HEX, rule: 'none' },
+    { place: 'query', name: 'after', alias: 'pageToken', value: HEX, rule: 'none' },
+    { place: 'query', name: 'q', value: 'cats and dogs', rule: 'none' },
+  ] as const)('$value in the $place as $name: $rule', ({ rule, ...parameter }) => {
+    expect(secretRuleOf(parameter)).toBe(rule)
+  })
+})
+
+describe('a parameter of a tool', () => {
+  const header = (name: string, value: string) => ({ headers: [{ name, value }] })
+  it.each([
+    { what: 'the query parameter counts', parts: { url: 'https://a.example/?api_key={{k}}' }, rule: 'kept' },
+    { what: 'its own name counts', parts: { url: 'https://a.example/?q={{string:api_key}}' }, rule: 'kept' },
+    { what: 'the header counts', parts: header('Authorization', 'Bearer {{who}}'), rule: 'kept' },
+    { what: 'its own name is not that of a header', parts: header('X-Tenant', '{{tenant_key}}'), rule: 'offered' },
+    { what: 'a header for another purpose counts', parts: header('Idempotency-Key', '{{key}}'), rule: 'none' },
+    {
+      what: 'its own name says that it is a position',
+      parts: { url: 'https://a.example/?token={{page_token}}' },
+      rule: 'none',
+    },
+    { what: 'a cookie', parts: header('Cookie', 'theme={{theme}}'), rule: 'kept' },
+    { what: 'the innermost JSON member counts', parts: { body: '{"secret": {"name": "{{n}}"}}' }, rule: 'none' },
+    { what: 'a JSON member', parts: { body: '{"login": {"password": "{{p}}"}}' }, rule: 'kept' },
+    { what: 'XML', parts: { ...header('Content-Type', 'text/xml'), body: '<a>{{password}}</a>' }, rule: 'kept' },
+    { what: 'a part of the path', parts: { url: 'https://a.example/bot{{token}}/send' }, rule: 'offered' },
+    { what: 'a base URL', parts: { url: '{{url:key}}/send' }, rule: 'offered' },
+    {
+      what: 'the strictest of its places counts',
+      parts: { url: 'https://a.example/{{k}}?page={{k}}', ...header('X-Api-Key', '{{k}}') },
+      rule: 'kept',
+    },
+    { what: 'a boolean', parts: { url: 'https://a.example/?secret={{boolean:k}}' }, rule: 'none' },
+    {
+      what: 'one of several listed values',
+      parts: { ...header('Authorization', '{{k}} abc'), parameters: { k: { enum: ['Basic', 'Bearer'] } } },
+      rule: 'none',
+    },
+    { what: 'its default in the template', parts: { url: `https://a.example/?q={{q=${GITHUB_TOKEN}}}` }, rule: 'kept' },
+    {
+      what: 'its default',
+      parts: { url: 'https://a.example/?q={{q}}', parameters: { q: { default: GITHUB_TOKEN } } },
+      rule: 'kept',
+    },
+    {
+      what: 'its example',
+      parts: { url: 'https://a.example/?q={{q}}', parameters: { q: { example: GITHUB_TOKEN } } },
+      rule: 'kept',
+    },
+    {
+      what: 'a list, to which no secret can be bound',
+      parts: { headers: [{ name: 'X-Api-Key', value: '{{json:keys | comma}}' }] },
+      rule: 'none',
+    },
+  ])('$what: $rule', ({ parts, rule }) => {
+    const definition = {
+      name: 'tool',
+      method: 'POST',
+      url: 'https://a.example/',
+      headers: [],
+      parameters: {},
+      ...parts,
+    }
+    expect(assertDefinition(definition).parameters.map(secretRuleOfParameter)).toEqual([rule])
+  })
+})
