@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/kernel/json.ts'
 import type { CheckedParameter } from '../templates/compile-parameters.ts'
+import { isMissing } from '../templates/lists/serialize.ts'
 import { schemaOfParameters } from '../templates/parameter-schema.ts'
-import { isMissing } from '../templates/serialize.ts'
 import type { SchemaCheck } from '../tools/schemas/schema-check.ts'
 
 /**

@@ -6,7 +6,7 @@ import { failure, type Result, success } from '../lib/kernel/result.ts'
 import { isDoneWithin } from '../lib/process/time-limit.ts'
 import { parseHttpUrl } from './base-url.ts'
 import { FREE_PATTERN_STEPS, MAX_LISTED_ENUM_VALUES, MAX_MATCH_MS, MAX_PATTERN_INPUT_CHARS } from './limits.ts'
-import { describeTypes, isOneOf, type ListType } from './serialize.ts'
+import { describeTypes, isOneOf, type ListType } from './lists/serialize.ts'
 import type { ParameterType } from './template.ts'
 
 /**

@@ -5,8 +5,8 @@ import type { JsonValue } from '../lib/kernel/json.ts'
 import { failure, type Result, success } from '../lib/kernel/result.ts'
 import { castValue, checkFor, EXPECTED, type ParameterCheck, type ParameterMeta } from './check-value.ts'
 import { MAX_PARAMETERS_MS, MAX_PATTERN_CHARS, MAX_PATTERN_INSTRUCTIONS } from './limits.ts'
+import { acceptedTypes, type ListType } from './lists/serialize.ts'
 import { refuseSchema } from './parameter-schema.ts'
-import { acceptedTypes, type ListType } from './serialize.ts'
 import type { ParameterType, TemplateParameter } from './template.ts'
 
 type MetaProblem = { key: keyof ParameterMeta; message: string }

@@ -1,11 +1,11 @@
 import { cookieHole } from './encodings.ts'
-import { createKeySet, fixedKeys } from './key-set.ts'
-import { cookieListHole } from './list-holes.ts'
-import { withDistinctKeys } from './list-pairs.ts'
+import { cookieListHole } from './lists/holes.ts'
+import { createKeySet, fixedKeys } from './lists/key-set.ts'
+import { withDistinctKeys } from './lists/pairs.ts'
+import { checkSerializations } from './lists/serialize.ts'
 import type { FieldPlan, Hole, Part } from './plan.ts'
 import { joined, line } from './render.ts'
 import { type Fault, HOLE, type Scan, type ScannedPlace } from './scan.ts'
-import { checkSerializations } from './serialize.ts'
 import { type Pair, splitPairs } from './split-pairs.ts'
 
 /** Matches text that ends in the value of a cookie, before its end. A comma separates cookies in RFC 2109. */

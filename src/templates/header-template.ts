@@ -1,12 +1,12 @@
 import { isReservedHeader } from '../lib/kernel/http-headers.ts'
 import { planCookies } from './cookie-template.ts'
 import { FORBIDDEN_IN_HEADER, headerHole } from './encodings.ts'
-import { createKeySet, fixedKeys, type KeySet } from './key-set.ts'
-import { headerListHole } from './list-holes.ts'
+import { headerListHole } from './lists/holes.ts'
+import { createKeySet, fixedKeys, type KeySet } from './lists/key-set.ts'
+import { checkSerializations } from './lists/serialize.ts'
 import { type FieldPlan, type Hole, isWhole } from './plan.ts'
 import { line } from './render.ts'
 import { type Fault, HOLE, type Scan, type ScannedPlace } from './scan.ts'
-import { checkSerializations } from './serialize.ts'
 import type { TemplateRules } from './template.ts'
 
 /** RFC 9110 §5.6.2. */

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../lib/kernel/json.ts'
 import type { ParameterMeta } from './check-value.ts'
+import { acceptedTypes, type ListType } from './lists/serialize.ts'
 import { embedSchema } from './parameter-schema.ts'
-import { acceptedTypes, type ListType } from './serialize.ts'
 import type { ParameterType, TemplateParameter } from './template.ts'
 
 /** A `json` parameter accepts any JSON value. */

@@ -1,10 +1,10 @@
 import { failure, type Result, success } from '../lib/kernel/result.ts'
 import { jsonHole, jsonStringHole } from './encodings.ts'
 import { type JsonPiece, type JsonSpot, readJson } from './json-shape.ts'
+import { checkSerializations } from './lists/serialize.ts'
 import type { FieldPlan, Part } from './plan.ts'
 import { joined, sequence } from './render.ts'
 import type { Fault, Scan } from './scan.ts'
-import { checkSerializations } from './serialize.ts'
 
 const buildPieces = (pieces: readonly JsonPiece[], partOf: (place: number) => Part): Part => {
   const parts: Part[] = []

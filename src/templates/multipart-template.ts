@@ -1,9 +1,9 @@
 import { multipartHole, NOT_THE_BOUNDARY, partHeaderHole, textHole } from './encodings.ts'
-import { buildWithParts, checkPartLists, findWholeParts, partListHole } from './list-parts.ts'
+import { buildWithParts, checkPartLists, findWholeParts, partListHole } from './lists/parts.ts'
+import { checkSerializations } from './lists/serialize.ts'
 import { type FieldPlan, type Hole, isWhole, type Part } from './plan.ts'
 import { line } from './render.ts'
 import { countHoles, type Fault, HOLE, type Scan } from './scan.ts'
-import { checkSerializations } from './serialize.ts'
 import type { RenderError, Values } from './template.ts'
 
 const BOUNDARY = /(?:^|[;\s])boundary\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/gi

@@ -1,4 +1,4 @@
-import { withDistinctKeys } from './list-pairs.ts'
+import { withDistinctKeys } from './lists/pairs.ts'
 import type { Part } from './plan.ts'
 import { joined, line } from './render.ts'
 import { countHoles, type Fault, HOLE } from './scan.ts'

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/kernel/json.ts'
 import { NAMED_SCHEMAS, SUBSCHEMAS } from '../lib/kernel/json-schema.ts'
 import { castValue, EXPECTED, type ParameterMeta } from './check-value.ts'
-import { describeTypes, type ListType } from './serialize.ts'
+import { describeTypes, type ListType } from './lists/serialize.ts'
 import type { ParameterType } from './template.ts'
 
 /** The types in JSON Schema that have values in common with a parameter's type. */

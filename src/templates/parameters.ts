@@ -1,9 +1,9 @@
 import type { JsonValue } from '../lib/kernel/json.ts'
 import { castValue } from './check-value.ts'
 import { MAX_PARAMETERS, MAX_PLACES } from './limits.ts'
+import { acceptedTypes, type ListType } from './lists/serialize.ts'
 import { canBeMissing, type Field, type Hole } from './plan.ts'
 import type { ScannedPlace } from './scan.ts'
-import { acceptedTypes, type ListType } from './serialize.ts'
 import type { Place, TemplateError, TemplateParameter } from './template.ts'
 
 /** A placeholder with its position and encoding. `hole` is undefined where placeholders are not allowed. */

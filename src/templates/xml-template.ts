@@ -1,8 +1,8 @@
 import { xmlAttributeHole, xmlDocumentHole, xmlTextHole } from './encodings.ts'
+import { checkSerializations } from './lists/serialize.ts'
 import { type FieldPlan, type Hole, isWhole, refusedPlan } from './plan.ts'
 import { line } from './render.ts'
 import { type Fault, HOLE, type Scan } from './scan.ts'
-import { checkSerializations } from './serialize.ts'
 import { isLikeUtf8, parseXml, type XmlPiece } from './xml-parser.ts'
 
 const ELSEWHERE = 'outside of the root element. Put it into the text of an element or into the value of an attribute'

@@ -1,6 +1,6 @@
 import { splitNames } from '../lib/search/split-words.ts'
 import type { CheckedParameter } from '../templates/compile-parameters.ts'
-import { acceptedTypes } from '../templates/serialize.ts'
+import { acceptedTypes } from '../templates/lists/serialize.ts'
 import type { Place } from '../templates/template.ts'
 import { AUTHENTICATION_SCHEME, hasSecretFormat, looksSecret } from './secret-looks.ts'
 

@@ -92,6 +92,15 @@ describe('a serialization that cannot be saved', () => {
     expect(errors[0]?.message).toContain(message)
   })
 
+  it.each(['Cookie', 'X-List'])('in one of two headers with the same name: %s', name => {
+    const headers = [
+      { name, value: 'admin=0' },
+      { name: name.toLowerCase(), value: '{{json:x | spread}}' },
+    ]
+    const message = expect.stringContaining(`there is another ${name.toLowerCase()} header`)
+    expect(errorsOf({ headers })).toEqual([{ field: 'headers[1].value', line: 1, column: 1, message }])
+  })
+
   it.each([
     [typed('application/json'), '{"a": {{json:x | comma}}}', '"comma" is not allowed in JSON. Serializations are for'],
     [typed('application/json'), '{"a": "{{json:x | comma}}"}', '"comma" is not allowed in JSON'],

@@ -3,7 +3,7 @@ import { type JsonValue, parseJson } from '../../lib/kernel/json.ts'
 import { MAX_JSON_DEPTH } from '../../lib/kernel/limits.ts'
 import { parseHttpUrl, writtenHost } from '../../templates/base-url.ts'
 import type { CheckedParameter } from '../../templates/compile-parameters.ts'
-import { acceptedTypes } from '../../templates/serialize.ts'
+import { acceptedTypes } from '../../templates/lists/serialize.ts'
 import type { Binding } from '../server.ts'
 import { fillText, globalKeysOf } from './bindings.ts'
 

@@ -1,10 +1,10 @@
+import type { Hole, Part } from '../plan.ts'
+import { countHoles, type Fault, HOLE } from '../scan.ts'
+import { type Pair, type PairsText, splitPairs } from '../split-pairs.ts'
+import { SERIALIZATIONS, type Serialization } from '../template.ts'
+import { pairListHole } from './holes.ts'
 import { createKeySet, decodeKey, fixedKeys, type KeySet } from './key-set.ts'
-import { pairListHole } from './list-holes.ts'
-import type { Hole, Part } from './plan.ts'
-import { countHoles, type Fault, HOLE } from './scan.ts'
 import { checkSerializations } from './serialize.ts'
-import { type Pair, type PairsText, splitPairs } from './split-pairs.ts'
-import { SERIALIZATIONS, type Serialization } from './template.ts'
 
 const ALLOWED = SERIALIZATIONS.filter(serialization => serialization !== 'segments')
 

@@ -1,7 +1,7 @@
-import { isJsonObject, type JsonValue } from '../lib/kernel/json.ts'
-import { encodeInQuery, FORBIDDEN_IN_HEADER, percentEncode, withoutBoundary } from './encodings.ts'
+import { isJsonObject, type JsonValue } from '../../lib/kernel/json.ts'
+import { encodeInQuery, FORBIDDEN_IN_HEADER, percentEncode, withoutBoundary } from '../encodings.ts'
+import { type Hole, maxCharsOf } from '../plan.ts'
 import { decodeKey, type KeySet } from './key-set.ts'
-import { type Hole, maxCharsOf } from './plan.ts'
 import {
   acceptedBy,
   describeTypes,

@@ -1,7 +1,7 @@
-import { multipartListHole } from './list-holes.ts'
-import type { Hole, Part } from './plan.ts'
-import { joined, line, sequence } from './render.ts'
-import { countHoles, type Fault, HOLE, type Scan, type ScannedPlace } from './scan.ts'
+import type { Hole, Part } from '../plan.ts'
+import { joined, line, sequence } from '../render.ts'
+import { countHoles, type Fault, HOLE, type Scan, type ScannedPlace } from '../scan.ts'
+import { multipartListHole } from './holes.ts'
 import { checkSerializations } from './serialize.ts'
 
 const IN_CONTENT = ['repeat', 'comma', 'space', 'tab', 'pipe', 'dot'] as const

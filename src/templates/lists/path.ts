@@ -1,9 +1,9 @@
+import type { Hole } from '../plan.ts'
+import { countHoles, type Fault, HOLE, type ScannedPlace } from '../scan.ts'
+import { SERIALIZATIONS } from '../template.ts'
+import { pathListHole, segmentsHole } from './holes.ts'
 import { createKeySet, fixedKeys } from './key-set.ts'
-import { pathListHole, segmentsHole } from './list-holes.ts'
-import type { Hole } from './plan.ts'
-import { countHoles, type Fault, HOLE, type ScannedPlace } from './scan.ts'
 import { checkSerializations } from './serialize.ts'
-import { SERIALIZATIONS } from './template.ts'
 
 /** The path of a URL with holes, and its placeholders. */
 export type PathText = { holed: string; places: readonly ScannedPlace[] }

@@ -1,7 +1,7 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../lib/kernel/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
+import { type Fault, orList, type ScannedPlace } from '../scan.ts'
+import type { Serialization, TemplateParameter } from '../template.ts'
 import type { KeySet } from './key-set.ts'
-import { type Fault, orList, type ScannedPlace } from './scan.ts'
-import type { Serialization, TemplateParameter } from './template.ts'
 
 export type ListSerialization = Exclude<Serialization, 'segments'>
 export type SeparatedSerialization = 'comma' | 'space' | 'tab' | 'pipe' | 'dot'

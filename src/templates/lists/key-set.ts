@@ -1,4 +1,4 @@
-import { HOLE } from './scan.ts'
+import { HOLE } from '../scan.ts'
 
 /** Compared levels of a key: `f[a][b]` has three. Keys that differ only in deeper levels count as equal. */
 const MAX_LEVELS = 4
