@@ -31,15 +31,22 @@ document.addEventListener('click', async event => {
 
 const CLOCK = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
 const CLOCK_WITH_SECONDS = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+const TIME_OF_DAY = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' })
+
+/** Returns how to show a time: alone, with seconds, or to the minute. @param {Element} time */
+const formatOf = time => {
+  if (time.hasAttribute('data-clock')) return TIME_OF_DAY
+  return time.hasAttribute('data-seconds') ? CLOCK_WITH_SECONDS : CLOCK
+}
 
 /** Converts times from UTC to the reader's time zone. @param {ParentNode} part */
 const localizeTimes = part => {
   for (const time of part.querySelectorAll('time[datetime]:not([data-local])')) {
     const date = new Date(time.getAttribute('datetime') ?? '')
     if (Number.isNaN(date.getTime())) continue
-    time.setAttribute('title', time.textContent ?? '')
+    if (!time.hasAttribute('title')) time.setAttribute('title', time.textContent ?? '')
     time.setAttribute('data-local', '')
-    time.textContent = (time.hasAttribute('data-seconds') ? CLOCK_WITH_SECONDS : CLOCK).format(date)
+    time.textContent = formatOf(time).format(date)
   }
 }
 localizeTimes(document)

@@ -1,3 +1,5 @@
+import type { CallResult } from './call-result.ts'
+
 /** Marks masked requests, so that the compiler rejects unmasked ones. As a symbol, the mark is not stored. */
 export const MASKED = Symbol('masked')
 
@@ -26,6 +28,7 @@ export type ExecutionRecord = {
   startedAt: Date
   durationMs: number
   outcome: 'ok' | 'error'
+  result: CallResult
   status: number | undefined
   /** Size of the request body as sent to the API, and of the response body after decompression. */
   requestBytes: number

@@ -15,6 +15,7 @@ export const EXECUTION_COLUMNS = [
   'responseBytes',
   'error',
   'request',
+  'result',
 ] as const
 
 /** Positions in a row. */
@@ -41,5 +42,6 @@ export const toExecutionRow = (record: ExecutionRecord) =>
     record.responseBytes,
     record.error === undefined ? null : toStorable(record.error),
     record.request === undefined ? null : JSON.stringify(record.request),
+    record.result,
   ] as const
 export type ExecutionRow = ReturnType<typeof toExecutionRow>

@@ -4,6 +4,7 @@ import type { Database, Rows } from '../lib/db/client.ts'
 import { decodeCursor, type Page, toPage } from '../lib/http/paging.ts'
 import { MAX_PAGE_SIZE } from '../lib/kernel/limits.ts'
 import { definedFields, mapFound, withoutNulls } from '../lib/kernel/missing.ts'
+import { resultOfErrorStatus } from './call-result.ts'
 import { type ExecutionGap, type ExecutionRecord, MASKED, type MaskedRequest } from './execution-record.ts'
 
 /** `from` is inclusive, `to` exclusive. */
@@ -42,8 +43,10 @@ export type StoredExecution = ExecutionRecord & {
   updatedAt: Date
 }
 
-const toExecution = ({ request, tokensEstimated, ...row }: Rows.Execution): StoredExecution => ({
+/** Converts a row. Rows from before results were recorded get the one that follows from their outcome and status. */
+const toExecution = ({ request, tokensEstimated, result, ...row }: Rows.Execution): StoredExecution => ({
   ...withoutNulls(row),
+  result: result ?? (row.outcome === 'ok' ? 'success' : resultOfErrorStatus(row.status ?? undefined)),
   request: toRequest(request),
   areTokensEstimated: tokensEstimated ?? false,
 })

@@ -49,6 +49,7 @@ const EXECUTION_VALUES = {
   responseBytes: `(${field('responseBytes')})::int`,
   error: field('error'),
   request: field('request'),
+  result: `(${field('result')})::"CallResult"`,
   tokensBefore: `(${field('tokensBefore')})::int`,
   tokensSent: `(${field('tokensSent')})::int`,
   tokensEstimated: `(${field('tokensEstimated')})::boolean`,

@@ -13,7 +13,7 @@ import { metaOf, type RequestMessage, readableId } from './message.ts'
 import { META, STATELESS_VERSION } from './protocol.ts'
 import type { MountedServer } from './registry/mounted-server.ts'
 import { type McpRegistry, RecentFailure } from './registry/registry.ts'
-import type { ServerInfo } from './registry/router.ts'
+import type { RoutedCall, ServerInfo } from './registry/router.ts'
 import { respondAtOnce } from './respond.ts'
 import { errorResponse, isRefusal, type RpcResponse, responseText } from './rpc-response.ts'
 
@@ -52,7 +52,25 @@ export type InProcessClientOptions = {
   report: ReportFault
 }
 
-type Sent = { mounted: MountedServer; caller: Caller; text: string; signal: AbortSignal | undefined }
+type Sent = {
+  mounted: MountedServer
+  caller: Caller
+  text: string
+  signal: AbortSignal | undefined
+  /** Receives the id of a recorded call. */
+  onRecorded: (executionId: string) => void
+}
+
+/** Reports the id under which the call is recorded. */
+const reporting = ({ routed, args }: RoutedCall, onRecorded: Sent['onRecorded']): RoutedCall => {
+  const { tool } = routed
+  const call: typeof tool.call = async (...given) => {
+    const outcome = await tool.call(...given)
+    if (outcome.cost !== undefined) onRecorded(outcome.cost.executionId)
+    return outcome
+  }
+  return { routed: { ...routed, tool: { ...tool, call } }, args }
+}
 
 const startCall = (sent: Sent, message: RequestMessage, report: ReportFault): Promise<RpcResponse> | RpcResponse => {
   const { router } = sent.mounted
@@ -62,7 +80,7 @@ const startCall = (sent: Sent, message: RequestMessage, report: ReportFault): Pr
   const call = createCall(message, sent.caller, client, CLOSED_CHANNEL)
   if (sent.signal?.aborted) call.signal.abort()
   sent.signal?.addEventListener('abort', call.signal.abort, { once: true })
-  return callTool(router, found, call, 'stateless', report).finally(call.releases.end)
+  return callTool(router, reporting(found, sent.onRecorded), call, 'stateless', report).finally(call.releases.end)
 }
 
 /**
@@ -113,12 +131,17 @@ export const createInProcessClient = ({ registry, limits, clientInfo, report }: 
     const messages: ExchangedMessage[] = []
     let lastId = 0
 
-    const request = async (method: string, params: JsonObject = {}, signal?: AbortSignal): Promise<Reply> => {
+    const request = async (
+      method: string,
+      params: JsonObject = {},
+      signal?: AbortSignal,
+      onRecorded: Sent['onRecorded'] = () => {},
+    ): Promise<Reply> => {
       const access = checkUserAccess(mounted.router.server.access, user)
       if (!access.ok) throw new AppError('forbidden', 'You do not have access to this server.')
       const text = toText(++lastId, method, params)
       messages.push({ direction: 'sent', at: new Date(), text })
-      const received = responseText(await respond({ mounted, caller: access.value, text, signal }))
+      const received = responseText(await respond({ mounted, caller: access.value, text, signal, onRecorded }))
       messages.push({ direction: 'received', at: new Date(), text: received })
       return toReply(received)
     }
@@ -143,10 +166,16 @@ export const createInProcessClient = ({ registry, limits, clientInfo, report }: 
       request,
       /** Returns the tools in list order: all of them, or enough full pages to contain `atLeast` tools. */
       listTools,
-      /** Number of tools. Read it only after a request, because requests check access. */
-      toolCount: mounted.router.tools.size,
-      callTool: (name: string, args: JsonObject, signal: AbortSignal): Promise<Reply> =>
-        request('tools/call', { name, arguments: args }, signal),
+      /** Number of listed tools. Read it only after a request, because requests check access. */
+      toolCount: mounted.router.listedTools,
+      /** Calls a tool. `executionId` is undefined if the call is not in the history. */
+      callTool: async (name: string, args: JsonObject, signal: AbortSignal) => {
+        let executionId: string | undefined
+        const reply = await request('tools/call', { name, arguments: args }, signal, id => {
+          executionId = id
+        })
+        return { ...reply, executionId }
+      },
     }
   }
 

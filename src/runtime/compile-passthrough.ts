@@ -1,3 +1,4 @@
+import { type CallResult, resultOfErrorStatus } from '../history/call-result.ts'
 import type { Recorder } from '../history/execution-record.ts'
 import type { Result } from '../lib/kernel/result.ts'
 import type { PassthroughRoute } from '../passthrough/route/passthroughs.ts'
@@ -9,8 +10,8 @@ const CLIENT_CHARACTERS = 200
 /** Recorded as the tool name, because a passthrough request has no tool. The history shows the request instead. */
 const NO_TOOL = ''
 
-const isFailure = ({ status, error }: PassageRecord): boolean =>
-  error !== undefined || (status !== undefined && status >= 400)
+const resultOf = ({ status, callResult }: PassageRecord): CallResult =>
+  callResult ?? (status === undefined || status >= 400 ? resultOfErrorStatus(status) : 'success')
 
 export const compilePassthrough = (
   serverId: string,
@@ -22,13 +23,13 @@ export const compilePassthrough = (
     route,
     holdsSecret: text => masker.text(text) !== text,
     record: passage => {
-      const { method, url, client, error, ...rest } = passage
+      const { method, url, client, error, callResult: _, ...rest } = passage
       recordCall(recorder, masker, {
         ...rest,
         serverId,
         tool: NO_TOOL,
         client: client?.slice(0, CLIENT_CHARACTERS),
-        outcome: isFailure(passage) ? 'error' : 'ok',
+        result: resultOf(passage),
         error: error && masker.text(error),
         request: { method, url, headers: [], body: undefined },
       })

@@ -70,7 +70,7 @@ type CallIdentity = Required<Pick<CallToRecord, 'serverId' | 'instanceId' | 'too
 
 /** Returns what the history records for a call. */
 export const describeOutcome = (
-  { result, request, response, cached, startedAt, durationMs }: PerformedCall,
+  { result, callResult, request, response, cached, startedAt, durationMs }: PerformedCall,
   { serverId, instanceId, tool, caller, client }: CallIdentity,
 ): CallToRecord => ({
   serverId,
@@ -82,7 +82,7 @@ export const describeOutcome = (
   durationMs,
   request,
   cached,
-  outcome: isErrorResult(result) ? 'error' : 'ok',
+  result: callResult,
   status: response?.status ?? cached?.status,
   requestBytes: request?.body === undefined ? 0 : Buffer.byteLength(request.body),
   responseBytes: response?.body.length ?? cached?.responseBytes ?? 0,

@@ -1,3 +1,4 @@
+import type { CallResult } from '../history/call-result.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/kernel/json.ts'
 import type { StopSignal } from '../lib/kernel/stop-signal.ts'
 import { mapInTurns } from '../lib/worker/pause.ts'
@@ -14,6 +15,7 @@ import {
   callUpstreamTool,
   explainUpstreamFault,
   findConnectUrl,
+  resultOfUpstreamError,
   toUpstreamToolCall,
   type UpstreamToolCall,
 } from '../upstreams/connection/call-upstream-tool.ts'
@@ -22,7 +24,7 @@ import type { UpstreamConversation } from '../upstreams/conversation/upstream-co
 import type { Upstream } from '../upstreams/upstream.ts'
 import type { CallCost } from './call/call-cost.ts'
 import type { CallContext, CompiledTool } from './call/compiled-tool.ts'
-import { errorResult, findErrorText, INTERNAL_FAULT, type PassedResult } from './call/tool-result.ts'
+import { errorResult, findErrorText, INTERNAL_FAULT, isErrorResult, type PassedResult } from './call/tool-result.ts'
 import type { ExecutionParts } from './compile-tool.ts'
 import { withLink } from './linked-request.ts'
 import type { OpenedGlobals } from './opened-globals.ts'
@@ -68,7 +70,11 @@ const toWhole = (received: FreshPassedResult | { ageMs: number }): Pick<CallCost
   return { whole: () => ({ tokens: 0, texts: readTexts(shapedFrom) }) }
 }
 
-const failed = (why: string): FreshPassedResult => ({ result: errorResult(why), responseBytes: 0 })
+const failed = (why: string, callResult: CallResult = 'failed'): FreshPassedResult => ({
+  result: errorResult(why),
+  callResult,
+  responseBytes: 0,
+})
 
 /**
  * Returns whether the client is repeating a call with input that an upstream asked for. The result belongs only to that
@@ -116,20 +122,25 @@ const callOnce = async (
     const json = JSON.stringify(passed)
     const responseBytes = Buffer.byteLength(json)
     const shaped = shaping && (await shapePassed(passed, { masker, signal, ...shaping }))
-    return shaped === undefined
-      ? { result: { passed, json }, responseBytes }
-      : { result: shaped, responseBytes, shapedFrom: { passed } }
+    if (shaped === undefined) {
+      // The MCP server works, so its tool has refused the call.
+      return { result: { passed, json }, callResult: passed.isError === true ? 'rejected' : 'success', responseBytes }
+    }
+    const callResult = isErrorResult(shaped) ? 'failed' : 'success'
+    return { result: shaped, callResult, responseBytes, shapedFrom: { passed } }
   } catch (error) {
     const why = explainUpstreamFault(error, upstream.name, connection.state(), masker.text)
     if (error instanceof MaskingError) return failed(error.message)
     if (why === undefined) onInternalError(error)
     if (why === undefined) return failed(INTERNAL_FAULT)
     const passedOn = passOnError(error, { link }, why, masker)
-    if (passedOn !== undefined) return { result: passedOn, responseBytes: 0 }
+    if (passedOn !== undefined) {
+      return { result: passedOn, callResult: isErrorResult(passedOn) ? 'rejected' : 'success', responseBytes: 0 }
+    }
     const connectUrl = findConnectUrl(error)
     return connectUrl === undefined
-      ? failed(why)
-      : { result: connectResult(why, upstream, connectUrl), responseBytes: 0 }
+      ? failed(why, resultOfUpstreamError(error))
+      : { result: connectResult(why, upstream, connectUrl), callResult: 'failed', responseBytes: 0 }
   }
 }
 
@@ -173,7 +184,7 @@ const compileOne = (
         client,
         startedAt,
         durationMs,
-        outcome: error === undefined ? 'ok' : 'error',
+        result: isCached(received) ? 'success' : received.callResult,
         status: undefined,
         requestBytes: Buffer.byteLength(body),
         responseBytes,

@@ -1,3 +1,4 @@
+import { type CallResult, resultOfErrorStatus, resultOfFault } from '../history/call-result.ts'
 import type { JsonObject, JsonValue } from '../lib/kernel/json.ts'
 import { createReleases, type Releases } from '../lib/kernel/releases.ts'
 import { failure, type Result, success } from '../lib/kernel/result.ts'
@@ -11,12 +12,14 @@ import { expectedOf } from '../templates/check-value.ts'
 import { acceptedTypes, isMissing } from '../templates/lists/serialize.ts'
 import type { RenderedRequest, TemplateParameter, Values } from '../templates/template.ts'
 import type { SchemaCheckResult } from '../tools/schemas/schema-check.ts'
-import { errorResult, INTERNAL_FAULT, type ToolResult, truncateError } from './call/tool-result.ts'
+import { errorResult, INTERNAL_FAULT, isErrorResult, type ToolResult, truncateError } from './call/tool-result.ts'
 import type { CallPlan, ResolutionPlan } from './plan-call.ts'
 
 /** A performed call, with everything that the history and tool tests show. */
 export type PerformedCall = {
   result: ToolResult
+  /** How the call ended, for the history. */
+  callResult: CallResult
   /** Undefined if the call failed before the request was built. */
   request: RenderedRequest | undefined
   response: OutboundResponse | undefined
@@ -89,29 +92,31 @@ const resolveCall = (plan: ResolutionPlan, args: JsonObject): Result<Values, str
   return errors.length === 0 ? success(values) : failure(truncateError(errors.join('\n')))
 }
 
+/** Why a request could not be built: the error for the caller, and how the call ends. */
+type RenderFault = { message: string; callResult: CallResult }
+
 /**
- * Builds the request for these arguments, or returns an error for the caller. Does not check the
- * arguments against a schema.
+ * Builds the request for these arguments, or returns an error. Does not check the arguments against a schema.
  */
-export const renderCall = (plan: CallPlan, args: JsonObject): Result<RenderedRequest, string> => {
+export const renderCall = (plan: CallPlan, args: JsonObject): Result<RenderedRequest, RenderFault> => {
   // The error is not masked, because masking would confirm a guessed secret. It contains only names and declarations.
+  const { problem, exposed } = plan.resolution
   const values = resolveCall(plan.resolution, args)
-  if (!values.ok) return values
+  if (!values.ok) {
+    return failure({ message: values.error, callResult: problem === undefined ? 'invalid_arguments' : 'failed' })
+  }
   const rendered = plan.template.render(values.value)
-  return rendered.ok ? rendered : failure(`"${rendered.error.parameter}": ${rendered.error.message}`)
+  if (rendered.ok) return rendered
+  const { parameter, message } = rendered.error
+  const callResult = exposed.has(parameter) ? 'invalid_arguments' : 'failed'
+  return failure({ message: `"${parameter}": ${message}`, callResult })
 }
 
-/** Returns why the arguments are refused, or undefined if they match the schema. */
-const explainRefusal = (checked: SchemaCheckResult): string | undefined => {
-  switch (checked.kind) {
-    case 'match':
-      return undefined
-    case 'mismatch':
-      return `Wrong arguments: ${checked.message}.`
-    case 'unchecked':
-      return `The arguments could not be checked: ${checked.message}.`
-  }
-}
+/** Returns why the arguments are refused. If they could not be checked, nothing is known about them. */
+const refusalOf = ({ kind, message }: Exclude<SchemaCheckResult, { kind: 'match' }>): RenderFault =>
+  kind === 'mismatch'
+    ? { message: `Wrong arguments: ${message}.`, callResult: 'invalid_arguments' }
+    : { message: `The arguments could not be checked: ${message}.`, callResult: 'failed' }
 
 /**
  * Runs a tool: gets the plan, resolves the arguments, renders and sends the request, and shapes the result. Never
@@ -134,8 +139,9 @@ export const performCall = async (
   let response: OutboundResponse | undefined
   let cached: CachedResult | undefined
   const own = releases === undefined ? createReleases() : undefined
-  const end = (result: ToolResult): PerformedCall => ({
+  const end = (result: ToolResult, callResult: CallResult): PerformedCall => ({
     result,
+    callResult,
     request,
     response,
     cached,
@@ -144,10 +150,13 @@ export const performCall = async (
   })
   try {
     plan = getPlan()
-    const refusal = plan.inputCheck && explainRefusal(await plan.inputCheck(args, signal))
-    if (refusal !== undefined) return end(errorResult(truncateError(refusal)))
+    const checked = plan.inputCheck && (await plan.inputCheck(args, signal))
+    if (checked !== undefined && checked.kind !== 'match') {
+      const { message, callResult } = refusalOf(checked)
+      return end(errorResult(truncateError(message)), callResult)
+    }
     const prepared = renderCall(plan, args)
-    if (!prepared.ok) return end(errorResult(prepared.error))
+    if (!prepared.ok) return end(errorResult(prepared.error.message), prepared.error.callResult)
     const rendered = prepared.value
     request = rendered
     const { organizationId, timeoutMs, maxResponseBytes, mayReach, credentials, masker, outputCheck, shaping } = plan
@@ -173,14 +182,14 @@ export const performCall = async (
     }
     const sent = await (cachedSend === undefined ? send(signal) : cachedSend(rendered, signal, send))
     if (isCached(sent)) cached = sent
-    return end(sent.result)
+    return end(sent.result, isErrorResult(sent.result) ? resultOfErrorStatus(response?.status) : 'success')
   } catch (error) {
     if (plan !== undefined && error instanceof OutboundError) {
-      return end(errorResult(plan.masker.text(`The request failed: ${error.message}.`)))
+      return end(errorResult(plan.masker.text(`The request failed: ${error.message}.`)), resultOfFault(error.fault))
     }
-    if (error instanceof MaskingError) return end(errorResult(error.message))
+    if (error instanceof MaskingError) return end(errorResult(error.message), 'failed')
     onInternalError(error)
-    return end(errorResult(INTERNAL_FAULT))
+    return end(errorResult(INTERNAL_FAULT), 'failed')
   } finally {
     own?.end()
   }

@@ -80,10 +80,11 @@ const planResolution = (compiled: CompiledDefinition, bindings: Bindings, global
   const exposed = new Map<string, CheckedParameter>()
   const problems: string[] = []
   for (const checked of compiled.parameters) {
-    const { name, required } = checked.parameter
+    const { name, required, default: fallback } = checked.parameter
     const lacking = lackingValues.get(name)
     if (lacking !== undefined) {
       if (required) problems.push(explainLacking(lacking))
+      if (fallback !== undefined) constants.push([name, fallback])
       continue
     }
     if (bindingOf(bindings, name).source === 'exposed') {

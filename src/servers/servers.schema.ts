@@ -237,7 +237,7 @@ export const UpdateInstance = z.strictObject({
     .unwrap()
     .optional()
     .describe(
-      "replaces all existing bindings; a parameter that had one and is left out has the tool's default binding again",
+      "replaces all existing bindings; a parameter that was bound and is left out has the tool's default binding again",
     ),
 })
 

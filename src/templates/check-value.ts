@@ -210,6 +210,14 @@ const castList = (accepted: readonly ListType[], value: JsonValue): Result<JsonV
   return failure({ expected: describeTypes(accepted), got: describeValue(cast.ok ? cast.value : value) })
 }
 
+/** Casts a value to a parameter's type. `accepted` are the types that its serializations accept. */
+export const castAs = (
+  type: ParameterType,
+  accepted: readonly ListType[] | undefined,
+  value: JsonValue,
+  from: ValueSource = 'caller',
+): Result<JsonValue, Mismatch> => (accepted === undefined ? castValue(type, value, from) : castList(accepted, value))
+
 /**
  * Creates the check of a parameter whose metadata is valid (`compileParameters`). `accepted` are the types that its
  * serializations accept.
@@ -221,7 +229,7 @@ export const checkFor = (
 ): ParameterCheck => {
   let rules: readonly Rule[] | undefined
   return (value, from = 'caller') => {
-    const cast = accepted === undefined ? castValue(type, value, from) : castList(accepted, value)
+    const cast = castAs(type, accepted, value, from)
     if (!cast.ok) return cast
     // Built when the first value arrives, because most tools of a server are never called.
     rules ??= rulesOf(type, meta)

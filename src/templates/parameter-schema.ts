@@ -14,7 +14,14 @@ const SHARED_TYPES: Readonly<Record<Exclude<ParameterType, 'json'>, readonly Jso
 }
 
 /** Keywords that name a schema or refer by name. Names would have to be unique among all parameters of a tool. */
-const NAMING: ReadonlySet<string> = new Set(['$id', '$anchor', '$dynamicAnchor', '$dynamicRef'])
+const NAMING: ReadonlySet<string> = new Set([
+  '$id',
+  '$anchor',
+  '$dynamicAnchor',
+  '$dynamicRef',
+  // Of draft 2019-09. The compiler follows it to the root, which is the schema of all parameters.
+  '$recursiveRef',
+])
 
 /** Rules that a parameter can have without a schema. */
 const RULES = ['enum', 'minimum', 'maximum', 'pattern'] as const

@@ -134,8 +134,9 @@ const PLACES: Readonly<Record<Place['kind'], NamedParameter['place']>> = {
 
 /**
  * Returns whether a parameter of a tool is a secret by default: if its default binding says so, or else by the strictest
- * rule of all its places, judging by its default or else its example. A boolean is not a secret, and neither is one of
- * several values that the tool lists, nor an array or object with a serialization, to which no secret can be bound.
+ * rule of all its places, judging by its default or else its example. Without such a binding, a boolean is not a secret,
+ * and neither is one of several values that the tool lists, nor an array or object with a serialization, to which no
+ * secret can be bound.
  */
 export const secretRuleOfParameter = ({
   parameter,

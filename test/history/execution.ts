@@ -22,6 +22,7 @@ export const buildExecution = (serverId: string, changes: Changes = {}): Executi
     startedAt: new Date(),
     durationMs: 12.5,
     outcome: 'ok',
+    result: changes.outcome === 'error' ? 'failed' : 'success',
     status: 200,
     requestBytes: 0,
     responseBytes: 300,

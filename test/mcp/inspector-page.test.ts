@@ -156,7 +156,7 @@ describe('the inspector of a server', () => {
     expect(form.html).toContain('&quot;text&quot;: &quot;&quot;')
     const wrong = await person.submit(`${path}?tool=many_kinds&as=json`, { arguments: '{"text": "x", "odd": 1}' })
     expect(wrong.status).toBe(200)
-    expect(wrong.html).toContain('data-state="failed"')
+    expect(wrong.html).toContain('data-state="rejected">Invalid arguments<')
     expect(wrong.html).toContain('odd')
     const comma = await person.submit(`${path}?tool=many_kinds&as=json`, { arguments: '{"text": "x",}' })
     expect(comma.html).toContain('line 1, column 13: delete this comma: } follows')

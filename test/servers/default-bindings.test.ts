@@ -74,6 +74,25 @@ describe.each(databasesOfRun)('a tool whose parameters have default bindings, on
     await expect.poll(lastNames).toEqual([])
   })
 
+  it('has its default from the tool, wherever that is written, while the server has no such global', async () => {
+    const binding = { source: 'server', key: 'region' }
+    const { serverId, url } = await makeServer(ada, [
+      {
+        name: 'track',
+        method: 'GET',
+        url: `${base}/{{area}}/{{region=north}}`,
+        parameters: { area: { binding: { ...binding, key: 'area' }, default: 'all' }, region: { binding } },
+      },
+    ])
+    const client = await connect(url)
+    expect(await toolNames(client)).toEqual(['track'])
+    expect(await callText(client, 'track')).toMatchObject({ isError: false })
+    expect(fake.seen.at(-1)).toMatchObject({ url: '/all/north' })
+    await put(serverId, 'area', { value: 'sea' })
+    await callText(client, 'track')
+    expect(fake.seen.at(-1)).toMatchObject({ url: '/sea/north' })
+  })
+
   it('needs a secret where its binding says so: a plain global does not do', async () => {
     const { serverId, url } = await makeServer(ada, [tool('track')])
     await put(serverId, 'api_token', { value: 'plain' })
@@ -106,7 +125,7 @@ describe.each(databasesOfRun)('a tool whose parameters have default bindings, on
     await expect.poll(async () => (await find()).text).toContain('"track"')
   })
 
-  it('uses the binding that the instance sets for a parameter, and its default again once that is gone', async () => {
+  it('uses the binding that the instance sets for a parameter, and its default again once it is no longer bound', async () => {
     const own = { token: { source: 'instance', value: 'fixed' }, region: { source: 'exposed' } }
     const { serverId, instanceIds, url } = await makeServer(ada, [tool('track')], { bindings: { track: own } })
     await put(serverId, 'region', { value: 'north' })
@@ -114,8 +133,9 @@ describe.each(databasesOfRun)('a tool whose parameters have default bindings, on
     expect(await toolNames(client)).toEqual(['track'])
     await callText(client, 'track', { id: '7', region: 'south' })
     expect(fake.seen.at(-1)).toMatchObject({ url: '/track?id=7&region=south', headers: { 'x-token': 'fixed' } })
-    const { body } = await ada.expectOk('PATCH', `/instances/${instanceIds.track}`, { bindings: { token: own.token } })
-    expect(Instance.parse(body).bindings).toEqual({ token: own.token, region: { source: 'server', value: 'region' } })
+    const { body } = await ada.expectOk('PATCH', `/instances/${instanceIds.track}`, { bindings: {} })
+    // What the model supplies stays so.
+    expect(Instance.parse(body).bindings).toEqual({ token: { source: 'server', value: 'api_token' } })
   })
 
   it('does not rewire existing instances when the tool gets a default binding or another one', async () => {
@@ -170,18 +190,23 @@ describe.each(databasesOfRun)('a tool whose parameters have default bindings, on
 
   describe('on the pages of a server', () => {
     it('has the defaults when it is added there, and the overview says that it needs a value', async () => {
-      const { serverId, toolkitId } = await makeServer(ada, [])
+      const { serverId, toolkitId, url } = await makeServer(ada, [])
       const { id: toolId } = await ada.create(`/toolkits/${toolkitId}/tools`, tool('track'))
       const page = await signInToPages(patchbay.origin, ada.email)
-      await page.get(`/servers/${serverId}/tools/new`)
+      const { html: offer } = await page.get(`/servers/${serverId}/tools/new`)
+      expect(offer).toContain('binds token to api_token, region to region')
       const added = await page.submit(`/servers/${serverId}/tools/new`, { tool: toolId })
       expect(added.status).toBe(303)
       const overview = async () => wiringText((await page.get(`/servers/${serverId}`)).html)
       expect(await overview()).toContain('track GET · needs a value')
       expect(await overview()).toContain('token no “api_token”')
       expect((await page.get(`/servers/${serverId}/tools`)).html).toContain('missing global api_token')
+      const publicPage = async () => (await fetch(url, { headers: { accept: 'text/html' } })).text()
+      expect(await publicPage()).toContain('0 tools')
       await putToken(serverId)
+      await expect.poll(publicPage).toContain('1 tool')
       expect(await overview()).toContain('track GET · not called')
+      expect(await overview()).not.toContain('no “')
     })
 
     it('supplies a parameter from the model if its builder chooses so there', async () => {

@@ -51,6 +51,7 @@ describe('the schema of a parameter', () => {
     ['json', { schema: { $ref: '#there', $defs: { a: {} } } }, 'has a "$ref" that does not start with "#/"'],
     ['json', { schema: { $defs: { a: { $anchor: 'there' } } } }, 'the schema has "$anchor"'],
     ['json', { schema: { anyOf: [{ $id: 'https://a.example/b' }] } }, 'the schema has "$id"'],
+    ['json', { schema: { items: { $recursiveRef: '#' } } }, 'the schema has "$recursiveRef"'],
     [
       'integer',
       { minimum: 1, schema: { minimum: 2 } },

@@ -70,6 +70,18 @@ describe('a parameter with a JSON Schema', () => {
     expect(Tool.parse(body).parameters.ids).toMatchObject({ schema: IDS })
   })
 
+  it('is checked before any pattern is matched, because all patterns of a call have one time limit', async () => {
+    const { url } = await make(
+      { code: { pattern: '^a', schema: { maxLength: 3 } } },
+      { url: `${fake.origin}/{{code}}` },
+    )
+    const client = await connect(url)
+    const call = (code: string) => callText(client, 'pick', { code, ids: [] })
+    expect((await call('bbbb')).text).toBe('Wrong arguments: /code must NOT have more than 3 characters.')
+    expect((await call('bbb')).text).toContain('"code" must be a string that matches ^a')
+    expect(await call('abb')).toMatchObject({ isError: false })
+  })
+
   it('does not apply to a value from the server: only arguments are checked', async () => {
     const { url, serverId, instanceIds } = await make({ ids: { schema: IDS } })
     await ada.expectOk('PUT', `/servers/${serverId}/globals/ids`, { value: '["none"]' })

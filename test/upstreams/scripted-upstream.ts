@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import type { SeenRequest } from '../support/fake-api.ts'
 import { runFakeApi } from '../support/world.ts'
 
@@ -12,6 +13,10 @@ export type Script = {
   templates?: readonly object[]
   /** The error that every tool call returns. */
   refusal?: string
+  /** The code of `refusal`. */
+  refusalCode?: number
+  /** Responds to tool calls in place of the upstream. */
+  onCall?: (response: ServerResponse) => void
   instructions?: string
   /** The error with which initialize fails. */
   unopened?: string
@@ -66,6 +71,7 @@ export const runScriptedUpstreams = (scripts: Readonly<Record<string, Script>>) 
       const refusal = `{"jsonrpc":"2.0","id":${id},"error":{"code":-32601,"message":"Method not found"}}`
       return void response.writeHead(200, { 'content-type': 'application/json' }).end(refusal)
     }
+    if (message.method === 'tools/call' && script.onCall !== undefined) return script.onCall(response)
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     for (const notice of script.notices?.(message) ?? []) response.write(`data: ${notice}\n\n`)
     const refusal = message.method === 'initialize' ? script.unopened : undefined
@@ -77,7 +83,7 @@ export const runScriptedUpstreams = (scripts: Readonly<Record<string, Script>>) 
     if (unlisted !== undefined) return void response.end(`data: {"jsonrpc":"2.0","id":${id},"error":${unlisted}}\n\n`)
     const said =
       script.refusal !== undefined && message.method === 'tools/call'
-        ? `"error":{"code":-32000,"message":${JSON.stringify(script.refusal)}}`
+        ? `"error":{"code":${script.refusalCode ?? -32_000},"message":${JSON.stringify(script.refusal)}}`
         : `"result":${resultOf(script, message, times)}`
     response.end(`data: {"jsonrpc":"2.0","id":${id},${said}}\n\n`)
   })

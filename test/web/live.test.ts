@@ -91,9 +91,9 @@ describe.each(databasesOfRun)('the live stream of a server on $kind', kind => {
     await call(world.url, 'get_thing', { id: '1' })
     const { calls, first } = await stream.next('calls', callsOf('get_thing'))
     expect(calls).toEqual([
-      expect.objectContaining({ tool: 'get_thing', state: 'good', outcome: 'succeeded', client: 'test/1.0.0' }),
+      expect.objectContaining({ tool: 'get_thing', state: 'good', outcome: '200 OK', client: 'test/1.0.0' }),
     ])
-    expect(first).toMatch(/^First call received: get_thing succeeded in .*, from test\/1.0.0\.$/)
+    expect(first).toMatch(/^First call received: get_thing, 200 OK in .*, from test\/1.0.0\.$/)
     const Figures = z.object({ figures: z.array(z.looseObject({ name: z.string(), text: z.string() })) })
     const { figures } = await stream.next('figures', Figures)
     expect(figures).toContainEqual({ name: 'calls', text: '1', note: '', isBad: false })
@@ -105,7 +105,7 @@ describe.each(databasesOfRun)('the live stream of a server on $kind', kind => {
     const { db } = patchbay.services
     const id = await insertCall(db, world.serverId, { tool: 'from_elsewhere', outcome: 'error', status: 503 })
     const { calls } = await stream.next('calls', callsOf('from_elsewhere'))
-    expect(calls).toEqual([expect.objectContaining({ id, state: 'failed', outcome: 'failed, 503' })])
+    expect(calls).toEqual([expect.objectContaining({ id, state: 'failed', outcome: '503 Service unavailable' })])
     await insertCall(db, world.serverId, { tool: 'the_next' })
     expect((await stream.next('calls', callsOf('the_next'))).calls).toHaveLength(1)
   })

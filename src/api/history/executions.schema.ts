@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { CALL_RESULTS } from '../../history/call-result.ts'
 import { pageQuery } from '../../lib/http/paging.ts'
 import { instantSchema, orNull, timeSchema } from '../../lib/http/schemas.ts'
 
@@ -49,6 +50,11 @@ export const ExecutionView = z.object({
   startedAt: timeSchema,
   durationMs: z.number(),
   outcome: z.enum(['ok', 'error']),
+  result: z
+    .enum(CALL_RESULTS)
+    .describe(
+      'how the call ended. `success` if the outcome is `ok`. `rejected`: the API or MCP server refused it, as with a 4xx status. `timeout`: it took too long. `blocked`: the request may not be sent to its address. `invalid_arguments`: the arguments were refused. `failed`: any other error, such as a 5xx status or no connection. Calls recorded before this field existed have the result that follows from their outcome and status',
+    ),
   status: orNull(z.int()),
   requestBytes: z.int(),
   responseBytes: z.int(),

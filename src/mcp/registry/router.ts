@@ -148,6 +148,8 @@ export const buildRouter = async (compiledServer: CompiledServer, info: ServerIn
     /** Operations on upstreams, for everything except tools. */
     offers: offers && routeOffers(offers),
     tools: new Map(routed),
+    /** Number of tools in `tools/list`, which omits hidden tools. */
+    listedTools: shown.length,
     /** Keyed by method, such as `tools/list`. */
     lists: new Map([
       ...(offers === undefined ? EMPTY_LISTS : offerLists(offers)),

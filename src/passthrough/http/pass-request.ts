@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import { type CallResult, resultOfFault } from '../../history/call-result.ts'
 import { CUT_OFF } from '../../lib/http/drain.ts'
 import { tooLarge } from '../../mcp/body.ts'
 import { hasDisconnected, type ReportFault, writeRefusal } from '../../mcp/http-exchange.ts'
@@ -36,8 +37,8 @@ export const createPassRequest =
     })
 
     /** Responds with a refusal, or cuts off the response if it has started. */
-    const refuse = (reason: Refusal): void => {
-      passage.error ??= reason.message
+    const refuse = (reason: Refusal, callResult?: CallResult): void => {
+      passage.fail(reason.message, callResult)
       if (raw.headersSent) raw.destroy()
       else writeRefusal(http, reason)
     }
@@ -59,7 +60,7 @@ export const createPassRequest =
         refuse(CUT_BY_SHUTDOWN)
         return
       }
-      passage.error ??= CUT_BY_SHUTDOWN.message
+      passage.fail(CUT_BY_SHUTDOWN.message)
       // Sends what there is. Without an end of the body, the client can tell that the rest is missing.
       raw.socket?.end()
     })
@@ -72,7 +73,7 @@ export const createPassRequest =
       tried.add(failed.target)
       const mayTryAnother = fault.isUnsent && tried.size < MAX_TRIES && tried.size < route.balancer.targets.length
       if (mayTryAnother) attempt(send)
-      else refuse(faultRefusal(fault))
+      else refuse(faultRefusal(fault), resultOfFault(fault.error.fault))
     }
 
     const send = (): void => {
@@ -102,7 +103,7 @@ export const createPassRequest =
           passage.responseBytes += count
         },
         onBroken: error => {
-          passage.error ??= error.message
+          passage.fail(error.message, resultOfFault(error.fault))
           raw.destroy()
         },
         onFault: fault => attempt(() => onFault(fault, taken)),
@@ -111,7 +112,7 @@ export const createPassRequest =
       if (slot === taken) abort = cut
     }
     const onTooLong = (): void => {
-      refuse(tooLarge(maxRequestBytes))
+      refuse(tooLarge(maxRequestBytes), 'rejected')
       abort()
     }
     takeBody(forwarded, { maxBytes: maxRequestBytes, onTooLong }, taken => {

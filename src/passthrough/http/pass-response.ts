@@ -55,7 +55,7 @@ const openStream = (forwarded: ForwardedResponse): Writable => {
   const namesEndpoint = route.isSse && incoming.method === 'GET'
   const first = namesEndpoint ? replaceEndpoint(toOurEndpoint(forwarded)) : undefined
   first?.on('error', error => {
-    passage.error ??= error.message
+    passage.fail(error.message)
     raw.destroy()
   })
   first?.pipe(raw)
@@ -115,7 +115,7 @@ export const passResponse = (head: ResponseHead, forwarded: ForwardedResponse): 
   if (!location.ok) {
     if (!isForPage) refuse(refusal(502, ERROR.transport, location.error))
     else {
-      passage.error ??= location.error
+      passage.fail(location.error)
       writeBadGateway(http, location.error)
     }
     return undefined

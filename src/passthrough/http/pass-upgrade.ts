@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { type CallResult, resultOfFault } from '../../history/call-result.ts'
 import type { ResponseHead } from '../../lib/outbound/dispatch.ts'
 import { writeHead, writeRefusal } from '../../mcp/http-exchange.ts'
 import { ERROR } from '../../mcp/protocol.ts'
@@ -61,8 +62,8 @@ export const createPassUpgrade =
   (upgrade: Upgrade, forwarded: ForwardedRequest): void => {
     const { http, passage, route, target } = forwarded
     const { incoming, socket, head: firstBytes } = upgrade
-    const refuse = (reason: Refusal): void => {
-      passage.error = reason.message
+    const refuse = (reason: Refusal, callResult?: CallResult): void => {
+      passage.fail(reason.message, callResult)
       if (!socket.destroyed) writeRefusal(http, reason)
     }
     const slot = route.balancer.take(sessionOf(forwarded), new Set())
@@ -103,12 +104,12 @@ export const createPassUpgrade =
       },
       onBytes: () => {},
       onBroken: error => {
-        passage.error = error.message
+        passage.fail(error.message, resultOfFault(error.fault))
         socket.destroy()
       },
       onFault: fault => {
         slot.failed(fault.error.message, fault.isUnsent)
-        refuse(faultRefusal(fault))
+        refuse(faultRefusal(fault), resultOfFault(fault.error.fault))
       },
       onWebSocket: (head, other) => {
         noteStatus(head.status)

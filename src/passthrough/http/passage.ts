@@ -1,3 +1,4 @@
+import type { CallResult } from '../../history/call-result.ts'
 import { routeOf } from '../../mcp/registry/mounted-server.ts'
 import type { ServerRequest } from '../../mcp/server-request.ts'
 import type { StreamWatch, WatchAccess } from '../../mcp/streams/stream-access.ts'
@@ -7,9 +8,10 @@ import { UpstreamError } from '../../upstreams/connection/upstream-error.ts'
 /** The history record of a forwarded request, from admission to its end. */
 export type Passage = {
   status: number | undefined
-  error: string | undefined
   requestBytes: number
   responseBytes: number
+  /** Notes why the request failed, and how it ended. Only the first failure counts. */
+  fail: (error: string, callResult?: CallResult) => void
   /** Marks the response as an endless stream. `end` is called when the caller loses access or the server changes. */
   markStream: (end: () => void) => void
   /** Marks a slow response. `cut` is called when the caller loses access or the server is deleted. */
@@ -41,6 +43,7 @@ export const startPassage = (parts: PassageParts): Passage => {
   const release = mounted.holdOpen()
   let unsubscribe = (): void => {}
   let isDone = false
+  let failure: { error: string; callResult: CallResult } | undefined
   /** Subscribes to changes of access. Only for long responses, because subscribing is too expensive for short ones. */
   const watch = (whenAccessEnds: () => void, whenServiceEnds: () => void): void => {
     if (isDone) return
@@ -61,9 +64,11 @@ export const startPassage = (parts: PassageParts): Passage => {
 
   const passage: Passage = {
     status: undefined,
-    error: undefined,
     requestBytes: 0,
     responseBytes: 0,
+    fail: (error, callResult = 'failed') => {
+      failure ??= { error, callResult }
+    },
     markStream: end => {
       if (isOver()) end()
       else watch(end, end)
@@ -82,7 +87,7 @@ export const startPassage = (parts: PassageParts): Passage => {
     unsubscribe()
     release()
     const { status, requestBytes, responseBytes } = passage
-    const error = passage.error ?? (status === undefined ? CLIENT_LEFT : undefined)
+    if (status === undefined) passage.fail(CLIENT_LEFT)
     const durationMs = performance.now() - startedMs
     passthrough.record({
       method,
@@ -94,7 +99,8 @@ export const startPassage = (parts: PassageParts): Passage => {
       status,
       requestBytes,
       responseBytes,
-      error,
+      error: failure?.error,
+      callResult: failure?.callResult,
     })
   })
   return passage

@@ -96,7 +96,7 @@ export const createPassthrough = (options: PassthroughOptions): PassthroughHandl
       if (!(error instanceof UpstreamError))
         report(error, 'could not get the access token of an account at an MCP server')
       const why = error instanceof UpstreamError ? error.message : 'The MCP server is unavailable right now.'
-      passage.error = why
+      passage.fail(why)
       if (!hasDisconnected(http)) writeRefusal(http, refusal(502, ERROR.transport, why))
     }
     route.account.getToken(caller?.userId).then(pass).catch(refuse)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { CallResult } from '../../history/call-result.ts'
 import type { PipelineSteps } from '../../lib/json/pipeline.ts'
 import { formatNumber } from '../../lib/kernel/format.ts'
 import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
@@ -81,8 +82,16 @@ type Called = { cost?: CallCost | undefined }
 /** `isError` means that the result is a long error message. Its beginning is shown, and the steps are not run. */
 type Fetched = Called & ({ whole: WholeResult; isError?: boolean } | Inspected)
 
-/** The part of a result that is shown. `shortened` is undefined if nothing is shown. */
-type Inspected = { shown: ToolResult | UpstreamResult; shortened?: Shortened }
+/**
+ * The part of a result that is shown. `shortened` is undefined if nothing is shown. `refusedAs` is how the call ended, if
+ * an error of Patchbay is shown.
+ */
+type Inspected = { shown: ToolResult | UpstreamResult; shortened?: Shortened; refusedAs?: CallResult }
+
+const refuse = (why: string, refusedAs: CallResult): Inspected => ({
+  shown: errorResult(truncateError(why)),
+  refusedAs,
+})
 
 /** Returns a sentence such as `12 of about 31,000 tokens.` */
 const renderSizes = (view: InspectionView): string => {
@@ -105,7 +114,7 @@ export const compileCutResultTools = (parts: CutResultToolParts): CompiledTool[]
 
   const fetchKept = async (cacheId: string, { caller }: CallContext): Promise<Fetched> => {
     const found = await cutCache.open(server.id, holderOf(caller), cacheId)
-    if (found === undefined) return { shown: errorResult(NOT_KEPT) }
+    if (found === undefined) return refuse(NOT_KEPT, 'rejected')
     return { whole: { utf8: found.read, cacheId, isNew: false, about: About.safeParse(found.about).data ?? {} } }
   }
 
@@ -114,7 +123,7 @@ export const compileCutResultTools = (parts: CutResultToolParts): CompiledTool[]
     context: CallContext,
   ): Promise<Fetched> => {
     const tool = findTool(source.group, source.tool, context)
-    if (!tool.ok) return { shown: errorResult(truncateError(tool.error)) }
+    if (!tool.ok) return refuse(tool.error, 'invalid_arguments')
     const { call, callWhole = call } = tool.value
     const { result, cost, contentType } = await callWhole(source.args, context)
     if (isRefused(result)) return { shown: result, cost }
@@ -183,13 +192,13 @@ export const compileCutResultTools = (parts: CutResultToolParts): CompiledTool[]
         isBeforeEstimated: about.isEstimated ?? false,
         keepsWhole: true,
       })
-      if (!seen.ok) return { shown: errorResult(truncateError(seen.error)) }
+      if (!seen.ok) return refuse(seen.error, 'failed')
       const [fault] = seen.value.errors
-      if (fault !== undefined && seen.value.text === '') return { shown: errorResult(truncateError(fault.message)) }
+      if (fault !== undefined && seen.value.text === '') return refuse(fault.message, 'invalid_arguments')
       return await render(seen.value, source, context)
     } catch (error) {
       onInternalError(error)
-      return { shown: errorResult(NOT_READ) }
+      return refuse(NOT_READ, 'failed')
     }
   }
 
@@ -197,7 +206,7 @@ export const compileCutResultTools = (parts: CutResultToolParts): CompiledTool[]
     request: Result<InspectionRequest, string>,
     context: CallContext,
   ): Promise<Inspected & Called> => {
-    if (!request.ok) return { shown: errorResult(truncateError(request.error)) }
+    if (!request.ok) return refuse(request.error, 'invalid_arguments')
     const { source, steps } = request.value
     const fetched = await (source.kind === 'kept' ? fetchKept(source.cacheId, context) : fetchFresh(source, context))
     if ('shown' in fetched) return fetched
@@ -232,9 +241,9 @@ export const compileCutResultTools = (parts: CutResultToolParts): CompiledTool[]
       isLinked,
       call: async (given, context) => {
         const record = beginRecord(name, given, context)
-        const { shown, shortened, cost: called } = await grant(read(given), context)
+        const { shown, shortened, refusedAs = 'success', cost: called } = await grant(read(given), context)
         // A call to another tool already has its own record.
-        const cost = called ?? { executionId: record(shown), tool: named, isCutBefore: true }
+        const cost = called ?? { executionId: record(shown, refusedAs), tool: named, isCutBefore: true }
         return { result: shown, cost: shortened === undefined ? cost : withShortened(cost, shortened) }
       },
     }

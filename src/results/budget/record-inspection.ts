@@ -1,3 +1,4 @@
+import type { CallResult } from '../../history/call-result.ts'
 import type { Recorder } from '../../history/execution-record.ts'
 import type { JsonObject } from '../../lib/kernel/json.ts'
 import type { CallContext } from '../../runtime/call/compiled-tool.ts'
@@ -22,7 +23,7 @@ export const createInspectionRecords =
   (tool: string, args: JsonObject, { caller, client }: CallContext) => {
     const startedAt = new Date()
     const startedMs = performance.now()
-    return (result: ToolResult | UpstreamResult): string => {
+    return (result: ToolResult | UpstreamResult, callResult: CallResult): string => {
       const body = JSON.stringify(withoutId(args))
       const texts = isRefused(result) ? [] : readTexts(result)
       const error = findErrorText(result)
@@ -33,7 +34,7 @@ export const createInspectionRecords =
         client,
         startedAt,
         durationMs: performance.now() - startedMs,
-        outcome: error === undefined ? 'ok' : 'error',
+        result: callResult,
         status: undefined,
         requestBytes: Buffer.byteLength(body),
         responseBytes: texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0),

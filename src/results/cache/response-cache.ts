@@ -1,4 +1,5 @@
 import { createHmac, hash, randomBytes } from 'node:crypto'
+import type { CallResult } from '../../history/call-result.ts'
 import { createGroupedLru } from '../../lib/cache/grouped-lru.ts'
 import { createSingleFlight } from '../../lib/cache/single-flight.ts'
 import type { JsonValue } from '../../lib/kernel/json.ts'
@@ -52,6 +53,7 @@ export type CachedSend = (
 /** A new result from an upstream. `shapedFrom` is the result before shaping. */
 export type FreshPassedResult = {
   result: BlocksResult | UpstreamResult
+  callResult: CallResult
   responseBytes: number
   shapedFrom?: PassedResult | undefined
 }

@@ -67,7 +67,7 @@ const toStoredRequest = (
 }
 
 /** A call to record. Its error must already be masked, because the caller has received it. */
-export type CallToRecord = Omit<ExecutionRecord, 'id' | 'instanceId' | 'userId' | 'request'> & {
+export type CallToRecord = Omit<ExecutionRecord, 'id' | 'instanceId' | 'userId' | 'request' | 'outcome'> & {
   instanceId?: string
   caller: Caller
   /** Undefined if the call failed before its request was rendered. */
@@ -90,7 +90,8 @@ export const recordCall = (recorder: Pick<Recorder, 'record'>, masker: Masker, c
     client: call.client,
     startedAt: call.startedAt,
     durationMs: roundToMicroseconds(call.durationMs),
-    outcome: call.outcome,
+    outcome: call.result === 'success' ? 'ok' : 'error',
+    result: call.result,
     status: call.status,
     requestBytes: call.requestBytes,
     responseBytes: call.responseBytes,

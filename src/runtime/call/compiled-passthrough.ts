@@ -1,3 +1,4 @@
+import type { CallResult } from '../../history/call-result.ts'
 import type { Result } from '../../lib/kernel/result.ts'
 import type { PassthroughRoute } from '../../passthrough/route/passthroughs.ts'
 import type { Caller } from '../../servers/access/access.ts'
@@ -15,6 +16,8 @@ export type PassageRecord = {
   responseBytes: number
   /** The error that the caller received instead of a response. */
   error: string | undefined
+  /** How the request ended. Undefined if its status tells. */
+  callResult: CallResult | undefined
 }
 
 export type CompiledPassthrough = {

@@ -38,22 +38,18 @@ const CALL_SCHEMA = objectSchema(
   ['group', 'name'],
 )
 
-const openGroup = ({ name, unlisted }: ToolGroup, tools: readonly CompiledTool[]): OpenGroup => ({
-  name,
-  unlisted,
-  names: listShownTools(tools).map(tool => tool.name),
-  tools: new Map(
-    tools.map(({ name: own, call, isReadOnly, isReadOnlyCall }) => [own, { call, isReadOnly, isReadOnlyCall }]),
-  ),
-  json: {
-    utf8: Buffer.from(
-      `[${listShownTools(tools)
-        .map(tool => renderToolJson(tool))
-        .join(',')}]`,
+const openGroup = ({ name, unlisted }: ToolGroup, tools: readonly CompiledTool[]): OpenGroup => {
+  const shown = listShownTools(tools)
+  return {
+    name,
+    unlisted,
+    names: shown.map(tool => tool.name),
+    tools: new Map(
+      tools.map(({ name: own, call, isReadOnly, isReadOnlyCall }) => [own, { call, isReadOnly, isReadOnlyCall }]),
     ),
-    structuredAs: 'tools',
-  },
-})
+    json: { utf8: Buffer.from(`[${shown.map(tool => renderToolJson(tool)).join(',')}]`), structuredAs: 'tools' },
+  }
+}
 
 const listShown = (groups: readonly ToolGroup[]): ToolGroup[] =>
   groups.filter(({ off, isHidden }) => off === undefined && isHidden !== true)

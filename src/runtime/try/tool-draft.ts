@@ -164,7 +164,7 @@ export const createToolDrafts = (
         },
         request,
         curl: request && toCurl(request),
-        problem: prepared.ok ? undefined : prepared.error,
+        problem: prepared.ok ? undefined : prepared.error.message,
         shaping: await findShaping(actor, draft, wiring),
       }
     },

@@ -16,7 +16,6 @@ const maskHeaders = (headers: OutboundResponse['headers'], masker: Masker) =>
 
 const showResponse = async (response: OutboundResponse, durationMs: number, masker: Masker, signal: StopSignal) => ({
   status: response.status,
-  statusText: masker.text(response.statusText),
   headers: maskHeaders(response.headers, masker),
   body: (await masker.long.text(response.body.toString('utf8'), signal)).toWellFormed(),
   bytes: response.body.length,
@@ -25,7 +24,7 @@ const showResponse = async (response: OutboundResponse, durationMs: number, mask
 
 /** Converts a call's outcome for display to the user who tries the tool. */
 export const showTest = async (
-  { result, request, response, durationMs }: PerformedCall,
+  { result, callResult, request, response, durationMs }: PerformedCall,
   masker: Masker,
   signal: StopSignal,
 ) => {
@@ -35,6 +34,7 @@ export const showTest = async (
     response: response && (await showResponse(response, durationMs, masker, signal)),
     curl: shown && toCurl(shown),
     result,
+    callResult,
   }
 }
 

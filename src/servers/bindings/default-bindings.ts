@@ -1,6 +1,7 @@
 import type { DefaultBinding, ParameterMeta } from '../../templates/check-value.ts'
 import { checkDefinition } from '../../tools/tool-definition.ts'
 import type { Binding, Bindings, Instance } from '../server.ts'
+import { bindingOf } from './bindings.ts'
 
 type Declared = Readonly<Record<string, Pick<ParameterMeta, 'binding'>>>
 
@@ -20,7 +21,7 @@ export const missingDefaults = ({ tool, bindings }: Instance, before: Instance |
   const compiled = before && checkDefinition(before.tool)
   const isExposed = (name: string): boolean =>
     before !== undefined &&
-    !Object.hasOwn(before.bindings, name) &&
+    bindingOf(before.bindings, name).source === 'exposed' &&
     (!compiled?.ok || compiled.value.parameters.some(({ parameter }) => parameter.name === name))
   const missing = Object.entries(defaultBindingsOf(tool)).filter(
     ([name]) => !Object.hasOwn(bindings, name) && !isExposed(name),

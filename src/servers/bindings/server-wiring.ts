@@ -11,11 +11,13 @@ import { findLacking, type LackingValue } from './default-bindings.ts'
 import { type KnownGlobals, knownGlobalsOf } from './sockets.ts'
 
 /**
- * A parameter of an instance, its binding, and the keys of the globals that the binding reads. `lacking` is set if it
- * needs a value that the server does not have, so that the tool is not listed.
+ * A parameter of an instance, its binding, and the keys of the globals that the binding reads. `lacking` is set if the
+ * server does not have the value of its default binding: the tool is then not listed if `required` is true, and else
+ * called without the value.
  */
 export type BoundParameter = {
   name: string
+  required: boolean
   binding: Binding
   globalKeys: readonly string[]
   lacking?: LackingValue | undefined
@@ -67,8 +69,8 @@ const bind = (
   parameters.map(parameter => {
     const { name, required } = parameter
     const binding = bindingOf(bindings, name)
-    const lacking = required ? findLacking(parameter, binding, key => globals.get(key)) : undefined
-    return { name, binding, globalKeys: [...globalKeysOf(name, binding)], lacking }
+    const lacking = findLacking(parameter, binding, key => globals.get(key))
+    return { name, required, binding, globalKeys: [...globalKeysOf(name, binding)], lacking }
   })
 
 /**

@@ -58,9 +58,9 @@ export const createToolAdding = ({
   },
 
   /**
-   * Adds several tools, all or none. Applies their default bindings. Appends a number to names that are
-   * taken. Adds toolkits of the organization. Skips
-   * a tool with more instances than `atWork`, because the same form has already added it. Returns the new names.
+   * Adds several tools with their default bindings, all or none. Appends a number to names that are taken. Adds toolkits
+   * of the organization. Skips a tool with more instances than `atWork`, because the same form has already added it.
+   * Returns the new names.
    */
   addTools: (actor: Actor, serverId: string, picks: readonly ToolPick[]): Promise<string[]> =>
     changes.commit(async (tx, announce) => {

@@ -4,7 +4,6 @@ import { toolkitsMatching, toolsMatching } from '../../tools/sharing/catalogue.s
 import { defaultsOf } from '../../tools/stored-definition.ts'
 import { onlyCallerShown, policyOf, type User } from '../access/access.ts'
 import { openTo } from '../access/open-to.store.ts'
-import { defaultBindingsOf } from '../bindings/default-bindings.ts'
 import type { Server } from '../server.ts'
 import { toServer, WITH_USERS } from '../servers.store.ts'
 
@@ -125,9 +124,16 @@ export type OfferedTool = {
   title: string | undefined
   description: string | undefined
   toolkitId: string
+  /** The parameters with a default binding, and the keys of the globals that they are bound to. */
+  defaults: readonly { parameter: string; key: string }[]
   /** Names of the tool's instances on the server. */
   atWorkAs: readonly string[]
 }
+
+const listDefaults = (definition: unknown): OfferedTool['defaults'] =>
+  Object.entries(defaultsOf(definition).parameters).flatMap(([parameter, { binding }]) =>
+    binding === undefined ? [] : [{ parameter, key: binding.key }],
+  )
 
 /** Lists tools, sorted by toolkit and name. Searches name, title and description. An empty search matches all tools. */
 export const listOfferedTools = async (
@@ -149,12 +155,14 @@ export const listOfferedTools = async (
         title: true,
         description: true,
         toolkitId: true,
+        definition: true,
         instances: { where: { serverId }, select: { name: true }, orderBy: { name: 'asc' } },
       },
     }),
   ])
-  const tools = rows.map(({ instances, ...row }) => ({
+  const tools = rows.map(({ instances, definition, ...row }) => ({
     ...withoutNulls(row),
+    defaults: listDefaults(definition),
     atWorkAs: instances.map(({ name }) => name),
   }))
   return { tools, total }
@@ -169,8 +177,9 @@ export const listPickedTools = async (
 ): Promise<ReadonlyMap<string, PickedTool>> => {
   const where = { id: { in: [...ids] } }
   const rows = await tx.tool.findMany({ where, select: { id: true, name: true, definition: true } })
-  const hasDefaults = (definition: unknown) => Object.keys(defaultBindingsOf(defaultsOf(definition))).length > 0
-  return new Map(rows.map(({ id, name, definition }) => [id, { name, hasDefaults: hasDefaults(definition) }]))
+  return new Map(
+    rows.map(({ id, name, definition }) => [id, { name, hasDefaults: listDefaults(definition).length > 0 }]),
+  )
 }
 
 /** Creates instances without bindings, so that the model supplies all values. */

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { AppError, type FieldError } from '../../lib/kernel/errors.ts'
 import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
 import type { Tenant } from '../../lib/worker/fair-queue.ts'
+import { castValue } from '../../templates/check-value.ts'
 import type { CheckedParameter } from '../../templates/compile-parameters.ts'
 import { schemaOfParameters } from '../../templates/parameter-schema.ts'
 import type { ToolDefinition } from '../tool.ts'
@@ -45,10 +46,10 @@ const mismatchesOf = async (
 ): Promise<FieldError[]> => {
   const errors: FieldError[] = []
   for (const key of ['default', 'example'] as const) {
-    const values = parameters.flatMap(({ parameter, meta, check }): [string, JsonValue][] => {
+    const values = parameters.flatMap(({ parameter, meta }): [string, JsonValue][] => {
       const value = key === 'default' ? parameter.default : meta.example
-      const checked = value === undefined ? undefined : check(value)
-      return checked?.ok ? [[parameter.name, checked.value]] : []
+      const cast = value === undefined ? undefined : castValue(parameter.type, value)
+      return cast?.ok ? [[parameter.name, cast.value]] : []
     })
     const names = { rootName: 'the values', schemaName: 'the schema' }
     const checked = await createCheck(schema, names, tenant)(Object.fromEntries(values), undefined)

@@ -1,3 +1,4 @@
+import type { CallResult } from '../../history/call-result.ts'
 import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
 import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
 import type { CatalogueItem } from '../catalogue/catalogue.ts'
@@ -8,9 +9,9 @@ import type { UpstreamState } from '../upstream.ts'
 import type { CallLink, SendLinked } from './call-link.ts'
 import { ClientRefusal } from './client-refusal.ts'
 import type { UpstreamConnection } from './connection.ts'
-import { findErrorResponse, MAX_ERROR_CHARS, withoutCode } from './error-responses.ts'
+import { findErrorResponse, INVALID_PARAMS, MAX_ERROR_CHARS, withoutCode } from './error-responses.ts'
 import { AnyResult, mcpClient } from './mcp-client.ts'
-import { AccountError, UpstreamError } from './upstream-error.ts'
+import { AccountError, resultOfUpstreamFault, UpstreamError } from './upstream-error.ts'
 
 /** The schema keyword for an argument that is also sent as a header (2026-07-28, basic/transports). */
 const HEADER_KEYWORD = '"x-mcp-header"'
@@ -75,6 +76,19 @@ export const explainUpstreamFault = (
     return `The MCP server "${name}" asks for more input, which this client does not support.`
   }
   return undefined
+}
+
+/**
+ * Returns how a call ended that rejected with this error. An upstream's error response means that the call failed,
+ * unless it refuses the parameters or asks for what the client does not give.
+ */
+export const resultOfUpstreamError = (error: unknown): CallResult => {
+  if (error instanceof UpstreamError) return resultOfUpstreamFault(error.kind)
+  if (error instanceof ClientRefusal) return 'rejected'
+  const { ProtocolError, SdkError, SdkErrorCode } = mcpClient()
+  if (error instanceof ProtocolError && error.code === INVALID_PARAMS) return 'invalid_arguments'
+  const asksForMore = error instanceof SdkError && error.code === SdkErrorCode.UnsupportedResultType
+  return asksForMore || findRequestedUrls(error).length > 0 ? 'rejected' : 'failed'
 }
 
 const run = (

@@ -3,7 +3,7 @@ import { removeHidden } from '../catalogue/hidden-text.ts'
 import { mcpClient } from './mcp-client.ts'
 
 /** JSON-RPC 2.0 §5.1. */
-const INVALID_PARAMS = -32_602
+export const INVALID_PARAMS = -32_602
 /** The code for an unknown resource until 2025-11-25 (server/resources, "Error Handling"). */
 export const RESOURCE_NOT_FOUND = -32_002
 /** The code for a request that needs a capability that the client did not declare (2026-07-28, basic). */

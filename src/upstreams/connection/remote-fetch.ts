@@ -81,7 +81,7 @@ const KINDS: Readonly<Record<OutboundFault, UpstreamFault>> = {
   dns: 'refused',
   refused: 'refused',
   reset: 'protocol',
-  connect_timeout: 'refused',
+  connect_timeout: 'connect_timeout',
   timeout: 'timeout',
   busy: 'unavailable',
   too_large: 'too_large',
@@ -93,6 +93,9 @@ const KINDS: Readonly<Record<OutboundFault, UpstreamFault>> = {
   aborted: 'aborted',
   unreachable: 'refused',
 }
+
+/** Faults that mean that the whole upstream is unreachable. */
+const OUT_OF_REACH: ReadonlySet<UpstreamFault> = new Set(['refused', 'connect_timeout', 'blocked'])
 
 /** Turns an error message into a sentence. Leaves the case of a host or URL at its start unchanged. */
 const asSentence = (text: string): string =>
@@ -140,9 +143,7 @@ export const createRemoteFetch = ({ fetch, isSse, limits, screen, onLost }: Remo
     if (!(error instanceof OutboundError)) return
     lastFault = toRemoteError(error)
     if (isGet) failedStreams++
-    // These faults mean that the whole upstream is unreachable.
-    const isOutOfReach = lastFault.kind === 'refused' || lastFault.kind === 'blocked'
-    if ((!isGet && isOutOfReach) || failedStreams >= MAX_FAILED_STREAMS) onLost(lastFault)
+    if ((!isGet && OUT_OF_REACH.has(lastFault.kind)) || failedStreams >= MAX_FAILED_STREAMS) onLost(lastFault)
   }
 
   const recordStreamEnd = (cause: unknown, isTheStream: boolean): void => {

@@ -1,3 +1,5 @@
+import type { CallResult } from '../../history/call-result.ts'
+
 /** The reason that an upstream cannot be used or that a request to it failed. */
 export type UpstreamFault =
   | 'misconfigured' // a value is missing from its configuration
@@ -5,6 +7,7 @@ export type UpstreamFault =
   | 'exited' // the process exited
   | 'not_mcp_output' // the process does not print MCP messages
   | 'no_response' // no response while connecting
+  | 'connect_timeout' // no connection in time
   | 'refused' // or otherwise unreachable
   | 'blocked' // by the address guard
   | 'not_mcp' // the response is not an MCP message
@@ -31,6 +34,20 @@ export class UpstreamError extends Error {
     super(message, options)
     this.kind = kind
     this.ownWords = options?.ownWords ?? message
+  }
+}
+
+/** Returns how a call ended that could not use the upstream for this reason. */
+export const resultOfUpstreamFault = (kind: UpstreamFault): CallResult => {
+  switch (kind) {
+    case 'timeout':
+    case 'connect_timeout':
+    case 'no_response':
+      return 'timeout'
+    case 'blocked':
+      return 'blocked'
+    default:
+      return 'failed'
   }
 }
 

@@ -42,8 +42,9 @@ const DESIGN_FIGURES = {
     url: `https://tools.kestrel.example/s/${SERVER_ID}`,
   }),
   calls: [
-    { ...CALL, id: '1', tool: 'track_shipment', state: 'good', outcome: 'succeeded', duration: '182 ms' },
-    { ...CALL, id: '2', tool: 'book_pickup', state: 'failed', outcome: 'failed, 422', duration: '96 ms' },
+    { ...CALL, id: '1', tool: 'track_shipment', state: 'good', outcome: '200 OK', duration: '182 ms' },
+    { ...CALL, id: '2', tool: 'book_pickup', state: 'rejected', outcome: 'Invalid arguments', duration: '1 ms' },
+    { ...CALL, id: '3', tool: 'book_pickup', state: 'failed', outcome: '500 Server error', duration: '96 ms' },
   ],
 }
 

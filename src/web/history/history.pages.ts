@@ -12,7 +12,7 @@ import { calledText } from '../../runtime/call/called-text.ts'
 import type { ExecutionService } from '../../runtime/execution.service.ts'
 import { type ServerFrame, type ServerFrameParts, serverTabPath } from '../frame/server-frame.ts'
 import { createServerTab, serverRoute } from '../frame/server-tab.ts'
-import { toCallView, toHistoryRows } from './history.view.ts'
+import { toCallView, toHistoryDays } from './history.view.ts'
 
 const CallParams = z.object({ uuid: uuidParam, id: uuidParam })
 const Query = z.object({ outcome: formText, tool: formText, from: formText, to: formText, cursor: formText })
@@ -26,8 +26,8 @@ const MAX_TOOL_CHARACTERS = 64
 
 const OUTCOMES = [
   { value: '', text: 'All' },
-  { value: 'ok', text: 'Succeeded' },
-  { value: 'error', text: 'Failed' },
+  { value: 'ok', text: 'OK' },
+  { value: 'error', text: 'Rejected or failed' },
 ]
 
 /** Parses the filters. Returns errors by field. The end date is inclusive. */
@@ -70,7 +70,8 @@ export const historyPages: FastifyPluginAsync<HistoryPagesParts> = async (app, {
     const callers = [...found.items, ...(call === undefined ? [] : [call])].flatMap(({ userId }) => userId ?? [])
     const { tools, names } = await execution.listNames(actor, server.id, callers)
     const isFirst = query.cursor === ''
-    const rows = toHistoryRows({ ...found, isFirst, isLast: found.nextCursor === null }, names)
+    const page = { ...found, isFirst, isLast: found.nextCursor === null }
+    const toLink = (id: string) => ({ href: addressOf(`${path}/${id}`, query), isCurrent: id === call?.id })
     const data = {
       title: call === undefined ? `History of ${server.name}` : `${calledText(call)} · History of ${server.name}`,
       server,
@@ -79,15 +80,18 @@ export const historyPages: FastifyPluginAsync<HistoryPagesParts> = async (app, {
       errors,
       tools: tools.toSorted(),
       outcomes: OUTCOMES,
-      rows: rows.map(row =>
-        'gap' in row ? row : { ...row, href: addressOf(`${path}/${row.id}`, query), isCurrent: row.id === call?.id },
-      ),
+      days: toHistoryDays(page, names, new Date()).map(({ text, rows }) => ({
+        text,
+        rows: rows.map(row => ('gap' in row ? row : { ...row, ...toLink(row.id) })),
+      })),
       isFiltered,
       isWrong,
       isFirst,
       newest: isFirst ? undefined : addressOf(path, { ...query, cursor: '' }),
       older: nextAddressOf(path, found.nextCursor, { ...query }),
-      back: addressOf(path, query),
+      // Closing the call leads back to its row.
+      back: `${addressOf(path, query)}${call === undefined ? '' : `#call-${call.id}`}`,
+      scripts: ['history'],
       call: call && {
         ...toCallView(call, names),
         again: call.tool === '' ? undefined : addressOf(serverTabPath(server.id, 'inspector'), { tool: call.tool }),

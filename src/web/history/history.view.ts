@@ -1,8 +1,10 @@
 import type { ExecutionGap, MaskedRequest } from '../../history/execution-record.ts'
 import type { StoredExecution } from '../../history/executions.store.ts'
+import { dayText } from '../../lib/http/pages/time-text.ts'
 import { formatBytes, formatCount, formatDuration, formatNumber } from '../../lib/kernel/format.ts'
 import { calledText } from '../../runtime/call/called-text.ts'
 import { toCurl } from '../../runtime/try/curl.ts'
+import { showOutcome } from './call-outcome.view.ts'
 
 /** Email addresses of the callers that the viewer may see, by user ID. */
 export type Names = ReadonlyMap<string, string>
@@ -10,13 +12,10 @@ export type Names = ReadonlyMap<string, string>
 const clockText = (time: Date): string => time.toISOString().slice(0, 19).replace('T', ' ')
 const shownTime = (time: Date) => ({ at: time.toISOString(), text: `${clockText(time)} UTC` })
 
-/** Returns the outcome in one or two words, preceded by the status if there was a response. */
-const outcomeText = ({ outcome, status, request }: StoredExecution): string => {
-  if (request === undefined && outcome === 'error') return 'not sent'
-  if (status === undefined) return outcome === 'ok' ? 'succeeded' : 'no response'
-  if (request?.answerAgeMs !== undefined) return `${status} · cached`
-  if (outcome === 'ok') return `${status} · succeeded`
-  return status >= 200 && status < 300 ? `${status} · invalid result` : `${status} · failed`
+/** Returns the time of day in UTC, and the exact time. */
+const shownClock = (time: Date) => {
+  const at = time.toISOString()
+  return { at, text: at.slice(11, 19), exact: `${at.slice(0, 23).replace('T', ' ')} UTC` }
 }
 
 const callerText = ({ userId }: StoredExecution, names: Names): string => {
@@ -33,10 +32,9 @@ const tokensText = ({ tokensBefore, tokensSent, areTokensEstimated }: StoredExec
 
 const toRow = (execution: StoredExecution, names: Names) => ({
   id: execution.id,
-  time: shownTime(execution.startedAt),
+  clock: shownClock(execution.startedAt),
   tool: calledText(execution),
-  outcome: outcomeText(execution),
-  isFailed: execution.outcome === 'error',
+  outcome: showOutcome(execution),
   took: formatDuration(execution.durationMs),
   size: formatBytes(execution.responseBytes),
   tokens: tokensText(execution),
@@ -60,17 +58,34 @@ export type HistoryPage = {
   isLast: boolean
 }
 
-/** Merges calls and the gaps between them, newest first. Includes only gaps within this page. */
-export const toHistoryRows = ({ items, gaps, isFirst, isLast }: HistoryPage, names: Names) => {
+type HistoryRow = ReturnType<typeof toRow> | ReturnType<typeof toGapRow>
+type HistoryDay = { text: string; rows: HistoryRow[] }
+
+/** Groups rows by their day in UTC, keeping their order. A script groups them by the reader's day. */
+const toDays = (timed: readonly { at: Date; row: HistoryRow }[], now: Date): HistoryDay[] => {
+  const days: HistoryDay[] = []
+  for (const { at, row } of timed) {
+    const text = dayText(at, now)
+    const last = days.at(-1)
+    if (last?.text === text) last.rows.push(row)
+    else days.push({ text, rows: [row] })
+  }
+  return days
+}
+
+/** Merges calls and the gaps between them by day, newest first. Includes only gaps within this page. */
+export const toHistoryDays = ({ items, gaps, isFirst, isLast }: HistoryPage, names: Names, now: Date): HistoryDay[] => {
   const newest = isFirst ? undefined : items[0]?.startedAt
   const oldest = isLast ? undefined : items.at(-1)?.startedAt
   const here = gaps.filter(({ to }) => (newest === undefined || to <= newest) && (oldest === undefined || to > oldest))
-  return [
-    ...items.map(item => ({ at: item.startedAt.getTime(), row: toRow(item, names) })),
-    ...here.map(gap => ({ at: gap.to.getTime(), row: toGapRow(gap) })),
+  const timed = [
+    ...items.map(item => ({ at: item.startedAt, row: toRow(item, names) })),
+    ...here.map(gap => ({ at: gap.to, row: toGapRow(gap) })),
   ]
-    .sort((a, b) => b.at - a.at)
-    .map(({ row }) => row)
+  return toDays(
+    timed.sort((a, b) => b.at.getTime() - a.at.getTime()),
+    now,
+  )
 }
 
 /** Returns the text of the request as it was sent, with secrets masked. */
@@ -81,8 +96,11 @@ const requestText = ({ method, url, headers, body }: MaskedRequest): string =>
 export const toCallView = (execution: StoredExecution, names: Names) => {
   const { request, error } = execution
   const ageMs = request?.answerAgeMs
+  const row = toRow(execution, names)
   return {
-    ...toRow(execution, names),
+    ...row,
+    errorTone: row.outcome.state === 'rejected' ? 'warn' : 'danger',
+    time: shownTime(execution.startedAt),
     error,
     answer: ageMs === undefined ? undefined : `from the cache, ${formatDuration(ageMs)} old; no request was sent`,
     requestSize: formatBytes(execution.requestBytes),

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import type { StoredExecution } from '../../history/executions.store.ts'
 import { actorOf } from '../../lib/http/access.ts'
 import { signalOf } from '../../lib/http/gone.ts'
 import { addressOf } from '../../lib/http/list-query.ts'
@@ -12,6 +13,7 @@ import { formatCount } from '../../lib/kernel/format.ts'
 import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
 import type { BodyLimits } from '../../mcp/body.ts'
 import type { InProcessClient, InProcessConnection, ListedTool } from '../../mcp/in-process-client.ts'
+import type { ExecutionService } from '../../runtime/execution.service.ts'
 import { getServerFrame, type ServerFrame, type ServerFrameParts, serverTabPath } from '../frame/server-frame.ts'
 import { serverIdOf } from '../frame/server-tab.ts'
 import { type ArgumentField, parseArguments, parseTypedJson, sketchArguments, toFields } from './argument-form.ts'
@@ -31,6 +33,7 @@ const WHOLE = 'arguments'
 
 export type InspectorPagesParts = {
   frames: ServerFrameParts
+  execution: Pick<ExecutionService, 'getExecution'>
   inspectorClient: InProcessClient
   settings: { limits: BodyLimits }
 }
@@ -111,7 +114,7 @@ const readForm = (fields: readonly ArgumentField[] | undefined, body: unknown, m
  */
 export const inspectorPages: FastifyPluginAsync<InspectorPagesParts> = async (
   app,
-  { frames, inspectorClient: client, settings: { limits } },
+  { frames, execution, inspectorClient: client, settings: { limits } },
 ) => {
   /** Without a connection for a passthrough server, which has nothing to inspect. */
   type Visit = { server: ServerFrame; path: string; query: Query; connection: InProcessConnection | undefined }
@@ -124,6 +127,16 @@ export const inspectorPages: FastifyPluginAsync<InspectorPagesParts> = async (
     const connection = await client.connect(server.id, actor)
     await connection.request('server/discover')
     return { ...visit, connection }
+  }
+
+  /** Returns the record of a call, or undefined if it cannot be read, because the result is shown all the same. */
+  const findRecord = async (request: FastifyRequest, id: string): Promise<StoredExecution | undefined> => {
+    try {
+      return await execution.getExecution(actorOf(request), id)
+    } catch (error) {
+      if (error instanceof AppError) return undefined
+      throw error
+    }
   }
 
   const show = (reply: FastifyReply, { server, query, path }: Visit, data: object, status = 200): FastifyReply =>
@@ -168,10 +181,12 @@ export const inspectorPages: FastifyPluginAsync<InspectorPagesParts> = async (
       const hasErrors = typed.errors.size > 0
       const before = connection.messages.length
       const called = hasErrors ? undefined : await connection.callTool(tool.name, args, signalOf(reply))
+      const id = called?.executionId
+      const recorded = id === undefined ? undefined : await findRecord(request, id)
       const data = {
         inspected: toInspected(tool, path, query, typed),
         isUnknown: false,
-        result: called && toResultView(called),
+        result: called && toResultView(called, recorded),
         messages: toMessageViews(called === undefined ? connection.messages : connection.messages.slice(before)),
       }
       const status = hasErrors ? 400 : 200

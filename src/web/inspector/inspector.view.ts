@@ -1,8 +1,12 @@
 import { z } from 'zod'
+import type { CallResult } from '../../history/call-result.ts'
+import type { StoredExecution } from '../../history/executions.store.ts'
 import { formatBytes, formatCount, formatDuration, formatNumber } from '../../lib/kernel/format.ts'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../lib/kernel/json.ts'
 import { MAX_JSON_DEPTH } from '../../lib/kernel/limits.ts'
 import type { ExchangedMessage, ListedTool, RpcError } from '../../mcp/in-process-client.ts'
+import { ERROR } from '../../mcp/protocol.ts'
+import { showOutcome } from '../history/call-outcome.view.ts'
 import { type ArgumentField, choicesOf, hintOf } from './argument-form.ts'
 
 /** Maximum characters shown per block or message. Nobody reads more than that in a browser. */
@@ -71,15 +75,26 @@ const toBlock = (value: JsonValue): ShownBlock => {
   return { label: Block.safeParse(value).data?.type ?? 'unknown', shown: cutText(indent(value)) }
 }
 
-/** Returns the result of a call: either blocks and structured content, or an error. */
-export const toResultView = ({ result, error }: { result?: JsonObject | undefined; error?: RpcError | undefined }) => {
+type Reply = { result?: JsonObject | undefined; error?: RpcError | undefined }
+
+/** Returns how a call ended that is not in the history. */
+const resultOf = ({ result, error }: Reply): CallResult => {
+  if (error !== undefined) return error.code === ERROR.invalidParams ? 'invalid_arguments' : 'failed'
+  return result?.isError === true ? 'rejected' : 'success'
+}
+
+/** Returns the result of a call: either blocks and structured content, or an error. `recorded` is its history record. */
+export const toResultView = (reply: Reply, recorded: StoredExecution | undefined) => {
+  const { result, error } = reply
+  const request = { method: 'tools/call' }
+  const outcome = showOutcome(recorded ?? { result: resultOf(reply), status: undefined, request })
   if (error !== undefined) {
-    return { problem: `The server rejected the request: ${error.message} (${error.code}).`, isError: true, blocks: [] }
+    return { problem: `The server rejected the request: ${error.message} (${error.code}).`, outcome, blocks: [] }
   }
-  const { content, structuredContent, isError } = result ?? {}
+  const { content, structuredContent } = result ?? {}
   return {
     problem: undefined,
-    isError: isError === true,
+    outcome,
     blocks: (Array.isArray(content) ? content : []).map(toBlock),
     structured: structuredContent === undefined ? undefined : cutText(indent(structuredContent)),
   }

@@ -5,6 +5,7 @@ import { formatCount, formatDuration, formatNumber } from '../../lib/kernel/form
 import { calledText } from '../../runtime/call/called-text.ts'
 import type { PatchCaller } from '../diagram/patch.ts'
 import { serverTabPath } from '../frame/server-frame.ts'
+import { showOutcome } from '../history/call-outcome.view.ts'
 import { type HourChart, toCallChart, toDurationChart } from './hour-chart.ts'
 import { toSpark } from './spark.ts'
 
@@ -87,30 +88,28 @@ export const toHealthView = (figures: ServerCallFigures) => ({
   })),
 })
 
-const outcomeText = ({ outcome, status, request }: StoredExecution): string => {
-  if (outcome === 'error') return `failed${status === undefined ? '' : `, ${status}`}`
-  return request?.answerAgeMs === undefined ? 'succeeded' : 'cached'
-}
-
 /** Returns a row in the list of recent calls. It is rendered on the page and sent by live updates. */
-export const toCallView = (call: StoredExecution) => ({
-  id: call.id,
-  href: `${historyPath(call.serverId)}/${call.id}`,
-  at: call.startedAt.toISOString(),
-  time: timeText(call.startedAt),
-  tool: calledText(call),
-  state: call.outcome === 'ok' ? 'good' : 'failed',
-  outcome: outcomeText(call),
-  duration: formatDuration(call.durationMs),
-  client: call.client ?? NONE,
-})
+export const toCallView = (call: StoredExecution) => {
+  const { text: outcome, state } = showOutcome(call)
+  return {
+    id: call.id,
+    href: `${historyPath(call.serverId)}/${call.id}`,
+    at: call.startedAt.toISOString(),
+    time: timeText(call.startedAt),
+    tool: calledText(call),
+    state,
+    outcome,
+    duration: formatDuration(call.durationMs),
+    client: call.client ?? NONE,
+  }
+}
 type CallView = ReturnType<typeof toCallView>
 
 /**
- * Describes a server's first call: "First call received: convert_currency succeeded in 12 ms, from claude-code/2.1."
+ * Describes a server's first call: "First call received: convert_currency, 200 OK in 12 ms, from claude-code/2.1."
  */
 export const firstCallText = ({ tool, outcome, duration, client }: CallView): string =>
-  `First call received: ${tool} ${outcome} in ${duration}${client === NONE ? '' : `, from ${client}`}.`
+  `First call received: ${tool}, ${outcome} in ${duration}${client === NONE ? '' : `, from ${client}`}.`
 
 /** Converts the clients of the last 24 hours into callers for the wiring diagram. */
 export const toPatchCallers = (clients: readonly ClientCalls[]): PatchCaller[] =>

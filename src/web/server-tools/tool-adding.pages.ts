@@ -4,7 +4,7 @@ import { actorOf } from '../../lib/http/access.ts'
 import { addressOf, listQuery } from '../../lib/http/list-query.ts'
 import { type FormPage, formPage, formValues } from '../../lib/http/pages/forms.ts'
 import { pageNumber, pagerOf } from '../../lib/http/pages/pager.ts'
-import { formatCount } from '../../lib/kernel/format.ts'
+import { formatCount, shorten } from '../../lib/kernel/format.ts'
 import type { ToolAdding, ToolPick } from '../../servers/tools/tool-adding.service.ts'
 import type { OfferedTool, OfferedToolkit } from '../../servers/tools/tool-picks.store.ts'
 import { type ServerFrame, type ServerFrameParts, serverTabPath } from '../frame/server-frame.ts'
@@ -12,6 +12,8 @@ import { createServerTab, donePath, serverRoute } from '../frame/server-tab.ts'
 
 const TOOLS_PER_PAGE = 100
 const MAX_SELECTED = 200
+/** Maximum length of the list of a tool's default bindings. */
+const MAX_BOUND_CHARACTERS = 200
 
 const Query = listQuery.extend({ page: pageNumber, toolkit: z.uuid().optional().catch(undefined) })
 /** Value of a checkbox: the tool's ID, and the number of its instances when the page was shown. */
@@ -39,10 +41,11 @@ const toGroups = (tools: readonly OfferedTool[], toolkits: readonly OfferedToolk
       id: toolkitId,
       title: toolkit?.title ?? '',
       note: toolkit === undefined ? '' : noteOf(toolkit),
-      tools: ofToolkit.map(({ id, name, title, description, atWorkAs }) => ({
+      tools: ofToolkit.map(({ id, name, title, description, defaults, atWorkAs }) => ({
         value: `${id}:${atWorkAs.length}`,
         name,
         about: description ?? title,
+        bound: shorten(defaults.map(({ parameter, key }) => `${parameter} to ${key}`).join(', '), MAX_BOUND_CHARACTERS),
         atWorkAs: atWorkAs.join(', '),
         isSelected: selected.has(id),
       })),

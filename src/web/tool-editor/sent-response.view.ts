@@ -1,6 +1,7 @@
 import { formatBytes, formatDuration } from '../../lib/kernel/format.ts'
 import { isErrorResult, isLongText } from '../../runtime/call/tool-result.ts'
 import type { ToolTest } from '../../runtime/try/tool-test.ts'
+import { showOutcome } from '../history/call-outcome.view.ts'
 import { formatJson, type JsonSegment } from '../overview/format-json.ts'
 
 /**
@@ -42,19 +43,19 @@ const textOfResult = ({ result }: ToolTest): string => {
 
 /** Returns the outcome of sending a tool's request. `failure` is the error as shown to the model. */
 export const toResponseView = (test: ToolTest) => {
-  const { response } = test
+  const { response, request, callResult } = test
+  const outcome = showOutcome({ result: callResult, status: response?.status, request })
   if (response === undefined) {
-    const nothing = { status: undefined, time: undefined, size: undefined, headers: [], body: undefined }
-    return { ...nothing, state: 'failed', remark: undefined, failure: textOfResult(test) }
+    const nothing = { time: undefined, size: undefined, headers: [], body: undefined }
+    return { ...nothing, outcome, remark: undefined, failure: textOfResult(test) }
   }
-  const { status, statusText, headers, durationMs, bytes, body } = response
+  const { status, headers, durationMs, bytes, body } = response
   const size = formatBytes(bytes)
   const type = [headers['content-type'] ?? ''].flat()[0] ?? ''
   const isGood = status >= 200 && status < 300
   const isError = isGood && isErrorResult(test.result)
   return {
-    status: `${status} ${statusText}`.trim(),
-    state: isGood && !isError ? 'good' : 'failed',
+    outcome,
     time: formatDuration(durationMs),
     size,
     headers: listHeaders(headers),

@@ -31,6 +31,7 @@ const Executions = z.object({
     z.object({
       tool: z.string(),
       outcome: z.string(),
+      result: z.string(),
       tokensBefore: z.int().nullable(),
       tokensSent: z.int().nullable(),
       tokensEstimated: z.boolean(),
@@ -106,7 +107,7 @@ describe.each(databasesOfRun)('the token counts of calls, on $kind', kind => {
     expect(second.tokensSaved).toBeLessThan(first.tokensSaved)
     expect(second.tools.at(-1)).toMatchObject({ tool: 'proxy_filter', calls: 1, counted: 1, tokensBefore: 0 })
     const [row] = await history()
-    expect(row).toMatchObject({ tool: 'proxy_filter', outcome: 'ok', tokensBefore: first.tokensBefore })
+    expect(row).toMatchObject({ tool: 'proxy_filter', result: 'success', tokensBefore: first.tokensBefore })
     expect(row?.request?.body).toContain('people[].name')
     expect(row?.request?.body).not.toContain(cacheId)
   })
@@ -127,8 +128,8 @@ describe.each(databasesOfRun)('the token counts of calls, on $kind', kind => {
     await call('proxy_explore', { cache_id: 7 })
     expect((await whenCounted(2)).tokensSaved).toBeLessThan(0)
     expect(await history()).toMatchObject([
-      { tool: 'proxy_explore', outcome: 'error' },
-      { tool: 'proxy_explore', outcome: 'error' },
+      { tool: 'proxy_explore', outcome: 'error', result: 'invalid_arguments' },
+      { tool: 'proxy_explore', outcome: 'error', result: 'rejected' },
     ])
   })
 

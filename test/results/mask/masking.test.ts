@@ -131,7 +131,13 @@ describe('masking', () => {
 describe('the request in the history', () => {
   const recordOf = (body: string, secrets: readonly string[]) => {
     const request = { method: 'POST', url: 'http://api.example/', headers: [], body }
-    const outcome = { result: { content: [] }, request, response: undefined, cached: undefined }
+    const outcome = {
+      result: { content: [] },
+      callResult: 'success' as const,
+      request,
+      response: undefined,
+      cached: undefined,
+    }
     const records: ExecutionRecord[] = []
     const identity = { serverId: '2', instanceId: '3', tool: 't', caller: undefined, client: undefined }
     const call = describeOutcome({ ...outcome, startedAt: new Date(0), durationMs: 1 }, identity)

@@ -80,7 +80,7 @@ describe('the first minute on an empty installation', () => {
 
     const client = await connect(address ?? '')
     expect((await callText(client, 'convert_currency', AMOUNT)).text).toContain('16325')
-    await page.getByText(/First call received: convert_currency succeeded in .*, from test\/1.0.0/).waitFor()
+    await page.getByText(/First call received: convert_currency, 200 OK in .*, from test\/1.0.0/).waitFor()
     expect(await page.locator('#first-call').getAttribute('data-state')).toBe('arrived')
 
     await page.getByRole('button', { name: 'Done' }).click()

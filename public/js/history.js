@@ -1,0 +1,89 @@
+// On a server's history: groups calls by the reader's days, and moves between them with the keyboard.
+
+const DAY = new Intl.DateTimeFormat('en-GB', { weekday: 'short', day: 'numeric', month: 'long', year: 'numeric' })
+
+/** Start of the reader's day, `daysAgo` days before. @param {Date} time @param {number} daysAgo */
+const startOfDay = (time, daysAgo = 0) =>
+  new Date(time.getFullYear(), time.getMonth(), time.getDate() - daysAgo).getTime()
+
+/** Returns the name of a day, like `dayText` on the server. @param {Date} time */
+const dayText = time => {
+  const now = new Date()
+  const day = startOfDay(time)
+  if (day === startOfDay(now)) return 'Today'
+  return day === startOfDay(now, 1) ? 'Yesterday' : DAY.format(time).replace(',', '')
+}
+
+/** Returns the time by which a row is sorted: of its call, or of the end of its gap. @param {Element} row */
+const timeOf = row => new Date([...row.querySelectorAll('time')].at(-1)?.getAttribute('datetime') ?? '')
+
+/** Replaces the groups by days in UTC with groups by the reader's days. @param {Element} table */
+const groupByDay = table => {
+  const rows = [...table.querySelectorAll('tbody > tr:not(.day)')]
+  const heading = table.querySelector('tr.day')
+  if (heading === null) return
+  for (const group of table.querySelectorAll('tbody')) group.remove()
+  /** @type {HTMLElement | undefined} */
+  let group
+  let current = ''
+  for (const row of rows) {
+    const text = dayText(timeOf(row))
+    if (group === undefined || text !== current) {
+      group = document.createElement('tbody')
+      group.append(heading.cloneNode(true))
+      const name = group.querySelector('th')
+      if (name !== null) name.textContent = text
+      table.append(group)
+      current = text
+    }
+    group.append(row)
+  }
+}
+
+const isTyping = () =>
+  document.activeElement?.matches('input, select, textarea, [contenteditable]') === true ||
+  document.querySelector('dialog[open]') !== null
+
+/** Moves the focus to the next or previous call. @param {Element} list @param {1 | -1} step */
+const moveFocus = (list, step) => {
+  const links = [...list.querySelectorAll('th[scope="row"] a')]
+  const active = document.activeElement ?? list
+  const isAt = links.indexOf(active)
+  const start = isAt === -1 ? links.findIndex(link => link.closest('[aria-current]') !== null) : isAt
+  const next = start === -1 && step === -1 ? undefined : links[start + step]
+  if (!(next instanceof HTMLElement)) return false
+  next.focus()
+  return true
+}
+
+/** Closes the open call. */
+const closeCall = () => {
+  const close = document.querySelector('a[data-close]')
+  if (!(close instanceof HTMLAnchorElement)) return false
+  close.click()
+  return true
+}
+
+/** Handles a key. Returns whether it did something. @param {Element | null} list @param {string} key */
+const handleKey = (list, key) => {
+  if (key === 'Escape') return closeCall()
+  const step = key === 'ArrowDown' ? 1 : key === 'ArrowUp' ? -1 : undefined
+  const active = document.activeElement ?? document.body
+  // Elsewhere, such as in a long request, arrow keys scroll.
+  if (step === undefined || list === null || (active !== document.body && !list.contains(active))) return false
+  return moveFocus(list, step)
+}
+
+const table = document.querySelector('table[data-days]')
+const list = table?.closest('.scroll') ?? null
+if (table !== null) groupByDay(table)
+
+// The address names the row of a call that was closed. The browser focuses it, but loses it when rows move.
+const closed = document.getElementById(location.hash.slice(1))
+if (closed !== null && table?.contains(closed)) closed.focus()
+
+document.addEventListener('keydown', event => {
+  const hasModifier = event.ctrlKey || event.altKey || event.metaKey || event.shiftKey
+  if (event.defaultPrevented || hasModifier || isTyping()) return
+  if (handleKey(list, event.key)) event.preventDefault()
+})

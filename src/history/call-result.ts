@@ -1,0 +1,30 @@
+import type { OutboundFault } from '../lib/outbound/outbound-request.ts'
+
+/**
+ * How a call ended, in more detail than its outcome, which is `ok` only for `success`.
+ *
+ * - `rejected`: the API or MCP server refused the call, as with a 4xx status
+ * - `failed`: any other error
+ * - `timeout`: the API or MCP server took too long
+ * - `blocked`: Patchbay refused to send the request to its address
+ * - `invalid_arguments`: the arguments were refused
+ */
+export const CALL_RESULTS = ['success', 'rejected', 'failed', 'timeout', 'blocked', 'invalid_arguments'] as const
+export type CallResult = (typeof CALL_RESULTS)[number]
+
+/** Returns the result of a call that ended with an error and, if there was a response, with this status. */
+export const resultOfErrorStatus = (status: number | undefined): CallResult =>
+  status !== undefined && status >= 400 && status <= 499 ? 'rejected' : 'failed'
+
+/** Returns the result of a call whose request got no complete response. */
+export const resultOfFault = (fault: OutboundFault): CallResult => {
+  switch (fault) {
+    case 'timeout':
+    case 'connect_timeout':
+      return 'timeout'
+    case 'blocked':
+      return 'blocked'
+    default:
+      return 'failed'
+  }
+}

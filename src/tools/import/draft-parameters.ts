@@ -1,0 +1,125 @@
+import { MAX_PARAMETERS } from '../../templates/limits.ts'
+import type { ParameterType } from '../../templates/template.ts'
+import type { RequestVariable } from './imported-request.ts'
+import { joinTexts, type Piece, textPiece } from './template-pieces.ts'
+import { createNames, fillMarks, hasVariables, splitMarks, toSnakeCase } from './variable-marks.ts'
+
+/** Where a value is in a request. */
+export type ValuePlace = 'path' | 'query' | 'header' | 'cookie' | 'form' | 'json' | 'multipart'
+
+/** Tells whether a value is a secret. In a path, `name` is the segment before it. */
+export type IsSecret = (place: ValuePlace, name: string, value: string) => boolean
+
+/** A secret of the pasted text. The draft has the parameter in its place. */
+export type FoundSecret = { place: ValuePlace; name: string; value: string; parameter: string }
+
+/** A variable of the shell or a file that became a parameter. `isSecret` tells whether its place is one of a secret. */
+export type DraftVariable = { parameter: string; written: string; from: 'shell' | 'file'; isSecret: boolean }
+
+/** Thrown where a request cannot be written as a template. `path` is the field of the definition. */
+export class UnwritableRequest extends Error {
+  override readonly name = 'UnwritableRequest'
+  readonly path: string
+
+  constructor(path: string, message: string) {
+    super(message)
+    this.path = path
+  }
+}
+
+/** A value to write: as in the request, and decoded. */
+export type Value = { place: ValuePlace; name: string; raw: string; decoded: string }
+
+/**
+ * Secrets from this length on are replaced wherever they occur. Shorter ones also occur by chance, as part of a word.
+ */
+export const MIN_REPLACED_CHARS = 8
+
+const replaceText = (piece: Piece, text: string, by: Piece): readonly Piece[] => {
+  if (piece.kind === 'parameter' || !piece.text.includes(text)) return [piece]
+  return piece.text.split(text).flatMap((part, index) => (index === 0 ? [textPiece(part)] : [by, textPiece(part)]))
+}
+
+const spellingsOf = (text: string): readonly string[] => [
+  ...new Set([text, encodeURIComponent(text.toWellFormed()), JSON.stringify(text).slice(1, -1)]),
+]
+
+export const createDraftParameters = (variables: readonly RequestVariable[], isSecret: IsSecret) => {
+  const unique = createNames()
+  let count = 0
+  const secrets: FoundSecret[] = []
+  const used = new Map<string, DraftVariable>()
+  const known = new Map(variables.map(variable => [variable.name, variable]))
+
+  const nameFor = (suggested: string): string => {
+    count++
+    if (count > MAX_PARAMETERS) {
+      throw new UnwritableRequest('parameters', `the request has more than ${MAX_PARAMETERS} secrets and variables`)
+    }
+    return unique(toSnakeCase(suggested, 'value'))
+  }
+
+  /** Returns the parameter for a variable. One that is used as several types becomes several parameters. */
+  const variable = (name: string, type: ParameterType = 'string', isInSecret = false): Piece => {
+    const key = `${type} ${name}`
+    const { written, from } = known.get(name) ?? { written: name, from: 'shell' as const }
+    const found = used.get(key) ?? { parameter: nameFor(name), written, from, isSecret: false }
+    used.set(key, { ...found, isSecret: found.isSecret || isInSecret })
+    return { kind: 'parameter', name: found.parameter, type }
+  }
+
+  const withVariables = (text: string, isInSecret = false): readonly Piece[] =>
+    splitMarks(text).map(piece => (piece.kind === 'text' ? piece : variable(piece.name, 'string', isInSecret)))
+
+  /** Returns the parameter for a secret. The same value is one parameter. */
+  const secret = (
+    found: Omit<FoundSecret, 'parameter'>,
+    suggestedName = found.name,
+    type: ParameterType = 'string',
+  ): Piece => {
+    const same = secrets.find(({ value }) => value === found.value)
+    const parameter = type === 'string' && same !== undefined ? same.parameter : nameFor(suggestedName)
+    if (same?.place !== found.place || same.name !== found.name) secrets.push({ ...found, parameter })
+    return { kind: 'parameter', name: parameter, type }
+  }
+
+  /** Returns the pieces for a value: a secret becomes a parameter, and so do variables. */
+  const value = ({ place, name, raw, decoded }: Value): readonly Piece[] => {
+    const isHidden =
+      raw !== '' &&
+      isSecret(
+        place,
+        name,
+        fillMarks(decoded, variableName => `$${variableName}`),
+      )
+    if (hasVariables(raw)) return withVariables(raw, isHidden)
+    return isHidden ? [secret({ place, name, value: decoded })] : [textPiece(raw)]
+  }
+
+  /** Replaces further occurrences of the secrets, such as a token that is also part of a text. */
+  const hideSecrets = (pieces: readonly Piece[]): readonly Piece[] => {
+    let hidden = joinTexts(pieces)
+    const parameters = new Map(secrets.map(({ value: text, parameter }) => [text, parameter]))
+    for (const [text, name] of parameters) {
+      if (text.length < MIN_REPLACED_CHARS) continue
+      for (const spelling of spellingsOf(text)) {
+        hidden = hidden.flatMap(piece => replaceText(piece, spelling, { kind: 'parameter', name, type: 'string' }))
+      }
+    }
+    return hidden
+  }
+
+  return {
+    /** Returns how the text refers to a variable, such as `$TOKEN`. */
+    writtenAs: (name: string): string => known.get(name)?.written ?? '',
+    nameFor,
+    variable,
+    withVariables,
+    secret,
+    value,
+    hideSecrets,
+    secrets: (): readonly FoundSecret[] => secrets,
+    variables: (): readonly DraftVariable[] => [...used.values()],
+  }
+}
+export type DraftParameters = ReturnType<typeof createDraftParameters>

@@ -1,0 +1,49 @@
+import type { CallResult } from '../../history/call-result.ts'
+import type { MaskedRequest } from '../../history/execution-record.ts'
+import { statusWithPhrase } from '../../lib/outbound/reason-phrase.ts'
+
+/** What is known about the end of a call. `request` is undefined if none was built. */
+type CallEnd = {
+  result: CallResult
+  status: number | undefined
+  request: Pick<MaskedRequest, 'method' | 'answerAgeMs'> | undefined
+}
+
+/** The method that the history gives to calls of attached MCP servers, which have no status. */
+const MCP_METHOD = 'tools/call'
+
+const successText = ({ status, request }: CallEnd): string => {
+  const text = status === undefined ? 'OK' : statusWithPhrase(status)
+  return request?.answerAgeMs === undefined ? text : `${text}, cached`
+}
+
+const failureText = ({ status, request }: CallEnd): string => {
+  if (status === undefined) {
+    if (request === undefined) return 'Not sent'
+    return request.method === MCP_METHOD ? 'Failed' : 'No response'
+  }
+  // Without an error status, the response did not match the tool's schema, for example, or was cut off.
+  return status >= 400 ? statusWithPhrase(status) : `${statusWithPhrase(status)}, unusable response`
+}
+
+/**
+ * Describes how a call ended: in a few words, such as `200 OK`, `404 Not found`, `Invalid arguments` or `Timed out`, and
+ * as the state that selects the color and shape of its sign. `rejected`: the call was refused, and other arguments,
+ * rights or settings may help. `failed`: something does not work.
+ */
+export const showOutcome = (end: CallEnd): { text: string; state: 'good' | 'rejected' | 'failed' } => {
+  switch (end.result) {
+    case 'success':
+      return { text: successText(end), state: 'good' }
+    case 'invalid_arguments':
+      return { text: 'Invalid arguments', state: 'rejected' }
+    case 'blocked':
+      return { text: 'Blocked address', state: 'rejected' }
+    case 'rejected':
+      return { text: end.status === undefined ? 'Rejected' : statusWithPhrase(end.status), state: 'rejected' }
+    case 'timeout':
+      return { text: 'Timed out', state: 'failed' }
+    case 'failed':
+      return { text: failureText(end), state: 'failed' }
+  }
+}

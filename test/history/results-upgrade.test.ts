@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto'
+import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { createExecutionStore } from '../../src/history/executions.store.ts'
+import { openDatabase } from '../../src/lib/db/client.ts'
+import { migrate } from '../../src/lib/db/migrate.ts'
+import { databaseKinds, MIGRATIONS_DIRECTORY } from '../support/databases.ts'
+
+const CALLS = [
+  { outcome: 'ok', status: 200, result: 'success' },
+  { outcome: 'ok', status: null, result: 'success' },
+  { outcome: 'error', status: 404, result: 'rejected' },
+  { outcome: 'error', status: 500, result: 'failed' },
+  { outcome: 'error', status: 200, result: 'failed' },
+  { outcome: 'error', status: null, result: 'failed' },
+] as const
+
+it.each(databaseKinds)(
+  'after the upgrade, calls from before have the result of their outcome and status, on $kind',
+  async ({ kind, createEmpty }) => {
+    const database = await createEmpty()
+    const before = mkdtempSync(join(tmpdir(), 'patchbay-test-'))
+    onTestFinished(async () => {
+      rmSync(before, { recursive: true })
+      await database.drop()
+    })
+    cpSync(MIGRATIONS_DIRECTORY, before, { recursive: true })
+    const folders = readdirSync(join(before, kind)).sort()
+    const own = folders.findIndex(name => name.endsWith('_call_result'))
+    expect(own).toBeGreaterThan(0)
+    for (const name of folders.slice(own).filter(folder => folder !== 'migration_lock.toml')) {
+      rmSync(join(before, kind, name), { recursive: true })
+    }
+    await migrate(database.target, before)
+    const db = await openDatabase(database.target)
+    try {
+      await db.$executeRaw`INSERT INTO "User" ("id", "email", "passwordHash", "updatedAt")
+        VALUES ('owner', 'owner@example.com', '', CURRENT_TIMESTAMP)`
+      await db.$executeRaw`INSERT INTO "Organization" ("id", "name", "updatedAt")
+        VALUES ('organization', 'Organization', CURRENT_TIMESTAMP)`
+      await db.$executeRaw`INSERT INTO "Server" ("id", "organizationId", "ownerId", "name", "access", "updatedAt")
+        VALUES ('server', 'organization', 'owner', 'Server', 'public', CURRENT_TIMESTAMP)`
+      const ids = CALLS.map(() => randomUUID())
+      for (const [index, { outcome, status }] of CALLS.entries()) {
+        await db.$executeRawUnsafe(`INSERT INTO "Execution"
+          ("id", "serverId", "tool", "startedAt", "durationMs", "outcome", "status", "requestBytes", "responseBytes", "updatedAt")
+          VALUES ('${ids[index]}', 'server', 'tool', CURRENT_TIMESTAMP, 1, '${outcome}', ${status}, 0, 0, CURRENT_TIMESTAMP)`)
+      }
+      await migrate(database.target, MIGRATIONS_DIRECTORY)
+      const store = createExecutionStore(db)
+      const found = await Promise.all(ids.map(id => store.find(id, ['organization'])))
+      expect(found).toMatchObject(CALLS.map(({ outcome, result }) => ({ outcome, result })))
+    } finally {
+      await db.close()
+    }
+  },
+)
