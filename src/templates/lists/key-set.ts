@@ -4,14 +4,20 @@ import { HOLE } from '../scan.ts'
 const MAX_LEVELS = 4
 
 /**
- * Splits a key into levels, as servers do that read `f[a]` as a member of `f`. Ignores what some servers ignore: case
- * (ASP.NET), blanks at the ends, and the difference between `.`, blanks and `_` (PHP). An empty level is any member.
+ * Returns the first level of a key. Ignores what some servers ignore: case (ASP.NET), blanks at the ends, and the
+ * difference between `.`, blanks and `_` (PHP).
  */
+const nameOf = (key: string): string => {
+  const [name = ''] = key.split('[', 1)
+  return name.trim().toLowerCase().replaceAll(/[. ]/g, '_')
+}
+
+/** Splits a key into levels, as servers do that read `f[a]` as a member of `f`. An empty level is any member. */
 const levelsOf = (key: string): readonly string[] => {
-  const [name = '', ...members] = key.toLowerCase().split('[', MAX_LEVELS)
-  const inner = members.map(member => member.split(']', 1)[0] ?? '')
+  const [, ...members] = key.split('[', MAX_LEVELS)
+  const inner = members.map(member => (member.split(']', 1)[0] ?? '').toLowerCase())
   const end = inner.indexOf('')
-  return [name.trim().replaceAll(/[. ]/g, '_'), ...(end === -1 ? inner : inner.slice(0, end))]
+  return [nameOf(key), ...(end === -1 ? inner : inner.slice(0, end))]
 }
 
 const beginningsOf = (key: string): readonly string[] => {
@@ -27,15 +33,19 @@ export type KeySet = {
 }
 
 export const createKeySet = (keys: Iterable<string> = []): KeySet => {
+  const names = new Set<string>()
   const whole = new Set<string>()
   const beginnings = new Set<string>()
   const set: KeySet = {
     add: key => {
       const all = beginningsOf(key)
+      names.add(nameOf(key))
       whole.add(all.at(-1) ?? '')
       for (const beginning of all) beginnings.add(beginning)
     },
     has: key => {
+      // Most keys have a name of their own. A value may have a hundred thousand keys.
+      if (!names.has(nameOf(key))) return false
       const all = beginningsOf(key)
       return beginnings.has(all.at(-1) ?? '') || all.some(beginning => whole.has(beginning))
     },
