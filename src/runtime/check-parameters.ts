@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/kernel/json.ts'
-import { castValue } from '../templates/check-value.ts'
+import { castAs } from '../templates/check-value.ts'
 import type { CheckedParameter } from '../templates/compile-parameters.ts'
+import { acceptedTypes, isMissing } from '../templates/lists/serialize.ts'
 import { schemaOfParameters } from '../templates/parameter-schema.ts'
 import type { SchemaCheck } from '../tools/schemas/schema-check.ts'
 
@@ -18,10 +19,11 @@ export const checkParameters = (
   const withSchema = parameters.filter(({ meta }) => meta.schema !== undefined)
   const check = createCheck(schema)
   return (args, signal) => {
-    const given = withSchema.flatMap(({ parameter: { name, type } }): [string, JsonValue][] => {
+    const given = withSchema.flatMap(({ parameter }): [string, JsonValue][] => {
+      const { name, type, places } = parameter
       const argument = isJsonObject(args) && Object.hasOwn(args, name) ? args[name] : undefined
-      if (argument === undefined || (argument === null && type !== 'json')) return []
-      const value = castValue(type, argument)
+      if (argument === undefined || isMissing(parameter, argument)) return []
+      const value = castAs(type, acceptedTypes(places), argument)
       return value.ok ? [[name, value.value]] : []
     })
     return check(Object.fromEntries(given), signal)

@@ -8,8 +8,9 @@ import { type CachedResult, type CachedSend, isCached } from '../results/cache/r
 import { MaskingError } from '../results/mask/masking.ts'
 import { shapeResponse } from '../results/shape/shape.ts'
 import { shapeByRules } from '../results/shape/shape-by-rules.ts'
-import { EXPECTED } from '../templates/check-value.ts'
-import type { RenderedRequest, Values } from '../templates/template.ts'
+import { expectedOf } from '../templates/check-value.ts'
+import { acceptedTypes, isMissing } from '../templates/lists/serialize.ts'
+import type { RenderedRequest, TemplateParameter, Values } from '../templates/template.ts'
 import type { SchemaCheckResult } from '../tools/schemas/schema-check.ts'
 import { errorResult, INTERNAL_FAULT, isErrorResult, type ToolResult, truncateError } from './call/tool-result.ts'
 import type { CallPlan, ResolutionPlan } from './plan-call.ts'
@@ -59,6 +60,11 @@ const refuseUnknown = (args: object, exposed: ResolutionPlan['exposed']): readon
 const MAX_PATTERNS_MS = 100
 const TAKES_TOO_LONG = "The arguments take too long to match against this tool's patterns. Send shorter ones."
 
+const explainMissing = ({ name, type, places }: TemplateParameter, argument: JsonValue | undefined): string => {
+  const state = argument === undefined || argument === null ? 'missing' : 'empty'
+  return `"${name}" is ${state}: it must be ${expectedOf(type, acceptedTypes(places))}.`
+}
+
 /**
  * Resolves the values of a call from its arguments. Errors name the parameters that are invalid,
  * missing or unknown, but never contain a value.
@@ -70,10 +76,9 @@ const resolveCall = (plan: ResolutionPlan, args: JsonObject): Result<Values, str
   let matchedSince: number | undefined
   for (const [name, { parameter, meta, check }] of plan.exposed) {
     const argument = Object.hasOwn(args, name) ? args[name] : undefined
-    // Models send null for arguments they omit. Null is a valid value only for `json` parameters.
-    if (argument === undefined || (argument === null && parameter.type !== 'json')) {
+    if (argument === undefined || isMissing(parameter, argument)) {
       if (parameter.default !== undefined) values.set(name, parameter.default)
-      else if (parameter.required) errors.push(`"${name}" is missing: it must be ${EXPECTED[parameter.type]}.`)
+      else if (parameter.required) errors.push(explainMissing(parameter, argument))
       continue
     }
     if (meta.pattern !== undefined) {

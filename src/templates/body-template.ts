@@ -1,6 +1,8 @@
 import { formHole, textHole } from './encodings.ts'
 import { planJson } from './json-template.ts'
 import { MAX_BODY_TEMPLATE_CHARS } from './limits.ts'
+import { checkPairLists, createPairLists } from './lists/pairs.ts'
+import { checkSerializations } from './lists/serialize.ts'
 import { planMultipart } from './multipart-template.ts'
 import { buildPairs, checkEscapes, checkPairs, namesOfPairs } from './pairs-template.ts'
 import { type FieldPlan, refusedPlan } from './plan.ts'
@@ -34,17 +36,18 @@ const scanBody = (body: string, pairs: ScanOptions['pairs']): Scan =>
 
 const planForm = (scan: Scan): FieldPlan => {
   const text = { holed: scan.holed, places: scan.places, firstPlace: 0 }
+  const list = createPairLists('form', text)
   return {
-    holes: scan.places.map(({ type }) => formHole(type)),
+    holes: scan.places.map(({ type }, index) => list(index) ?? formHole(type)),
     names: namesOfPairs(scan.holed),
-    faults: [...checkPairs(text), ...checkEscapes(text)],
+    faults: [...checkPairs(text), ...checkEscapes(text), ...checkPairLists(text, 'in a form')],
     build: partOf => buildPairs(text, '', partOf),
   }
 }
 
 const planText = ({ holed, places }: Scan): FieldPlan => ({
   holes: places.map(({ type }) => textHole(type)),
-  faults: [],
+  faults: checkSerializations(places, [], 'in a body of text'),
   build: partOf => line(holed, 0, partOf),
 })
 

@@ -6,6 +6,7 @@ import { failure, type Result, success } from '../lib/kernel/result.ts'
 import { isDoneWithin } from '../lib/process/time-limit.ts'
 import { parseHttpUrl } from './base-url.ts'
 import { FREE_PATTERN_STEPS, MAX_LISTED_ENUM_VALUES, MAX_MATCH_MS, MAX_PATTERN_INPUT_CHARS } from './limits.ts'
+import { describeTypes, isOneOf, type ListType } from './lists/serialize.ts'
 import type { ParameterType } from './template.ts'
 
 /**
@@ -198,11 +199,37 @@ const rulesOf = (type: ParameterType, meta: ParameterMeta): readonly Rule[] => [
   ...(meta.pattern === undefined ? [] : [patternRule(meta.pattern)]),
 ]
 
-/** Creates the check of a parameter whose metadata is valid (`compileParameters`). */
-export const checkFor = (type: ParameterType, meta: ParameterMeta): ParameterCheck => {
+/** Returns what a parameter must be, as in `must be an array`. `accepted` are the types of its lists, if it has any. */
+export const expectedOf = (type: ParameterType, accepted: readonly ListType[] | undefined): string =>
+  accepted === undefined ? EXPECTED[type] : describeTypes(accepted)
+
+/** Casts to an array or object. Parses the strings that some models send instead. */
+const castList = (accepted: readonly ListType[], value: JsonValue): Result<JsonValue, Mismatch> => {
+  const cast = castValue('json', value, 'text')
+  if (cast.ok && (cast.value === null || isOneOf(cast.value, accepted))) return cast
+  return failure({ expected: describeTypes(accepted), got: describeValue(cast.ok ? cast.value : value) })
+}
+
+/** Casts a value to a parameter's type. `accepted` are the types that its serializations accept. */
+export const castAs = (
+  type: ParameterType,
+  accepted: readonly ListType[] | undefined,
+  value: JsonValue,
+  from: ValueSource = 'caller',
+): Result<JsonValue, Mismatch> => (accepted === undefined ? castValue(type, value, from) : castList(accepted, value))
+
+/**
+ * Creates the check of a parameter whose metadata is valid (`compileParameters`). `accepted` are the types that its
+ * serializations accept.
+ */
+export const checkFor = (
+  type: ParameterType,
+  meta: ParameterMeta,
+  accepted?: readonly ListType[] | undefined,
+): ParameterCheck => {
   let rules: readonly Rule[] | undefined
   return (value, from = 'caller') => {
-    const cast = castValue(type, value, from)
+    const cast = castAs(type, accepted, value, from)
     if (!cast.ok) return cast
     // Built when the first value arrives, because most tools of a server are never called.
     rules ??= rulesOf(type, meta)

@@ -5,6 +5,7 @@ import type { JsonValue } from '../lib/kernel/json.ts'
 import { failure, type Result, success } from '../lib/kernel/result.ts'
 import { castValue, checkFor, EXPECTED, type ParameterCheck, type ParameterMeta } from './check-value.ts'
 import { MAX_PARAMETERS_MS, MAX_PATTERN_CHARS, MAX_PATTERN_INSTRUCTIONS } from './limits.ts'
+import { acceptedTypes, type ListType } from './lists/serialize.ts'
 import { refuseSchema } from './parameter-schema.ts'
 import type { ParameterType, TemplateParameter } from './template.ts'
 
@@ -55,25 +56,37 @@ const refuseEnum = (type: ParameterType, values: readonly JsonValue[]): string |
   return odd === -1 ? undefined : `value ${odd + 1} of the enum is not ${EXPECTED[type]}`
 }
 
-const problemsOf = (type: ParameterType, meta: ParameterMeta): readonly MetaProblem[] => {
+const SECRET_IN_LIST =
+  'a secret cannot be a part of a list, because it may be split and then not be masked. Give the secret a placeholder of its own'
+
+const problemsOf = (
+  type: ParameterType,
+  meta: ParameterMeta,
+  accepted: readonly ListType[] | undefined,
+): readonly MetaProblem[] => {
   const refusals = [
     ['enum', meta.enum && refuseEnum(type, meta.enum)],
     ['minimum', refuseRange(type, meta, 'minimum')],
     ['maximum', refuseRange(type, meta, 'maximum')],
     ['pattern', meta.pattern === undefined ? undefined : refusePattern(type, meta.pattern)],
-    ['schema', meta.schema && refuseSchema(type, meta)],
+    ['schema', meta.schema && refuseSchema(type, meta, accepted)],
+    ['binding', accepted !== undefined && meta.binding?.secret === true ? SECRET_IN_LIST : undefined],
   ] as const
   return refusals.flatMap(([key, message]) => (message === undefined ? [] : [{ key, message }]))
 }
 
-/** Compiles a parameter's metadata into a single check, or returns what is invalid. */
+/**
+ * Compiles a parameter's metadata into a single check, or returns what is invalid. `accepted` are the types that its
+ * serializations accept.
+ */
 export const compileParameterCheck = (
   type: ParameterType,
   meta: ParameterMeta,
+  accepted?: readonly ListType[] | undefined,
 ): Result<ParameterCheck, readonly MetaProblem[]> => {
-  const problems = problemsOf(type, meta)
+  const problems = problemsOf(type, meta, accepted)
   if (problems.length > 0) return failure(problems)
-  const check = checkFor(type, meta)
+  const check = checkFor(type, meta, accepted)
   const refused = (['default', 'example'] as const).flatMap(key => {
     const value = meta[key]
     const checked = value === undefined ? success(null) : check(value)
@@ -103,6 +116,7 @@ const checkOne = (
   const check = compileParameterCheck(
     type,
     parameter.default === undefined ? meta : { ...meta, default: parameter.default },
+    acceptedTypes(parameter.places),
   )
   return check.ok ? success({ parameter: mergeDefault(parameter, meta, check.value), meta, check: check.value }) : check
 }

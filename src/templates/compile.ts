@@ -96,6 +96,23 @@ const checkHeaders = (headers: RequestTemplate['headers']): readonly TemplateErr
     : names
 }
 
+/** Recipients join headers with the same name, so a value of `spread` could repeat a key of the other one. */
+const checkSpreads = (headers: readonly HeaderField[]): readonly TemplateError[] => {
+  const byName = Map.groupBy(headers, ({ name }) => name.toLowerCase())
+  return [...byName.values()]
+    .filter(({ length }) => length > 1)
+    .flatMap(same =>
+      same.flatMap(({ name, field, scan }) =>
+        scan.places
+          .filter(({ serialization }) => serialization === 'spread')
+          .map(({ offset }) => {
+            const message = `there is another ${name} header, which could have the same keys. Put both into one, or do not use "spread"`
+            return { field, ...scan.locate(offset), message }
+          }),
+      ),
+    )
+}
+
 /** Builds the headers. If they have no placeholders, builds them only once. */
 const buildHeaders = (
   headers: readonly HeaderField[],
@@ -127,6 +144,7 @@ const readFields = (template: RequestTemplate, secrets = NO_SECRETS) => {
   const all = [
     ...checkMethod(template.method),
     ...checkHeaders(template.headers),
+    ...checkSpreads(headers),
     ...(body === undefined ? [] : checkContentType(headers)),
     ...fields.flatMap(errorsOf),
     ...(body !== undefined && method === 'HEAD'
@@ -176,11 +194,12 @@ export const compileTemplate = (
 export const refusedValues = (template: RequestTemplate, values: Values): readonly RenderError[] => {
   const { url, headers, body } = readFields(template)
   const refusals = [url, ...headers, ...(body === undefined ? [] : [body])].flatMap(({ scan, plan }) =>
-    scan.places.flatMap(({ name }, index): RenderError[] => {
+    scan.places.flatMap(({ name, optional }, index): RenderError[] => {
       const value = values.get(name)
       const hole = plan.holes[index]
-      const fits = value === undefined || hole === undefined || hole.encode(value) !== undefined
-      return fits ? [] : [{ parameter: name, message: hole.refusal }]
+      if (value === undefined || hole === undefined) return []
+      if (hole.isEmpty?.(value)) return optional ? [] : [{ parameter: name, message: 'must not be empty' }]
+      return hole.encode(value) === undefined ? [{ parameter: name, message: hole.refusal }] : []
     }),
   )
   return [...new Map(refusals.map(refusal => [refusal.parameter, refusal])).values()]

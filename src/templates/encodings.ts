@@ -9,7 +9,7 @@ const textOf = (type: ParameterType, value: JsonValue): string =>
   typeof value === 'string' && type !== 'json' ? value : JSON.stringify(value)
 
 /** Replaces lone surrogates with U+FFFD, as WHATWG URL does, because encodeURIComponent would throw. */
-const percentEncode = (text: string): string => encodeURIComponent(text.toWellFormed())
+export const percentEncode = (text: string): string => encodeURIComponent(text.toWellFormed())
 
 const NEVER_REFUSES = 'is not allowed here'
 
@@ -32,11 +32,13 @@ export const pathHole = holeOfText(
   { refusal: 'must not be empty, "." or ".." in the path of the URL' },
 )
 
-export const queryHole = holeOfText('query', text => {
+export const encodeInQuery = (text: string): string => {
   const encoded = percentEncode(text)
   // WHATWG URL encodes this character in a query. Encoding it here keeps the text stable.
   return encoded.includes("'") ? encoded.replaceAll("'", '%27') : encoded
-})
+}
+
+export const queryHole = holeOfText('query', encodeInQuery)
 
 export const formHole = holeOfText('form', percentEncode)
 
@@ -117,7 +119,8 @@ export const xmlDocumentHole = holeOfText('xml-document', text => (isXmlDocument
 
 export const NOT_THE_BOUNDARY = 'must not contain the boundary of the multipart body, which would start another part'
 
-const withoutBoundary = (text: string, boundaries: readonly string[]): string | undefined =>
+/** Returns the text, unless it contains a boundary. */
+export const withoutBoundary = (text: string, boundaries: readonly string[]): string | undefined =>
   boundaries.some(boundary => text.includes(boundary)) ? undefined : text.toWellFormed()
 
 /** A hole in the content of a part. */

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '../lib/kernel/json.ts'
 import type { ParameterMeta } from './check-value.ts'
+import { acceptedTypes, type ListType } from './lists/serialize.ts'
 import { embedSchema } from './parameter-schema.ts'
 import type { ParameterType, TemplateParameter } from './template.ts'
 
@@ -11,6 +12,20 @@ const TYPE_SCHEMAS: Readonly<Record<ParameterType, JsonObject>> = {
   boolean: { type: 'boolean' },
   json: {},
   url: { type: 'string', format: 'uri' },
+}
+
+/** Any member is allowed. Clients reject an array without `items`. */
+const LIST_SCHEMAS: Readonly<Record<ListType, JsonObject>> = {
+  array: { type: 'array', items: {} },
+  object: { type: 'object' },
+}
+
+/** Returns the schema of the parameter's type, unless its `own` schema chooses one of the types. */
+const typeSchemaOf = ({ type, places }: TemplateParameter, own: JsonObject): JsonObject => {
+  const accepted = acceptedTypes(places)
+  if (accepted === undefined) return TYPE_SCHEMAS[type]
+  const [first = {}, ...others] = own.type === undefined ? accepted.map(one => LIST_SCHEMAS[one]) : []
+  return others.length === 0 ? first : { anyOf: [first, ...others] }
 }
 
 export type DescribedParameter = { parameter: TemplateParameter; meta: ParameterMeta }
@@ -26,7 +41,7 @@ const schemaOf = ({ parameter, meta }: DescribedParameter): JsonObject => {
     pattern: meta.pattern,
   }
   const own = meta.schema === undefined ? {} : embedSchema(meta.schema, parameter.name)
-  const schema = { ...TYPE_SCHEMAS[parameter.type], ...own }
+  const schema = { ...typeSchemaOf(parameter, own), ...own }
   for (const [key, value] of Object.entries(annotations)) if (value !== undefined) schema[key] = value
   return schema
 }

@@ -1,6 +1,7 @@
 import { failure, type Result, success } from '../lib/kernel/result.ts'
 import { jsonHole, jsonStringHole } from './encodings.ts'
 import { type JsonPiece, type JsonSpot, readJson } from './json-shape.ts'
+import { checkSerializations } from './lists/serialize.ts'
 import type { FieldPlan, Part } from './plan.ts'
 import { joined, sequence } from './render.ts'
 import type { Fault, Scan } from './scan.ts'
@@ -38,10 +39,13 @@ export const planJson = (scan: Scan): Result<FieldPlan, Fault> => {
   return success({
     holes: scan.places.map(({ type }, index) => (spots[index] === 'json' ? jsonHole : jsonStringHole(type))),
     names,
-    faults: scan.places.flatMap(({ offset }, index) => {
-      const message = MISPLACED[spots[index] ?? 'json']
-      return message === undefined ? [] : [{ offset, message }]
-    }),
+    faults: [
+      ...scan.places.flatMap(({ offset }, index) => {
+        const message = MISPLACED[spots[index] ?? 'json']
+        return message === undefined ? [] : [{ offset, message }]
+      }),
+      ...checkSerializations(scan.places, [], 'in JSON'),
+    ],
     build: partOf => buildPieces(pieces, partOf),
   })
 }

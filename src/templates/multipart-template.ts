@@ -1,4 +1,6 @@
 import { multipartHole, NOT_THE_BOUNDARY, partHeaderHole, textHole } from './encodings.ts'
+import { buildWithParts, checkPartLists, findWholeParts, partListHole } from './lists/parts.ts'
+import { checkSerializations } from './lists/serialize.ts'
 import { type FieldPlan, type Hole, isWhole, type Part } from './plan.ts'
 import { line } from './render.ts'
 import { countHoles, type Fault, HOLE, type Scan } from './scan.ts'
@@ -88,10 +90,11 @@ const cover = (values: Values, secrets: ReadonlySet<string>): Values =>
 
 /**
  * Rejects a body in which values form a boundary together with each other or with the text around them. The values of
- * `secrets` do not count.
+ * `secrets` do not count. `searchedPart` is the body without repeated parts, which have boundaries of their own.
  */
 const withoutNewBoundaries = (
   part: Part,
+  searchedPart: Part,
   { holed, boundaries, secrets }: { holed: string; boundaries: readonly string[]; secrets: ReadonlySet<string> },
   refusal: RenderError,
 ): Part => {
@@ -99,7 +102,8 @@ const withoutNewBoundaries = (
   return (values, room) => {
     const text = part(values, room)
     if (typeof text !== 'string') return text
-    const searched = secrets.size === 0 ? text : part(cover(values, secrets), room)
+    const isSame = secrets.size === 0 && searchedPart === part
+    const searched = isSame ? text : searchedPart(cover(values, secrets), room)
     if (typeof searched !== 'string') return searched
     return counts.every(([boundary, count]) => countOf(searched, boundary) === count) ? text : refusal
   }
@@ -116,32 +120,44 @@ export const planMultipart = (scan: Scan, contentType: string, secrets: Readonly
   if (first === undefined || isWhole(scan)) {
     return {
       holes: places.map(({ type }) => textHole(type)),
-      faults: [],
+      faults: checkSerializations(places, [], 'as the whole multipart body'),
       build: partOf => (first === undefined ? line(holed, 0, partOf) : partOf(0)),
     }
   }
   const outer = boundariesOf(contentType)
   const { spots, names, boundaries } = shapeParts(holed, outer)
-  const holes = places.map(({ name, type }, index): Hole | undefined => {
+  const wholeParts = findWholeParts(scan, boundaries)
+  const holes = places.map((place, index): Hole | undefined => {
     const spot = spots[index]
     if (spot === undefined || typeof spot === 'object') return undefined
-    const refused = secrets.has(name) ? [] : boundaries
-    return spot === 'content' ? multipartHole(refused)(type) : partHeaderHole(spot, refused)(type)
+    const refused = secrets.has(place.name) ? [] : boundaries
+    if (spot !== 'content') return partHeaderHole(spot, refused)(place.type)
+    return partListHole(place, wholeParts.get(index)?.before, boundaries) ?? multipartHole(refused)(place.type)
   })
   const faults = places.flatMap(({ offset }, index): Fault[] => {
     const spot = spots[index]
     return typeof spot === 'object' ? [{ offset, message: spot.refusal }] : []
   })
   const message = 'the Content-Type has no boundary. Write it as in multipart/form-data; boundary=part-7d1'
+  const repeated = [...wholeParts].filter(([place]) => places[place]?.serialization === 'repeat')
   return {
     holes,
     names,
-    faults: outer.length === 0 ? [{ offset: first.offset, message }] : faults,
-    build: partOf =>
-      withoutNewBoundaries(
-        line(holed, 0, partOf),
+    faults:
+      outer.length === 0
+        ? [{ offset: first.offset, message }]
+        : [...faults, ...checkPartLists(places, index => spots[index] === 'content', wholeParts)],
+    build: partOf => {
+      const covered = new Set(repeated.map(([place]) => place))
+      const part = buildWithParts(holed, repeated, partOf)
+      const searched =
+        repeated.length === 0 ? part : line(holed, 0, place => (covered.has(place) ? () => COVER : partOf(place)))
+      return withoutNewBoundaries(
+        part,
+        searched,
         { holed, boundaries, secrets },
         { parameter: first.name, message: NOT_THE_BOUNDARY },
-      ),
+      )
+    },
   }
 }

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/kernel/json.ts'
 import { NAMED_SCHEMAS, SUBSCHEMAS } from '../lib/kernel/json-schema.ts'
 import { castValue, EXPECTED, type ParameterMeta } from './check-value.ts'
+import { describeTypes, type ListType } from './lists/serialize.ts'
 import type { ParameterType } from './template.ts'
 
 /** The types in JSON Schema that have values in common with a parameter's type. */
@@ -64,8 +65,21 @@ const refuseType = (type: ParameterType, { type: declared, enum: values, const: 
   return `${mistyped} no value of ${value === undefined ? 'enum' : 'const'} in the schema is ${EXPECTED[type]}`
 }
 
-/** Returns why a parameter cannot have its schema, apart from faults that show only when the schema is compiled. */
-export const refuseSchema = (type: ParameterType, { schema = {}, ...meta }: ParameterMeta): string | undefined => {
+const refuseListType = (accepted: readonly ListType[], { type: declared }: JsonObject): string | undefined => {
+  const types = [declared].flat()
+  if (declared === undefined || accepted.some(one => types.includes(one))) return undefined
+  return `the schema accepts no value of this parameter: ${describeTypes(accepted)} in the template, but ${types.join(' or ')} in the schema`
+}
+
+/**
+ * Returns why a parameter cannot have its schema, apart from faults that show only when the schema is compiled.
+ * `accepted` are the types that its serializations accept.
+ */
+export const refuseSchema = (
+  type: ParameterType,
+  { schema = {}, ...meta }: ParameterMeta,
+  accepted?: readonly ListType[] | undefined,
+): string | undefined => {
   const naming = findNaming(schema)
   if (naming === '$ref')
     return 'the schema has a "$ref" that does not start with "#/". Define what it refers to in "$defs"'
@@ -73,7 +87,7 @@ export const refuseSchema = (type: ParameterType, { schema = {}, ...meta }: Para
     return `the schema has "${naming}". Define what you refer to in "$defs", and refer to it as "#/$defs/…"`
   const repeated = RULES.find(rule => meta[rule] !== undefined && Object.hasOwn(schema, rule))
   if (repeated !== undefined) return `the schema and the parameter both have "${repeated}". Remove one of them`
-  return refuseType(type, schema)
+  return accepted === undefined ? refuseType(type, schema) : refuseListType(accepted, schema)
 }
 
 /** Returns a parameter's schema as a property of the tool's input schema. Its references start at the new root. */

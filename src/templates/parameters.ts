@@ -1,7 +1,8 @@
 import type { JsonValue } from '../lib/kernel/json.ts'
 import { castValue } from './check-value.ts'
 import { MAX_PARAMETERS, MAX_PLACES } from './limits.ts'
-import type { Field, Hole } from './plan.ts'
+import { acceptedTypes, type ListType } from './lists/serialize.ts'
+import { canBeMissing, type Field, type Hole } from './plan.ts'
 import type { ScannedPlace } from './scan.ts'
 import type { Place, TemplateError, TemplateParameter } from './template.ts'
 
@@ -13,9 +14,11 @@ const usesOf = ({ field, scan, plan }: Field): readonly Use[] =>
     const hole = plan.holes[index]
     if (syntax.isBroken) return []
     const name = plan.names?.[index]
+    const { serialization } = syntax
     const place = {
       kind: hole?.kind ?? 'text',
       ...(name !== undefined && { name }),
+      ...(serialization !== undefined && { serialization }),
       field,
       ...scan.locate(syntax.offset),
     }
@@ -39,6 +42,21 @@ const checkSameType = (first: Use, others: readonly Use[]): readonly TemplateErr
   return [errorAt(other, `"${name}" is ${places}. Use the same type everywhere`)]
 }
 
+/** Reports serializations of the same parameter that accept no value in common, such as an array and an object. */
+const checkSameList = (uses: readonly Use[]): readonly TemplateError[] => {
+  const findOnly = (type: ListType): Use | undefined =>
+    uses.find(({ place }) => acceptedTypes([place])?.every(accepted => accepted === type))
+  const array = findOnly('array')
+  const object = findOnly('object')
+  if (array === undefined || object === undefined) return []
+  const describe = ({ place }: Use): string => `"${place.serialization}" in ${where(place)}`
+  const message = `"${array.syntax.name}" must be an array for ${describe(array)}, but an object for ${describe(object)}`
+  return [errorAt(object, `${message}. Use two parameters`)]
+}
+
+const isAllowed = ({ hole, syntax }: Use, value: JsonValue): boolean =>
+  hole === undefined || (hole.isEmpty?.(value) ? syntax.optional : hole.encode(value) !== undefined)
+
 const checkDefaults = (uses: readonly Use[], value: JsonValue | undefined): readonly TemplateError[] => {
   const given = uses.filter(use => use.syntax.defaultText !== undefined)
   const [first] = given
@@ -56,15 +74,16 @@ const checkDefaults = (uses: readonly Use[], value: JsonValue | undefined): read
     return [errorAt(first, `the default of "${name}" ${reason}${hint}`)]
   }
   return uses
-    .filter(({ hole }) => hole !== undefined && hole.encode(value) === undefined)
-    .map(use => errorAt(use, `the default of "${name}" ${use.hole?.refusal}`))
+    .filter(use => !isAllowed(use, value))
+    .map(use => {
+      const reason = use.hole?.isEmpty?.(value) ? 'must not be empty. Write "?" instead' : use.hole?.refusal
+      return errorAt(use, `the default of "${name}" ${reason}`)
+    })
 }
-
-const CANNOT_GO: readonly Place['kind'][] = ['base', 'host', 'path']
 
 const checkOptional = (uses: readonly Use[]): readonly TemplateError[] =>
   uses
-    .filter(({ hole }) => hole !== undefined && CANNOT_GO.includes(hole.kind))
+    .filter(({ hole }) => hole !== undefined && !canBeMissing(hole.kind))
     .map(use => {
       const { name } = use.syntax
       return errorAt(use, `"${name}" cannot be optional here. Remove the "?", or add a default in the template`)
@@ -95,6 +114,7 @@ const collect = (first: Use, uses: readonly Use[]): Collected => {
     },
     errors: [
       ...typeErrors,
+      ...checkSameList(uses),
       ...(typeErrors.length === 0 ? checkDefaults(uses, value) : []),
       ...(isOptional ? checkOptional(uses) : []),
     ],

@@ -1,4 +1,5 @@
 import type { JsonValue } from '../lib/kernel/json.ts'
+import { MAX_RENDERED_BODY_CHARS, MAX_RENDERED_LINE_CHARS } from './limits.ts'
 import { type Fault, HOLE, type Scan } from './scan.ts'
 import type { Place, RenderError, Values } from './template.ts'
 
@@ -18,7 +19,28 @@ export type Hole = {
    * member.
    */
   whenMissing: '' | undefined
+  /** Whether a value counts as missing, such as an empty list. */
+  isEmpty?: (value: JsonValue) => boolean
 }
+
+const NEVER_MISSING: ReadonlySet<Place['kind']> = new Set(['base', 'host', 'path'])
+
+/** Returns whether a position may be left out. Without one of its parts, a URL would be another one. */
+export const canBeMissing = (kind: Place['kind']): boolean => !NEVER_MISSING.has(kind)
+
+const IN_BODY: ReadonlySet<Place['kind']> = new Set([
+  'json',
+  'json-string',
+  'form',
+  'text',
+  'xml',
+  'xml-document',
+  'multipart',
+])
+
+/** Returns the maximum length of the rendered field that has such a hole. */
+export const maxCharsOf = (kind: Place['kind']): number =>
+  IN_BODY.has(kind) ? MAX_RENDERED_BODY_CHARS : MAX_RENDERED_LINE_CHARS
 
 /** A parsed field, with the encoding of each placeholder and a function that assembles the text. */
 export type FieldPlan = {

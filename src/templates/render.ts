@@ -1,7 +1,7 @@
 import type { JsonValue } from '../lib/kernel/json.ts'
 import { failure, type Result, success } from '../lib/kernel/result.ts'
 import { MAX_RENDERED_BODY_CHARS, MAX_RENDERED_LINE_CHARS } from './limits.ts'
-import type { Field, Hole, Part, Rendered } from './plan.ts'
+import { canBeMissing, type Field, type Hole, maxCharsOf, type Part, type Rendered } from './plan.ts'
 import { HOLE } from './scan.ts'
 import type { RenderError, RenderedRequest, TemplateParameter, Values } from './template.ts'
 
@@ -33,7 +33,7 @@ export const line = (holed: string, firstPlace: number, partOf: (place: number) 
 /** Joins the parts that are not undefined, between `open` and `close`. Returns `whenEmpty` if all are undefined. */
 export const joined = (
   parts: readonly Part[],
-  frame: { open: string; separator: string; close: string; whenEmpty: string },
+  frame: { open: string; separator: string; close: string; whenEmpty: string | undefined },
 ): Part => {
   const { open, separator, close, whenEmpty } = frame
   return (values, room) => {
@@ -48,21 +48,20 @@ export const joined = (
   }
 }
 
-const limitOf = ({ kind }: Hole): number =>
-  ['json', 'json-string', 'form', 'text', 'xml', 'xml-document', 'multipart'].includes(kind)
-    ? MAX_RENDERED_BODY_CHARS
-    : MAX_RENDERED_LINE_CHARS
-
 /** Returns the part that fills one placeholder: the encoded value, an error, or the result for a missing value. */
 const fillPlace = (hole: Hole, name: string, fallback: JsonValue | undefined, optional: boolean): Part => {
   const { encode } = hole
   const refused = { parameter: name, message: hole.refusal }
-  const tooLong = { parameter: name, message: `is too long (at most ${limitOf(hole)} characters in total)` }
+  const tooLong = { parameter: name, message: `is too long (at most ${maxCharsOf(hole.kind)} characters in total)` }
   const missing: Rendered = optional ? hole.whenMissing : { parameter: name, message: 'is required' }
+  const canBeEmpty = optional && canBeMissing(hole.kind)
+  const empty: Rendered = canBeEmpty ? hole.whenMissing : { parameter: name, message: 'must not be empty' }
+  const isEmpty = hole.isEmpty ?? (() => false)
   return (values, room) => {
     const given = values.get(name)
-    const value = given === undefined ? fallback : given
-    if (value === undefined) return missing
+    const value = given === undefined || isEmpty(given) ? fallback : given
+    if (value === undefined) return given === undefined ? missing : empty
+    if (isEmpty(value)) return empty
     // Encoding never shortens a text.
     if (typeof value === 'string' && value.length > room) return tooLong
     const text = encode(value)

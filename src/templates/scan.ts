@@ -1,5 +1,5 @@
 import { MAX_PARAMETER_NAME_CHARS } from './limits.ts'
-import { PARAMETER_TYPES, type ParameterType } from './template.ts'
+import { PARAMETER_TYPES, type ParameterType, SERIALIZATIONS, type Serialization } from './template.ts'
 
 /** Represents one placeholder in a text with holes. Templates cannot contain this character. */
 export const HOLE = '\0'
@@ -12,6 +12,7 @@ export type ScannedPlace = {
   type: ParameterType
   optional: boolean
   defaultText: string | undefined
+  serialization: Serialization | undefined
   /** Offset of the placeholder's `{{` in the original text. */
   offset: number
   /** Whether a problem with this placeholder has already been reported. Its position still counts. */
@@ -33,7 +34,10 @@ export type Scan = {
 }
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_.-]*$/
-const TYPE_LIST = `${PARAMETER_TYPES.slice(0, -1).join(', ')} or ${PARAMETER_TYPES.at(-1)}`
+
+/** Joins words, as in `a, b or c`. */
+export const orList = (words: readonly string[]): string =>
+  words.length < 2 ? words.join() : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
 
 const quote = (text: string): string => JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text)
 
@@ -49,11 +53,30 @@ const nameProblem = (name: string): string | undefined => {
   return name === '__proto__' ? 'the name "__proto__" is reserved. Choose another name' : undefined
 }
 
-/** Parses the text between the braces: `[type:]name[?][=default]`. */
+/** Splits a text at the first occurrence of a character. The second part is undefined if there is none. */
+const splitAt = (text: string, char: string): [string, string | undefined] => {
+  const at = text.indexOf(char)
+  return at === -1 ? [text.trim(), undefined] : [text.slice(0, at).trim(), text.slice(at + 1).trim()]
+}
+
+const serializationProblem = (
+  text: string | undefined,
+  serialization: Serialization | undefined,
+  type: ParameterType | undefined,
+): string | undefined => {
+  if (text === undefined) return undefined
+  if (serialization === undefined) return `${quote(text)} is not a serialization. Use ${orList(SERIALIZATIONS)}`
+  const needed = serialization === 'segments' ? 'string' : 'json'
+  return type === undefined || type === needed
+    ? undefined
+    : `"${serialization}" needs a parameter of type ${needed}. Write {{${needed}:name | ${serialization}}}`
+}
+
+/** Parses the text between the braces: `[type:]name[?][| serialization][=default]`. */
 const parsePlace = (inner: string, offset: number): { place: ScannedPlace; problems: readonly string[] } => {
-  const equals = inner.indexOf('=')
-  const head = (equals === -1 ? inner : inner.slice(0, equals)).trim()
-  const defaultText = equals === -1 ? undefined : inner.slice(equals + 1).trim()
+  const [beforeDefault, defaultText] = splitAt(inner, '=')
+  const [head, serializationText] = splitAt(beforeDefault, '|')
+  const serialization = SERIALIZATIONS.find(known => known === serializationText)
   const optional = head.endsWith('?')
   const typed = optional ? head.slice(0, -1) : head
   const colon = typed.indexOf(':')
@@ -61,14 +84,15 @@ const parsePlace = (inner: string, offset: number): { place: ScannedPlace; probl
   const name = typed.slice(colon + 1).trim()
   const type = PARAMETER_TYPES.find(known => known === typeText)
   const problems = [
-    type === undefined ? `${quote(typeText)} is not a type. Use ${TYPE_LIST}` : undefined,
+    type === undefined ? `${quote(typeText)} is not a type. Use ${orList(PARAMETER_TYPES)}` : undefined,
     nameProblem(name),
+    serializationProblem(serializationText, serialization, type),
     optional && defaultText !== undefined
       ? 'a placeholder with a default is already optional. Remove the "?"'
       : undefined,
   ].filter(problem => problem !== undefined)
-  const place = { name, type: type ?? 'string', optional, defaultText, offset, isBroken: problems.length > 0 }
-  return { place, problems }
+  const isBroken = problems.length > 0
+  return { place: { name, type: type ?? 'string', optional, defaultText, serialization, offset, isBroken }, problems }
 }
 
 const backslashesBefore = (text: string, end: number, start: number): number => {

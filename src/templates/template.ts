@@ -5,6 +5,23 @@ export const PARAMETER_TYPES = ['string', 'integer', 'number', 'boolean', 'json'
 export type ParameterType = (typeof PARAMETER_TYPES)[number]
 
 /**
+ * Ways to serialize the value of a placeholder, as in `{{json:tags | repeat}}`. All are for arrays or objects (RFC 6570,
+ * OpenAPI 3.1.1 "Style Values"), except for `segments`, which is for strings.
+ */
+export const SERIALIZATIONS = [
+  'repeat',
+  'comma',
+  'space',
+  'tab',
+  'pipe',
+  'dot',
+  'brackets',
+  'spread',
+  'segments',
+] as const
+export type Serialization = (typeof SERIALIZATIONS)[number]
+
+/**
  * Versions of the rules by which values are encoded. 2 encodes them in XML, multipart bodies and cookies, where 1 sends
  * them as they are. A tool keeps the version under which it was last saved.
  */
@@ -51,6 +68,8 @@ export type Place = {
   field: string
   line: number
   column: number
+  /** Undefined if the value is rendered as a single text. */
+  serialization?: Serialization
 }
 
 export type TemplateParameter = {

@@ -1,9 +1,13 @@
 import { type AfterBase, baseHole } from './base-url.ts'
 import { hostHole, pathHole, queryHole } from './encodings.ts'
+import { checkPairLists, createPairLists, withDistinctKeys } from './lists/pairs.ts'
+import { checkPathLists, type PathText, pathListHoles, placesOfPath } from './lists/path.ts'
+import { checkSerializations } from './lists/serialize.ts'
 import { buildPairs, checkEscapes, checkPairs, namesOfPairs } from './pairs-template.ts'
 import { type FieldPlan, type Hole, type Part, refusedPlan } from './plan.ts'
 import { line, sequence } from './render.ts'
 import { countHoles, type Fault, HOLE, type Scan } from './scan.ts'
+import { type PairsText, splitPairs } from './split-pairs.ts'
 import type { RenderError } from './template.ts'
 import { shapeUrl, type UrlShape } from './url-shape.ts'
 
@@ -48,14 +52,31 @@ const canonicalize = (shape: UrlShape): CanonicalUrl | undefined => {
   return isWhole ? canonical : undefined
 }
 
-const holesOf = (scan: Scan, shape: UrlShape): readonly Hole[] => {
+const pathTextOf = (scan: Scan, shape: UrlShape): PathText => ({
+  holed: slashed(shape),
+  places: placesOfPath(scan.places, shape.path),
+})
+
+const queryTextOf = (scan: Scan, { query }: UrlShape): PairsText => ({
+  holed: query?.holed ?? '',
+  places: scan.places,
+  firstPlace: query?.firstPlace ?? scan.places.length,
+})
+
+/** `canonical` has the text that lists repeat. */
+const holesOf = (scan: Scan, shape: UrlShape, canonical: CanonicalUrl | undefined): readonly Hole[] => {
   const hosts = countHoles(shape.origin)
-  const queryFirst = shape.query?.firstPlace ?? scan.places.length
+  const path = pathTextOf(scan, shape)
+  const query = queryTextOf(scan, shape)
   const after: AfterBase = shape.path.holed !== '' ? 'path' : shape.query === undefined ? 'nothing' : 'query'
+  const pathLists = pathListHoles({ ...path, holed: canonical?.path ?? path.holed })
+  const pairList = createPairLists('query', { ...query, holed: canonical?.query ?? query.holed })
   return scan.places.map(({ type }, index) => {
     if (shape.hasBase && index === 0) return baseHole(after)
     if (index < hosts) return hostHole(type)
-    return index < queryFirst ? pathHole(type) : queryHole(type)
+    return index < query.firstPlace
+      ? (pathLists[index - shape.path.firstPlace] ?? pathHole(type))
+      : (pairList(index) ?? queryHole(type))
   })
 }
 
@@ -90,8 +111,12 @@ const buildUrl = (scan: Scan, shape: UrlShape, canonical: CanonicalUrl, partOf: 
   const firstPlace = shape.query?.firstPlace ?? scan.places.length
   const hasOptional = scan.places.slice(firstPlace).some(place => place.optional)
   const head = (shape.hasBase ? HOLE : '') + origin + path
-  if (!hasOptional) return line(query === '' ? head : `${head}?${query}`, 0, partOf)
-  const pairs = buildPairs({ holed: query, places: scan.places, firstPlace }, '?', partOf)
+  const text = { holed: query, places: scan.places, firstPlace }
+  if (!hasOptional) {
+    const whole = line(query === '' ? head : `${head}?${query}`, 0, partOf)
+    return withDistinctKeys(whole, splitPairs(text, '&'), '&', partOf)
+  }
+  const pairs = buildPairs(text, '?', partOf)
   return sequence(['', '', ''], [line(head, 0, partOf), pairs])
 }
 
@@ -104,17 +129,21 @@ const refused = (scan: Scan, faults: readonly Fault[]): UrlPlan => ({
 export const planUrl = (scan: Scan): UrlPlan => {
   const { shape, faults: shapeComplaints } = shapeUrl(scan)
   if (shape === undefined) return refused(scan, shapeComplaints)
-  const query = shape.query ?? { holed: '', firstPlace: scan.places.length }
+  const query = queryTextOf(scan, shape)
+  const inOrigin = scan.places.slice(0, shape.path.firstPlace)
   const faults = [
     ...shapeComplaints,
     ...checkTypes(scan, shape),
+    ...checkSerializations(inOrigin, [], 'in the origin of the URL'),
     ...checkEscapes({ ...shape.path, places: scan.places }),
-    ...checkPairs({ ...query, places: scan.places }),
-    ...checkEscapes({ ...query, places: scan.places }),
+    ...checkPathLists(pathTextOf(scan, shape)),
+    ...checkPairs(query),
+    ...checkEscapes(query),
+    ...checkPairLists(query, 'in the query of the URL'),
   ]
-  const holes = holesOf(scan, shape)
+  const canonical = faults.length > 0 ? undefined : canonicalize(shape)
+  const holes = holesOf(scan, shape, canonical)
   if (faults.length > 0) return { ...refused(scan, faults), holes }
-  const canonical = canonicalize(shape)
   if (canonical === undefined) {
     return refused(scan, [{ offset: 0, message: 'this is not a valid URL. Check the host and the port' }])
   }

@@ -1,4 +1,5 @@
 import { xmlAttributeHole, xmlDocumentHole, xmlTextHole } from './encodings.ts'
+import { checkSerializations } from './lists/serialize.ts'
 import { type FieldPlan, type Hole, isWhole, refusedPlan } from './plan.ts'
 import { line } from './render.ts'
 import { type Fault, HOLE, type Scan } from './scan.ts'
@@ -72,6 +73,7 @@ const checkEncoding = (declared: string | undefined, contentType: string): reado
 const planDocument = ({ places }: Scan, contentType: string): FieldPlan => ({
   holes: places.map(({ type }) => xmlDocumentHole(type)),
   faults: [
+    ...checkSerializations(places, [], 'in XML'),
     ...places
       .filter(({ type, isBroken }) => type !== 'string' && !isBroken)
       .map(({ offset }) => ({
@@ -97,6 +99,7 @@ export const planXml = (scan: Scan, contentType: string): FieldPlan => {
     if (piece !== undefined) misplaced.push({ offset, message: `a placeholder cannot be ${MISPLACED[piece]}` })
     return undefined
   })
+  misplaced.push(...checkSerializations(places, [], 'in XML'))
   if (misplaced.length > 0) return refusedPlan(scan, misplaced)
   if (fault !== undefined) return refusedPlan(scan, [fault])
   const elsewhere = places

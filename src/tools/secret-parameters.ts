@@ -1,5 +1,6 @@
 import { splitNames } from '../lib/search/split-words.ts'
 import type { CheckedParameter } from '../templates/compile-parameters.ts'
+import { acceptedTypes } from '../templates/lists/serialize.ts'
 import type { Place } from '../templates/template.ts'
 import { AUTHENTICATION_SCHEME, hasSecretFormat, looksSecret } from './secret-looks.ts'
 
@@ -144,7 +145,8 @@ const PLACES: Readonly<Record<Place['kind'], NamedParameter['place']>> = {
 /**
  * Returns whether a parameter of a tool is a secret by default: if its default binding says so, or else by the strictest
  * rule of all its places, judging by its default and its example. Without such a binding, a boolean is not a secret, and
- * neither is one of several values that the tool lists.
+ * neither is one of several values that the tool lists, nor an array or object with a serialization, to which no secret
+ * can be bound.
  */
 export const secretRuleOfParameter = ({
   parameter,
@@ -152,7 +154,7 @@ export const secretRuleOfParameter = ({
 }: Pick<CheckedParameter, 'parameter' | 'meta'>): SecretRule => {
   const { name: alias, type, places } = parameter
   if (meta.binding?.secret === true) return 'kept'
-  if (type === 'boolean' || meta.enum !== undefined) return 'none'
+  if (type === 'boolean' || meta.enum !== undefined || acceptedTypes(places) !== undefined) return 'none'
   const values = [parameter.default, meta.example].map(value => (typeof value === 'string' ? value : undefined))
   const rules = places.flatMap(({ kind, name = alias }) =>
     values.map(value => secretRuleOf({ place: PLACES[kind], name, alias, value })),

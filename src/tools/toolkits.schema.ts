@@ -123,6 +123,7 @@ const ParameterView = z.object({
       field: z.string(),
       line: z.int(),
       column: z.int(),
+      serialization: z.string().optional(),
     }),
   ),
   ...StoredParameter.shape,

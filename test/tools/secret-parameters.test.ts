@@ -314,6 +314,11 @@ describe('a parameter of a tool', () => {
       parts: { url: 'https://a.example/?q={{q}}', parameters: { q: { example: GITHUB_TOKEN } } },
       rule: 'kept',
     },
+    {
+      what: 'a list, to which no secret can be bound',
+      parts: { headers: [{ name: 'X-Api-Key', value: '{{json:keys | comma}}' }] },
+      rule: 'none',
+    },
   ])('$what: $rule', ({ parts, rule }) => {
     const definition = {
       name: 'tool',

@@ -45,12 +45,17 @@ describe('the highlighting of a template', () => {
   })
 
   it('highlights the placeholders that the server finds, with their types', () => {
-    const placeholder = fc.record({
+    const around = {
       before: fc.constantFrom('', 'a', '/', '\\\\', '\\{{literal}} ', 'é'),
-      type: fc.constantFrom('', 'integer:', 'number:', 'boolean:', 'json:', 'url:', 'string:'),
       name: fc.constantFrom('a', 'b_1', 'c.d', 'e-f'),
-      end: fc.constantFrom('', '?'),
-    })
+    }
+    const types = fc.constantFrom('', 'integer:', 'number:', 'boolean:', 'json:', 'url:', 'string:')
+    const lists = fc.constantFrom(' | comma', '? | spread', ' | repeat=[":"]')
+    const placeholder = fc.oneof(
+      fc.record({ ...around, type: types, end: fc.constantFrom('', '?', '=1') }),
+      fc.record({ ...around, type: fc.constant('json:'), end: lists }),
+      fc.record({ ...around, type: fc.constantFrom('', 'string:'), end: fc.constant('? | segments') }),
+    )
     fc.assert(
       fc.property(fc.uniqueArray(placeholder, { selector: ({ name }) => name, maxLength: 4 }), placeholders => {
         const body = placeholders.map(({ before, type, name, end }) => `${before}{{${type}${name}${end}}}`).join(' ')

@@ -84,7 +84,7 @@ const callerFillsHeader = (tool: ToolDefinition, compiled: CompiledDefinition, b
       bindingOf(bindings, name).source === 'exposed' &&
       places.some(({ kind, field }) => {
         const [, index = ''] = /^headers\[(\d+)\]/.exec(field) ?? []
-        return kind === 'header' && !CHOOSES_FORM.test(tool.headers[Number(index)]?.name ?? '')
+        return (kind === 'header' || kind === 'cookie') && !CHOOSES_FORM.test(tool.headers[Number(index)]?.name ?? '')
       }),
   )
 

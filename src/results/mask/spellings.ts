@@ -66,7 +66,9 @@ const NEVER_ENCODED = /^[\w.-]$/
 export const spellingsOf = (char: string): readonly string[] => {
   if (NEVER_ENCODED.test(char)) return [char]
   const quoted = [char, ...(HTML_FORMS[char] ?? [])].flatMap(form => [form, ...mixed(inJson(form))])
-  return [...new Set([...quoted, ...nestedJsonForms(char), ...percentForms(char), asLatin1(char)])]
+  // JSON in a URL, a form or a cookie is percent-encoded as a whole.
+  const percent = [...percentForms(char), ...percentForms(inJson(char))]
+  return [...new Set([...quoted, ...nestedJsonForms(char), ...percent, asLatin1(char)])]
 }
 
 /** Minimum length of a Base64 string to search for. Shorter ones are too common. */

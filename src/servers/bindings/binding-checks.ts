@@ -62,10 +62,9 @@ const bindingError = (
   if (binding.source === 'server' && binding.key !== undefined && !GLOBAL_KEY.test(binding.key)) {
     return 'value is not a valid key of a global'
   }
-  if (binding.source !== 'instance') return undefined
   const keys = [...globalKeysOf(name, binding)]
   if (keys.some(isSecret)) return refuseMixedSecret(compiled, binding, isSecret)
-  if (keys.length > 0) return undefined
+  if (binding.source !== 'instance' || keys.length > 0) return undefined
   // The value contains no globals but may contain escaped braces.
   const checked = compiled.check(
     fillFixedValue(compiled, binding.value, key => key),

@@ -3,6 +3,7 @@ import { type JsonValue, parseJson } from '../../lib/kernel/json.ts'
 import { MAX_JSON_DEPTH } from '../../lib/kernel/limits.ts'
 import { parseHttpUrl, writtenHost } from '../../templates/base-url.ts'
 import type { CheckedParameter } from '../../templates/compile-parameters.ts'
+import { acceptedTypes } from '../../templates/lists/serialize.ts'
 import type { Binding } from '../server.ts'
 import { fillText, globalKeysOf } from './bindings.ts'
 
@@ -10,6 +11,9 @@ const ALONE = /^\s*\{\{[^{}]*\}\}\s*$/
 
 /** Places that accept a value only if its text has a certain form. */
 const CHECKED_PLACES: ReadonlySet<string> = new Set(['host', 'xml-document'])
+
+const LIST_REFUSAL =
+  'contains a secret, which cannot be a part of a list: it may be split, and then not be masked. Give the secret a placeholder of its own'
 
 /** Returns whether a binding that reads globals contains other text, too. */
 export const isMixed = (binding: Binding): binding is Extract<Binding, { source: 'instance' }> =>
@@ -28,10 +32,11 @@ export const refuseMixedSecret = (
   binding: Binding,
   isSecret: (key: string) => boolean,
 ): string | undefined => {
+  if (acceptedTypes(places) !== undefined) return LIST_REFUSAL
   if (!isMixed(binding)) return undefined
   const { value } = binding
-  if (places.some(({ kind }) => CHECKED_PLACES.has(kind))) {
-    return 'contains a secret and other text. In a host, or as the whole XML body, use the secret alone'
+  if (places.some(({ kind, serialization }) => CHECKED_PLACES.has(kind) || serialization === 'segments')) {
+    return 'contains a secret and other text. In a host, in segments of the path, or as the whole XML body, use the secret alone'
   }
   if (type === 'string') return undefined
   if (type === 'url') {

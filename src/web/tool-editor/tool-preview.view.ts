@@ -28,6 +28,9 @@ const LOCATIONS: Readonly<Record<TemplateParameter['places'][number]['kind'], st
   text: 'body',
 }
 
+const locationOf = ({ kind, serialization }: TemplateParameter['places'][number]): string =>
+  serialization === undefined ? LOCATIONS[kind] : `${LOCATIONS[kind]} (${serialization})`
+
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
 const requiredText = ({ required, default: value }: TemplateParameter, texts: ParameterTexts): string => {
@@ -60,7 +63,7 @@ const toRow = (parameter: TemplateParameter, { form, placed, advice }: EditorSta
   return {
     name,
     type,
-    location: [...new Set(places.map(({ kind }) => LOCATIONS[kind]))].join(', '),
+    location: [...new Set(places.map(locationOf))].join(', '),
     required: requiredText(parameter, texts),
     fields,
     advice: advice.get(`parameter:${name}:description`),
@@ -161,7 +164,7 @@ const HINTS = {
   name: 'Tool name the model uses. Letters, digits, _ and -.',
   title: '',
   description: 'Say when to use it. The model reads this before every call.',
-  url: 'Type {{ to add a parameter. ? makes it optional, = sets a default.',
+  url: 'Type {{ to add a parameter. ? makes it optional, = sets a default, | repeat sends a list.',
   headers: 'One per line, e.g. Accept: application/json',
   body: '',
   timeoutMs: '',

@@ -223,8 +223,11 @@ describe('the response cache', () => {
       expect(await callText(await caller(token), 'tool', { path: 'a' })).toEqual(mine)
     })
 
-    it('shares no result of a request with a header that the caller fills', async () => {
-      const headers = [{ name: 'X-Api-Key', value: '{{key}}' }]
+    it.each([
+      ['header', { name: 'X-Api-Key', value: '{{key}}' }],
+      ['cookie', { name: 'Cookie', value: 'key={{key}}' }],
+    ])('shares no result of a request with a %s that the caller fills', async (_what, header) => {
+      const headers = [header]
       const { caller } = await make({ cacheShared: true, headers }, open())
       const mine = await callText(await caller(), 'tool', { path: 'a', key: 'k' })
       expect(await callText(await caller(friend.token), 'tool', { path: 'a', key: 'k' })).not.toEqual(mine)

@@ -25,6 +25,8 @@ const ENCODERS = {
   'HTML in JSON': (text: string) => json(html(text)),
   'a path of a URL': encodeURIComponent,
   'a strict encoder of URLs': strictUri,
+  'JSON in a path of a URL': (text: string) => encodeURIComponent(json(text)),
+  'JSON in a query of a URL': (text: string) => new URLSearchParams({ s: json(text) }).toString().slice(2),
   'a query of a URL': (text: string) => new URLSearchParams({ s: text }).toString().slice(2),
   'UTF-8 read as Latin-1': utf8,
 }
