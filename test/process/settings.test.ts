@@ -130,7 +130,12 @@ describe('settings', () => {
     const token = Buffer.alloc(32, 7).toString('base64')
     const { metricsToken, origins } = loadSettings({ PATCHBAY_METRICS_TOKEN: token }, EMPTY)
     expect(metricsToken).toBe(token)
-    expect(origins).toContainEqual({ name: 'PATCHBAY_METRICS_TOKEN', value: 'set', from: 'environment', isDefault: false })
+    expect(origins).toContainEqual({
+      name: 'PATCHBAY_METRICS_TOKEN',
+      value: 'set',
+      from: 'environment',
+      isDefault: false,
+    })
     expect(JSON.stringify(origins)).not.toContain(token)
   })
 
