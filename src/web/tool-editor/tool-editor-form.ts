@@ -84,7 +84,7 @@ export const formOfTool = (tool: Tool): ToolForm => ({
   method: tool.method,
   url: tool.url,
   headers: tool.headers.map(({ name, value }) => `${name}: ${value}`).join('\n'),
-  body: tool.body ?? '',
+  body: (tool.body ?? '').replaceAll('\r\n', '\n'),
   timeoutMs: tool.timeoutMs === undefined ? '' : String(tool.timeoutMs),
   cacheSeconds: tool.cacheSeconds === undefined ? '' : String(tool.cacheSeconds),
   cacheShared: tool.cacheShared === true ? 'yes' : '',
