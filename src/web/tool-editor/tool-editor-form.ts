@@ -45,7 +45,7 @@ export type ToolForm = Record<keyof typeof FIELDS, string> & {
 const Everything = z.record(z.string(), z.unknown()).catch({})
 
 /** Matches field names such as `parameter:limit:description` and `value:limit`. Parameter names contain no colons. */
-const PARAMETER_FIELD = /^parameter:([^:]+):(description|default|enum|example|minimum|maximum|pattern)$/
+const PARAMETER_FIELD = /^parameter:([^:]+):(description|default|enum|example|minimum|maximum|pattern|binding)$/
 const VALUE_FIELD = /^value:([^:]+)$/
 
 /** Reads the submitted form. Never throws, because the input is validated later. */
