@@ -168,7 +168,7 @@ const HINTS = {
   name: 'Tool name the model uses. Letters, digits, _ and -.',
   title: '',
   description: 'Say when to use it. The model reads this before every call.',
-  url: 'Type {{ to add a parameter. ? makes it optional, = sets a default.',
+  url: 'Type {{ to add a parameter. ? makes it optional, = sets a default. Or paste a cURL command.',
   headers: 'One per line, e.g. Accept: application/json',
   body: '',
   timeoutMs: '',
