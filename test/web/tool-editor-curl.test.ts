@@ -88,6 +88,8 @@ describe('a cURL command in the URL field of the tool editor', () => {
     ])
     const shown = await browser.get(`/tools/${tool.id}`)
     expect(shown.html.replaceAll('<wbr>', '')).toContain('no, secret access_token')
+    const again = await browser.submit(`/tools/${tool.id}`, { ...formIn(shown.html), url: command() })
+    expect(importedIn(again.html)).toContain('If a server already uses it, also bind the parameter there')
   })
 
   it('names the secret after the host, because other APIs have the same parameters', async () => {
