@@ -1,10 +1,8 @@
 // Fills in the tool editor from a cURL command. The command may contain secrets: it is only sent to the server, which
 // takes them out.
+import { isCurlCommand } from './curl-command.js'
 import { fillForm } from './fill-form.js'
 import { replaceParts } from './tool-editor-parts.js'
-
-/** The same as in `curl-command.ts`. */
-const COMMAND = /^\s*(?:[$>%]\s+)?curl(?:\.exe)?\s/
 
 /** Fields that the command can change. */
 const FILLED = /^(?:name|method|url|headers|body|parameter:.*)$/
@@ -74,14 +72,14 @@ export const readCommands = (form, url, { request, refresh, markFields }) => {
   /** @param {Event} event @param {DataTransfer | null} data */
   const take = (event, data) => {
     const text = data?.getData('text/plain') ?? ''
-    if (!COMMAND.test(text)) return
+    if (!isCurlCommand(text)) return
     event.preventDefault()
     void read(text)
   }
   url.addEventListener('paste', event => take(event, event.clipboardData))
   url.addEventListener('drop', event => take(event, event.dataTransfer))
   // Drafts must not contain a command either that was typed.
-  url.addEventListener('input', () => url.toggleAttribute('data-draft-skip', COMMAND.test(url.value)))
+  url.addEventListener('input', () => url.toggleAttribute('data-draft-skip', isCurlCommand(url.value)))
   document.addEventListener('click', event => {
     const button = event.target instanceof Element ? event.target.closest('button[name="import"]') : null
     if (button === null) return
