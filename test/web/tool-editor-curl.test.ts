@@ -11,7 +11,7 @@ const Parameters = z.record(z.string(), z.looseObject({}))
 
 /** Returns the text of the note below the URL field, without markup. */
 const importedIn = (html: string): string => {
-  const [, part = ''] = /<div data-part="imported">(.*?)<button/s.exec(html) ?? []
+  const [, part = ''] = /<div data-part="imported"[^>]*>(.*?)<button/s.exec(html) ?? []
   return unescapeHtml(part.replaceAll(/<[^>]+>/g, ' '))
     .replaceAll(/\s+/g, ' ')
     .trim()
@@ -169,6 +169,33 @@ describe('a cURL command in the URL field of the tool editor', () => {
     const { html } = await browser.submit('/tool-preview', { url })
     expect(noteOf(html, 'url')).toContain('The URL cannot be read from this cURL command: a secret is also in a place')
     expect(html).not.toContain(TOKEN)
+  })
+
+  it.each([
+    ['the name of a header', `-H '${TOKEN}\u00e9: 1'`, 'a text is not a valid header name'],
+    [
+      'a token that is encoded in another way in the URL',
+      `-H 'Authorization: Bearer correct/${TOKEN}'`,
+      'the URL contains a secret that is also elsewhere',
+    ],
+  ])('shows no text of the command in the error: %s', async (_, options, message) => {
+    const { browser } = await open()
+    const url = `curl 'https://a.example/?note=correct%2f${TOKEN.replaceAll('-', '%2d')}' ${options}`
+    const { html } = await browser.submit('/tool-preview', { url })
+    expect(noteOf(html, 'url')).toContain(message)
+    expect(html).not.toContain(TOKEN.slice(0, 12))
+  })
+
+  it.each([
+    ['in a block of Markdown', (text: string) => `\`\`\`bash\n${text}\n\`\`\``],
+    ['after an assignment', (text: string) => `SECRET=${TOKEN}-4 ${text}`],
+    ['after another command', (text: string) => `export SECRET=${TOKEN}-4\n${text}`],
+    ['with the folder of curl', (text: string) => `sudo /usr/bin/${text}`],
+  ])('is recognized %s', async (_, around) => {
+    const { browser } = await open()
+    const { html } = await browser.submit('/tool-preview', { url: around(command()) })
+    expect(html).not.toContain(TOKEN)
+    expect(formIn(html)).toMatchObject({ name: 'put_order', method: 'PUT' })
   })
 
   it('that is too long is an error, and is not shown', async () => {

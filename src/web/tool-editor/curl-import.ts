@@ -2,7 +2,7 @@ import type { FieldError } from '../../lib/kernel/errors.ts'
 import { formatNumber } from '../../lib/kernel/format.ts'
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
 import { readCurl } from '../../tools/import/curl-request.ts'
-import type { IsSecret, ValuePlace } from '../../tools/import/draft-parameters.ts'
+import { type IsSecret, MIN_REPLACED_CHARS, type ValuePlace } from '../../tools/import/draft-parameters.ts'
 import { withQueryParameters } from '../../tools/import/query-parameters.ts'
 import { type RequestDraft, toToolDraft } from '../../tools/import/to-tool-draft.ts'
 import { type NamedParameter, secretRuleOf } from '../../tools/secret-parameters.ts'
@@ -64,9 +64,21 @@ const keyFor = (parameter: string, url: string): string => {
   return `${/^\d/.test(owner) ? '_' : ''}${owner}_${parameter}`.slice(0, 64)
 }
 
-const fill = (form: ToolForm, draft: RequestDraft, notes: readonly string[]): CurlImport => {
+type QueryParameters = ReturnType<typeof withQueryParameters>
+
+/** Returns whether a default contains a secret, which the draft misses if it is percent-encoded in an unusual way. */
+const hasSecret = ({ defaults }: QueryParameters, { secrets }: RequestDraft): boolean =>
+  secrets.some(
+    ({ value }) => value.length >= MIN_REPLACED_CHARS && [...defaults.values()].some(text => text.includes(value)),
+  )
+
+const fill = (
+  form: ToolForm,
+  draft: RequestDraft,
+  { url, defaults }: QueryParameters,
+  notes: readonly string[],
+): CurlImport => {
   const { definition, secrets, variables } = draft
-  const { url, defaults } = withQueryParameters(draft)
   const names = new Set([...secrets, ...variables.filter(variable => variable.isSecret)].map(one => one.parameter))
   const keys = new Map([...names].map(name => [name, keyFor(name, url)]))
   const parameters = new Map(form.parameters)
@@ -88,6 +100,12 @@ const fill = (form: ToolForm, draft: RequestDraft, notes: readonly string[]): Cu
   }
 }
 
+/** Returns the first reason, without its position and without texts of the command, which messages quote. */
+const reasonOf = ([first]: readonly FieldError[]): string =>
+  (first?.message ?? 'the request is not valid')
+    .replace(/^line \d+, column \d+: /, '')
+    .replace(/"(?:[^"\\]|\\.)*"/g, 'a text')
+
 /**
  * Fills in the form from the cURL command in its URL field. Each secret becomes a parameter that is bound to a secret of
  * the server. Other fields stay, including a name. The error says where the command cannot be read, but not what it
@@ -102,8 +120,8 @@ export const importCurl = (form: ToolForm): Result<CurlImport, FieldError> => {
     return failure({ path: 'url', message: `line ${line}, column ${column}: in the cURL command, ${message}` })
   }
   const draft = toToolDraft(request.value, isSecret)
-  if (draft.ok) return success(fill(form, draft.value, request.value.notes))
-  const [first] = draft.error
-  const reason = (first?.message ?? 'the request is not valid').replace(/^line \d+, column \d+: /, '')
-  return refuse(reason)
+  if (!draft.ok) return refuse(reasonOf(draft.error))
+  const query = withQueryParameters(draft.value)
+  if (hasSecret(query, draft.value)) return refuse('the URL contains a secret that is also elsewhere. Remove it there')
+  return success(fill(form, draft.value, query, request.value.notes))
 }
