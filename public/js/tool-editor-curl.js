@@ -10,6 +10,9 @@ const FILLED = /^(?:name|method|url|headers|body|parameter:.*)$/
 /** @param {HTMLFormElement} form @returns {[string, string][]} */
 const fieldsOf = form => [...new FormData(form)].map(([name, value]) => [name, String(value)])
 
+/** Returns those that the command can change. @param {[string, string][]} fields */
+const filledIn = fields => fields.filter(([name]) => FILLED.test(name))
+
 /** Adds methods that the page does not offer. @param {Document} page */
 const addMethods = page => {
   const select = document.getElementById('method')
@@ -34,9 +37,9 @@ export const readCommands = (form, url, { request, refresh, markFields }) => {
 
   /** @param {[string, string][]} before */
   const undo = before => {
-    const names = new Set(before.map(([name]) => name))
-    const added = fieldsOf(form).filter(([name]) => !names.has(name))
-    fillForm(form, [...added.map(([name]) => /** @type {[string, string]} */ ([name, ''])), ...before])
+    const now = fieldsOf(form)
+    const cleared = filledIn(now).map(([name]) => /** @type {[string, string]} */ ([name, '']))
+    fillForm(form, [...now, ...cleared, ...filledIn(before)])
     place?.replaceChildren()
     refresh()
     url.focus()
@@ -59,7 +62,7 @@ export const readCommands = (form, url, { request, refresh, markFields }) => {
       return
     }
     addMethods(page)
-    fillForm(form, [...fieldsOf(form), ...fieldsOf(filled).filter(([name]) => FILLED.test(name))])
+    fillForm(form, [...fieldsOf(form), ...filledIn(fieldsOf(filled))])
     const button = note.querySelector('[data-undo]')
     if (button instanceof HTMLElement) {
       button.hidden = false
@@ -84,6 +87,8 @@ export const readCommands = (form, url, { request, refresh, markFields }) => {
     const button = event.target instanceof Element ? event.target.closest('button[name="import"]') : null
     if (button === null) return
     event.preventDefault()
+    // The button disappears.
+    url.focus()
     void read(url.value)
   })
 }

@@ -118,4 +118,24 @@ it('a typed command is no draft, and fills in the form when asked', async () => 
   await page.getByText('no, secret carrier_access_token').waitFor()
   await page.getByRole('button', { name: 'Fill in the form' }).waitFor({ state: 'detached' })
   expect(await everythingIn(page)).not.toContain(TOKEN)
+  expect(await page.evaluate('document.activeElement?.id')).toBe('url')
+})
+
+it('a command in a block of Markdown is no draft either', async () => {
+  const { page } = await open(patchbay.origin)
+  await paste(page, `\`\`\`bash\n${COMMAND}\`\`\`\n`)
+  await page.getByText('no, secret carrier_access_token').waitFor()
+  await expect.poll(() => draftIn(page)).toContain('{{access_token}}')
+  expect(await everythingIn(page)).not.toContain(TOKEN)
+})
+
+it('Undo keeps what was typed into other fields after the paste', async () => {
+  const { page } = await open(patchbay.origin)
+  await urlOf(page).fill('https://before.example/')
+  await paste(page, COMMAND)
+  await page.getByText('no, secret carrier_access_token').waitFor()
+  await page.getByLabel('Description for the model').fill('Changes an order.')
+  await page.getByRole('button', { name: 'Undo' }).click()
+  expect(await urlOf(page).inputValue()).toBe('https://before.example/')
+  expect(await page.getByLabel('Description for the model').inputValue()).toBe('Changes an order.')
 })
