@@ -89,7 +89,9 @@ describe('a cURL command in the URL field of the tool editor', () => {
     const shown = await browser.get(`/tools/${tool.id}`)
     expect(shown.html.replaceAll('<wbr>', '')).toContain('no, secret access_token')
     const again = await browser.submit(`/tools/${tool.id}`, { ...formIn(shown.html), url: command() })
-    expect(importedIn(again.html)).toContain('If a server already uses it, also bind the parameter there')
+    expect(importedIn(again.html)).toContain(
+      'On servers that already use it, also bind the parameters on the Tools tab.',
+    )
   })
 
   it('names the secret after the host, because other APIs have the same parameters', async () => {
@@ -128,6 +130,19 @@ describe('a cURL command in the URL field of the tool editor', () => {
     const part = (name: string, value: string) =>
       `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`
     expect(body).toBe(`${part('title', 'A b')}${part('client_secret', 'mine')}--${boundary}--\r\n`)
+  })
+
+  it.each([
+    ['XML', `-H 'Content-Type: text/xml' -d '<login key="a"/>'`, true],
+    ['plain text', `-H 'Content-Type: text/plain' -d 'a b'`, true],
+    ['a file', `-H 'Content-Type: text/plain' -d @body.txt`, false],
+    ['a form', `-d 'a=b'`, false],
+    ['no body', '', false],
+  ])('says whether secrets in the body could be missed: %s', async (_, options, isMissed) => {
+    const { browser } = await open()
+    const { html } = await browser.submit('/tool-preview', { url: `curl https://a.example/ ${options}` })
+    expect(importedIn(html)).toContain('Filled in from the cURL command.')
+    expect(importedIn(html).includes('Patchbay did not search the body for secrets.')).toBe(isMissed)
   })
 
   it('keeps the other fields, also of a saved tool, whose name stays', async () => {

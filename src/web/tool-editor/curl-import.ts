@@ -1,6 +1,7 @@
 import type { FieldError } from '../../lib/kernel/errors.ts'
 import { formatNumber } from '../../lib/kernel/format.ts'
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
+import { kindOf } from '../../templates/body-template.ts'
 import { readCurl } from '../../tools/import/curl-request.ts'
 import { type IsSecret, MIN_REPLACED_CHARS, type ValuePlace } from '../../tools/import/draft-parameters.ts'
 import { withQueryParameters } from '../../tools/import/query-parameters.ts'
@@ -64,6 +65,13 @@ const keyFor = (parameter: string, url: string): string => {
   return `${/^\d/.test(owner) ? '_' : ''}${owner}_${parameter}`.slice(0, 64)
 }
 
+/** Notes a body that has no names and values in which the draft could find secrets. */
+const noteUnsearched = ({ headers, body = '' }: RequestDraft['definition']): readonly string[] => {
+  const type = headers.find(({ name }) => name.toLowerCase() === 'content-type')?.value ?? ''
+  const isSearched = /^(?:json|form|multipart)$/.test(kindOf(type)) || /^(?:\{\{[^{}]*\}\})?$/.test(body)
+  return isSearched ? [] : ['Patchbay did not search the body for secrets. Replace each with a parameter.']
+}
+
 type QueryParameters = ReturnType<typeof withQueryParameters>
 
 /** Returns whether a default contains a secret, which the draft misses if it is percent-encoded in an unusual way. */
@@ -96,7 +104,7 @@ const fill = (
     },
     hadSecrets: secrets.length > 0,
     secretKeys: [...new Set(keys.values())],
-    notes: [...notes, ...draft.notes],
+    notes: [...notes, ...draft.notes, ...noteUnsearched(definition)],
   }
 }
 
