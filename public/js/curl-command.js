@@ -2,8 +2,8 @@
 const AT_START = /^\s*(?:[$>%]\s+)?curl(?:\.exe)?\s/
 /** Texts that start like this are URLs, whatever follows. */
 const URL_START = /^\s*(?:https?:|\{\{)/i
-/** The word `curl`, also with a folder or in quotes. */
-const WORD = /(?<![\w.-])curl(?:\.exe)?["']?\s/i
+/** The word `curl`, also with a folder, in quotes, or at the end of a line that continues. */
+const WORD = /(?<![\w.-])curl(?:\.exe)?["']?[\s\\^`]/i
 /** An option or a URL. */
 const ARGUMENT = /\s-|https?:/i
 

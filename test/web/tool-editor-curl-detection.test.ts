@@ -30,6 +30,8 @@ describe('text in the URL field of the tool editor', () => {
     `cat body.json | curl -d @- ${REQUEST}`,
     `(curl -s ${REQUEST})`,
     `CURL ${REQUEST}`,
+    `curl\\\n ${REQUEST}`,
+    `curl.exe^\n ${REQUEST}`,
   ])('is a cURL command: %j', text => {
     expect(isCurlCommand(text)).toBe(true)
     expect(inBrowser(text)).toBe(true)

@@ -187,18 +187,23 @@ describe('a cURL command in the URL field of the tool editor', () => {
   })
 
   it.each([
-    ['the name of a header', `-H '${TOKEN}\u00e9: 1'`, 'a text is not a valid header name'],
-    [
-      'a token that is encoded in another way in the URL',
-      `-H 'Authorization: Bearer correct/${TOKEN}'`,
-      'the URL contains a secret that is also elsewhere',
-    ],
-  ])('shows no text of the command in the error: %s', async (_, options, message) => {
+    ['in the query', "'https://a.example/?note=correct%2fhorse%2dbattery'"],
+    ['in the path', 'https://a.example/correct%2fhorse-battery'],
+    ['in a form', "https://a.example/ -d 'note=%63orrect%2Fhorse-battery'"],
+    ['in JSON', `https://a.example/ --json '{"note": "correct\\/hor\\u0073e-battery"}'`],
+  ])('that contains a secret twice, in an unusual encoding, is an error: %s', async (_, request) => {
     const { browser } = await open()
-    const url = `curl 'https://a.example/?note=correct%2f${TOKEN.replaceAll('-', '%2d')}' ${options}`
+    const url = `curl ${request} -H 'Authorization: Bearer correct/horse-battery'`
     const { html } = await browser.submit('/tool-preview', { url })
-    expect(noteOf(html, 'url')).toContain(message)
-    expect(html).not.toContain(TOKEN.slice(0, 12))
+    expect(noteOf(html, 'url')).toContain('a secret is also elsewhere, in another encoding. Remove it there.')
+    expect(html).not.toContain('battery')
+  })
+
+  it('shows no name of an invalid header in the error', async () => {
+    const { browser } = await open()
+    const { html } = await browser.submit('/tool-preview', { url: `curl https://a.example/ -H '${TOKEN}\u00e9: 1'` })
+    expect(noteOf(html, 'url')).toContain('a text is not a valid header name')
+    expect(html).not.toContain(TOKEN)
   })
 
   it.each([

@@ -4,6 +4,7 @@ import { failure, type Result, success } from '../../lib/kernel/result.ts'
 import { kindOf } from '../../templates/body-template.ts'
 import { readCurl } from '../../tools/import/curl-request.ts'
 import { type IsSecret, MIN_REPLACED_CHARS, type ValuePlace } from '../../tools/import/draft-parameters.ts'
+import type { ImportedRequest } from '../../tools/import/imported-request.ts'
 import { withQueryParameters } from '../../tools/import/query-parameters.ts'
 import { type RequestDraft, toToolDraft } from '../../tools/import/to-tool-draft.ts'
 import { type NamedParameter, secretRuleOf } from '../../tools/secret-parameters.ts'
@@ -74,11 +75,26 @@ const noteUnsearched = ({ headers, body = '' }: RequestDraft['definition']): rea
 
 type QueryParameters = ReturnType<typeof withQueryParameters>
 
-/** Returns whether a default contains a secret, which the draft misses if it is percent-encoded in an unusual way. */
-const hasSecret = ({ defaults }: QueryParameters, { secrets }: RequestDraft): boolean =>
-  secrets.some(
-    ({ value }) => value.length >= MIN_REPLACED_CHARS && [...defaults.values()].some(text => text.includes(value)),
-  )
+const fromHex = (_match: string, hex: string): string => String.fromCharCode(Number.parseInt(hex, 16))
+
+/** Decodes ASCII characters that are percent-encoded, or escaped as in JSON. */
+const decodeAscii = (text: string): string =>
+  text
+    .replaceAll(/%([0-7][0-9a-f])/gi, fromHex)
+    .replaceAll(/\\u00([0-7][0-9a-f])/gi, fromHex)
+    .replaceAll('\\/', '/')
+
+/** Returns whether a secret is left in an unusual encoding, such as `%2f` instead of `%2F`, which the draft misses. */
+const hasSecret = (
+  { definition, secrets }: RequestDraft,
+  { url, defaults }: QueryParameters,
+  { auth }: ImportedRequest,
+): boolean => {
+  const { headers, body = '' } = definition
+  const texts = [url, body, ...headers.map(({ value }) => value), ...defaults.values()].map(decodeAscii)
+  const values = [...secrets.map(({ value }) => value), ...(auth.kind === 'basic' ? [auth.password] : [])]
+  return values.some(value => value.length >= MIN_REPLACED_CHARS && texts.some(text => text.includes(value)))
+}
 
 const fill = (
   form: ToolForm,
@@ -130,6 +146,8 @@ export const importCurl = (form: ToolForm): Result<CurlImport, FieldError> => {
   const draft = toToolDraft(request.value, isSecret)
   if (!draft.ok) return refuse(reasonOf(draft.error))
   const query = withQueryParameters(draft.value)
-  if (hasSecret(query, draft.value)) return refuse('the URL contains a secret that is also elsewhere. Remove it there')
+  if (hasSecret(draft.value, query, request.value)) {
+    return refuse('a secret is also elsewhere, in another encoding. Remove it there')
+  }
   return success(fill(form, draft.value, query, request.value.notes))
 }
