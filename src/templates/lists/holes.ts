@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 import { encodeInQuery, FORBIDDEN_IN_HEADER, percentEncode, withoutBoundary } from '../encodings.ts'
+import { MAX_LIST_PAIRS } from '../limits.ts'
 import { type Hole, maxCharsOf } from '../plan.ts'
 import { decodeKey, type KeySet } from './key-set.ts'
 import {
@@ -78,7 +79,8 @@ const multipart = (boundaries: readonly string[]): Position => ({
 
 const sentenceOf = (serialization: ListSerialization, rejected: readonly string[]): string => {
   const types = describeTypes(acceptedBy(serialization))
-  return `must be ${types}${rejected.length === 0 ? '' : `, without members that ${rejected.join(', or ')}`}`
+  const limit = serialization === 'brackets' || serialization === 'spread' ? ` of at most ${MAX_LIST_PAIRS} pairs` : ''
+  return `must be ${types}${limit}${rejected.length === 0 ? '' : `, without members that ${rejected.join(', or ')}`}`
 }
 
 /** Returns the hole for a list in a position. `whenMissing` is always undefined, so an empty list removes its pair. */
@@ -115,7 +117,7 @@ const repeatHole = (position: Position, before: string): Hole => {
 }
 
 const REJECTED_KEYS =
-  'have an empty key, a key with control characters or an unclosed [, or a key that the request already has'
+  'have an empty key, a key with control characters or with brackets except [member] at its end, or a key that the request already has'
 
 const spreadHole = (position: Position, separator: string, taken: KeySet): Hole => {
   const { kind, encode, rejects } = position
