@@ -1,5 +1,6 @@
 import { MAX_PARAMETERS } from '../../templates/limits.ts'
 import type { ParameterType } from '../../templates/template.ts'
+import { decodeFormText, percentDecode } from './curl-url.ts'
 import type { RequestVariable } from './imported-request.ts'
 import { joinTexts, type Piece, textPiece } from './template-pieces.ts'
 import { createNames, fillMarks, hasVariables, splitMarks, toSnakeCase } from './variable-marks.ts'
@@ -40,6 +41,16 @@ const replaceText = (piece: Piece, text: string, by: Piece): readonly Piece[] =>
   return piece.text.split(text).flatMap((part, index) => (index === 0 ? [textPiece(part)] : [by, textPiece(part)]))
 }
 
+/** Returns a function that tells whether a text contains one of these values, also percent-encoded or as in JSON. */
+export const createSearch = (values: readonly string[]): ((text: string) => boolean) => {
+  const long = [...new Set(values)].filter(({ length }) => length >= MIN_REPLACED_CHARS)
+  const spellings = long.flatMap(value => [value, JSON.stringify(value).slice(1, -1)])
+  return text => {
+    const readings = [...new Set([text, percentDecode(text), decodeFormText(text)])]
+    return spellings.some(spelling => readings.some(reading => reading.includes(spelling)))
+  }
+}
+
 const spellingsOf = (text: string): readonly string[] => [
   ...new Set([text, encodeURIComponent(text.toWellFormed()), JSON.stringify(text).slice(1, -1)]),
 ]
@@ -48,6 +59,8 @@ export const createDraftParameters = (variables: readonly RequestVariable[], isS
   const unique = createNames()
   let count = 0
   const secrets: FoundSecret[] = []
+  const byValue = new Map<string, string>()
+  const places = new Set<string>()
   const used = new Map<string, DraftVariable>()
   const known = new Map(variables.map(variable => [variable.name, variable]))
 
@@ -77,9 +90,11 @@ export const createDraftParameters = (variables: readonly RequestVariable[], isS
     suggestedName = found.name,
     type: ParameterType = 'string',
   ): Piece => {
-    const same = secrets.find(({ value }) => value === found.value)
-    const parameter = type === 'string' && same !== undefined ? same.parameter : nameFor(suggestedName)
-    if (same?.place !== found.place || same.name !== found.name) secrets.push({ ...found, parameter })
+    const parameter = (type === 'string' ? byValue.get(found.value) : undefined) ?? nameFor(suggestedName)
+    if (type === 'string') byValue.set(found.value, parameter)
+    const place = `${parameter} ${found.place} ${found.name}`
+    if (!places.has(place)) secrets.push({ ...found, parameter })
+    places.add(place)
     return { kind: 'parameter', name: parameter, type }
   }
 
@@ -99,8 +114,7 @@ export const createDraftParameters = (variables: readonly RequestVariable[], isS
   /** Replaces further occurrences of the secrets, such as a token that is also part of a text. */
   const hideSecrets = (pieces: readonly Piece[]): readonly Piece[] => {
     let hidden = joinTexts(pieces)
-    const parameters = new Map(secrets.map(({ value: text, parameter }) => [text, parameter]))
-    for (const [text, name] of parameters) {
+    for (const [text, name] of byValue) {
       if (text.length < MIN_REPLACED_CHARS) continue
       for (const spelling of spellingsOf(text)) {
         hidden = hidden.flatMap(piece => replaceText(piece, spelling, { kind: 'parameter', name, type: 'string' }))

@@ -1,5 +1,5 @@
 import type { ParameterType } from '../../templates/template.ts'
-import { percentDecode } from './curl-url.ts'
+import { decodeFormText, percentDecode } from './curl-url.ts'
 import type { DraftParameters, IsSecret } from './draft-parameters.ts'
 import { type Piece, textPiece } from './template-pieces.ts'
 import { createNames, hasVariables, mapLiterals, splitMarks, toSnakeCase } from './variable-marks.ts'
@@ -134,15 +134,12 @@ const draftSegment = (segments: readonly string[], index: number, { parameters, 
   }
 }
 
-const decodeInQuery = (text: string): string =>
-  mapLiterals(text, literal => percentDecode(literal.replaceAll('+', ' ')))
-
 const draftPair = (pair: string, index: number, { parameters, isSecret }: Drafting): Drafted => {
   const equals = pair.indexOf('=')
   if (equals === -1) return { pieces: parameters.withVariables(pair), candidate: undefined, isHidden: false }
   const raw = pair.slice(equals + 1)
-  const name = decodeInQuery(pair.slice(0, equals))
-  const value = decodeInQuery(raw)
+  const name = decodeFormText(pair.slice(0, equals))
+  const value = decodeFormText(raw)
   const isHidden = raw !== '' && isSecret('query', name, value)
   return {
     pieces: [
