@@ -4,7 +4,7 @@ import { decodeFormText } from './curl-url.ts'
 import { type DraftParameters, type IsSecret, UnwritableRequest } from './draft-parameters.ts'
 import type { MultipartPart, RequestBody } from './imported-request.ts'
 import { JSON_WRITING, type Piece, TEXT_WRITING, textPiece, URL_WRITING, type Writing } from './template-pieces.ts'
-import { fillMarks, hasVariables, splitMarks } from './variable-marks.ts'
+import { fillMarks, hasVariables, onlyVariable, splitMarks } from './variable-marks.ts'
 
 export type DraftBody = {
   pieces: readonly Piece[]
@@ -188,18 +188,14 @@ const sentAsJson = (pieces: readonly Piece[]): DraftBody => ({
   notes: ['The body is JSON, so the tool sends it with the Content-Type application/json.'],
 })
 
-/** Returns how the text refers to the variable that is all of it. */
-const wholeVariable = (text: string, parameters: DraftParameters): string => {
-  const [only, more] = splitMarks(text)
-  return only?.kind === 'variable' && more === undefined ? parameters.writtenAs(only.name) : ''
-}
-
 const draftFormBody = (
   { text, contentType }: Extract<RequestBody, { kind: 'form' }>,
   parameters: DraftParameters,
   isSecret: IsSecret,
 ): DraftBody => {
-  if (/^@.*\.json$/i.test(wholeVariable(text, parameters))) return sentAsJson(draftJson(text, parameters, isSecret))
+  const file = onlyVariable(text)
+  if (file !== undefined && /^@.*\.json$/i.test(parameters.writtenAs(file)))
+    return sentAsJson(draftJson(text, parameters, isSecret))
   return { pieces: draftForm(text, parameters), writing: URL_WRITING, contentType, notes: [] }
 }
 

@@ -2,7 +2,7 @@ import { MAX_PARAMETERS } from '../../templates/limits.ts'
 import type { ParameterType } from '../../templates/template.ts'
 import { decodeFormText, percentDecode } from './curl-url.ts'
 import type { RequestVariable } from './imported-request.ts'
-import { joinTexts, type Piece, textPiece } from './template-pieces.ts'
+import { joinTexts, type ParameterPiece, type Piece, textPiece } from './template-pieces.ts'
 import { createNames, fillMarks, hasVariables, splitMarks, toSnakeCase } from './variable-marks.ts'
 
 /** Where a value is in a request. */
@@ -73,7 +73,7 @@ export const createDraftParameters = (variables: readonly RequestVariable[], isS
   }
 
   /** Returns the parameter for a variable. One that is used as several types becomes several parameters. */
-  const variable = (name: string, type: ParameterType = 'string', isInSecret = false): Piece => {
+  const variable = (name: string, type: ParameterType = 'string', isInSecret = false): ParameterPiece => {
     const key = `${type} ${name}`
     const { written, from } = known.get(name) ?? { written: name, from: 'shell' as const }
     const found = used.get(key) ?? { parameter: nameFor(name), written, from, isSecret: false }
