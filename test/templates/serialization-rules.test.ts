@@ -100,6 +100,12 @@ describe('keys that the request already has', () => {
     expect(refusal(header('admin=0, {{json:v | spread}}'), { v })).toMatch(ALREADY)
   })
 
+  it('are refused as parameters of a member of a header', () => {
+    const parts = header('a=1;admin=0, {{json:v | spread}}')
+    expect(refusal(parts, { v: { b: '1;admin=1' } })).toMatch(/contain a semicolon/)
+    expect(refusal(parts, { v: { 'b;admin': 1 } })).toMatch(/contain a semicolon/)
+  })
+
   it('are refused if another value brought them', () => {
     const url = `${API}/?{{json:a? | spread}}&f{{json:f? | brackets}}&f{{json:g? | brackets}}&{{json:b? | spread}}`
     expect(refusal({ url }, { a: { x: 1 }, b: { X: 2 } })).toMatch(

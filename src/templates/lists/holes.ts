@@ -70,6 +70,13 @@ const HEADER: Position = {
     'are empty, start or end with white space, or contain line breaks, control characters, unpaired quotes or characters beyond Latin-1',
 }
 
+/** A semicolon starts parameters of a member, which some recipients read like members. */
+const HEADER_PAIRS: Position = {
+  ...HEADER,
+  encode: text => (text.includes(';') ? undefined : encodeInHeader(text)),
+  rejects: `contain a semicolon, or ${HEADER.rejects}`,
+}
+
 const multipart = (boundaries: readonly string[]): Position => ({
   kind: 'multipart',
   encode: text => withoutBoundary(text, boundaries),
@@ -185,7 +192,7 @@ export const segmentsHole: Hole = {
 
 /** A list in a header. */
 export const headerListHole = (serialization: SeparatedSerialization | 'spread', taken: KeySet): Hole =>
-  serialization === 'spread' ? spreadHole(HEADER, ',', taken) : separatedHole(HEADER, serialization)
+  serialization === 'spread' ? spreadHole(HEADER_PAIRS, ',', taken) : separatedHole(HEADER, serialization)
 
 /** A list in the Cookie header. `key` is the name of the cookie, and `taken` are the names of the others. */
 export const cookieListHole = (
