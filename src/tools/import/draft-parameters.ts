@@ -84,18 +84,32 @@ export const createDraftParameters = (variables: readonly RequestVariable[], isS
   const withVariables = (text: string, isInSecret = false): readonly Piece[] =>
     splitMarks(text).map(piece => (piece.kind === 'text' ? piece : variable(piece.name, 'string', isInSecret)))
 
-  /** Returns the parameter for a secret. The same value is one parameter. */
+  /** Returns the parameter for a secret. The same value is one parameter, unless it is empty because it is not known. */
   const secret = (
     found: Omit<FoundSecret, 'parameter'>,
     suggestedName = found.name,
     type: ParameterType = 'string',
   ): Piece => {
-    const parameter = (type === 'string' ? byValue.get(found.value) : undefined) ?? nameFor(suggestedName)
-    if (type === 'string') byValue.set(found.value, parameter)
+    const isKnown = type === 'string' && found.value !== ''
+    const parameter = (isKnown ? byValue.get(found.value) : undefined) ?? nameFor(suggestedName)
+    if (isKnown) byValue.set(found.value, parameter)
     const place = `${parameter} ${found.place} ${found.name}`
     if (!places.has(place)) secrets.push({ ...found, parameter })
     places.add(place)
     return { kind: 'parameter', name: parameter, type }
+  }
+
+  /**
+   * Returns the pieces for a secret that may contain variables. If other text is a long part of it, all of it becomes one
+   * parameter, whose value is then not known. `raw` is the secret as in the request.
+   */
+  const secretText = (
+    found: Omit<FoundSecret, 'parameter'>,
+    { raw = found.value, suggestedName = found.name } = {},
+  ): readonly Piece[] => {
+    if (!hasVariables(raw)) return [secret(found, suggestedName)]
+    const isLong = splitMarks(raw).some(piece => piece.kind === 'text' && piece.text.length >= MIN_REPLACED_CHARS)
+    return isLong ? [secret({ ...found, value: '' }, suggestedName)] : withVariables(raw, true)
   }
 
   /** Returns the pieces for a value: a secret becomes a parameter, and so do variables. */
@@ -107,8 +121,7 @@ export const createDraftParameters = (variables: readonly RequestVariable[], isS
         name,
         fillMarks(decoded, variableName => `$${variableName}`),
       )
-    if (hasVariables(raw)) return withVariables(raw, isHidden)
-    return isHidden ? [secret({ place, name, value: decoded })] : [textPiece(raw)]
+    return isHidden ? secretText({ place, name, value: decoded }, { raw }) : withVariables(raw)
   }
 
   /** Replaces further occurrences of the secrets, such as a token that is also part of a text. */
@@ -130,6 +143,7 @@ export const createDraftParameters = (variables: readonly RequestVariable[], isS
     variable,
     withVariables,
     secret,
+    secretText,
     value,
     hideSecrets,
     secrets: (): readonly FoundSecret[] => secrets,

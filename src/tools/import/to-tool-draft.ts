@@ -62,9 +62,8 @@ const draftAuth = ({ auth }: ImportedRequest, parameters: DraftParameters): read
   const name = 'Authorization'
   if (auth.kind === 'none') return []
   if (auth.kind === 'bearer') {
-    const pieces = hasVariables(auth.token)
-      ? parameters.withVariables(auth.token, true)
-      : [parameters.secret({ place: 'header', name, value: auth.token }, 'access_token')]
+    const found = { place: 'header', name, value: auth.token } as const
+    const pieces = parameters.secretText(found, { suggestedName: 'access_token' })
     return [{ name, pieces: [textPiece('Bearer '), ...pieces] }]
   }
   const text = `${auth.user}:${auth.password}`
@@ -75,11 +74,8 @@ const draftAuth = ({ auth }: ImportedRequest, parameters: DraftParameters): read
   ]
 }
 
-const draftCookie = ({ name, value }: Pair, parameters: DraftParameters): readonly Piece[] => {
-  if (value === '') return []
-  if (hasVariables(value)) return parameters.withVariables(value, true)
-  return [parameters.secret({ place: 'cookie', name, value })]
-}
+const draftCookie = ({ name, value }: Pair, parameters: DraftParameters): readonly Piece[] =>
+  value === '' ? [] : parameters.secretText({ place: 'cookie', name, value })
 
 /** A single cookie keeps its name. Several, as a browser sends them, are one secret, unless they contain variables. */
 const draftCookies = ({ cookies }: ImportedRequest, parameters: DraftParameters): readonly DraftHeader[] => {

@@ -261,6 +261,15 @@ describe('a secret', () => {
     expect(draft.secrets).toEqual([{ place: 'cookie', name: 'session', value: 'abc', parameter: 'session' }])
   })
 
+  it.each([
+    [`-H "Authorization: Bearer sk-live-123$A"`, 'Bearer {{access_token}}'],
+    [`-H "Authorization: Bearer $A.$B"`, 'Bearer {{a}}.{{b}}'],
+    [`-H "X-Api-Key: sk-live-123$A"`, '{{x_api_key}}'],
+    [`-b "session=sk-live-123$A; theme=sk-live-456$A"`, 'session={{session}}; theme={{theme}}'],
+  ])('is one placeholder if variables are only a part of it: curl %s', (options, value) => {
+    expect(draftOf(`curl ${options} ${URL_}`, byName).definition.headers[0]?.value).toBe(value)
+  })
+
   it('in JSON that is sent as text is a placeholder', () => {
     const source = `curl -H 'Content-Type: text/plain;charset=UTF-8' -d '{"password":"a\\"b","c":1}' ${URL_}`
     const draft = draftOf(source, byName)
