@@ -89,6 +89,7 @@ describe('keys that the request already has', () => {
     ['?[admin]=0&{{json:v | spread}}', { admin: 1 }],
     ['?user%5Badmin%5D=0&user{{json:v | brackets}}', { name: 'x', admin: 1 }],
     ['/x;admin=0;{{json:v | spread}}', { admin: 1 }],
+    ['/x;admin;{{json:v | spread}}', { admin: 1 }],
   ])('are refused: %s with %j', (template, v) => {
     expect(refusal({ url: API + template }, { v })).toMatch(ALREADY)
   })
