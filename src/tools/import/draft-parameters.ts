@@ -34,7 +34,7 @@ export type Value = { place: ValuePlace; name: string; raw: string; decoded: str
 /**
  * Secrets from this length on are replaced wherever they occur. Shorter ones also occur by chance, as part of a word.
  */
-export const MIN_REPLACED_CHARS = 8
+const MIN_REPLACED_CHARS = 8
 
 const replaceText = (piece: Piece, text: string, by: Piece): readonly Piece[] => {
   if (piece.kind === 'parameter' || !piece.text.includes(text)) return [piece]
