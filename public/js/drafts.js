@@ -1,6 +1,7 @@
 // Stores unsaved input of any form[data-draft] in this browser, so that it survives a sign-in, a closed tab or a failed
 // save. `data-draft` is the user's id, `data-draft-notes` the id of the element for messages. After saving, the page
 // lists the addresses of the saved forms in `data-draft-done`.
+import { fillForm } from './fill-form.js'
 
 /** Delay after the last key press before a draft is stored. */
 const PAUSE_MS = 400
@@ -48,30 +49,6 @@ const fieldsOf = form =>
 /** Identifies field values regardless of their order; empty fields are ignored. @param {[string, string][]} fields */
 const fingerprint = fields =>
   JSON.stringify(fields.filter(([, value]) => value !== '').sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)))
-
-/** @param {HTMLFormElement} form @param {[string, string][]} fields */
-const fill = (form, fields) => {
-  const values = new Map(fields)
-  for (const control of form.elements) {
-    if (control instanceof HTMLInputElement && /^(checkbox|radio)$/.test(control.type)) {
-      control.checked = values.get(control.name) === control.value
-    } else if ('value' in control && control instanceof HTMLElement && 'name' in control) {
-      const value = values.get(String(control.name))
-      if (value !== undefined) control.value = value
-      values.delete(String(control.name))
-    }
-  }
-  // The page adds some fields later, such as those of a parameter. Hidden inputs include their values in the request.
-  for (const [name, value] of values) {
-    if (form.elements.namedItem(name) !== null) continue
-    const hidden = document.createElement('input')
-    hidden.type = 'hidden'
-    hidden.name = name
-    hidden.value = value
-    hidden.dataset.restored = ''
-    form.append(hidden)
-  }
-}
 
 /** @param {HTMLElement | null} place @param {string} text @param {(readonly [string, () => void])[]} actions */
 const showNote = (place, text, actions) => {
@@ -139,7 +116,7 @@ const trackForm = form => {
       [
         'Restore',
         () => {
-          fill(form, draft.fields)
+          fillForm(form, draft.fields)
           // Keeps the version that the draft is based on, so that saving shows both versions first.
           const from = form.querySelector('[name="version"]')
           if (from instanceof HTMLInputElement && draft.version !== '') from.value = draft.version

@@ -2,6 +2,7 @@
 // and saves, and handles keyboard shortcuts.
 import { showToast } from './patchbay.js'
 import { splitTemplate } from './template-highlight.js'
+import { readCommands } from './tool-editor-curl.js'
 import { replaceParts } from './tool-editor-parts.js'
 
 /** Delay after the last key press before the preview is updated. */
@@ -65,22 +66,27 @@ const edit = form => {
     }
   }
 
-  /** @param {string} path @param {AbortSignal} signal @param {readonly string[]} leave */
-  const requestParts = async (path, signal, leave) => {
+  /**
+   * Returns the response, or shows why there is none, for example after a sign-out. The input is kept.
+   * @param {string} path @param {URLSearchParams} body @param {AbortSignal} [signal]
+   */
+  const requestHtml = async (path, body, signal) => {
     const headers = { 'hx-request': 'true' }
-    const response = await fetch(path, { method: 'POST', headers, body: fields(), signal })
+    const response = await fetch(path, { method: 'POST', headers, body, signal })
     const html = await response.text()
     const problem = document.getElementById('live-problem')
-    if (problem !== null) problem.replaceChildren()
-    if (response.ok) {
-      replaceParts(html, { remembered, leave })
-      // Fields restored from a draft now exist on the page.
-      for (const hidden of form.querySelectorAll('input[data-restored]')) hidden.remove()
-      markFields()
-    } else if (problem !== null) {
-      // For example after a sign-out. The input is kept.
-      problem.replaceChildren(...new DOMParser().parseFromString(html, 'text/html').body.childNodes)
-    }
+    problem?.replaceChildren(...(response.ok ? [] : new DOMParser().parseFromString(html, 'text/html').body.childNodes))
+    return response.ok ? html : undefined
+  }
+
+  /** @param {string} path @param {AbortSignal} signal @param {readonly string[]} leave */
+  const requestParts = async (path, signal, leave) => {
+    const html = await requestHtml(path, fields(), signal)
+    if (html === undefined) return
+    replaceParts(html, { remembered, leave })
+    // Fields restored from a draft now exist on the page.
+    for (const hidden of form.querySelectorAll('input[data-restored]')) hidden.remove()
+    markFields()
   }
 
   const preview = async () => {
@@ -195,9 +201,31 @@ const edit = form => {
     if (area instanceof HTMLTextAreaElement) addHighlighting(area)
   }
   if (!('unsaved' in form.dataset)) restoreValues()
-  form.addEventListener('draft:restored', () => {
+  /** Follows fields that a script has set. */
+  const refresh = () => {
     for (const area of form.querySelectorAll('textarea[data-template]')) area.dispatchEvent(new InputEvent('input'))
     schedulePreview()
+  }
+  form.addEventListener('draft:restored', refresh)
+
+  const url = document.getElementById('url')
+  if (!(url instanceof HTMLTextAreaElement)) return
+  readCommands(form, url, {
+    request: async body => {
+      clearTimeout(timer)
+      pendingPreview?.abort()
+      try {
+        return await requestHtml('/tool-preview', body)
+      } catch {
+        showToast('Could not reach Patchbay. Your changes are still here.')
+      }
+    },
+    refresh: () => {
+      refresh()
+      // Stores the draft.
+      url.dispatchEvent(new InputEvent('input', { bubbles: true }))
+    },
+    markFields,
   })
 }
 

@@ -74,6 +74,7 @@ describe('the command line', () => {
       args: ['user', 'create', '--emial', 'ada@example.com', '--password', 'correct horse battery'],
       error: 'Unknown option "--emial". Did you mean "--email"?',
     },
+    { args: ['user', 'create', '--pasword=correct horse battery'], error: 'Unknown option "--pasword".' },
     { args: ['nonsense'], error: 'Unknown command "nonsense".' },
     { args: ['x\n(Did you mean serve?)'], error: 'Unknown command "x\u{fffd}(Did you mean serve?)".' },
   ])('names what is unknown and what is nearest to it: $args', async ({ args, error }) => {

@@ -20,6 +20,7 @@ it.each<[OutboundFault, CallResult]>([
   ['timeout', 'timeout'],
   ['connect_timeout', 'timeout'],
   ['blocked', 'blocked'],
+  ['invalid_request', 'failed'],
   ['dns', 'failed'],
   ['refused', 'failed'],
   ['reset', 'failed'],

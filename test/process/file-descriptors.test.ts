@@ -37,7 +37,10 @@ it.runIf(process.platform === 'linux')(
       interval: 200,
     })
     const unheard = await runCommand(['doctor'], patchbay.settings)
-    expect(unheard).toMatchObject({ code: 1, stdout: expect.stringMatching(/ERROR {2}running server: .*respond/) })
+    expect(unheard).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/^1 problem:\n- running server: .*respond/),
+    })
     for (const socket of sockets) socket.destroy()
     await vi.waitFor(() => expect(readdirSync(`/proc/${patchbay.pid}/fd`).length).toBeLessThan(MAX_FILES / 2 + 20))
 

@@ -130,7 +130,12 @@ describe('settings', () => {
     const token = Buffer.alloc(32, 7).toString('base64')
     const { metricsToken, origins } = loadSettings({ PATCHBAY_METRICS_TOKEN: token }, EMPTY)
     expect(metricsToken).toBe(token)
-    expect(origins).toContainEqual({ name: 'PATCHBAY_METRICS_TOKEN', value: 'set', from: 'environment' })
+    expect(origins).toContainEqual({
+      name: 'PATCHBAY_METRICS_TOKEN',
+      value: 'set',
+      from: 'environment',
+      isDefault: false,
+    })
     expect(JSON.stringify(origins)).not.toContain(token)
   })
 
@@ -166,8 +171,8 @@ describe('settings', () => {
     const { origins, ...settings } = loadSettings({ PORT: '5000' }, EMPTY)
     expect(settings).toMatchObject({ host: '0.0.0.0', port: 5000, listensOnLoopback: false })
     expect(settings.baseUrl).toBe('http://localhost:5000')
-    expect(origins).toContainEqual({ name: 'PORT', value: '5000', from: 'environment' })
-    expect(origins).toContainEqual({ name: 'PATCHBAY_PORT', value: '5000', from: 'default' })
+    expect(origins).toContainEqual({ name: 'PORT', value: '5000', from: 'environment', isDefault: false })
+    expect(origins).toContainEqual({ name: 'PATCHBAY_PORT', value: '5000', from: 'default', isDefault: true })
     expect(loadSettings({ PORT: '5000', PATCHBAY_HOST: '::1' }, EMPTY)).toMatchObject({ host: '::1', port: 5000 })
   })
 

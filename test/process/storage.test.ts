@@ -146,7 +146,7 @@ describe.runIf(hasDisk)('a full disk', () => {
     const diagnosis = await runCommand(['doctor'], patchbay.settings)
     expect(diagnosis).toMatchObject({
       code: 1,
-      stdout: expect.stringMatching(/ERROR {2}running server: .*disk is full/),
+      stdout: expect.stringMatching(/^1 problem:\n- running server: .*disk is full/),
     })
     expect((await browser.get('/operator')).html).toContain('because its disk is full')
     expect((await post(patchbay, serverId, list.body, { ...list.headers, ...headers })).status).toBe(200)

@@ -22,7 +22,7 @@ it('a proxy that is not named is logged once, and shown to the operator and by d
   const doctor = await runCommand(['doctor'], patchbay.settings)
   expect(doctor).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(/advice running server: .*PATCHBAY_TRUST_PROXY/),
+    stdout: expect.stringMatching(/suggestion:\n- running server: .*PATCHBAY_TRUST_PROXY/),
   })
   await patchbay.stop()
   expect(patchbay.stdout().match(HINT)).toHaveLength(1)

@@ -145,6 +145,13 @@ describe.each(databasesOfRun)('the result of a recorded call, on $kind', kind =>
     expect(inspected.html).toContain(sign)
   })
 
+  it('is failed for a tool that is not offered, because its default binding has no value', async () => {
+    const parameters = { id: { binding: { source: 'server', key: 'id', secret: false } } }
+    const { serverId, instanceId } = await makeTool({ tool: { url: '/{{id}}', parameters } })
+    await call(instanceId, { id: 'one' })
+    expect(await recordedIn(serverId)).toMatchObject({ result: 'failed', status: null })
+  })
+
   it('is failed for an API that refuses the connection', async () => {
     const { serverId, instanceId } = await makeTool({ tool: { url: `http://127.0.0.1:${await freePort()}/` } })
     await call(instanceId, {})

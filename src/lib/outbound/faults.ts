@@ -117,7 +117,7 @@ const PROBLEMS: Readonly<Record<string, (standing: Standing) => Problem>> = {
   UND_ERR_DESTROYED: () => stoppingProblem,
   UND_ERR_CLOSED: () => stoppingProblem,
   UND_ERR_INVALID_ARG: () => ({
-    fault: 'blocked',
+    fault: 'invalid_request',
     text: 'the method or a header of the request is not valid in HTTP/1.1; correct it',
   }),
 }

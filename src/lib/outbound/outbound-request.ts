@@ -48,6 +48,7 @@ export type OutboundFault =
   | 'busy' // no connection or no memory became free in time
   | 'too_large' // the body or the headers exceed the limit
   | 'blocked' // refused by the address guard, `mayReach`, `credentials` or a rule about redirects
+  | 'invalid_request' // a method or header that HTTP or Patchbay does not allow
   | 'too_many_redirects'
   | 'tls' // certificate or handshake
   | 'protocol' // not HTTP, or malformed HTTP

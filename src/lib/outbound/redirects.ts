@@ -65,7 +65,7 @@ export const createRedirector = (maxRedirects: number) => {
     const target = checkTarget(first.url)
     if (!target.ok) throw toError(blocked(`${target.error}; correct the URL`))
     const prepared = prepareRequest(first, target.value)
-    if (!prepared.ok) throw toError(blocked(`${prepared.error}; correct the request`))
+    if (!prepared.ok) throw toError({ fault: 'invalid_request', text: `${prepared.error}; correct the request` })
     let request = prepared.value
     let redirectedTo: string | undefined
     for (let redirects = 0; ; redirects++) {

@@ -82,13 +82,13 @@ const explainReason = (reason: Reason): string => {
       return `because a response of ${reason.tool} took more than a quarter of its limit in the last ${SIZE_DAYS} days`
     case 'unproved':
       return reason.count === 1
-        ? `because fewer than ${MIN_RESPONSES} successful responses of ${reason.tool} are known from the last ${SIZE_DAYS} days`
-        : `because fewer than ${MIN_RESPONSES} successful responses of the last ${SIZE_DAYS} days are known of ${formatCount(reason.count, 'tool')}, such as ${reason.tool}`
+        ? `because ${reason.tool} had fewer than ${MIN_RESPONSES} successful responses in the last ${SIZE_DAYS} days`
+        : `because ${formatCount(reason.count, 'tool')}, such as ${reason.tool}, had fewer than ${MIN_RESPONSES} successful responses each in the last ${SIZE_DAYS} days`
     case 'small':
-      return `because at least ${formatNumber(MIN_RESPONSES)} responses of every tool are known from the last ${SIZE_DAYS} days, none above a quarter of the limit`
+      return `because every tool had at least ${formatNumber(MIN_RESPONSES)} responses in the last ${SIZE_DAYS} days, none above a quarter of the limit`
   }
 }
 
 /** Explains in a sentence whether the tools are listed, and why. */
 export const explainListing = ({ isListed, reason }: CutResultListing): string =>
-  `The tools that continue from cut results are ${isListed ? 'listed' : 'not listed'}, ${explainReason(reason)}.`
+  `The three tools for cut results are ${isListed ? 'listed' : 'not listed'}, ${explainReason(reason)}.`

@@ -111,8 +111,14 @@ const SHORT: Readonly<Record<string, string>> = {
   z: 'time-cond',
 }
 
-const unknown = (written: string): string =>
-  `The option ${hasVariables(written) ? 'in a variable' : written.slice(0, 40)} is not known and was left out.`
+/** Matches how options are called. Anything else could be a token, which must not be shown. */
+const OPTION_NAME = /^-(?:.|-[a-z]{2,20}(?:-[a-z]{1,20}){0,3})$/
+
+const unknown = (written: string): string => {
+  if (hasVariables(written)) return 'The option in a variable is not known and was left out.'
+  if (!OPTION_NAME.test(written)) return 'An option that is not known was left out.'
+  return `The option ${written} is not known and was left out.`
+}
 
 /** The arguments read so far, and the words that follow. */
 const createArguments = (words: readonly Word[]) => {

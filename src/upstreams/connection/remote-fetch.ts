@@ -86,6 +86,7 @@ const KINDS: Readonly<Record<OutboundFault, UpstreamFault>> = {
   busy: 'unavailable',
   too_large: 'too_large',
   blocked: 'blocked',
+  invalid_request: 'misconfigured',
   too_many_redirects: 'refused',
   tls: 'refused',
   protocol: 'not_mcp',
@@ -95,7 +96,7 @@ const KINDS: Readonly<Record<OutboundFault, UpstreamFault>> = {
 }
 
 /** Faults that mean that the whole upstream is unreachable. */
-const OUT_OF_REACH: ReadonlySet<UpstreamFault> = new Set(['refused', 'connect_timeout', 'blocked'])
+const OUT_OF_REACH: ReadonlySet<UpstreamFault> = new Set(['refused', 'connect_timeout', 'blocked', 'misconfigured'])
 
 /** Turns an error message into a sentence. Leaves the case of a host or URL at its start unchanged. */
 const asSentence = (text: string): string =>

@@ -50,7 +50,7 @@ const scheduleReopening = (reopen: () => void, delayMs: number): (() => void) =>
 
 const parseUrl = (text: string): URL => {
   const url = URL.parse(text)
-  if (url === null) throw new UpstreamError('blocked', 'The URL is not valid.')
+  if (url === null) throw new UpstreamError('misconfigured', 'The URL is not valid.')
   return url
 }
 

@@ -2,7 +2,7 @@ import type { CallResult } from '../../history/call-result.ts'
 
 /** The reason that an upstream cannot be used or that a request to it failed. */
 export type UpstreamFault =
-  | 'misconfigured' // a value is missing from its configuration
+  | 'misconfigured' // a value in its configuration is missing or not valid
   | 'command_not_found' // or not executable, or the working directory does not exist
   | 'exited' // the process exited
   | 'not_mcp_output' // the process does not print MCP messages

@@ -151,6 +151,10 @@ const vscode = (server: ServerFacts): ClientGuide => ({
       label: '.mcp.json in the project folder, by hand',
       code: toJson({ mcpServers: { [server.slug]: toCodeServer(server) } }),
     },
+    {
+      label: '.vscode/mcp.json, by hand for older versions',
+      code: toJson({ servers: { [server.slug]: toCodeServer(server) } }),
+    },
   ],
   source: GUIDE_SOURCES.vscode,
 })

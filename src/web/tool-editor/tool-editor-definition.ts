@@ -2,6 +2,7 @@ import type { FieldError } from '../../lib/kernel/errors.ts'
 import { isJsonObject, type JsonObject, parseJson } from '../../lib/kernel/json.ts'
 import { describeJsonFault, findJsonFault } from '../../lib/kernel/json-fault.ts'
 import { MAX_JSON_DEPTH } from '../../lib/kernel/limits.ts'
+import { kindOf } from '../../templates/body-template.ts'
 import { readTemplate } from '../../templates/compile.ts'
 import type { Tool, ToolAnnotations, ToolDefinition } from '../../tools/tool.ts'
 import { CreateTool } from '../../tools/toolkits.schema.ts'
@@ -68,6 +69,13 @@ const readAnnotations = (form: ToolForm, stored: ToolAnnotations = {}): ToolAnno
 
 const undefinedIfBlank = (text: string): string | undefined => (text.trim() === '' ? undefined : text)
 
+/** Returns the body. Lines of a multipart body end in CRLF (RFC 2046 §4.1.1), which text fields do not keep. */
+const readBody = (text: string, headers: Headers['headers']): string | undefined => {
+  const type = headers.find(({ name }) => name.toLowerCase() === 'content-type')
+  const isMultipart = type !== undefined && kindOf(type.value) === 'multipart'
+  return undefinedIfBlank(isMultipart ? text.replaceAll('\n', '\r\n') : text)
+}
+
 /** Replaces placeholders with digits of the same length, which keeps column numbers correct. */
 const maskPlaceholders = (body: string): string => {
   let masked = ''
@@ -93,7 +101,7 @@ const warnOfInvalidJson = (body: string, bodyKind: string): string | undefined =
 /** Reads as much of the tool from the form as possible, and returns it with all errors. */
 export const readToolForm = (form: ToolForm, stored: Tool | undefined) => {
   const { headers, lines, errors: headerErrors } = readHeaders(form.headers)
-  const body = undefinedIfBlank(form.body)
+  const body = readBody(form.body, headers)
   const url = form.url.trim()
   const template = readTemplate({ method: form.method, url, headers, body })
   const { metas, errors: metaErrors } = readMetas(template.parameters, form.parameters, stored?.parameters ?? {})

@@ -49,7 +49,7 @@ const fieldOf = (path: string): string => {
   const [, quoted, plain, key] = /^parameters(?:\["(.+)"\]|\.(.+))\.([a-z]+)$/.exec(path) ?? []
   const name = quoted ?? plain
   // The form has no fields for these, so their errors name the parameter.
-  if (key === 'schema' || key === 'binding') return ''
+  if (key === 'schema' || key === 'binding' || path.endsWith('.binding.key')) return ''
   if (name !== undefined && key !== undefined) return `parameter:${name}:${key}`
   if (path.startsWith('response.')) return path.split(/[.[]/)[1] ?? ''
   const [first = ''] = path.split(/[.[]/, 1)

@@ -45,7 +45,7 @@ export type ToolForm = Record<keyof typeof FIELDS, string> & {
 const Everything = z.record(z.string(), z.unknown()).catch({})
 
 /** Matches field names such as `parameter:limit:description` and `value:limit`. Parameter names contain no colons. */
-const PARAMETER_FIELD = /^parameter:([^:]+):(description|default|enum|example|minimum|maximum|pattern)$/
+const PARAMETER_FIELD = /^parameter:([^:]+):(description|default|enum|example|minimum|maximum|pattern|binding)$/
 const VALUE_FIELD = /^value:([^:]+)$/
 
 /** Reads the submitted form. Never throws, because the input is validated later. */
@@ -84,7 +84,7 @@ export const formOfTool = (tool: Tool): ToolForm => ({
   method: tool.method,
   url: tool.url,
   headers: tool.headers.map(({ name, value }) => `${name}: ${value}`).join('\n'),
-  body: tool.body ?? '',
+  body: (tool.body ?? '').replaceAll('\r\n', '\n'),
   timeoutMs: tool.timeoutMs === undefined ? '' : String(tool.timeoutMs),
   cacheSeconds: tool.cacheSeconds === undefined ? '' : String(tool.cacheSeconds),
   cacheShared: tool.cacheShared === true ? 'yes' : '',

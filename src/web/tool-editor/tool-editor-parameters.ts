@@ -6,8 +6,11 @@ import type { TemplateParameter } from '../../templates/template.ts'
 
 type ParameterType = TemplateParameter['type']
 
-/** The typed values of the fields in a parameter's row. */
-export type ParameterTexts = { [Key in keyof ParameterMeta]?: string | undefined }
+/**
+ * The typed values of the fields in a parameter's row. `binding` is the key of a server's secret, set by an import.
+ * Without it, a stored binding stays.
+ */
+export type ParameterTexts = { [Key in Exclude<keyof ParameterMeta, 'schema'>]?: string | undefined }
 
 const textOf = (value: JsonValue | undefined): string => {
   if (value === undefined) return ''
@@ -92,6 +95,9 @@ const notInForm = ({ schema, binding }: ParameterMeta = {}): ParameterMeta => ({
   ...(binding !== undefined && { binding }),
 })
 
+const typedBinding = ({ binding: key }: ParameterTexts): ParameterMeta =>
+  key ? { binding: { source: 'server', key, secret: true } } : {}
+
 /**
  * Reads the metadata of the request's parameters. Unchanged fields keep their `stored` value, because some values that
  * the API accepts cannot be typed in the form, such as an enum value with a line break.
@@ -104,9 +110,10 @@ export const readMetas = (
   const read = parameters.map(({ name, type }) => {
     const typed = texts.get(name) ?? {}
     const before = Object.hasOwn(stored, name) ? stored[name] : undefined
-    if (before !== undefined && isAsStored(typed, before)) return { name, meta: before, errors: [] }
+    if (before !== undefined && isAsStored(typed, before))
+      return { name, meta: { ...before, ...typedBinding(typed) }, errors: [] }
     const { meta, errors } = readMeta(type, typed, `parameters.${name}`)
-    return { name, meta: { ...meta, ...notInForm(before) }, errors }
+    return { name, meta: { ...meta, ...notInForm(before), ...typedBinding(typed) }, errors }
   })
   return {
     metas: Object.fromEntries(read.flatMap(({ name, meta }) => (Object.keys(meta).length === 0 ? [] : [[name, meta]]))),

@@ -23,6 +23,8 @@ export type EditorState = {
   cost: { tokens: number; ofDescription: number; encoding: string } | undefined
   /** The outcome of the request, if it was sent. */
   test: ToolTest | undefined
+  /** Whether the URL field has a cURL command, which `form` does not contain. */
+  isCommand: boolean
   maxTimeoutMs: number
   defaultTimeoutMs: number
 }

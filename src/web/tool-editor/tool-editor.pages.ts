@@ -5,6 +5,7 @@ import { formText } from '../../lib/http/pages/forms.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { isChangedMeanwhile } from '../../lib/kernel/conflicts.ts'
+import { isCurlCommand } from '../../lib/kernel/curl-command.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { MAX_TOOL_DEFINITION_BYTES } from '../../lib/kernel/limits.ts'
 import type { Tool, ToolDefinition } from '../../tools/tool.ts'
@@ -73,13 +74,17 @@ export const toolEditorPages: FastifyPluginAsync<ToolPageParts> = async (app, pa
   const subjects = createEditorSubjects(parts)
   const editor = createToolEditor(parts)
 
-  /** Runs `work`. If it is rejected, shows the form again with the user's input and the errors. */
+  /**
+   * Runs `work`. If it is rejected, shows the form again with the user's input and the errors. A cURL command is not
+   * saved, but fills in the form.
+   */
   const submit = async (
     reply: FastifyReply,
     subject: EditorSubject,
     form: ToolForm,
     work: () => Promise<FastifyReply>,
   ): Promise<FastifyReply> => {
+    if (isCurlCommand(form.url)) return editor.showImport(reply, subject, form, 400)
     try {
       return await work()
     } catch (error) {

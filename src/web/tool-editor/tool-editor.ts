@@ -2,6 +2,7 @@ import type { FastifyReply } from 'fastify'
 import { actorOf } from '../../lib/http/access.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
+import { isCurlCommand } from '../../lib/kernel/curl-command.ts'
 import { AppError, type FieldError } from '../../lib/kernel/errors.ts'
 import { DEFAULT_TOOL_TIMEOUT_MS } from '../../lib/kernel/limits.ts'
 import type { TokenCounter, TokenCounterFor } from '../../lib/tokens/token-counter.ts'
@@ -14,6 +15,7 @@ import { assertDefinitionSize, checkDefinition } from '../../tools/tool-definiti
 import type { ToolLint, ToolLintService } from '../../tools/tool-lint.ts'
 import { CreateTool } from '../../tools/toolkits.schema.ts'
 import type { ToolService } from '../../tools/tools.service.ts'
+import { importCurl } from './curl-import.ts'
 import { toEditorPage } from './tool-editor.view.ts'
 import { placeAdvice } from './tool-editor-advice.ts'
 import { type ReadForm, readToolForm } from './tool-editor-definition.ts'
@@ -68,10 +70,13 @@ const sizeErrors = ({ definition }: ReadForm): readonly FieldError[] => {
   })
 }
 
+const withoutCommand = (form: ToolForm): ToolForm => ({ ...form, url: '' })
+
 type Outcome = {
   /** The reason why saving or sending was rejected. */
   rejected?: AppError | undefined
   test?: DraftTest | undefined
+  isCommand?: boolean | undefined
 }
 
 export const createToolEditor = ({
@@ -114,7 +119,7 @@ export const createToolEditor = ({
     actor: Actor,
     subject: EditorSubject,
     typed: ToolForm,
-    { rejected, test }: Outcome,
+    { rejected, test, isCommand = false }: Outcome,
   ): Promise<EditorState> => {
     // From now on, previews use the latest response.
     const form = test?.sampleId === undefined ? typed : { ...typed, sample: test.sampleId }
@@ -145,37 +150,63 @@ export const createToolEditor = ({
       seen,
       cost: seen && linted && (await costOf(seen, linted, tokenCounterFor(actor.userId))),
       test,
+      isCommand,
       maxTimeoutMs: tools.maxTimeoutMs,
       defaultTimeoutMs: DEFAULT_TOOL_TIMEOUT_MS,
     }
   }
 
+  const show = async (
+    reply: FastifyReply,
+    subject: EditorSubject,
+    form: ToolForm,
+    more: Outcome & { status?: number; extra?: Record<string, unknown> } = {},
+  ): Promise<FastifyReply> => {
+    const state = await buildState(actorOf(reply.request), subject, form, more)
+    const problem = more.rejected && problemOf(more.rejected, state.placed)
+    return reply.page(
+      'tool-editor/tool',
+      { ...toEditorPage(state), problem, ...more.extra },
+      { status: more.status ?? 200 },
+    )
+  }
+
   return {
-    show: async (
+    show,
+
+    /**
+     * Shows the form filled in from the cURL command in its URL field. If the command cannot be read, shows the error
+     * with this status, and the form without the command.
+     */
+    showImport: (
       reply: FastifyReply,
       subject: EditorSubject,
       form: ToolForm,
-      more: Outcome & { status?: number; extra?: Record<string, unknown> } = {},
+      status: number,
     ): Promise<FastifyReply> => {
-      const state = await buildState(actorOf(reply.request), subject, form, more)
-      const problem = more.rejected && problemOf(more.rejected, state.placed)
-      return reply.page(
-        'tool-editor/tool',
-        { ...toEditorPage(state), problem, ...more.extra },
-        { status: more.status ?? 200 },
-      )
+      const imported = importCurl(form)
+      if (imported.ok) {
+        const isServed = subject.kind === 'tool' && subject.offers.length > 0
+        const extra = { isUnsaved: true, imported: { ...imported.value, isServed } }
+        return show(reply, subject, imported.value.form, { extra })
+      }
+      const rejected = new AppError('invalid_request', 'This cURL command cannot be read.', {
+        errors: [imported.error],
+      })
+      return show(reply, subject, withoutCommand(form), { rejected, status, extra: { isUnsaved: true } })
     },
 
     showPreview: async (
       reply: FastifyReply,
       subject: EditorSubject,
-      form: ToolForm,
+      typed: ToolForm,
       more: Outcome = {},
-    ): Promise<FastifyReply> =>
-      reply.fragment(
-        'tool-editor/tool-preview',
-        toPreviewView(await buildState(actorOf(reply.request), subject, form, more)),
-      ),
+    ): Promise<FastifyReply> => {
+      const isCommand = isCurlCommand(typed.url)
+      const form = isCommand ? withoutCommand(typed) : typed
+      const state = await buildState(actorOf(reply.request), subject, form, { ...more, isCommand })
+      return reply.fragment('tool-editor/tool-preview', toPreviewView(state))
+    },
 
     /** Sends the request. If errors prevent this, throws `invalid_request` with the errors. */
     send: async (actor: Actor, subject: EditorSubject, form: ToolForm, signal: AbortSignal): Promise<DraftTest> => {

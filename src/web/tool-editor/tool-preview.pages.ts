@@ -4,6 +4,7 @@ import { actorOf } from '../../lib/http/access.ts'
 import { signalOf } from '../../lib/http/gone.ts'
 import { formText } from '../../lib/http/pages/forms.ts'
 import { isFragmentRequest } from '../../lib/http/pages/views.ts'
+import { isCurlCommand } from '../../lib/kernel/curl-command.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { userRoute } from '../frame/user-page.ts'
 import { TOOL_BODY_LIMIT, type ToolPageParts } from './tool-editor.pages.ts'
@@ -13,8 +14,11 @@ import { createEditorSubjects, type EditorSubject } from './tool-editor-subject.
 
 const options = { ...userRoute, bodyLimit: TOOL_BODY_LIMIT }
 
-/** The tool or toolkit being edited, and the converted URL if the user pressed the convert button. */
-const EditorParams = z.object({ tool: formText, toolkit: formText, placedUrl: formText })
+/**
+ * The tool or toolkit being edited, the converted URL if the user pressed the convert button, and `curl` if the form is to
+ * be filled in from a cURL command.
+ */
+const EditorParams = z.object({ tool: formText, toolkit: formText, placedUrl: formText, import: formText })
 const Id = z.uuid()
 
 /**
@@ -34,10 +38,13 @@ export const toolPreviewPages: FastifyPluginAsync<ToolPageParts> = async (app, p
   }
 
   app.post('/tool-preview', options, async (request, reply) => {
-    const { placedUrl } = EditorParams.parse(request.body ?? {})
+    const { placedUrl, import: source } = EditorParams.parse(request.body ?? {})
     const typed = parseToolForm(request.body)
     const form = placedUrl === '' ? typed : { ...typed, url: placedUrl }
     const subject = await open(request, form)
+    if (isCurlCommand(form.url) && (source === 'curl' || !isFragmentRequest(request))) {
+      return editor.showImport(reply, subject, form, 200)
+    }
     if (isFragmentRequest(request)) return editor.showPreview(reply, subject, form)
     return editor.show(reply, subject, form, { extra: { isUnsaved: true } })
   })
@@ -45,6 +52,11 @@ export const toolPreviewPages: FastifyPluginAsync<ToolPageParts> = async (app, p
   app.post('/tool-send', options, async (request, reply) => {
     const form = parseToolForm(request.body)
     const subject = await open(request, form)
+    if (isCurlCommand(form.url)) {
+      return isFragmentRequest(request)
+        ? editor.showPreview(reply, subject, form)
+        : editor.showImport(reply, subject, form, 400)
+    }
     try {
       const test = await editor.send(actorOf(request), subject, form, signalOf(reply))
       if (isFragmentRequest(request)) return editor.showPreview(reply, subject, form, { test })

@@ -2,6 +2,7 @@ import { formatCount, formatNumber } from '../../lib/kernel/format.ts'
 import type { DraftPreview } from '../../runtime/try/tool-draft.ts'
 import { bindingOf } from '../../servers/bindings/bindings.ts'
 import type { Bindings } from '../../servers/server.ts'
+import type { DefaultBinding } from '../../templates/check-value.ts'
 import type { TemplateParameter } from '../../templates/template.ts'
 import { formatJson } from '../overview/format-json.ts'
 import { convertPlaceholders, foreignPlaceholderNames } from './foreign-placeholders.ts'
@@ -33,13 +34,18 @@ const locationOf = ({ kind, serialization }: TemplateParameter['places'][number]
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
-const requiredText = ({ required, default: value }: TemplateParameter, texts: ParameterTexts): string => {
+const requiredText = (
+  { required, default: value }: TemplateParameter,
+  texts: ParameterTexts,
+  binding: DefaultBinding | undefined,
+): string => {
+  if (binding !== undefined) return `no, ${binding.secret ? 'secret' : 'global'} ${binding.key}`
   if (value !== undefined) return `no, default ${textOf(value)}`
   if (texts.default) return `no, default ${texts.default}`
   return required ? 'yes' : 'no'
 }
 
-const toRow = (parameter: TemplateParameter, { form, placed, advice }: EditorState) => {
+const toRow = (parameter: TemplateParameter, { form, read, placed, advice }: EditorState) => {
   const { name, type, places } = parameter
   const texts = form.parameters.get(name) ?? {}
   const field = (key: keyof ParameterTexts) => ({
@@ -64,7 +70,8 @@ const toRow = (parameter: TemplateParameter, { form, placed, advice }: EditorSta
     name,
     type,
     location: [...new Set(places.map(locationOf))].join(', '),
-    required: requiredText(parameter, texts),
+    required: requiredText(parameter, texts, read.definition.parameters[name]?.binding),
+    binding: texts.binding ? { name: `parameter:${name}:binding`, value: texts.binding } : undefined,
     fields,
     advice: advice.get(`parameter:${name}:description`),
     setCount: setCount === 0 ? undefined : formatNumber(setCount),
@@ -164,7 +171,7 @@ const HINTS = {
   name: 'Tool name the model uses. Letters, digits, _ and -.',
   title: '',
   description: 'Say when to use it. The model reads this before every call.',
-  url: 'Type {{ to add a parameter. ? makes it optional, = sets a default, | repeat sends a list.',
+  url: 'Type {{ to add a parameter. ? makes it optional, = sets a default, | repeat sends a list. Or paste a cURL command.',
   headers: 'One per line, e.g. Accept: application/json',
   body: '',
   timeoutMs: '',
@@ -185,7 +192,7 @@ const bodyHint = ({ read }: EditorState): string => {
 
 /** Returns the data for the parts of the editor that change while the user types. */
 export const toPreviewView = (state: EditorState) => {
-  const { read, preview, placed, form, test, subject } = state
+  const { read, preview, placed, form, test, subject, isCommand } = state
   const tryFields = toTryFields(state)
   const shown = new Set(tryFields.map(({ name }) => name))
   const count = read.template.parameters.length
@@ -200,6 +207,7 @@ export const toPreviewView = (state: EditorState) => {
     },
     bodyWarning: read.bodyWarning,
     urlOffer: subject.mayBuild ? toUrlOffer(form.url) : undefined,
+    isCommand: subject.mayBuild && isCommand,
     rows: read.template.parameters.map(parameter => toRow(parameter, state)),
     parameterCount: count === 0 ? undefined : formatCount(count, 'parameter'),
     hiddenFields: toHiddenFields(state, shown),

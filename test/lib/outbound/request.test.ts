@@ -69,7 +69,7 @@ describe('a request', () => {
         buildClient().send(requestTo(`http://api.test:${api.port}/`, { headers: [[name, '1']] })),
       )
       expect([error.fault, error.message]).toEqual([
-        'blocked',
+        'invalid_request',
         expect.stringContaining(`the header ${name} cannot be set`),
       ])
       expect(api.connections).toBe(0)
@@ -90,7 +90,9 @@ describe('a request', () => {
   it.each(INVALID)('with %s is refused before a connection', async (_, request) => {
     const api = await startEcho()
     const client = buildClient()
-    expect((await faultOf(client.send(requestTo(`http://api.test:${api.port}/`, request)))).fault).toBe('blocked')
+    expect((await faultOf(client.send(requestTo(`http://api.test:${api.port}/`, request)))).fault).toBe(
+      'invalid_request',
+    )
     expect(api.connections).toBe(0)
     expect((await client.send(requestTo(`http://api.test:${api.port}/`))).status).toBe(200)
   })
@@ -100,7 +102,7 @@ describe('a request', () => {
     const client = buildClient({ maxSockets: 1 })
     const url = `http://api.test:${api.port}/`
     for (let count = 0; count < 3; count++) {
-      expect((await faultOf(client.send(requestTo(url, { headers: [['x-a', 'a\nb']] })))).fault).toBe('blocked')
+      expect((await faultOf(client.send(requestTo(url, { headers: [['x-a', 'a\nb']] })))).fault).toBe('invalid_request')
     }
     expect((await client.send(requestTo(url))).status).toBe(200)
   })

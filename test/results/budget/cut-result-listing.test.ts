@@ -75,7 +75,7 @@ describe.each(databasesOfRun)('the tools that continue from cut results, on $kin
     await patchbay.services.upkeep.run()
     expect(await list()).toEqual(['items', 'others', ...CONTINUING])
     expect(await readSettings(serverId)).toContain(
-      'are listed, because fewer than 5 successful responses of others are known from the last 30 days.',
+      'are listed, because others had fewer than 5 successful responses in the last 30 days.',
     )
     expect(changes).toEqual([])
     await call('others', 1)
@@ -87,7 +87,7 @@ describe.each(databasesOfRun)('the tools that continue from cut results, on $kin
     expect((await callTexts(client, 'proxy_filter', { tool: 'items', fields: ['[].id'] })).text).toContain('"id":0')
     expect(changes).toHaveLength(1)
     expect(await readSettings(serverId)).toContain(
-      'are not listed, because at least 5 responses of every tool are known from the last 30 days, none above a quarter of the limit.',
+      'are not listed, because every tool had at least 5 responses in the last 30 days, none above a quarter of the limit.',
     )
   })
 

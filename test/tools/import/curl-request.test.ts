@@ -390,6 +390,7 @@ describe('what cannot be imported', () => {
     ['-u user', 'The command has no password. curl would ask for it.'],
     ['--brand-new-option', 'The option --brand-new-option is not known and was left out.'],
     ['-%', 'The option -% is not known and was left out.'],
+    ['--sk-live-4f9XbQ27TzLm', 'An option that is not known was left out.'],
     ["-d '{}'", 'The body is JSON, but curl sends it as a form, because the command sets no Content-Type for JSON.'],
     ["-H content-type:application/json -d '{'", 'The body is not valid JSON, although the Content-Type says so.'],
     ["-F 'a=b;headers=c'", 'Headers and encodings of parts of a form cannot be imported and were left out.'],

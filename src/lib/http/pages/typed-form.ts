@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { isCurlCommand } from '../../kernel/curl-command.ts'
 import { isSafeMethod } from '../access.ts'
 import { parseReturnTo } from './return-to.ts'
 
@@ -10,7 +11,7 @@ export type TypedForm = {
   /** The user who was shown the form. */
   userId: string
   fields: readonly (readonly [name: string, value: string])[]
-  /** Names of fields that are not preserved: passwords and fields that the form declares secret. */
+  /** Names of fields that are not preserved: passwords, cURL commands and fields that the form declares secret. */
   left: readonly string[]
 }
 
@@ -65,7 +66,8 @@ export const takeTypedForm = (request: FastifyRequest): TypedForm | 'too_long' |
   if (body === undefined) return undefined
   const declared = secretsOf(body)
   const names = Object.keys(body).filter(name => !isAboutForm(name))
-  const isSecret = (name: string): boolean => declared.has(name) || isAlwaysSecret(name)
+  const isSecret = (name: string): boolean =>
+    declared.has(name) || isAlwaysSecret(name) || textsOf(body[name]).some(isCurlCommand)
   const typed = Typed.safeParse({
     path: request.url,
     userId: textsOf(body._user)[0],
