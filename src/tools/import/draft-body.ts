@@ -141,6 +141,26 @@ const draftMultipart = (
   }
 }
 
+/** Matches an element without elements up to its end, as in `<name>content`. */
+const LEAF = /<([\w.:-]{1,200})(?:\s[^<>]*)?>([^<>]*)(?=<\/)/g
+const XML_ENTITIES: ReadonlyMap<string, string> = new Map(
+  Object.entries({ '&lt;': '<', '&gt;': '>', '&amp;': '&', '&quot;': '"', '&apos;': "'" }),
+)
+
+const decodeXml = (text: string): string => text.replaceAll(/&[a-z]+;/g, entity => XML_ENTITIES.get(entity) ?? entity)
+
+/** Drafts XML: secrets in elements without elements become parameters, and all other text stays. */
+const draftXml = (text: string, parameters: DraftParameters): readonly Piece[] => {
+  let from = 0
+  const pieces = [...text.matchAll(LEAF)].flatMap(({ 0: all, 1: name = '', 2: raw = '', index }): readonly Piece[] => {
+    const before = text.slice(from, index + all.length - raw.length)
+    from = index + all.length
+    const value = { place: 'xml', name: name.slice(name.indexOf(':') + 1), raw, decoded: decodeXml(raw) } as const
+    return [...parameters.withVariables(before), ...parameters.value(value)]
+  })
+  return [...pieces, ...parameters.withVariables(text.slice(from))]
+}
+
 /** Drafts a multipart body as a browser copies it: the command contains it as text. */
 const draftParts = (text: string, contentType: string, parameters: DraftParameters): readonly Piece[] => {
   const boundary = /boundary="?([^\s;"]+)/i.exec(contentType)?.[1]
@@ -171,11 +191,12 @@ const draftText = (
   const kind = contentType === undefined ? undefined : kindOf(contentType)
   const holdsJson = /^\s*[[{]/.test(text) && isJson(text)
   if (holdsJson && (kind === undefined || kind === 'form')) return sentAsJson(draftJson(text, parameters, isSecret))
-  const pieces = holdsJson
-    ? draftJson(text, parameters, isSecret, { asText: true })
-    : kind === 'multipart'
-      ? draftParts(text, contentType ?? '', parameters)
-      : parameters.withVariables(text)
+  const draftTyped = (): readonly Piece[] => {
+    if (holdsJson) return draftJson(text, parameters, isSecret, { asText: true })
+    if (kind === 'xml') return draftXml(text, parameters)
+    return kind === 'multipart' ? draftParts(text, contentType ?? '', parameters) : parameters.withVariables(text)
+  }
+  const pieces = draftTyped()
   if (contentType !== undefined) return { pieces, writing: TEXT_WRITING, contentType, notes: [] }
   const notes = ['The command sends no Content-Type. The tool sends application/octet-stream.']
   return { pieces, writing: TEXT_WRITING, contentType: 'application/octet-stream', notes }

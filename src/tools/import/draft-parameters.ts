@@ -6,9 +6,10 @@ import { joinTexts, type ParameterPiece, type Piece, textPiece } from './templat
 import { createNames, fillMarks, hasVariables, splitMarks, toSnakeCase } from './variable-marks.ts'
 
 /** Where a value is in a request. */
-export type ValuePlace = 'path' | 'query' | 'header' | 'cookie' | 'form' | 'json' | 'multipart'
+export type ValuePlace = 'path' | 'query' | 'header' | 'cookie' | 'form' | 'json' | 'xml' | 'multipart'
 
-/** Tells whether a value is a secret. In a path, `name` is the segment before it. */
+/** Tells whether a value is a secret. In a path, `name` is the segment before it, and in
+ * XML that of the element. */
 export type IsSecret = (place: ValuePlace, name: string, value: string) => boolean
 
 /** A secret of the pasted text. The draft has the parameter in its place. */

@@ -35,6 +35,7 @@ const PLACES: Readonly<Record<ValuePlace, NamedParameter['place']>> = {
   cookie: 'cookie',
   form: 'body',
   json: 'body',
+  xml: 'body',
   multipart: 'body',
 }
 

@@ -278,6 +278,14 @@ describe('a secret', () => {
     expect(render(draft, { password: secret?.value ?? '' }).body).toBe('{"password":"a\\"b","c":1}')
   })
 
+  it('in XML is a placeholder', () => {
+    const body = '<s:a><s:user>me</s:user><s:password t="x">p&amp;"1</s:password><b/></s:a>'
+    const draft = draftOf(`curl -H 'Content-Type: text/xml' -d '${body}' ${URL_}`, byName)
+    expect(draft.definition.body).toBe(body.replace('p&amp;"1', '{{password}}'))
+    expect(draft.secrets).toEqual([{ place: 'xml', name: 'password', value: 'p&"1', parameter: 'password' }])
+    expect(render(draft, { password: 'p&"1' }).body).toBe(body.replace('"1', '&quot;1'))
+  })
+
   it('in a multipart body that a browser copied is a placeholder', () => {
     const parts = ['name="user"\r\n\r\nme', 'name="password"\r\n\r\nabc\r\ndef', 'name="file"; filename=""\r\n\r\n']
     const body = `${parts.map(part => `--x1\r\nContent-Disposition: form-data; ${part}\r\n`).join('')}--x1--\r\n`
