@@ -20,6 +20,11 @@ export const MAX_RENDERED_BODY_CHARS = 16_777_216
  * about 0.1 s.
  */
 export const MAX_XML_DOCUMENT_CHARS = 262_144
+/**
+ * Maximum number of pairs that `spread` and `brackets` send in a query, form or the like. Comparing their keys blocks the
+ * event loop for at most about 0.1 s. Many servers read only 1,000.
+ */
+export const MAX_LIST_PAIRS = 10_000
 /** Maximum length of a parameter name, in characters. Model providers limit property names to this length. */
 export const MAX_PARAMETER_NAME_CHARS = 64
 /** Maximum number of parameters in a tool. Models cannot fill in more. */

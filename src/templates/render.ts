@@ -54,19 +54,28 @@ const fillPlace = (hole: Hole, name: string, fallback: JsonValue | undefined, op
   const refused = { parameter: name, message: hole.refusal }
   const tooLong = { parameter: name, message: `is too long (at most ${maxCharsOf(hole.kind)} characters in total)` }
   const missing: Rendered = optional ? hole.whenMissing : { parameter: name, message: 'is required' }
-  const canBeEmpty = optional && canBeMissing(hole.kind)
-  const empty: Rendered = canBeEmpty ? hole.whenMissing : { parameter: name, message: 'must not be empty' }
-  const isEmpty = hole.isEmpty ?? (() => false)
-  return (values, room) => {
-    const given = values.get(name)
-    const value = given === undefined || isEmpty(given) ? fallback : given
-    if (value === undefined) return given === undefined ? missing : empty
-    if (isEmpty(value)) return empty
+  const write = (value: JsonValue, room: number): Rendered => {
     // Encoding never shortens a text.
     if (typeof value === 'string' && value.length > room) return tooLong
     const text = encode(value)
     if (text === undefined) return refused
     return text.length > room ? tooLong : text
+  }
+  const { isEmpty } = hole
+  if (isEmpty === undefined) {
+    return (values, room) => {
+      const given = values.get(name)
+      const value = given === undefined ? fallback : given
+      return value === undefined ? missing : write(value, room)
+    }
+  }
+  const canBeEmpty = optional && canBeMissing(hole.kind)
+  const empty: Rendered = canBeEmpty ? hole.whenMissing : { parameter: name, message: 'must not be empty' }
+  return (values, room) => {
+    const given = values.get(name)
+    const value = given === undefined || isEmpty(given) ? fallback : given
+    if (value === undefined) return given === undefined ? missing : empty
+    return isEmpty(value) ? empty : write(value, room)
   }
 }
 

@@ -31,7 +31,10 @@ type XmlShape = {
   fault: Fault | undefined
 }
 
-/** Finds the piece of the document that contains each placeholder, and the local name of its element or attribute. Parses the text with a name in place of each. */
+/**
+ * Finds the piece of the document that contains each placeholder, and the local name of its element or attribute. Parses
+ * the text with a name in place of each.
+ */
 const shapeXml = ({ holed, offsetOf }: Scan): XmlShape => {
   const mark = markFor(holed)
   const marks = new RegExp(`${mark}(\\d+)x`, 'g')

@@ -60,6 +60,18 @@ describe('the Cookie header', () => {
 
 const ALREADY = /key that the request already has/
 
+describe('keys with brackets that servers read in different ways', () => {
+  it.each(['[a]', ']a', 'a]', '[[a]]', 'a[', 'a[b', 'a[b]c', 'a[b[c]]', '[]'])('are refused: %s', name => {
+    const url = `${API}/?{{json:v | spread}}`
+    expect(refusal({ url }, { v: { [name]: 1 } })).toMatch(/brackets except \[member\] at its end/)
+  })
+
+  it.each(['a[]', 'a[b]', 'a[b][][c d]'])('do not include those of members: %s', name => {
+    const { url } = rendered({ url: `${API}/?{{json:v | spread}}` }, { v: { [name]: 1 } })
+    expect([...new URL(url).searchParams]).toEqual([[name, '1']])
+  })
+})
+
 describe('keys that the request already has', () => {
   it.each<[string, JsonValue]>([
     ['?admin=0&{{json:v | spread}}', { admin: 1 }],
@@ -73,8 +85,11 @@ describe('keys that the request already has', () => {
     ['?user[admin]=0&{{json:v | spread}}', { user: 1 }],
     ['?user[admin]=0&{{json:v | spread}}', { 'user[admin][x]': 1 }],
     ['?is_admin=0&{{json:v | spread}}', { 'is.admin': 1 }],
+    ['?user.admin=0&{{json:v | spread}}', { 'user[admin]': 1 }],
+    ['?[admin]=0&{{json:v | spread}}', { admin: 1 }],
     ['?user%5Badmin%5D=0&user{{json:v | brackets}}', { name: 'x', admin: 1 }],
     ['/x;admin=0;{{json:v | spread}}', { admin: 1 }],
+    ['/x;admin;{{json:v | spread}}', { admin: 1 }],
   ])('are refused: %s with %j', (template, v) => {
     expect(refusal({ url: API + template }, { v })).toMatch(ALREADY)
   })
@@ -84,6 +99,12 @@ describe('keys that the request already has', () => {
     expect(refusal({ headers: FORM, body: 'admin=0&{{json:v | spread}}' }, { v })).toMatch(ALREADY)
     expect(refusal(cookies('admin=0; {{json:v | spread}}'), { v })).toMatch(ALREADY)
     expect(refusal(header('admin=0, {{json:v | spread}}'), { v })).toMatch(ALREADY)
+  })
+
+  it('are refused as parameters of a member of a header', () => {
+    const parts = header('a=1;admin=0, {{json:v | spread}}')
+    expect(refusal(parts, { v: { b: '1;admin=1' } })).toMatch(/contain a semicolon/)
+    expect(refusal(parts, { v: { 'b;admin': 1 } })).toMatch(/contain a semicolon/)
   })
 
   it('are refused if another value brought them', () => {
@@ -119,10 +140,33 @@ describe('a list that would make a request huge', () => {
     ['brackets in a form', { headers: FORM, body: 'f{{json:v | brackets}}' }, { a: deep(60) }],
     ['repeat', { headers: FORM, body: `${long}={{json:v | repeat}}` }, wide],
     ['comma', header('{{json:v | comma}}'), wide.map(() => 'x')],
-    ['spread', cookies('{{json:v | spread}}'), Object.fromEntries(wide.map((_, index) => [`k${index}`, '']))],
+    [
+      'spread',
+      cookies('{{json:v | spread}}'),
+      Object.fromEntries(wide.slice(0, 9_000).map((_, index) => [`k${index}`, index])),
+    ],
     ['segments', { url: `${API}/{{v | segments}}` }, 'a/'.repeat(40_000)],
   ])('is refused before it is put together: %s', (_what, parts, v) => {
     expect(refusal(parts, { v })).toMatch(/^v is too long \(at most (?:65536|16777216) characters/)
+  })
+})
+
+describe('a list of very many pairs', () => {
+  const pairs = (count: number, first = 'k') =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`${first}${index}`, 0]))
+
+  it.each(['{{json:v | spread}}', 'f{{json:v | brackets}}'])('is refused from 10,001 on: %s', body => {
+    const parts = { headers: FORM, body }
+    expect(rendered(parts, { v: pairs(10_000) }).body?.split('&')).toHaveLength(10_000)
+    expect(refusal(parts, { v: pairs(10_001) })).toMatch(/^v must be an object of at most 10000 pairs, /)
+  })
+
+  it('is refused if only several of them together are too many', () => {
+    const parts = { headers: FORM, body: '{{json:v | spread}}&f{{json:w | brackets}}' }
+    expect(rendered(parts, { v: pairs(5_000), w: pairs(5_000) }).body?.split('&')).toHaveLength(10_000)
+    expect(refusal(parts, { v: pairs(5_000), w: pairs(5_001) })).toBe(
+      'w must not have so many keys (at most 10000 of all values together)',
+    )
   })
 })
 

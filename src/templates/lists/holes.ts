@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 import { encodeInQuery, FORBIDDEN_IN_HEADER, percentEncode, withoutBoundary } from '../encodings.ts'
+import { MAX_LIST_PAIRS } from '../limits.ts'
 import { type Hole, maxCharsOf } from '../plan.ts'
 import { decodeKey, type KeySet } from './key-set.ts'
 import {
@@ -69,6 +70,13 @@ const HEADER: Position = {
     'are empty, start or end with white space, or contain line breaks, control characters, unpaired quotes or characters beyond Latin-1',
 }
 
+/** A semicolon starts parameters of a member, which some recipients read like members. */
+const HEADER_PAIRS: Position = {
+  ...HEADER,
+  encode: text => (text.includes(';') ? undefined : encodeInHeader(text)),
+  rejects: `contain a semicolon, or ${HEADER.rejects}`,
+}
+
 const multipart = (boundaries: readonly string[]): Position => ({
   kind: 'multipart',
   encode: text => withoutBoundary(text, boundaries),
@@ -78,7 +86,8 @@ const multipart = (boundaries: readonly string[]): Position => ({
 
 const sentenceOf = (serialization: ListSerialization, rejected: readonly string[]): string => {
   const types = describeTypes(acceptedBy(serialization))
-  return `must be ${types}${rejected.length === 0 ? '' : `, without members that ${rejected.join(', or ')}`}`
+  const limit = serialization === 'brackets' || serialization === 'spread' ? ` of at most ${MAX_LIST_PAIRS} pairs` : ''
+  return `must be ${types}${limit}${rejected.length === 0 ? '' : `, without members that ${rejected.join(', or ')}`}`
 }
 
 /** Returns the hole for a list in a position. `whenMissing` is always undefined, so an empty list removes its pair. */
@@ -115,7 +124,7 @@ const repeatHole = (position: Position, before: string): Hole => {
 }
 
 const REJECTED_KEYS =
-  'have an empty key, a key with control characters or an unclosed [, or a key that the request already has'
+  'have an empty key, a key with control characters or with brackets except [member] at its end, or a key that the request already has'
 
 const spreadHole = (position: Position, separator: string, taken: KeySet): Hole => {
   const { kind, encode, rejects } = position
@@ -183,7 +192,7 @@ export const segmentsHole: Hole = {
 
 /** A list in a header. */
 export const headerListHole = (serialization: SeparatedSerialization | 'spread', taken: KeySet): Hole =>
-  serialization === 'spread' ? spreadHole(HEADER, ',', taken) : separatedHole(HEADER, serialization)
+  serialization === 'spread' ? spreadHole(HEADER_PAIRS, ',', taken) : separatedHole(HEADER, serialization)
 
 /** A list in the Cookie header. `key` is the name of the cookie, and `taken` are the names of the others. */
 export const cookieListHole = (

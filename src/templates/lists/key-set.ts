@@ -3,18 +3,27 @@ import { HOLE } from '../scan.ts'
 /** Compared levels of a key: `f[a][b]` has three. Keys that differ only in deeper levels count as equal. */
 const MAX_LEVELS = 4
 
+/** Compared characters of whole keys. */
+const MAX_FLAT_CHARS = 1_000
+
+const withoutLeadingBrackets = (key: string): string => key.replace(/^[[\]]+/, '')
+
 /**
- * Returns the first level of a key. Ignores what some servers ignore: case (ASP.NET), blanks at the ends, and the
- * difference between `.`, blanks and `_` (PHP).
+ * Returns the first level of a key. Ignores what some servers ignore: case (ASP.NET), blanks at the ends, the difference
+ * between `.`, blanks and `_` (PHP), and brackets at the beginning (qs, Rack).
  */
 const nameOf = (key: string): string => {
-  const [name = ''] = key.split('[', 1)
+  const [name = ''] = withoutLeadingBrackets(key).split(/[[\]]/, 1)
   return name.trim().toLowerCase().replaceAll(/[. ]/g, '_')
 }
 
+/** Returns the whole key as a name, because `user[role]` and `user.role` are the same to ASP.NET Core. */
+const flatNameOf = (key: string): string =>
+  nameOf(key.slice(0, MAX_FLAT_CHARS).replaceAll(']', '').replaceAll('[', '.'))
+
 /** Splits a key into levels, as servers do that read `f[a]` as a member of `f`. An empty level is any member. */
 const levelsOf = (key: string): readonly string[] => {
-  const [, ...members] = key.split('[', MAX_LEVELS)
+  const [, ...members] = withoutLeadingBrackets(key).split('[', MAX_LEVELS)
   const inner = members.map(member => (member.split(']', 1)[0] ?? '').toLowerCase())
   const end = inner.indexOf('')
   return [nameOf(key), ...(end === -1 ? inner : inner.slice(0, end))]
@@ -34,16 +43,19 @@ export type KeySet = {
 
 export const createKeySet = (keys: Iterable<string> = []): KeySet => {
   const names = new Set<string>()
+  const flatNames = new Set<string>()
   const whole = new Set<string>()
   const beginnings = new Set<string>()
   const set: KeySet = {
     add: key => {
       const all = beginningsOf(key)
       names.add(nameOf(key))
+      flatNames.add(flatNameOf(key))
       whole.add(all.at(-1) ?? '')
       for (const beginning of all) beginnings.add(beginning)
     },
     has: key => {
+      if (flatNames.has(flatNameOf(key))) return true
       // Most keys have a name of their own. A value may have a hundred thousand keys.
       if (!names.has(nameOf(key))) return false
       const all = beginningsOf(key)

@@ -1,3 +1,4 @@
+import { MAX_LIST_PAIRS } from '../limits.ts'
 import type { Hole, Part } from '../plan.ts'
 import { countHoles, type Fault, HOLE } from '../scan.ts'
 import { type Pair, type PairsText, splitPairs } from '../split-pairs.ts'
@@ -74,6 +75,8 @@ const keyListsOf = (pairs: readonly Pair[]) =>
       : [],
   )
 
+const MAX_PAIRS_TOLD = `at most ${MAX_LIST_PAIRS} of all values together`
+
 /**
  * Rejects values that would send a key twice. A value of the model could otherwise replace a part of one that the
  * builder chose.
@@ -88,11 +91,14 @@ export const withDistinctKeys = (
   if (lists.length < 2) return part
   return (values, room) => {
     const sent = createKeySet()
+    let count = 0
     for (const { name, key, part: own } of lists) {
       const text = own(values, room)
       if (text === undefined) continue
       if (typeof text !== 'string') return text
       const keys = `${key}${text}`.split(separator).map(pair => decodeKey(pair.split('=', 1)[0] ?? ''))
+      count += keys.length
+      if (count > MAX_LIST_PAIRS) return { parameter: name, message: `must not have so many keys (${MAX_PAIRS_TOLD})` }
       if (keys.some(sent.has)) return { parameter: name, message: 'must not have a key that the request already has' }
       for (const one of keys) sent.add(one)
     }

@@ -48,8 +48,8 @@ export const checkPathLists = (text: PathText): readonly Fault[] => {
 /** Returns the holes of placeholders with a serialization. Those of others are undefined. */
 export const pathListHoles = (text: PathText): readonly (Hole | undefined)[] => {
   if (text.places.every(({ serialization }) => serialization === undefined)) return []
-  const pairs = text.holed.split(/[/;,.]/).filter(pair => pair.includes('='))
-  const taken = createKeySet(fixedKeys(pairs.join('/'), '/'))
+  const pairs = text.holed.split(/(?=[/;,.])/).filter(pair => pair.startsWith(';') || pair.includes('='))
+  const taken = createKeySet(fixedKeys(pairs.join(''), /[/;,.]/))
   return surroundings(text).map(({ place: { serialization }, before }) => {
     if (serialization === undefined || serialization === 'brackets') return undefined
     if (serialization === 'segments') return segmentsHole

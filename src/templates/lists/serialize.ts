@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
+import { MAX_LIST_PAIRS } from '../limits.ts'
 import { type Fault, orList, type ScannedPlace } from '../scan.ts'
 import type { Serialization, TemplateParameter } from '../template.ts'
 import type { KeySet } from './key-set.ts'
@@ -121,18 +122,26 @@ export const serializeMembers = (value: JsonValue, { separator, encode, maxChars
   return joinUpTo(maxChars, separator, present, member => encodeApart(textOf(member), [separator], encode))
 }
 
-/** Rejects keys that PHP would change: it cuts them at a NUL, and an unclosed `[` becomes `_`. */
-const isKey = (key: string): boolean =>
-  key !== '' && !/\p{Cc}/u.test(key) && key.lastIndexOf('[') <= key.lastIndexOf(']')
+/**
+ * Matches a name and the keys of its members, as in `f[a][]`. Servers do not agree on other brackets: to qs, `[a]` is the
+ * key `a`, and so are `]a` and `a]` to Rack.
+ */
+const NAME_AND_MEMBERS = /^[^[\]]+(?:\[[^[\]]*\])*$/
 
-/** Serializes `a=1&b=2`. Rejects keys that are `taken`. */
-export const serializePairs = (value: JsonObject, taken: KeySet, { separator, encode, maxChars }: SerializeOptions) =>
-  joinUpTo(maxChars, separator, presentEntries(value), ([key, member]) => {
+/** PHP cuts a key at a NUL. */
+const isKey = (key: string): boolean => NAME_AND_MEMBERS.test(key) && !/\p{Cc}/u.test(key)
+
+/** Serializes `a=1&b=2`. Rejects keys that are `taken`, and more pairs than `MAX_LIST_PAIRS`. */
+export const serializePairs = (value: JsonObject, taken: KeySet, { separator, encode, maxChars }: SerializeOptions) => {
+  const entries = presentEntries(value)
+  if (entries.length > MAX_LIST_PAIRS) return undefined
+  return joinUpTo(maxChars, separator, entries, ([key, member]) => {
     if (!isKey(key) || taken.has(key)) return undefined
     const name = encodeApart(key, ['=', separator], encode)
     const text = encodeApart(textOf(member), [separator], encode)
     return name === undefined || text === undefined ? undefined : `${name}=${text}`
   })
+}
 
 /** Yields `[a]=1`, `[b][]=2`, `[c][0][d]=3`, percent-encoded, and undefined for a key that is not allowed. */
 function* bracketed(value: JsonValue, path: string, encode: Encode): Generator<string | undefined> {
@@ -150,7 +159,7 @@ function* bracketed(value: JsonValue, path: string, encode: Encode): Generator<s
 
 /**
  * Serializes an object behind its `key`: `[a]=1&key[b]=2`, as Rails, PHP and qs read it. Rejects members whose keys are
- * `taken`.
+ * `taken`, and more pairs than `MAX_LIST_PAIRS`.
  */
 export const serializeBrackets = (
   value: JsonObject,
@@ -160,5 +169,8 @@ export const serializeBrackets = (
 ) => {
   const isTaken = presentEntries(value).some(([name]) => taken.has(`${key.decoded}[${name}]`))
   if (isTaken) return undefined
-  return joinUpTo(maxChars, `${separator}${key.encoded}`, bracketed(value, '', encode), pair => pair)
+  let count = 0
+  return joinUpTo(maxChars, `${separator}${key.encoded}`, bracketed(value, '', encode), pair =>
+    ++count > MAX_LIST_PAIRS ? undefined : pair,
+  )
 }

@@ -1,7 +1,7 @@
 import { kindOf } from '../../templates/body-template.ts'
 import { type FileReader, readFormField } from './curl-form.ts'
 import type { GivenOption } from './curl-options.ts'
-import { percentDecode } from './curl-url.ts'
+import { decodeFormText } from './curl-url.ts'
 import type { Pair, RequestBody } from './imported-request.ts'
 import { fillMarks, mapLiterals } from './variable-marks.ts'
 
@@ -49,17 +49,15 @@ export const readData = (options: readonly GivenOption[], readFile: FileReader):
     .join('')
 }
 
-const isJson = (text: string): boolean => {
+/** Returns whether a text is JSON once its variables are filled in with digits. */
+export const isJson = (text: string): boolean => {
   try {
-    JSON.parse(fillMarks(text, () => '0'))
+    JSON.parse(fillMarks(text, () => '1'))
     return true
   } catch {
     return false
   }
 }
-
-const decodeFormText = (text: string): string =>
-  mapLiterals(text, literal => percentDecode(literal.replaceAll('+', ' ')))
 
 const toPair = (text: string): Pair => {
   const equals = text.indexOf('=')

@@ -62,8 +62,8 @@ const TYPES: Readonly<Record<string, string>> = {
   xml: 'application/xml',
 }
 
-const typeOfFile = (name: string): string =>
-  TYPES[/\.([A-Za-z]{1,5})$/.exec(name)?.[1]?.toLowerCase() ?? ''] ?? 'application/octet-stream'
+const typeOfFile = (name: string): string | undefined =>
+  TYPES[/\.([A-Za-z]{1,5})$/.exec(name)?.[1]?.toLowerCase() ?? '']
 
 export const baseName = (path: string): string =>
   path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1)
@@ -90,7 +90,7 @@ const readFiles = (
       name,
       value: readFile(path, { offset, suggestedName: name }),
       fileName: shown,
-      contentType: type ?? typeOfFile(shown),
+      contentType: type ?? typeOfFile(shown) ?? typeOfFile(path) ?? 'application/octet-stream',
     })
     if (text[end] !== ',') break
     at = end + 1

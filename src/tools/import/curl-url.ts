@@ -23,6 +23,10 @@ export const percentDecode = (text: string): string =>
     }
   })
 
+/** Decodes a name or value of a query or form, and keeps the variables. */
+export const decodeFormText = (text: string): string =>
+  mapLiterals(text, literal => percentDecode(literal.replaceAll('+', ' ')))
+
 const endOfAuthority = (text: string): number => {
   const end = text.search(/[/?#]/)
   return end === -1 ? text.length : end

@@ -75,7 +75,8 @@ const FENCE = /\s*```[\w-]*[ \t]*\r?\n/y
 /** What the commands of a text share. */
 type SharedState = Omit<ShellState, 'word' | 'hasQuery'>
 
-type HereDocument = { delimiter: string; isQuoted: boolean }
+/** `isIndented`: tabs before each line do not count. */
+type HereDocument = { delimiter: string; isQuoted: boolean; isIndented: boolean }
 
 /** Collects the words of a command. The word after a redirection is not one of them. */
 const createCommand = (state: ShellState) => {
@@ -91,7 +92,8 @@ const createCommand = (state: ShellState) => {
     if (words.length === MAX_WORDS) throw new UnreadableText(`this has more than ${MAX_WORDS} words`, offset)
     if (redirection === undefined) words.push({ text: state.word, offset })
     else if (redirection === '<<<') stdin = `${state.word}\n`
-    else if (redirection.startsWith('<<')) hereDocument = { delimiter: state.word, isQuoted }
+    else if (redirection.startsWith('<<'))
+      hereDocument = { delimiter: state.word, isQuoted, isIndented: redirection === '<<-' }
     state.word = undefined
     state.hasQuery = false
     redirection = undefined
@@ -140,7 +142,7 @@ const readCommand = (cursor: TextCursor, readToken: ReadToken, shell: SharedStat
 /** Reads the lines of a here-document, up to the line that is its delimiter. */
 const takeHereDocument = (
   cursor: TextCursor,
-  { delimiter, isQuoted }: HereDocument,
+  { delimiter, isQuoted, isIndented }: HereDocument,
   variables: VariableList,
   meter: Meter,
 ): string => {
@@ -150,7 +152,7 @@ const takeHereDocument = (
     const line = cursor.take(/[^\n]*/y)
     cursor.take(/\n/y)
     if (line.trim() === delimiter) break
-    lines.push(line.replace(/\r$/, ''))
+    lines.push(line.replace(isIndented ? /^\t+|\r$/g : /\r$/, ''))
   }
   const text = lines.map(line => `${line}\n`).join('')
   return isQuoted ? text : takeExpanding(createCursor(text, meter), variables, true)

@@ -1,24 +1,16 @@
 import { kindOf } from '../../templates/body-template.ts'
-import { percentDecode } from './curl-url.ts'
+import { isJson } from './curl-body.ts'
+import { decodeFormText } from './curl-url.ts'
 import { type DraftParameters, type IsSecret, UnwritableRequest } from './draft-parameters.ts'
 import type { MultipartPart, RequestBody } from './imported-request.ts'
 import { JSON_WRITING, type Piece, TEXT_WRITING, textPiece, URL_WRITING, type Writing } from './template-pieces.ts'
-import { fillMarks, hasVariables, mapLiterals, splitMarks } from './variable-marks.ts'
+import { fillMarks, hasVariables, onlyVariable, splitMarks } from './variable-marks.ts'
 
 export type DraftBody = {
   pieces: readonly Piece[]
   writing: Writing
   contentType: string | undefined
   notes: readonly string[]
-}
-
-const isJson = (text: string): boolean => {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
 }
 
 /** Replaces variables by digits of the same length, which are valid inside a string and as a value. */
@@ -45,8 +37,16 @@ const parseString = (json: string): string => {
   return typeof value === 'string' ? value : ''
 }
 
-/** Drafts valid JSON: secrets and variables in strings and numbers become parameters, and all other text stays. */
-const draftJson = (text: string, parameters: DraftParameters, isSecret: IsSecret): readonly Piece[] => {
+/**
+ * Drafts valid JSON: secrets and variables in strings and numbers become parameters, and all other text stays. The tool
+ * escapes their values, unless it sends the JSON `asText`.
+ */
+const draftJson = (
+  text: string,
+  parameters: DraftParameters,
+  isSecret: IsSecret,
+  { asText = false } = {},
+): readonly Piece[] => {
   const json = withDigits(text)
   const tokens = listTokens(json)
   let name = ''
@@ -63,7 +63,7 @@ const draftJson = (text: string, parameters: DraftParameters, isSecret: IsSecret
     }
     if (kind === 'string') {
       const inner = raw.slice(1, -1)
-      const decoded = hasVariables(inner) ? inner : parseString(raw)
+      const decoded = asText || hasVariables(inner) ? inner : parseString(raw)
       return [textPiece('"'), ...parameters.value({ place: 'json', name, raw: inner, decoded }), textPiece('"')]
     }
     if (kind === 'number' && hasVariables(raw)) {
@@ -85,9 +85,13 @@ const draftForm = (text: string, parameters: DraftParameters): readonly Piece[] 
     const separator = textPiece(index === 0 ? '' : '&')
     if (hasVariables(equals === -1 ? pair : pair.slice(0, equals))) throw new UnwritableRequest('body', NO_KEY)
     if (equals === -1) return [separator, textPiece(pair)]
-    const decode = (part: string): string => mapLiterals(part, literal => percentDecode(literal.replaceAll('+', ' ')))
     const raw = pair.slice(equals + 1)
-    const value = { place: 'form', name: decode(pair.slice(0, equals)), raw, decoded: decode(raw) } as const
+    const value = {
+      place: 'form',
+      name: decodeFormText(pair.slice(0, equals)),
+      raw,
+      decoded: decodeFormText(raw),
+    } as const
     return [separator, textPiece(pair.slice(0, equals + 1)), ...parameters.value(value)]
   })
 
@@ -137,6 +141,44 @@ const draftMultipart = (
   }
 }
 
+/** Matches an element without elements up to its end, as in `<name>content`. */
+const LEAF = /<([\w.:-]{1,200})(?:\s[^<>]*)?>([^<>]*)(?=<\/)/g
+const XML_ENTITIES: ReadonlyMap<string, string> = new Map(
+  Object.entries({ '&lt;': '<', '&gt;': '>', '&amp;': '&', '&quot;': '"', '&apos;': "'" }),
+)
+
+const decodeXml = (text: string): string => text.replaceAll(/&[a-z]+;/g, entity => XML_ENTITIES.get(entity) ?? entity)
+
+/** Drafts XML: secrets in elements without elements become parameters, and all other text stays. */
+const draftXml = (text: string, parameters: DraftParameters): readonly Piece[] => {
+  let from = 0
+  const pieces = [...text.matchAll(LEAF)].flatMap(({ 0: all, 1: name = '', 2: raw = '', index }): readonly Piece[] => {
+    const before = text.slice(from, index + all.length - raw.length)
+    from = index + all.length
+    const value = { place: 'xml', name: name.slice(name.indexOf(':') + 1), raw, decoded: decodeXml(raw) } as const
+    return [...parameters.withVariables(before), ...parameters.value(value)]
+  })
+  return [...pieces, ...parameters.withVariables(text.slice(from))]
+}
+
+/** Drafts a multipart body as a browser copies it: the command contains it as text. */
+const draftParts = (text: string, contentType: string, parameters: DraftParameters): readonly Piece[] => {
+  const boundary = /boundary="?([^\s;"]+)/i.exec(contentType)?.[1]
+  if (boundary === undefined) return parameters.withVariables(text)
+  return text.split(`--${boundary}`).flatMap((part, index) => {
+    const [head = part] = /^[^\0]*?\n\r?\n/.exec(part) ?? []
+    const [end = ''] = /\r?\n$/.exec(part.slice(head.length)) ?? []
+    const raw = part.slice(head.length, part.length - end.length)
+    const name = /;\s*name="?([^"\s;]*)/i.exec(head)?.[1] ?? ''
+    return [
+      textPiece(index === 0 ? '' : `--${boundary}`),
+      ...parameters.withVariables(head),
+      ...parameters.value({ place: 'multipart', name, raw, decoded: raw }),
+      textPiece(end),
+    ]
+  })
+}
+
 /**
  * JSON that a command sends as a form, because it sets no Content-Type, is sent as JSON. A tool always sends a
  * Content-Type; unknown content is `application/octet-stream` (RFC 9110 §8.3).
@@ -146,11 +188,15 @@ const draftText = (
   parameters: DraftParameters,
   isSecret: IsSecret,
 ): DraftBody => {
-  const isTyped = contentType !== undefined && kindOf(contentType) !== 'form'
-  if (!isTyped && /^\s*[[{]/.test(text) && isJson(withDigits(text))) {
-    return sentAsJson(draftJson(text, parameters, isSecret))
+  const kind = contentType === undefined ? undefined : kindOf(contentType)
+  const holdsJson = /^\s*[[{]/.test(text) && isJson(text)
+  if (holdsJson && (kind === undefined || kind === 'form')) return sentAsJson(draftJson(text, parameters, isSecret))
+  const draftTyped = (): readonly Piece[] => {
+    if (holdsJson) return draftJson(text, parameters, isSecret, { asText: true })
+    if (kind === 'xml') return draftXml(text, parameters)
+    return kind === 'multipart' ? draftParts(text, contentType ?? '', parameters) : parameters.withVariables(text)
   }
-  const pieces = parameters.withVariables(text)
+  const pieces = draftTyped()
   if (contentType !== undefined) return { pieces, writing: TEXT_WRITING, contentType, notes: [] }
   const notes = ['The command sends no Content-Type. The tool sends application/octet-stream.']
   return { pieces, writing: TEXT_WRITING, contentType: 'application/octet-stream', notes }
@@ -163,18 +209,14 @@ const sentAsJson = (pieces: readonly Piece[]): DraftBody => ({
   notes: ['The body is JSON, so the tool sends it with the Content-Type application/json.'],
 })
 
-/** Returns how the text refers to the variable that is all of it. */
-const wholeVariable = (text: string, parameters: DraftParameters): string => {
-  const [only, more] = splitMarks(text)
-  return only?.kind === 'variable' && more === undefined ? parameters.writtenAs(only.name) : ''
-}
-
 const draftFormBody = (
   { text, contentType }: Extract<RequestBody, { kind: 'form' }>,
   parameters: DraftParameters,
   isSecret: IsSecret,
 ): DraftBody => {
-  if (/^@.*\.json$/i.test(wholeVariable(text, parameters))) return sentAsJson(draftJson(text, parameters, isSecret))
+  const file = onlyVariable(text)
+  if (file !== undefined && /^@.*\.json$/i.test(parameters.writtenAs(file)))
+    return sentAsJson(draftJson(text, parameters, isSecret))
   return { pieces: draftForm(text, parameters), writing: URL_WRITING, contentType, notes: [] }
 }
 

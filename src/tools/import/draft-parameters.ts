@@ -1,13 +1,15 @@
 import { MAX_PARAMETERS } from '../../templates/limits.ts'
 import type { ParameterType } from '../../templates/template.ts'
+import { decodeFormText, percentDecode } from './curl-url.ts'
 import type { RequestVariable } from './imported-request.ts'
-import { joinTexts, type Piece, textPiece } from './template-pieces.ts'
+import { joinTexts, type ParameterPiece, type Piece, textPiece } from './template-pieces.ts'
 import { createNames, fillMarks, hasVariables, splitMarks, toSnakeCase } from './variable-marks.ts'
 
 /** Where a value is in a request. */
-export type ValuePlace = 'path' | 'query' | 'header' | 'cookie' | 'form' | 'json' | 'multipart'
+export type ValuePlace = 'path' | 'query' | 'header' | 'cookie' | 'form' | 'json' | 'xml' | 'multipart'
 
-/** Tells whether a value is a secret. In a path, `name` is the segment before it. */
+/** Tells whether a value is a secret. In a path, `name` is the segment before it, and in
+ * XML that of the element. */
 export type IsSecret = (place: ValuePlace, name: string, value: string) => boolean
 
 /** A secret of the pasted text. The draft has the parameter in its place. */
@@ -33,11 +35,21 @@ export type Value = { place: ValuePlace; name: string; raw: string; decoded: str
 /**
  * Secrets from this length on are replaced wherever they occur. Shorter ones also occur by chance, as part of a word.
  */
-export const MIN_REPLACED_CHARS = 8
+const MIN_REPLACED_CHARS = 8
 
 const replaceText = (piece: Piece, text: string, by: Piece): readonly Piece[] => {
   if (piece.kind === 'parameter' || !piece.text.includes(text)) return [piece]
   return piece.text.split(text).flatMap((part, index) => (index === 0 ? [textPiece(part)] : [by, textPiece(part)]))
+}
+
+/** Returns a function that tells whether a text contains one of these values, also percent-encoded or as in JSON. */
+export const createSearch = (values: readonly string[]): ((text: string) => boolean) => {
+  const long = [...new Set(values)].filter(({ length }) => length >= MIN_REPLACED_CHARS)
+  const spellings = long.flatMap(value => [value, JSON.stringify(value).slice(1, -1)])
+  return text => {
+    const readings = [...new Set([text, percentDecode(text), decodeFormText(text)])]
+    return spellings.some(spelling => readings.some(reading => reading.includes(spelling)))
+  }
 }
 
 const spellingsOf = (text: string): readonly string[] => [
@@ -48,6 +60,8 @@ export const createDraftParameters = (variables: readonly RequestVariable[], isS
   const unique = createNames()
   let count = 0
   const secrets: FoundSecret[] = []
+  const byValue = new Map<string, string>()
+  const places = new Set<string>()
   const used = new Map<string, DraftVariable>()
   const known = new Map(variables.map(variable => [variable.name, variable]))
 
@@ -60,7 +74,7 @@ export const createDraftParameters = (variables: readonly RequestVariable[], isS
   }
 
   /** Returns the parameter for a variable. One that is used as several types becomes several parameters. */
-  const variable = (name: string, type: ParameterType = 'string', isInSecret = false): Piece => {
+  const variable = (name: string, type: ParameterType = 'string', isInSecret = false): ParameterPiece => {
     const key = `${type} ${name}`
     const { written, from } = known.get(name) ?? { written: name, from: 'shell' as const }
     const found = used.get(key) ?? { parameter: nameFor(name), written, from, isSecret: false }
@@ -71,16 +85,32 @@ export const createDraftParameters = (variables: readonly RequestVariable[], isS
   const withVariables = (text: string, isInSecret = false): readonly Piece[] =>
     splitMarks(text).map(piece => (piece.kind === 'text' ? piece : variable(piece.name, 'string', isInSecret)))
 
-  /** Returns the parameter for a secret. The same value is one parameter. */
+  /** Returns the parameter for a secret. The same value is one parameter, unless it is empty because it is not known. */
   const secret = (
     found: Omit<FoundSecret, 'parameter'>,
     suggestedName = found.name,
     type: ParameterType = 'string',
   ): Piece => {
-    const same = secrets.find(({ value }) => value === found.value)
-    const parameter = type === 'string' && same !== undefined ? same.parameter : nameFor(suggestedName)
-    if (same?.place !== found.place || same.name !== found.name) secrets.push({ ...found, parameter })
+    const isKnown = type === 'string' && found.value !== ''
+    const parameter = (isKnown ? byValue.get(found.value) : undefined) ?? nameFor(suggestedName)
+    if (isKnown) byValue.set(found.value, parameter)
+    const place = `${parameter} ${found.place} ${found.name}`
+    if (!places.has(place)) secrets.push({ ...found, parameter })
+    places.add(place)
     return { kind: 'parameter', name: parameter, type }
+  }
+
+  /**
+   * Returns the pieces for a secret that may contain variables. If other text is a long part of it, all of it becomes one
+   * parameter, whose value is then not known. `raw` is the secret as in the request.
+   */
+  const secretText = (
+    found: Omit<FoundSecret, 'parameter'>,
+    { raw = found.value, suggestedName = found.name } = {},
+  ): readonly Piece[] => {
+    if (!hasVariables(raw)) return [secret(found, suggestedName)]
+    const isLong = splitMarks(raw).some(piece => piece.kind === 'text' && piece.text.length >= MIN_REPLACED_CHARS)
+    return isLong ? [secret({ ...found, value: '' }, suggestedName)] : withVariables(raw, true)
   }
 
   /** Returns the pieces for a value: a secret becomes a parameter, and so do variables. */
@@ -92,15 +122,13 @@ export const createDraftParameters = (variables: readonly RequestVariable[], isS
         name,
         fillMarks(decoded, variableName => `$${variableName}`),
       )
-    if (hasVariables(raw)) return withVariables(raw, isHidden)
-    return isHidden ? [secret({ place, name, value: decoded })] : [textPiece(raw)]
+    return isHidden ? secretText({ place, name, value: decoded }, { raw }) : withVariables(raw)
   }
 
   /** Replaces further occurrences of the secrets, such as a token that is also part of a text. */
   const hideSecrets = (pieces: readonly Piece[]): readonly Piece[] => {
     let hidden = joinTexts(pieces)
-    const parameters = new Map(secrets.map(({ value: text, parameter }) => [text, parameter]))
-    for (const [text, name] of parameters) {
+    for (const [text, name] of byValue) {
       if (text.length < MIN_REPLACED_CHARS) continue
       for (const spelling of spellingsOf(text)) {
         hidden = hidden.flatMap(piece => replaceText(piece, spelling, { kind: 'parameter', name, type: 'string' }))
@@ -116,6 +144,7 @@ export const createDraftParameters = (variables: readonly RequestVariable[], isS
     variable,
     withVariables,
     secret,
+    secretText,
     value,
     hideSecrets,
     secrets: (): readonly FoundSecret[] => secrets,

@@ -1,8 +1,8 @@
 import type { ParameterType } from '../../templates/template.ts'
-import { percentDecode } from './curl-url.ts'
+import { decodeFormText, percentDecode } from './curl-url.ts'
 import type { DraftParameters, IsSecret } from './draft-parameters.ts'
 import { type Piece, textPiece } from './template-pieces.ts'
-import { createNames, hasVariables, mapLiterals, splitMarks, toSnakeCase } from './variable-marks.ts'
+import { createNames, hasVariables, mapLiterals, onlyVariable, toSnakeCase } from './variable-marks.ts'
 
 /**
  * A value of the URL that could be a parameter. `index` is that of its segment in the path or of its pair in the query,
@@ -76,11 +76,6 @@ const wordsOfHost = (authority: string): readonly string[] => {
   return owner === undefined ? [] : [owner]
 }
 
-const isMark = (text: string): boolean => {
-  const [only, more] = splitMarks(text)
-  return only?.kind === 'variable' && more === undefined
-}
-
 /** A variable in a host must be a whole label. Otherwise the URL starts with a parameter for everything up to the path. */
 const draftOrigin = (scheme: string, authority: string, parameters: DraftParameters) => {
   if (!hasVariables(authority)) return { pieces: [textPiece(scheme + authority)], notes: [] }
@@ -90,15 +85,12 @@ const draftOrigin = (scheme: string, authority: string, parameters: DraftParamet
   const isWritable =
     scheme !== '' &&
     !hasVariables(authority.slice(host.length)) &&
-    labels.every(label => !hasVariables(label) || isMark(label)) &&
+    labels.every(label => !hasVariables(label) || onlyVariable(label) !== undefined) &&
     labels.some(label => !hasVariables(label))
   if (isWritable) return { pieces: [textPiece(scheme), ...parameters.withVariables(authority)], notes: [] }
-  const [first] = splitMarks(authority)
-  const piece: Piece =
-    isMark(authority) && first?.kind === 'variable'
-      ? parameters.variable(first.name, 'url')
-      : { kind: 'parameter', name: parameters.nameFor('base_url'), type: 'url' }
-  const name = piece.kind === 'parameter' ? piece.name : ''
+  const variable = onlyVariable(authority)
+  const name = variable === undefined ? parameters.nameFor('base_url') : parameters.variable(variable, 'url').name
+  const piece: Piece = { kind: 'parameter', name, type: 'url' }
   return {
     pieces: [piece],
     notes: [`The parameter ${name} is the start of the URL, such as https://api.example.com.`],
@@ -134,15 +126,12 @@ const draftSegment = (segments: readonly string[], index: number, { parameters, 
   }
 }
 
-const decodeInQuery = (text: string): string =>
-  mapLiterals(text, literal => percentDecode(literal.replaceAll('+', ' ')))
-
 const draftPair = (pair: string, index: number, { parameters, isSecret }: Drafting): Drafted => {
   const equals = pair.indexOf('=')
   if (equals === -1) return { pieces: parameters.withVariables(pair), candidate: undefined, isHidden: false }
   const raw = pair.slice(equals + 1)
-  const name = decodeInQuery(pair.slice(0, equals))
-  const value = decodeInQuery(raw)
+  const name = decodeFormText(pair.slice(0, equals))
+  const value = decodeFormText(raw)
   const isHidden = raw !== '' && isSecret('query', name, value)
   return {
     pieces: [

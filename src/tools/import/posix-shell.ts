@@ -12,11 +12,8 @@ import {
 } from './shell-token.ts'
 import { takeBackticks, takeDollar } from './shell-variables.ts'
 import type { TextCursor } from './text-cursor.ts'
-import { UnreadableText } from './text-fault.ts'
+import { notClosed } from './text-fault.ts'
 import type { VariableList } from './variable-marks.ts'
-
-const notClosed = (offset: number): UnreadableText =>
-  new UnreadableText('the quote that starts here is not closed', offset)
 
 /** Escapes in `$'…'` (bash manual, ANSI-C quoting). */
 const ANSI_ESCAPES: Readonly<Record<string, string>> = {
@@ -70,7 +67,7 @@ const takeAnsiQuoted = (cursor: TextCursor): string => {
   cursor.take(/\$'/y)
   let text = ''
   while (cursor.peek() !== "'") {
-    if (cursor.isAtEnd()) throw notClosed(start)
+    if (cursor.isAtEnd()) throw notClosed('quote', start)
     text += cursor.take(/[^\\']+/y) || takeAnsiEscape(cursor)
   }
   cursor.take(/'/y)
@@ -95,7 +92,7 @@ const takeDoubleQuoted = (cursor: TextCursor, variables: VariableList): string =
   const start = cursor.offset()
   cursor.take(/\$?"/y)
   const text = takeExpanding(cursor, variables, false)
-  if (cursor.isAtEnd()) throw notClosed(start)
+  if (cursor.isAtEnd()) throw notClosed('quote', start)
   cursor.take(/"/y)
   return text
 }
@@ -104,7 +101,7 @@ const takeSingleQuoted = (cursor: TextCursor): string => {
   const start = cursor.offset()
   cursor.take(/'/y)
   const text = cursor.takeThrough("'")
-  if (text === undefined) throw notClosed(start)
+  if (text === undefined) throw notClosed('quote', start)
   return text
 }
 

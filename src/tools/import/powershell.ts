@@ -10,7 +10,7 @@ import {
 } from './shell-token.ts'
 import { takeDollar } from './shell-variables.ts'
 import type { TextCursor } from './text-cursor.ts'
-import { UnreadableText } from './text-fault.ts'
+import { notClosed } from './text-fault.ts'
 import type { VariableList } from './variable-marks.ts'
 
 /** Escapes after a backtick (about_Special_Characters). */
@@ -36,7 +36,7 @@ const takeQuoted = (cursor: TextCursor, quote: '"' | "'", variables: VariableLis
   cursor.take(/["']/y)
   let text = ''
   for (;;) {
-    if (cursor.isAtEnd()) throw new UnreadableText('the quote that starts here is not closed', start)
+    if (cursor.isAtEnd()) throw notClosed('quote', start)
     const char = cursor.peek()
     if (char === quote) {
       if (cursor.take(/""|''/y) === '') break

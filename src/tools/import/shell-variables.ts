@@ -1,9 +1,6 @@
 import type { TextCursor } from './text-cursor.ts'
-import { UnreadableText } from './text-fault.ts'
+import { notClosed } from './text-fault.ts'
 import { toSnakeCase, type VariableList } from './variable-marks.ts'
-
-const notClosed = (what: string, offset: number): UnreadableText =>
-  new UnreadableText(`the ${what} that starts here is not closed`, offset)
 
 /** Reads to the bracket that closes one that is open. Quotes inside do not count: few commands have brackets there. */
 const takeNested = (cursor: TextCursor, open: '(' | '{'): string => {

@@ -1,7 +1,8 @@
 import type { ParameterType } from '../../templates/template.ts'
 
+export type ParameterPiece = { kind: 'parameter'; name: string; type: ParameterType }
 /** A literal text, or a parameter. */
-export type Piece = { kind: 'text'; text: string } | { kind: 'parameter'; name: string; type: ParameterType }
+export type Piece = { kind: 'text'; text: string } | ParameterPiece
 
 export const textPiece = (text: string): Piece => ({ kind: 'text', text })
 
@@ -57,7 +58,7 @@ const writeText = (text: string, writing: Writing, isBeforePlaceholder: boolean)
   return escaped + beforeBraces(last, writing)
 }
 
-const writePlaceholder = ({ name, type }: { name: string; type: ParameterType }): string =>
+const writePlaceholder = ({ name, type }: ParameterPiece): string =>
   type === 'string' ? `{{${name}}}` : `{{${type}:${name}}}`
 
 /**

@@ -15,6 +15,10 @@ export class UnreadableText extends Error {
   }
 }
 
+/** Returns the error for what is open at the end of the text, such as a `quote`. `offset` is where it starts. */
+export const notClosed = (what: string, offset: number): UnreadableText =>
+  new UnreadableText(`the ${what} that starts here is not closed`, offset)
+
 /** Returns the fault for an error, with the position of its offset in the text. */
 export const toTextFault = (text: string, { message, offset }: UnreadableText): TextFault => {
   const before = text.slice(0, offset)

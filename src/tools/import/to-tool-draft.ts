@@ -8,11 +8,11 @@ import { checkDefinition } from '../tool-definition.ts'
 import { draftBody } from './draft-body.ts'
 import {
   createDraftParameters,
+  createSearch,
   type DraftParameters,
   type DraftVariable,
   type FoundSecret,
   type IsSecret,
-  MIN_REPLACED_CHARS,
   UnwritableRequest,
 } from './draft-parameters.ts'
 import { type CandidateParameter, type DraftUrl, draftUrl, singular } from './draft-url.ts'
@@ -62,9 +62,8 @@ const draftAuth = ({ auth }: ImportedRequest, parameters: DraftParameters): read
   const name = 'Authorization'
   if (auth.kind === 'none') return []
   if (auth.kind === 'bearer') {
-    const pieces = hasVariables(auth.token)
-      ? parameters.withVariables(auth.token, true)
-      : [parameters.secret({ place: 'header', name, value: auth.token }, 'access_token')]
+    const found = { place: 'header', name, value: auth.token } as const
+    const pieces = parameters.secretText(found, { suggestedName: 'access_token' })
     return [{ name, pieces: [textPiece('Bearer '), ...pieces] }]
   }
   const text = `${auth.user}:${auth.password}`
@@ -75,21 +74,24 @@ const draftAuth = ({ auth }: ImportedRequest, parameters: DraftParameters): read
   ]
 }
 
-/** A single cookie keeps its name. Several, as a browser sends them, are one secret. */
+const draftCookie = ({ name, value }: Pair, parameters: DraftParameters): readonly Piece[] =>
+  value === '' ? [] : parameters.secretText({ place: 'cookie', name, value })
+
+/** A single cookie keeps its name. Several, as a browser sends them, are one secret, unless they contain variables. */
 const draftCookies = ({ cookies }: ImportedRequest, parameters: DraftParameters): readonly DraftHeader[] => {
   const [first, ...others] = cookies
   if (first === undefined) return []
-  const { name, value } = first
-  if (others.length === 0 && value !== '') {
-    const pieces = hasVariables(value)
-      ? parameters.withVariables(value, true)
-      : [parameters.secret({ place: 'cookie', name, value })]
-    return [{ name: 'Cookie', pieces: [textPiece(`${name}=`), ...pieces] }]
+  if (others.length === 0 && first.value !== '') {
+    return [{ name: 'Cookie', pieces: [textPiece(`${first.name}=`), ...draftCookie(first, parameters)] }]
   }
   const list = cookies.map(cookie => `${cookie.name}=${cookie.value}`).join('; ')
-  const pieces = hasVariables(list)
-    ? parameters.withVariables(list, true)
-    : [parameters.secret({ place: 'header', name: 'Cookie', value: list })]
+  if (!hasVariables(list)) {
+    return [{ name: 'Cookie', pieces: [parameters.secret({ place: 'header', name: 'Cookie', value: list })] }]
+  }
+  const pieces = cookies.flatMap((cookie, index) => [
+    ...parameters.withVariables(`${index === 0 ? '' : '; '}${cookie.name}=`),
+    ...draftCookie(cookie, parameters),
+  ])
   return [{ name: 'Cookie', pieces }]
 }
 
@@ -116,21 +118,20 @@ const writeField = (path: string, pieces: readonly Piece[], writing: Writing, pa
   return write(path, parameters.hideSecrets(joined), writing)
 }
 
+/** Returns the password of basic authentication, or the user if there is no password: then the user is an API key. */
+const passwordsOf = ({ auth }: ImportedRequest): readonly string[] => {
+  if (auth.kind !== 'basic') return []
+  const secret = auth.password === '' ? auth.user : auth.password
+  return hasVariables(secret) ? [] : [secret]
+}
+
 /**
  * A secret can also be where no placeholder is allowed, such as in the name of a header, and a password elsewhere than
  * in its credentials.
  */
-const assertWithoutSecrets = (
-  definition: ToolDefinition,
-  secrets: readonly FoundSecret[],
-  { auth }: ImportedRequest,
-): void => {
-  const text = JSON.stringify(definition)
-  const passwords = auth.kind === 'basic' && !hasVariables(auth.password) ? [auth.password] : []
-  for (const value of new Set([...secrets.map(secret => secret.value), ...passwords])) {
-    if (value.length < MIN_REPLACED_CHARS || !text.includes(JSON.stringify(value).slice(1, -1))) continue
-    throw new UnwritableRequest('', 'a secret is also in a place where no placeholder is allowed. Remove it there')
-  }
+const assertWithoutSecrets = ({ url, headers, body = '' }: ToolDefinition, holdsSecret: (text: string) => boolean) => {
+  if (![url, body, ...headers.flatMap(({ name, value }) => [name, value])].some(holdsSecret)) return
+  throw new UnwritableRequest('', 'a secret is also in a place where no placeholder is allowed. Remove it there')
 }
 
 const draft = (request: ImportedRequest, isSecret: IsSecret): RequestDraft => {
@@ -148,8 +149,9 @@ const draft = (request: ImportedRequest, isSecret: IsSecret): RequestDraft => {
   ]
   // Secrets are replaced wherever they occur, so all of them must be known before anything is written.
   const text = body && writeField('body', body.pieces, body.writing, parameters)
+  const holdsSecret = createSearch([...parameters.secrets().map(({ value }) => value), ...passwordsOf(request)])
   const definition: ToolDefinition = {
-    name: nameOf(request.method, url),
+    name: nameOf(request.method, { ...url, words: url.words.filter(word => !holdsSecret(word)) }),
     method: request.method.toUpperCase(),
     url: write('url', url.origin, URL_WRITING) + writeField('url', url.pathAndQuery, URL_WRITING, parameters),
     headers: headers.map(({ name, pieces }, index) => ({
@@ -159,10 +161,10 @@ const draft = (request: ImportedRequest, isSecret: IsSecret): RequestDraft => {
     ...(text === undefined || text === '' ? {} : { body: text }),
     parameters: {},
   }
-  assertWithoutSecrets(definition, parameters.secrets(), request)
+  assertWithoutSecrets(definition, holdsSecret)
   return {
     definition,
-    candidates: url.candidates,
+    candidates: url.candidates.filter(({ value }) => !holdsSecret(value)),
     secrets: parameters.secrets(),
     variables: parameters.variables(),
     notes: [...url.notes, ...(body?.notes ?? []), ...noteChanges(request)],

@@ -25,6 +25,12 @@ export const splitMarks = (text: string): readonly MarkedPiece[] =>
     )
     .filter(piece => piece.kind === 'variable' || piece.text !== '')
 
+/** Returns the name of the variable that is all of a text. Undefined if there is other text. */
+export const onlyVariable = (text: string): string | undefined => {
+  const [only, more] = splitMarks(text)
+  return only?.kind === 'variable' && more === undefined ? only.name : undefined
+}
+
 /** Replaces each variable by a text. */
 export const fillMarks = (text: string, textFor: (name: string) => string): string =>
   splitMarks(text)

@@ -1,6 +1,6 @@
 import { BLANK, BLANKS, quotedToken, type ReadToken, type ShellState, textToken } from './shell-token.ts'
 import { createCursor, type Meter, type TextCursor } from './text-cursor.ts'
-import { UnreadableText } from './text-fault.ts'
+import { notClosed } from './text-fault.ts'
 
 export type WithoutCarets = {
   /** The command without carets. */
@@ -118,7 +118,7 @@ const takeQuoted = (cursor: TextCursor, areDoubled: boolean): string => {
   cursor.take(/"/y)
   let text = ''
   for (;;) {
-    if (cursor.isAtEnd()) throw new UnreadableText('the quote that starts here is not closed', start)
+    if (cursor.isAtEnd()) throw notClosed('quote', start)
     const char = cursor.peek()
     if (char === '\\') text += takeBackslashes(cursor, areDoubled)
     else if (char !== '"') text += cursor.take(/[^"\\]+/y)

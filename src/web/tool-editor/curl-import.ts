@@ -37,6 +37,7 @@ const PLACES: Readonly<Record<ValuePlace, NamedParameter['place']>> = {
   cookie: 'cookie',
   form: 'body',
   json: 'body',
+  xml: 'body',
   multipart: 'body',
 }
 

@@ -308,6 +308,7 @@ describe('the body', () => {
     ["-F 'a=b;c'", [['a', 'b']]],
     [`-F 'a="b;c\\"d"'`, [['a', 'b;c"d']]],
     ['-F a=@dir/b.png', [['a', markOf('a'), 'b.png', 'image/png']]],
+    ["-F 'a=@b.txt;filename=c d'", [['a', markOf('a'), 'c d', 'text/plain']]],
     ["-F 'a=@b;type=text/x;filename=c.txt'", [['a', markOf('a'), 'c.txt', 'text/x']]],
     [`-F 'a=@"b,c;d.txt"'`, [['a', markOf('a'), 'b,c;d.txt', 'text/plain']]],
     [

@@ -183,6 +183,7 @@ describe('a command as it is copied', () => {
 
   it('has the here-document of a command that is piped into it as its input', () => {
     expect(splitCurl('cat <<END | curl -d @- a\nbody\nEND\n')).toMatchObject({ stdin: 'body\n' })
+    expect(splitCurl('curl -d @- a <<-END\n\t\tbody\t\n\tEND\n')).toMatchObject({ stdin: 'body\t\n' })
   })
 })
 

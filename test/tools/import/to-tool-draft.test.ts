@@ -244,6 +244,70 @@ describe('a secret', () => {
     expect(render(draft, { access_token: secret }).body).toBe('{"a": "x a/long\\"secret y"}')
   })
 
+  it('is in none of the other values of the draft', () => {
+    const draft = draftOf(
+      "curl -H 'Authorization: Bearer LongSecret' 'https://api.example.com/LongSecret/a?b=LongSecret'",
+    )
+    expect(draft.definition).toMatchObject({
+      name: 'get_a',
+      url: 'https://api.example.com/{{access_token}}/a?b={{access_token}}',
+    })
+    expect(draft.candidates).toEqual([])
+  })
+
+  it('that is a cookie between variables is a placeholder', () => {
+    const draft = draftOf(`curl -b "session=abc; theme=$THEME" ${URL_}`)
+    expect(draft.definition.headers).toEqual([{ name: 'Cookie', value: 'session={{session}}; theme={{theme}}' }])
+    expect(draft.secrets).toEqual([{ place: 'cookie', name: 'session', value: 'abc', parameter: 'session' }])
+  })
+
+  it.each([
+    [`-H "Authorization: Bearer sk-live-123$A"`, 'Bearer {{access_token}}'],
+    [`-H "Authorization: Bearer $A.$B"`, 'Bearer {{a}}.{{b}}'],
+    [`-H "X-Api-Key: sk-live-123$A"`, '{{x_api_key}}'],
+    [`-b "session=sk-live-123$A; theme=sk-live-456$A"`, 'session={{session}}; theme={{theme}}'],
+  ])('is one placeholder if variables are only a part of it: curl %s', (options, value) => {
+    expect(draftOf(`curl ${options} ${URL_}`, byName).definition.headers[0]?.value).toBe(value)
+  })
+
+  it('in JSON that is sent as text is a placeholder', () => {
+    const source = `curl -H 'Content-Type: text/plain;charset=UTF-8' -d '{"password":"a\\"b","c":1}' ${URL_}`
+    const draft = draftOf(source, byName)
+    expect(draft.definition.body).toBe('{"password":"{{password}}","c":1}')
+    const [secret] = draft.secrets
+    expect(render(draft, { password: secret?.value ?? '' }).body).toBe('{"password":"a\\"b","c":1}')
+  })
+
+  it('in XML is a placeholder', () => {
+    const body = '<s:a><s:user>me</s:user><s:password t="x">p&amp;"1</s:password><b/></s:a>'
+    const draft = draftOf(`curl -H 'Content-Type: text/xml' -d '${body}' ${URL_}`, byName)
+    expect(draft.definition.body).toBe(body.replace('p&amp;"1', '{{password}}'))
+    expect(draft.secrets).toEqual([{ place: 'xml', name: 'password', value: 'p&"1', parameter: 'password' }])
+    expect(render(draft, { password: 'p&"1' }).body).toBe(body.replace('"1', '&quot;1'))
+  })
+
+  it('in a multipart body that a browser copied is a placeholder', () => {
+    const parts = ['name="user"\r\n\r\nme', 'name="password"\r\n\r\nabc\r\ndef', 'name="file"; filename=""\r\n\r\n']
+    const body = `${parts.map(part => `--x1\r\nContent-Disposition: form-data; ${part}\r\n`).join('')}--x1--\r\n`
+    const options = `-H 'Content-Type: multipart/form-data; boundary=x1' --data-raw '${body}'`
+    const draft = draftOf(`curl ${options} ${URL_}`, byName)
+    expect(draft.definition.body).toBe(body.replace('abc\r\ndef', '{{password}}'))
+    expect(draft.secrets).toEqual([
+      { place: 'multipart', name: 'password', value: 'abc\r\ndef', parameter: 'password' },
+    ])
+    expect(render(draft, { password: 'abc\r\ndef' }).body).toBe(body)
+  })
+
+  it.each([
+    `-u user:long-secret ${URL_}?a=long-secret`,
+    `-u user:long+secret ${URL_}?a=long%2bsecret`,
+    `-u long-secret: ${URL_} -d a=long-secret`,
+  ])('of basic authentication is refused elsewhere: curl %s', command => {
+    expect(errorsOf(`curl ${command}`)).toEqual([
+      { path: '', message: 'a secret is also in a place where no placeholder is allowed. Remove it there' },
+    ])
+  })
+
   it.each([`-H 'long-secret: a' ${URL_}`, 'https://long-secret.example.com', `--json '{"long-secret": 1}' ${URL_}`])(
     'is refused where a template cannot hide it: curl %s',
     command => {
