@@ -133,7 +133,8 @@ describe('a cURL command in the URL field of the tool editor', () => {
   })
 
   it.each([
-    ['XML', `-H 'Content-Type: text/xml' -d '<login key="a"/>'`, true],
+    ['XML', "-H 'Content-Type: text/xml' -d '<key>a</key>'", false],
+    ['JSON that is sent as text', `-H 'Content-Type: text/plain' -d '{"a": 1}'`, false],
     ['plain text', `-H 'Content-Type: text/plain' -d 'a b'`, true],
     ['a file', `-H 'Content-Type: text/plain' -d @body.txt`, false],
     ['a form', `-d 'a=b'`, false],
@@ -142,7 +143,7 @@ describe('a cURL command in the URL field of the tool editor', () => {
     const { browser } = await open()
     const { html } = await browser.submit('/tool-preview', { url: `curl https://a.example/ ${options}` })
     expect(importedIn(html)).toContain('Filled in from the cURL command.')
-    expect(importedIn(html).includes('Patchbay did not search the body for secrets.')).toBe(isMissed)
+    expect(importedIn(html).includes('Plain text is not searched for secrets.')).toBe(isMissed)
   })
 
   it('keeps the other fields, also of a saved tool, whose name stays', async () => {
@@ -190,12 +191,11 @@ describe('a cURL command in the URL field of the tool editor', () => {
     ['in the query', "'https://a.example/?note=correct%2fhorse%2dbattery'"],
     ['in the path', 'https://a.example/correct%2fhorse-battery'],
     ['in a form', "https://a.example/ -d 'note=%63orrect%2Fhorse-battery'"],
-    ['in JSON', `https://a.example/ --json '{"note": "correct\\/hor\\u0073e-battery"}'`],
   ])('that contains a secret twice, in an unusual encoding, is an error: %s', async (_, request) => {
     const { browser } = await open()
     const url = `curl ${request} -H 'Authorization: Bearer correct/horse-battery'`
     const { html } = await browser.submit('/tool-preview', { url })
-    expect(noteOf(html, 'url')).toContain('a secret is also elsewhere, in another encoding. Remove it there.')
+    expect(noteOf(html, 'url')).toContain('a secret is also in a place where no placeholder is allowed.')
     expect(html).not.toContain('battery')
   })
 

@@ -3,8 +3,7 @@ import { formatNumber } from '../../lib/kernel/format.ts'
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
 import { kindOf } from '../../templates/body-template.ts'
 import { readCurl } from '../../tools/import/curl-request.ts'
-import { type IsSecret, MIN_REPLACED_CHARS, type ValuePlace } from '../../tools/import/draft-parameters.ts'
-import type { ImportedRequest } from '../../tools/import/imported-request.ts'
+import type { IsSecret, ValuePlace } from '../../tools/import/draft-parameters.ts'
 import { withQueryParameters } from '../../tools/import/query-parameters.ts'
 import { type RequestDraft, toToolDraft } from '../../tools/import/to-tool-draft.ts'
 import { type NamedParameter, secretRuleOf } from '../../tools/secret-parameters.ts'
@@ -67,43 +66,18 @@ const keyFor = (parameter: string, url: string): string => {
   return `${/^\d/.test(owner) ? '_' : ''}${owner}_${parameter}`.slice(0, 64)
 }
 
-/** Notes a body that has no names and values in which the draft could find secrets. */
+/** Notes plain text, in which the draft finds no secrets. A single placeholder or JSON is not plain text. */
 const noteUnsearched = ({ headers, body = '' }: RequestDraft['definition']): readonly string[] => {
   const type = headers.find(({ name }) => name.toLowerCase() === 'content-type')?.value ?? ''
-  const isSearched = /^(?:json|form|multipart)$/.test(kindOf(type)) || /^(?:\{\{[^{}]*\}\})?$/.test(body)
-  return isSearched ? [] : ['Patchbay did not search the body for secrets. Replace each with a parameter.']
+  const isSearched = kindOf(type) !== 'text' || /^$|^\{\{[^{}]*\}\}$|^\s*[[{](?!\{)/.test(body)
+  return isSearched
+    ? []
+    : ['Plain text is not searched for secrets. Check the body, and replace each secret with a parameter.']
 }
 
-type QueryParameters = ReturnType<typeof withQueryParameters>
-
-const fromHex = (_match: string, hex: string): string => String.fromCharCode(Number.parseInt(hex, 16))
-
-/** Decodes ASCII characters that are percent-encoded, or escaped as in JSON. */
-const decodeAscii = (text: string): string =>
-  text
-    .replaceAll(/%([0-7][0-9a-f])/gi, fromHex)
-    .replaceAll(/\\u00([0-7][0-9a-f])/gi, fromHex)
-    .replaceAll('\\/', '/')
-
-/** Returns whether a secret is left in an unusual encoding, such as `%2f` instead of `%2F`, which the draft misses. */
-const hasSecret = (
-  { definition, secrets }: RequestDraft,
-  { url, defaults }: QueryParameters,
-  { auth }: ImportedRequest,
-): boolean => {
-  const { headers, body = '' } = definition
-  const texts = [url, body, ...headers.map(({ value }) => value), ...defaults.values()].map(decodeAscii)
-  const values = [...secrets.map(({ value }) => value), ...(auth.kind === 'basic' ? [auth.password] : [])]
-  return values.some(value => value.length >= MIN_REPLACED_CHARS && texts.some(text => text.includes(value)))
-}
-
-const fill = (
-  form: ToolForm,
-  draft: RequestDraft,
-  { url, defaults }: QueryParameters,
-  notes: readonly string[],
-): CurlImport => {
+const fill = (form: ToolForm, draft: RequestDraft, notes: readonly string[]): CurlImport => {
   const { definition, secrets, variables } = draft
+  const { url, defaults } = withQueryParameters(draft)
   const names = new Set([...secrets, ...variables.filter(variable => variable.isSecret)].map(one => one.parameter))
   const keys = new Map([...names].map(name => [name, keyFor(name, url)]))
   const parameters = new Map(form.parameters)
@@ -146,9 +120,5 @@ export const importCurl = (form: ToolForm): Result<CurlImport, FieldError> => {
   }
   const draft = toToolDraft(request.value, isSecret)
   if (!draft.ok) return refuse(reasonOf(draft.error))
-  const query = withQueryParameters(draft.value)
-  if (hasSecret(draft.value, query, request.value)) {
-    return refuse('a secret is also elsewhere, in another encoding. Remove it there')
-  }
-  return success(fill(form, draft.value, query, request.value.notes))
+  return success(fill(form, draft.value, request.value.notes))
 }
