@@ -60,6 +60,8 @@ const after = (page: Page) => page.getByRole('region', { name: 'After' })
 it('a pasted response is shown before and after shaping while the rules are edited', async () => {
   const { page, complaints } = await open()
   await page.getByRole('link', { name: 'Results of shop_list_orders: server default' }).click()
+  // The scripts of the page run before its load event.
+  await page.waitForLoadState()
   await page.getByText('Enter a result above').waitFor()
   await page.getByLabel('Text of a result').fill(SAMPLE)
   await page.getByText('same number of tokens').waitFor()
