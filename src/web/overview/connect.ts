@@ -1,6 +1,7 @@
 import { clientNameOf } from '../../servers/client-name.ts'
 import type { AccessTier } from '../../servers/server.ts'
-import { CLIENT_GUIDES, CLIENT_LINKS, isReachableFromInternet, type ServerFacts } from './client-guides.ts'
+import { CLIENT_GUIDES, isReachableFromInternet, type ServerFacts } from './client-guides.ts'
+import { CLIENT_LINKS } from './client-links.ts'
 import { describeCheck } from './guide-sources.ts'
 
 export type ConnectInput = { id: string; name: string; tier: AccessTier; url: string }
