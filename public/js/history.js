@@ -48,8 +48,8 @@ const isTyping = () =>
 const moveFocus = (list, step) => {
   const links = [...list.querySelectorAll('th[scope="row"] a')]
   const active = document.activeElement ?? list
-  const isAt = links.indexOf(active)
-  const start = isAt === -1 ? links.findIndex(link => link.closest('[aria-current]') !== null) : isAt
+  const focused = links.indexOf(active)
+  const start = focused === -1 ? links.findIndex(link => link.closest('[aria-current]') !== null) : focused
   const next = start === -1 && step === -1 ? undefined : links[start + step]
   if (!(next instanceof HTMLElement)) return false
   next.focus()

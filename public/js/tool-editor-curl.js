@@ -81,13 +81,13 @@ export const readCommands = (form, url, { request, refresh, markFields }) => {
   }
   url.addEventListener('paste', event => take(event, event.clipboardData))
   url.addEventListener('drop', event => take(event, event.dataTransfer))
-  // Drafts must not contain a command either that was typed.
+  // A typed command must not be stored in a draft either.
   url.addEventListener('input', () => url.toggleAttribute('data-draft-skip', isCurlCommand(url.value)))
   document.addEventListener('click', event => {
     const button = event.target instanceof Element ? event.target.closest('button[name="import"]') : null
     if (button === null) return
     event.preventDefault()
-    // The button disappears.
+    // The button is removed with the note.
     url.focus()
     void read(url.value)
   })

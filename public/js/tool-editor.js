@@ -67,7 +67,8 @@ const edit = form => {
   }
 
   /**
-   * Returns the response, or shows why there is none, for example after a sign-out. The input is kept.
+   * Returns the HTML of the response. Shows a refusal, for example after a sign-out, and returns undefined. Keeps the
+   * input.
    * @param {string} path @param {URLSearchParams} body @param {AbortSignal} [signal]
    */
   const requestHtml = async (path, body, signal) => {

@@ -149,7 +149,7 @@ const settingLine = ({ name, value, from }: SettingOrigin): string => `${name}=$
 const wholeLines = (findings: readonly Finding[], settings: readonly SettingOrigin[]): string[] => {
   const passed = linesOf(findings, 'ok')
   return [
-    ...(passed.length > 0 ? ['', 'In order:', ...passed] : []),
+    ...(passed.length > 0 ? ['', 'Checks that passed:', ...passed] : []),
     ...(settings.length > 0 ? ['', 'All settings:', ...settings.map(settingLine)] : []),
   ]
 }

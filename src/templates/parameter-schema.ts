@@ -19,7 +19,7 @@ const NAMING: ReadonlySet<string> = new Set([
   '$anchor',
   '$dynamicAnchor',
   '$dynamicRef',
-  // Of draft 2019-09. The compiler follows it to the root, which is the schema of all parameters.
+  // A keyword of draft 2019-09. Ajv resolves it to the root, which is the schema of all parameters.
   '$recursiveRef',
 ])
 

@@ -53,7 +53,7 @@ const nameProblem = (name: string): string | undefined => {
   return name === '__proto__' ? 'the name "__proto__" is reserved. Choose another name' : undefined
 }
 
-/** Splits a text at the first occurrence of a character. The second part is undefined if there is none. */
+/** Splits a text at the first occurrence of a character. The second part is undefined if the text does not contain it. */
 const splitAt = (text: string, char: string): [string, string | undefined] => {
   const at = text.indexOf(char)
   return at === -1 ? [text.trim(), undefined] : [text.slice(0, at).trim(), text.slice(at + 1).trim()]

@@ -60,8 +60,8 @@ export type Place = {
     | 'text'
   /**
    * Name of the query parameter, header, cookie, form field or part, JSON member, or XML element or attribute that
-   * contains the placeholder. For an item of a JSON array, the name of the array. Undefined in the path and in text, and
-   * where there is no name.
+   * contains the placeholder. For an item of a JSON array, the name of the array. Undefined in the path, in text, and
+   * in places without a name.
    */
   name?: string | undefined
   /** The field: `url`, `headers[0].value` or `body`. */

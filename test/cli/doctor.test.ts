@@ -45,7 +45,7 @@ describe.concurrent('doctor before the first start', () => {
     expect(settings.get('PATCHBAY_BASE_URL')).toBe('http://localhost:9999 (default)')
     const { stdout } = await runSharedCommand(['doctor', '--all'], { directory, env })
     for (const [name, value] of settings) expect(stdout).toContain(`${name}=${value}\n`)
-    expect(stdout).toMatch(/^Ready\.\n\nIn order:\n(- [^\n]+\n)*- database: SQLite/)
+    expect(stdout).toMatch(/^Ready\.\n\nChecks that passed:\n(- [^\n]+\n)*- database: SQLite/)
   })
 
   it('begins with the verdict and shows only the settings that differ from their default', async () => {

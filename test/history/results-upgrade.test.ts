@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { createExecutionStore } from '../../src/history/executions.store.ts'
 import { openDatabase } from '../../src/lib/db/client.ts'
 import { migrate } from '../../src/lib/db/migrate.ts'
 import { databaseKinds, MIGRATIONS_DIRECTORY } from '../support/databases.ts'
+import { migrateUntil } from '../support/migrate-until.ts'
 
 const CALLS = [
   { outcome: 'ok', status: 200, result: 'success' },
@@ -19,21 +17,10 @@ const CALLS = [
 
 it.each(databaseKinds)(
   'after the upgrade, calls from before have the result of their outcome and status, on $kind',
-  async ({ kind, createEmpty }) => {
+  async ({ createEmpty }) => {
     const database = await createEmpty()
-    const before = mkdtempSync(join(tmpdir(), 'patchbay-test-'))
-    onTestFinished(async () => {
-      rmSync(before, { recursive: true })
-      await database.drop()
-    })
-    cpSync(MIGRATIONS_DIRECTORY, before, { recursive: true })
-    const folders = readdirSync(join(before, kind)).sort()
-    const own = folders.findIndex(name => name.endsWith('_call_result'))
-    expect(own).toBeGreaterThan(0)
-    for (const name of folders.slice(own).filter(folder => folder !== 'migration_lock.toml')) {
-      rmSync(join(before, kind, name), { recursive: true })
-    }
-    await migrate(database.target, before)
+    onTestFinished(database.drop)
+    await migrateUntil(database, '_call_result')
     const db = await openDatabase(database.target)
     try {
       await db.$executeRaw`INSERT INTO "User" ("id", "email", "passwordHash", "updatedAt")

@@ -1,10 +1,8 @@
-import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { openDatabase } from '../../src/lib/db/client.ts'
 import { migrate } from '../../src/lib/db/migrate.ts'
 import { databaseKinds, MIGRATIONS_DIRECTORY } from '../support/databases.ts'
+import { migrateUntil } from '../support/migrate-until.ts'
 
 const SERVERS = [
   { id: 'private', access: 'private' },
@@ -14,21 +12,10 @@ const SERVERS = [
 
 it.each(databaseKinds)(
   'the upgrade asks about existing private servers, and only about those, on $kind',
-  async ({ kind, createEmpty }) => {
+  async ({ createEmpty }) => {
     const database = await createEmpty()
-    const before = mkdtempSync(join(tmpdir(), 'patchbay-test-'))
-    onTestFinished(async () => {
-      rmSync(before, { recursive: true })
-      await database.drop()
-    })
-    cpSync(MIGRATIONS_DIRECTORY, before, { recursive: true })
-    const folders = readdirSync(join(before, kind)).sort()
-    const own = folders.findIndex(name => name.endsWith('_private_servers'))
-    expect(own).toBeGreaterThan(0)
-    for (const name of folders.slice(own).filter(folder => folder !== 'migration_lock.toml')) {
-      rmSync(join(before, kind, name), { recursive: true })
-    }
-    await migrate(database.target, before)
+    onTestFinished(database.drop)
+    await migrateUntil(database, '_private_servers')
     const db = await openDatabase(database.target)
     try {
       await db.$executeRaw`INSERT INTO "User" ("id", "email", "passwordHash", "updatedAt")

@@ -1,16 +1,13 @@
-import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { Client } from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { migrate } from '../../src/lib/db/migrate.ts'
 import { toPgConfig } from '../../src/lib/db/postgres.ts'
 import { openRawSqlite } from '../../src/lib/db/sqlite.ts'
 import type { DatabaseTarget } from '../../src/lib/db/target.ts'
 import { createSealing } from '../../src/lib/process/sealing.ts'
 import { signUp } from '../support/api-client.ts'
 import { startTestApp } from '../support/app.ts'
-import { databaseKinds, MIGRATIONS_DIRECTORY } from '../support/databases.ts'
+import { databaseKinds } from '../support/databases.ts'
+import { migrateUntil } from '../support/migrate-until.ts'
 import { MASTER_KEY } from '../support/setup-token.ts'
 import { runFakeApi } from '../support/world.ts'
 
@@ -81,21 +78,13 @@ const rowsBefore = (origin: string): string => {
   ].join('\n')
 }
 
-describe.each(databaseKinds)('a $kind database of the version before secrets had origins', ({ kind, createEmpty }) => {
+describe.each(databaseKinds)('a $kind database of the version before secrets had origins', ({ createEmpty }) => {
   const carrier = runFakeApi()
 
   it('serves its tools unchanged after the upgrade, and their secrets go nowhere else', async () => {
     const database = await createEmpty()
     onTestFinished(database.drop)
-    const before = mkdtempSync(join(tmpdir(), 'patchbay-test-'))
-    onTestFinished(() => rmSync(before, { recursive: true }))
-    cpSync(MIGRATIONS_DIRECTORY, before, { recursive: true })
-    const names = readdirSync(join(before, kind)).sort()
-    const from = names.findIndex(name => name.endsWith('_secret_origins'))
-    for (const name of names.slice(from).filter(each => each !== 'migration_lock.toml')) {
-      rmSync(join(before, kind, name), { recursive: true })
-    }
-    await migrate(database.target, before)
+    await migrateUntil(database, '_secret_origins')
     await run(database.target, rowsBefore(carrier.origin))
 
     const patchbay = await startTestApp({ databaseUrl: database.url })

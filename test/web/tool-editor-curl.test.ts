@@ -223,7 +223,7 @@ describe('a cURL command in the URL field of the tool editor', () => {
     const url = `curl https://a.example/ -H 'Authorization: Bearer ${TOKEN}' -d '${'x'.repeat(32_768)}'`
     const { html } = await browser.submit('/tool-preview', { url })
     expect(noteOf(html, 'url')).toBe(
-      'The URL cannot be read from this cURL command: it is longer than 32,768 characters.',
+      'The URL cannot be read from this cURL command: it is longer than 32,768 characters. Shorten its body.',
     )
     expect(html).not.toContain(TOKEN)
   })

@@ -37,7 +37,7 @@ const createDemoServer = async (
   return server
 }
 
-/** `owner` is the operator, or the demo account if there is no account yet. */
+/** The demo's server. Until somebody signs up, its owner is the demo account. */
 export type DemoServer = { id: string; access: AccessTier; owner: Actor }
 
 /**

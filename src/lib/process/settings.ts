@@ -12,7 +12,7 @@ export type SettingOrigin = {
   name: SettingName
   value: string
   from: 'environment' | '.env' | 'default'
-  /** Whether it would have the same value if it were not set. */
+  /** Whether the value equals the default. */
   isDefault: boolean
 }
 

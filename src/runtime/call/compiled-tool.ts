@@ -63,7 +63,7 @@ export type CompiledTool = {
   isHidden?: boolean | undefined
   /** The toolkit or attached MCP server that the tool comes from, if it has one. */
   group?: string | undefined
-  /** What builders should know about the tool's request and bindings, which clients do not see. */
+  /** Findings about the tool's request and bindings. Builders see them, clients do not. */
   findings?: readonly Finding[] | undefined
   /** Calls the tool. Returns a refusal only for an upstream error whose code clients understand. */
   call: (args: JsonObject, context: CallContext) => Promise<ToolOutcome>

@@ -38,7 +38,7 @@ export type LackingValue = { name: string; key: string; isSecret: boolean; isPla
 
 /**
  * Returns what a parameter lacks if its default binding is in effect. `isSecretKey` returns whether a global is a secret,
- * and undefined if there is no such global.
+ * or undefined if the global does not exist.
  */
 export const findLacking = (
   { name, binding: declared }: { name: string; binding?: DefaultBinding | undefined },

@@ -25,7 +25,7 @@ export type KeptFor =
   /** The servers that the actor may use, by name. Empty if it may use none of them. */
   { kind: 'servers'; names: readonly string[] } | { kind: 'tools'; names: readonly string[] }
 
-/** What is deleted with a sample. */
+/** The server and the toolkit that `removeSample` deletes. */
 export type SampleRemoval = {
   server: Server
   /** Undefined if the server's organization no longer has the toolkit. */

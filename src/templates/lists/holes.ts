@@ -33,7 +33,7 @@ const SEPARATOR_NAMES: Readonly<Record<string, string>> = {
   ';': 'a semicolon',
 }
 
-/** What of a list depends on its position. */
+/** The encoding of lists in one position, such as the query. */
 type Position = {
   kind: Hole['kind']
   encode: Encode

@@ -40,7 +40,7 @@ const readPiece = (option: GivenOption, readFile: FileReader): string => {
 const isData = ({ name }: GivenOption): boolean =>
   ['data', 'data-ascii', 'data-raw', 'data-binary', 'data-urlencode', 'json'].includes(name)
 
-/** Joins the data of all options as curl does: with `&`, except before a `--json`. Undefined if there is none. */
+/** Joins the data of all options as curl does: with `&`, except before a `--json`. Returns undefined if no option has data. */
 export const readData = (options: readonly GivenOption[], readFile: FileReader): string | undefined => {
   const given = options.filter(isData)
   if (given.length === 0) return undefined

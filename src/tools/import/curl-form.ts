@@ -39,7 +39,7 @@ const readFormValue = (text: string, start: number, isList: boolean): FormValue 
     const valueStart = skipBlanks(text, at + name.length)
     const value = takeWord(text, valueStart, isList)
     end = value.end
-    // What follows a type and is not known, such as `charset=utf-8`, is part of the type.
+    // An unknown parameter after a type, such as `charset=utf-8`, belongs to the type.
     isInType = name === 'type=' || (name === '' && isInType)
     if (isInType) type = { start: name === '' ? (type?.start ?? at) : valueStart, end }
     else if (name === 'filename=') fileName = value.word

@@ -12,7 +12,7 @@ const UNSUPPORTED: Readonly<Record<string, string>> = {
   'ntlm-wb': 'NTLM authentication cannot be imported. The user and password were left out.',
   negotiate: 'Kerberos authentication cannot be imported. The user and password were left out.',
   anyauth: 'Basic authentication was assumed. curl would ask the API which kind it wants.',
-  'aws-sigv4': 'Signatures of AWS cannot be imported. The keys were left out.',
+  'aws-sigv4': 'AWS signatures cannot be imported. The keys were left out.',
   cert: CLIENT_CERTIFICATE,
   key: CLIENT_CERTIFICATE,
   pass: CLIENT_CERTIFICATE,

@@ -115,9 +115,9 @@ const SHORT: Readonly<Record<string, string>> = {
 const OPTION_NAME = /^-(?:.|-[a-z]{2,20}(?:-[a-z]{1,20}){0,3})$/
 
 const unknown = (written: string): string => {
-  if (hasVariables(written)) return 'The option in a variable is not known and was left out.'
-  if (!OPTION_NAME.test(written)) return 'An option that is not known was left out.'
-  return `The option ${written} is not known and was left out.`
+  if (hasVariables(written)) return 'An unknown option in a variable was left out.'
+  if (!OPTION_NAME.test(written)) return 'An unknown option was left out.'
+  return `The unknown option ${written} was left out.`
 }
 
 /** The arguments read so far, and the words that follow. */

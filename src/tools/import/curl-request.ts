@@ -53,7 +53,10 @@ const readSent = (reading: Reading): Sent => {
   const kinds = [data !== undefined && !isQuery, isForm, upload !== undefined, has(reading, 'head')]
   if (kinds.filter(Boolean).length > 1) {
     const offset = reading.options.find(({ name }) => /^(?:form|head|upload-file)/.test(name))?.offset ?? 0
-    throw new UnreadableText('a request has either data (-d), a form (-F), an upload (-T) or only a head (-I)', offset)
+    throw new UnreadableText(
+      'a request has either data (-d), a form (-F), an upload (-T) or only a head (-I). Keep one of them',
+      offset,
+    )
   }
   return { data, isQuery, isForm, upload }
 }

@@ -116,7 +116,7 @@ export type UrlAdditions = {
 /** Reads the target that `--request-target` sends instead of path and query. */
 const readTarget = (target: string, offset: number): Omit<UrlParts, 'origin'> => {
   if (target.startsWith('/')) return splitRest(target.replaceAll('#', '%23'))
-  throw new UnreadableText('the request target does not start with /; such requests cannot be imported', offset)
+  throw new UnreadableText('the request target does not start with /. Such requests cannot be imported', offset)
 }
 
 const extend = (parts: UrlParts, additions: UrlAdditions, offset: number): UrlParts => {

@@ -89,7 +89,8 @@ const createCommand = (state: ShellState) => {
 
   const endWord = (): void => {
     if (state.word === undefined) return
-    if (words.length === MAX_WORDS) throw new UnreadableText(`this has more than ${MAX_WORDS} words`, offset)
+    if (words.length === MAX_WORDS)
+      throw new UnreadableText(`this has more than ${MAX_WORDS} words. Paste one command only`, offset)
     if (redirection === undefined) words.push({ text: state.word, offset })
     else if (redirection === '<<<') stdin = `${state.word}\n`
     else if (redirection.startsWith('<<'))
@@ -199,10 +200,13 @@ const readFirstCurl = (cursor: TextCursor, readToken: ReadToken, shell: SharedSt
  */
 export const splitCurl = (source: string, meter: Meter = () => {}): CurlWords => {
   if (source.length > MAX_COMMAND_CHARS) {
-    throw new UnreadableText(`this is longer than ${MAX_COMMAND_CHARS} characters`, MAX_COMMAND_CHARS)
+    throw new UnreadableText(
+      `this is longer than ${MAX_COMMAND_CHARS} characters. Paste one command only`,
+      MAX_COMMAND_CHARS,
+    )
   }
   const nul = source.indexOf('\0')
-  if (nul !== -1) throw new UnreadableText('a NUL character is not allowed', nul)
+  if (nul !== -1) throw new UnreadableText('NUL characters are not allowed. Remove them', nul)
   const notes = new Set<string>()
   const shell: SharedState = { variables: createVariableList(), note: sentence => notes.add(sentence) }
   const kind = guessShell(source)

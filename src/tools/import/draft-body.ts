@@ -105,7 +105,8 @@ const boundaryFor = (parts: readonly MultipartPart[]): string => {
   ])
   const taken = new Set(texts.flatMap(text => [...text.matchAll(/patchbay-part-(\d{4})/g)].map(([, number]) => number)))
   const free = Array.from({ length: 9_000 }, (_, index) => String(1_000 + index)).find(number => !taken.has(number))
-  if (free === undefined) throw new UnwritableRequest('body', 'the parts contain all boundaries that could be used')
+  if (free === undefined)
+    throw new UnwritableRequest('body', 'the parts contain every boundary that Patchbay could use. Change their text')
   return `patchbay-part-${free}`
 }
 

@@ -107,7 +107,10 @@ const nameOf = (method: string, { words, endsWithId }: DraftUrl): string => {
 const write = (path: string, pieces: readonly Piece[], writing: Writing): string => {
   const text = writeTemplate(pieces, writing)
   if (text !== undefined) return text
-  throw new UnwritableRequest(path, 'a { directly before a variable or a secret cannot be written in a template')
+  throw new UnwritableRequest(
+    path,
+    'a { directly before a variable or a secret cannot be written in a template. Remove it',
+  )
 }
 
 const writeField = (path: string, pieces: readonly Piece[], writing: Writing, parameters: DraftParameters): string => {

@@ -35,7 +35,7 @@ type Shown = (
 type Removal<Loaded> = FormRoute & {
   /** Button label, such as "Remove global". The page's heading starts with the same verb. */
   button: string
-  /** Whether the button is enough, without the name, because the object can be made again at any time. */
+  /** Whether the user need not type the name, because the object can be created again at any time. */
   isUnnamed?: true
   load: (request: FastifyRequest) => Loaded | Promise<Loaded>
   nameOf: (loaded: Loaded) => string

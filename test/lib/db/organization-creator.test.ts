@@ -1,25 +1,17 @@
-import { cpSync, readdirSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { makeScratchFolder } from '../../../scripts/scratch-folder.ts'
 import { openDatabase } from '../../../src/lib/db/client.ts'
 import { migrate } from '../../../src/lib/db/migrate.ts'
 import { databaseKinds, MIGRATIONS_DIRECTORY } from '../../support/databases.ts'
+import { migrateUntil } from '../../support/migrate-until.ts'
 
 const TIMES = '"createdAt", "updatedAt"'
 const NOW = 'CURRENT_TIMESTAMP, CURRENT_TIMESTAMP'
 
-describe.each(databaseKinds)('the creators of organizations, on $kind', ({ kind, createEmpty }) => {
+describe.each(databaseKinds)('the creators of organizations, on $kind', ({ createEmpty }) => {
   it('are the owners with the longest membership in a database from before they were stored', async () => {
     const database = await createEmpty()
     onTestFinished(database.drop)
-    const earlier = makeScratchFolder('patchbay-test-')
-    cpSync(MIGRATIONS_DIRECTORY, earlier, { recursive: true })
-    const names = readdirSync(join(earlier, kind)).sort()
-    const own = names.find(name => name.endsWith('_organization_creator'))
-    for (const name of names.filter(name => own !== undefined && name >= own && /^\d/.test(name)))
-      rmSync(join(earlier, kind, name), { recursive: true })
-    await migrate(database.target, earlier)
+    const own = await migrateUntil(database, '_organization_creator')
 
     const db = await openDatabase(database.target)
     onTestFinished(() => db.close())

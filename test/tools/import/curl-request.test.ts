@@ -70,7 +70,9 @@ describe('the method', () => {
   it.each(['-I -d a', '-d a -F b=c', '-T file -d a', '-I -F a=b'])('is undecided, as for curl itself: %s', options => {
     expect(readCurl(`curl ${options} ${URL_}`)).toMatchObject({
       ok: false,
-      error: { message: 'a request has either data (-d), a form (-F), an upload (-T) or only a head (-I)' },
+      error: {
+        message: 'a request has either data (-d), a form (-F), an upload (-T) or only a head (-I). Keep one of them',
+      },
     })
   })
 })
@@ -117,7 +119,7 @@ describe('the URL', () => {
   it('has a target that is no path, which cannot be imported', () => {
     expect(readCurl(`curl --request-target '*' -X OPTIONS ${URL_}`)).toMatchObject({
       ok: false,
-      error: { message: 'the request target does not start with /; such requests cannot be imported' },
+      error: { message: 'the request target does not start with /. Such requests cannot be imported' },
     })
   })
 })
@@ -372,7 +374,7 @@ describe('what cannot be imported', () => {
     ['--ntlm -u a:b', 'NTLM authentication cannot be imported. The user and password were left out.'],
     ['--negotiate -u :', 'Kerberos authentication cannot be imported. The user and password were left out.'],
     ['--anyauth -u a:b', 'Basic authentication was assumed. curl would ask the API which kind it wants.'],
-    ['--aws-sigv4 aws:amz -u a:b', 'Signatures of AWS cannot be imported. The keys were left out.'],
+    ['--aws-sigv4 aws:amz -u a:b', 'AWS signatures cannot be imported. The keys were left out.'],
     ['-E cert.pem --key key.pem', 'Client certificates cannot be imported.'],
     ['-x http://proxy.example.com:3128', 'Proxies cannot be imported. The request goes directly to the API.'],
     [
@@ -388,9 +390,9 @@ describe('what cannot be imported', () => {
     ['-d @file', 'Files are not read. Their contents become parameters.'],
     ['-r 0-9 -d a', 'The range (-r) was left out, because there is a body.'],
     ['-u user', 'The command has no password. curl would ask for it.'],
-    ['--brand-new-option', 'The option --brand-new-option is not known and was left out.'],
-    ['-%', 'The option -% is not known and was left out.'],
-    ['--sk-live-4f9XbQ27TzLm', 'An option that is not known was left out.'],
+    ['--brand-new-option', 'The unknown option --brand-new-option was left out.'],
+    ['-%', 'The unknown option -% was left out.'],
+    ['--sk-live-4f9XbQ27TzLm', 'An unknown option was left out.'],
     ["-d '{}'", 'The body is JSON, but curl sends it as a form, because the command sets no Content-Type for JSON.'],
     ["-H content-type:application/json -d '{'", 'The body is not valid JSON, although the Content-Type says so.'],
     ["-F 'a=b;headers=c'", 'Headers and encodings of parts of a form cannot be imported and were left out.'],

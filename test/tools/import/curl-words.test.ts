@@ -235,7 +235,7 @@ describe('a text that cannot be read', () => {
     ['curl ^"a^" ^\n  -H ^"b', 2, 6, 'the quote that starts here is not closed'],
     ['curl "$(date"', 1, 7, 'the command that starts here is not closed'],
     ['curl "$' + '{A"', 1, 7, 'the variable that starts here is not closed'],
-    ['curl a\0', 1, 7, 'a NUL character is not allowed'],
+    ['curl a\0', 1, 7, 'NUL characters are not allowed. Remove them'],
     ['wget https://example.com', 1, 1, 'this is not a curl command. Paste one that starts with curl'],
     ['', 1, 1, 'this is not a curl command. Paste one that starts with curl'],
     ['curl -X', 1, 6, '-X needs a value'],
@@ -251,7 +251,10 @@ describe('a text that cannot be read', () => {
 
   it('reports a text that is too long', () => {
     const source = `curl ${'a'.repeat(MAX_COMMAND_CHARS)}`
-    expect(readCurl(source)).toMatchObject({ ok: false, error: { message: 'this is longer than 262144 characters' } })
+    expect(readCurl(source)).toMatchObject({
+      ok: false,
+      error: { message: 'this is longer than 262144 characters. Paste one command only' },
+    })
   })
 
   it('reports more variables than a tool can have parameters', () => {

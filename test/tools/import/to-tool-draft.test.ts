@@ -410,7 +410,7 @@ describe('a variable', () => {
     [
       `-H 'Content-Type: text/plain' -d "{$A" ${URL_}`,
       'body',
-      'a { directly before a variable or a secret cannot be written in a template',
+      'a { directly before a variable or a secret cannot be written in a template. Remove it',
     ],
     [`https://api.example.com/${'a'.repeat(8_200)}`, 'url', 'the URL is longer than 8192 characters'],
     [
