@@ -112,7 +112,8 @@ const reasonOf = ([first]: readonly FieldError[]): string =>
  */
 export const importCurl = (form: ToolForm): Result<CurlImport, FieldError> => {
   const command = form.url.replaceAll('\r\n', '\n')
-  if (command.length > MAX_CHARS) return refuse(`it is longer than ${formatNumber(MAX_CHARS)} characters. Shorten its body`)
+  if (command.length > MAX_CHARS)
+    return refuse(`it is longer than ${formatNumber(MAX_CHARS)} characters. Shorten its body`)
   const request = readCurl(command)
   if (!request.ok) {
     const { line, column, message } = request.error
