@@ -10,7 +10,7 @@ import { exposedSchemaOf } from '../servers/bindings/exposed-schema.ts'
 import type { Instance } from '../servers/server.ts'
 import { lintExposedSecrets } from '../tools/lint/exposed-secrets.ts'
 import { lintRequest } from '../tools/lint/request.ts'
-import type { ToolAnnotations, ToolDefinition } from '../tools/tool.ts'
+import { annotationsOf } from '../tools/tool-annotations.ts'
 import type { CompiledDefinition } from '../tools/tool-definition.ts'
 import { type CallCost, MAX_COUNTED_CHARACTERS } from './call/call-cost.ts'
 import type { CompiledTool, ToolOutcome } from './call/compiled-tool.ts'
@@ -26,19 +26,6 @@ export type ExecutionParts = {
   responseCache: Pick<ResponseCache, 'ofTool' | 'ofUpstreamTool'>
   onInternalError: (error: unknown) => void
 }
-
-const READ_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD'])
-const IDEMPOTENT_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'DELETE'])
-
-/** Returns a tool's annotations. The defaults depend on the HTTP method (RFC 9110 §9.2). */
-const annotationsOf = ({ method, title, annotations }: ToolDefinition): ToolAnnotations => ({
-  ...(title === undefined ? {} : { title }),
-  readOnlyHint: READ_METHODS.has(method),
-  ...(READ_METHODS.has(method) ? {} : { destructiveHint: method === 'DELETE' }),
-  idempotentHint: IDEMPOTENT_METHODS.has(method),
-  openWorldHint: true,
-  ...annotations,
-})
 
 /**
  * Returns the Content-Type of the API response. Returns undefined if the response has no body, because Patchbay then

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { knock } from '../mcp/messages.ts'
 import { signUp } from '../support/api-client.ts'
-import { createPageBrowser } from '../support/page-browser.ts'
+import { createPageBrowser, inputsOf } from '../support/page-browser.ts'
 import { runPatchbay, runUser } from '../support/world.ts'
 import { insertGrant, insertToken } from './support/tokens.ts'
 
@@ -46,7 +46,15 @@ describe('the access page of a server', () => {
     }
     expect(html).not.toContain('<script>alert')
     expect(await statusAt(serverId)).toBe(401)
-    const done = await person.submit(`${path}/tier`, { access: 'public' })
+    const asked = await person.submit(`${path}/tier`, { access: 'public' })
+    expect(asked.status).toBe(200)
+    expect(asked.html).toContain('Nothing has been saved yet.')
+    expect(asked.html).not.toContain('<script>alert')
+    expect(await statusAt(serverId)).toBe(401)
+    const back = await person.submit(`${path}/tier`, { access: 'public', step: 'back' })
+    expect([back.location, await statusAt(serverId)]).toEqual([path, 401])
+    const sure = inputsOf(asked.html).get('sure') ?? ''
+    const done = await person.submit(`${path}/tier`, { access: 'public', sure })
     expect(done).toMatchObject({ status: 303, location: `${path}?done=tier` })
     expect(await statusAt(serverId)).toBe(200)
     const odd = await person.submit(`${path}/tier`, { access: 'everybody' })

@@ -8,7 +8,10 @@ import { runPatchbay } from '../support/world.ts'
 vi.setConfig({ testTimeout: 30_000 })
 
 const BASE_URL = 'http://patchbay.example'
-const CHOICE = /<input type="checkbox" name="origins"( checked)?>/
+const CHOICE = /<input type="checkbox" name="allowAnyOrigin"( checked)?>/
+
+/** The form with the switch turned on. */
+const ANY_ORIGIN = { allowAnyOrigin: 'on', switches: 'allowAnyOrigin' }
 
 describe('whether any website may call a public server', () => {
   const patchbay = runPatchbay({ env: { PATCHBAY_BASE_URL: BASE_URL } })
@@ -33,11 +36,11 @@ describe('whether any website may call a public server', () => {
     const person = await signIn(patchbay.origin, owner.email)
     expect(CHOICE.exec((await person.get(path)).html)?.[1]).toBeUndefined()
     expect(await callFromPage(url)).toEqual([403, null])
-    const saved = await person.submit(`${path}/origins`, { origins: 'on' }, { origin: BASE_URL })
-    expect(saved).toMatchObject({ status: 303, location: `${path}?done=opened` })
+    const saved = await person.submit(path, ANY_ORIGIN, { origin: BASE_URL })
+    expect(saved).toMatchObject({ status: 303, location: `${path}?done=saved` })
     expect(await callFromPage(url)).toEqual([200, '*'])
-    const { html } = await person.get(`${path}?done=opened`)
-    expect(html).toContain('Saved. Any website may call this server.')
+    const { html } = await person.get(`${path}?done=saved`)
+    expect(html).toContain('Saved. Changes apply from the next call.')
     expect(CHOICE.exec(html)?.[1]).toBe(' checked')
     expect(html).not.toContain('This has no effect at the moment')
     await owner.expectOk('PATCH', `/servers/${serverId}`, { allowAnyOrigin: false })
@@ -64,7 +67,7 @@ describe('whether any website may call a public server', () => {
     const { html } = await person.get(path)
     expect(html).toContain('Other websites may not call this server. Only its owner and organization admins')
     expect(html).not.toMatch(CHOICE)
-    expect((await person.submit(`${path}/origins`, { origins: 'on' }, { origin: BASE_URL })).status).toBe(403)
+    expect((await person.submit(path, ANY_ORIGIN, { origin: BASE_URL })).status).toBe(403)
     expect(await admin?.send('PATCH', `/servers/${serverId}`, change)).toMatchObject({ status: 200, body: change })
   })
 
@@ -80,7 +83,7 @@ describe('whether any website may call a public server', () => {
     const person = await signIn(patchbay.origin, owner.email)
     const { html } = await person.get(`/servers/${open.serverId}/settings`)
     expect(html).toContain('Pages of any website may call this server, because they need a token for it.')
-    expect(html).not.toMatch(CHOICE)
+    expect(CHOICE.exec(html)?.[1]).toBeUndefined()
     // It ended when the server stopped being public.
     await owner.expectOk('PATCH', `/servers/${open.serverId}`, { access: 'public' })
     expect(await callFromPage(open.url)).toEqual([403, null])

@@ -22,7 +22,7 @@ describe('the settings of how clients see the tools', () => {
     return {
       path,
       person,
-      set: (fields: Record<string, string>) => person.submit(`${path}/presentation`, fields),
+      set: (fields: Record<string, string>) => person.submit(path, fields),
       read: async () => (await owner.send('GET', `/servers/${serverId}`)).body,
     }
   }
@@ -31,7 +31,7 @@ describe('the settings of how clients see the tools', () => {
     const { path, person, set, read } = await open()
     expect(
       await set({ presentation: 'search', pinnedTools: ' forecast\r\n\r\nforecast ', maxFlatTokens: '' }),
-    ).toMatchObject({ status: 303, location: `${path}?done=presented` })
+    ).toMatchObject({ status: 303, location: `${path}?done=saved` })
     expect(await read()).toMatchObject({ presentation: 'search', pinnedTools: ['forecast'], maxFlatTokens: 4_000 })
     const { html } = await person.get(path)
     expect(html).toMatch(/value="search" checked/)

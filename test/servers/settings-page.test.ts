@@ -143,9 +143,9 @@ describe('the settings of a server', () => {
     const person = await signIn()
     expect(inputsOf((await person.get(path)).html).get('maxResponseTokens')).toBe('0')
     const fields = { maxResponseTokens: '1200', cutNotice: 'More with {cache_id}.' }
-    expect(await person.submit(`${path}/limits`, fields)).toMatchObject({
+    expect(await person.submit(path, fields)).toMatchObject({
       status: 303,
-      location: `${path}?done=limited`,
+      location: `${path}?done=saved`,
     })
     expect((await owner.send('GET', `/servers/${serverId}`)).body).toMatchObject({
       maxResponseTokens: 1_200,
@@ -153,7 +153,7 @@ describe('the settings of a server', () => {
     })
     const inputs = inputsOf((await person.get(path)).html)
     expect([inputs.get('maxResponseTokens'), inputs.get('cutNotice')]).toEqual(['1200', 'More with {cache_id}.'])
-    const refused = await person.submit(`${path}/limits`, { maxResponseTokens: 'many', cutNotice: `${HOSTILE} more` })
+    const refused = await person.submit(path, { maxResponseTokens: 'many', cutNotice: `${HOSTILE} more` })
     expect(refused.status).toBe(400)
     expect(refused.html).toContain('must be a whole number from 200 to 1,000,000, or 0 for no limit.')
     expect(refused.html).toContain('must contain {cache_id}')
@@ -167,20 +167,20 @@ describe('the settings of a server', () => {
     const chosen = async (): Promise<string | undefined> =>
       /name="presentation" value="(\w+)" checked/.exec((await person.get(path)).html)?.[1]
     expect(await chosen()).toBe('flat')
-    const done = `${path}?done=presented`
-    expect(await person.submit(`${path}/presentation`, { presentation: 'grouped' })).toMatchObject({
+    const done = `${path}?done=saved`
+    expect(await person.submit(path, { presentation: 'grouped' })).toMatchObject({
       status: 303,
       location: done,
     })
     expect(await chosen()).toBe('grouped')
-    expect((await person.get(done)).html).toContain('Connected clients have been notified.')
+    expect((await person.get(done)).html).toContain('Clients are notified if their list of tools has changed.')
     expect((await owner.send('GET', `/servers/${serverId}`)).body).toMatchObject({ presentation: 'grouped' })
     for (const presentation of ['', 'everything', HOSTILE]) {
-      const wrong = await person.submit(`${path}/presentation`, { presentation })
+      const wrong = await person.submit(path, { presentation })
       expect(wrong.status).toBe(400)
       expect(wrong.html).toContain('The presentation must be an option from the list.')
     }
-    const unfit = await person.submit(`${path}/presentation`, { presentation: 'passthrough' })
+    const unfit = await person.submit(path, { presentation: 'passthrough' })
     expect(unfit.status).toBe(409)
     expect(unfit.html).toContain('The presentation cannot be passthrough:')
     const { member: viewer } = await join(serverId, 'viewer')
@@ -188,10 +188,10 @@ describe('the settings of a server', () => {
     const { html } = await seeing.get(path)
     expect(html).toContain('Grouped')
     expect(html).not.toContain('name="presentation"')
-    expect((await seeing.submit(`${path}/presentation`, { presentation: 'flat' })).status).toBe(403)
+    expect((await seeing.submit(path, { presentation: 'flat' })).status).toBe(403)
     const foreign = await signIn(await signUp(patchbay.origin))
     await foreign.get('/account')
-    expect((await foreign.submit(`${path}/presentation`, { presentation: 'flat' })).status).toBe(404)
+    expect((await foreign.submit(path, { presentation: 'flat' })).status).toBe(404)
     expect(await chosen()).toBe('grouped')
   })
 

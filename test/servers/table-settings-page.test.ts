@@ -6,7 +6,7 @@ import { runPatchbay } from '../support/world.ts'
 vi.setConfig({ testTimeout: 30_000 })
 
 const patchbay = runPatchbay()
-const CHOICE = /<input type="checkbox" name="tables"( checked)?>/
+const CHOICE = /<input type="checkbox" name="compactTables"( checked)?>/
 
 const signIn = async (email: string) => {
   const person = createPageBrowser(patchbay.origin)
@@ -20,10 +20,10 @@ it('the settings of a server show builders whether lists are sent as tables; oth
   const path = `/servers/${serverId}/settings`
   const person = await signIn(owner.email)
   expect(CHOICE.exec((await person.get(path)).html)?.[1]).toBeUndefined()
-  const saved = await person.submit(`${path}/tables`, { tables: 'on' })
-  expect(saved).toMatchObject({ status: 303, location: `${path}?done=tabled` })
-  const { html } = await person.get(`${path}?done=tabled`)
-  expect(html).toContain('Saved. Lists of similar objects are sent as tables from the next call.')
+  const saved = await person.submit(path, { compactTables: 'on', switches: 'compactTables' })
+  expect(saved).toMatchObject({ status: 303, location: `${path}?done=saved` })
+  const { html } = await person.get(`${path}?done=saved`)
+  expect(html).toContain('Saved. Changes apply from the next call.')
   expect(CHOICE.exec(html)?.[1]).toBe(' checked')
   expect((await owner.send('GET', `/servers/${serverId}`)).body).toMatchObject({ compactTables: true })
 
@@ -33,8 +33,8 @@ it('the settings of a server show builders whether lists are sent as tables; oth
   await db.membership.create({ data: { organizationId, userId: viewer.userId, role: 'viewer' } })
   const reader = await signIn(viewer.email)
   expect((await reader.get(path)).html).toContain('Lists of similar objects are sent as tables.')
-  expect((await reader.submit(`${path}/tables`, { tables: '' })).status).toBe(403)
+  expect((await reader.submit(path, { switches: 'compactTables' })).status).toBe(403)
   expect((await owner.send('GET', `/servers/${serverId}`)).body).toMatchObject({ compactTables: true })
-  await person.submit(`${path}/tables`, {})
+  await person.submit(path, { switches: 'compactTables' })
   expect((await owner.send('GET', `/servers/${serverId}`)).body).toMatchObject({ compactTables: false })
 })

@@ -14,20 +14,23 @@ import type { OAuthClientService } from '../../oauth/clients/oauth-clients.servi
 import { MAX_REDIRECTS } from '../../oauth/clients/registration.ts'
 import type { GrantService } from '../../oauth/grants/grants.service.ts'
 import type { AccessRequestService } from '../../servers/access/access-requests.service.ts'
+import { createPublicReach } from '../../servers/access/public-reach.ts'
 import { ACCESS_TIERS } from '../../servers/server.ts'
 import type { ServerService } from '../../servers/servers.service.ts'
+import type { UpstreamReviews } from '../../upstreams/review/upstream-reviews.ts'
 import { linesOf } from '../frame/lines-of.ts'
 import { removalPage } from '../frame/removal-page.ts'
 import { getServerFrame, type ServerFrame, type ServerFrameParts, serverTabPath } from '../frame/server-frame.ts'
 import { donePath, serverIdOf, serverRoute } from '../frame/server-tab.ts'
 import { doneText, readList } from '../frame/user-page.ts'
 import { AUTH_OPTIONS, listTiers, toClientView, toGrantRow, type Viewer } from './access.view.ts'
+import { PUBLIC_STEP_VIEW, PublicStepForm, toPublicStep } from './public-step.ts'
 
 const ItemParams = z.object({ uuid: uuidParam, id: uuidParam })
 const itemRoute = { ...serverRoute, schema: { params: ItemParams } }
 const PATH = '/servers/:uuid/access'
 
-const TierForm = { access: formText }
+const TierForm = { access: formText, ...PublicStepForm }
 const TierInput = z.object({ access: z.enum(ACCESS_TIERS, 'must be public, organization or private') })
 const PersonForm = { email: formText }
 const PersonInput = z.object({ email: z.string().trim().min(1, 'is empty').max(254, 'must not exceed 254 characters') })
@@ -66,6 +69,7 @@ export type AccessPagesParts = {
   accessRequests: AccessRequestService
   grants: GrantService
   oauthClients: OAuthClientService
+  upstreamReviews: Pick<UpstreamReviews, 'listLiveSources'>
 }
 
 /**
@@ -74,8 +78,9 @@ export type AccessPagesParts = {
  */
 export const accessPages: FastifyPluginAsync<AccessPagesParts> = async (
   app,
-  { frames, servers, accessRequests, grants, oauthClients },
+  { frames, servers, accessRequests, grants, oauthClients, upstreamReviews },
 ) => {
+  const readPublicReach = createPublicReach({ db: frames.db, listLiveSources: upstreamReviews.listLiveSources })
   const itemOf = (request: FastifyRequest): string => ItemParams.parse(request.params).id
   const frameOf = (request: FastifyRequest): Promise<ServerFrame> =>
     getServerFrame(frames, actorOf(request), serverIdOf(request), 'access')
@@ -162,8 +167,15 @@ export const accessPages: FastifyPluginAsync<AccessPagesParts> = async (
     fields: TierForm,
     load: frameForChange,
     page: (request, server, typed) => accessPage(request, server, 'tier', typed),
-    save: async (request, server, typed) => {
-      await servers.updateServer(actorOf(request), server.id, parseInput(TierInput, typed))
+    save: async (request, server, { sure, step: button, ...typed }, reply) => {
+      if (button === 'back') return serverTabPath(server.id, 'access')
+      const { access } = parseInput(TierInput, typed)
+      if (access === 'public' && server.tier !== 'public') {
+        const pending = { server, action: `${serverTabPath(server.id, 'access')}/tier`, fields: typed, sure }
+        const step = toPublicStep(pending, await readPublicReach(actorOf(request), server.id))
+        if (step !== undefined) return reply.page(PUBLIC_STEP_VIEW, step)
+      }
+      await servers.updateServer(actorOf(request), server.id, { access })
       return doneAt(server, 'tier')
     },
   })

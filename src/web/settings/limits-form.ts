@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { formText } from '../../lib/http/pages/forms.ts'
 import { formatNumber } from '../../lib/kernel/format.ts'
 import {
   CACHE_ID_PLACEHOLDER,
@@ -11,9 +10,8 @@ import type { Server } from '../../servers/server.ts'
 import { type CutResultListing, explainListing } from '../../servers/settings/cut-result-listing.ts'
 import { DEFAULT_RESPONSE_TOKENS, typedResponseTokens } from '../../tools/response/response-tokens.ts'
 
-/** Fields of the form that limits the size of results. */
-export const LimitsForm = { maxResponseTokens: formText, cutNotice: formText, cutResultTools: formText }
-export type TypedLimits = { maxResponseTokens: string; cutNotice: string; cutResultTools: string }
+/** The limits of results, as typed. */
+type TypedLimits = { maxResponseTokens: string; cutNotice: string; cutResultTools: string }
 
 const CHOICES = [
   { value: 'auto', text: 'Automatic' },
@@ -37,19 +35,19 @@ export const LIMITS_LABELS = {
 }
 
 export const toLimitsForm = (
-  { maxResponseTokens, cutNotice, cutResultTools }: Pick<Server, 'maxResponseTokens' | 'cutNotice' | 'cutResultTools'>,
+  { maxResponseTokens, cutNotice, cutResultTools }: TypedLimits,
+  saved: Pick<Server, 'maxResponseTokens'>,
   listing: CutResultListing | undefined,
-  typed?: TypedLimits,
 ) => ({
-  maxResponseTokens: typed?.maxResponseTokens ?? String(maxResponseTokens),
-  cutNotice: typed?.cutNotice ?? cutNotice ?? '',
-  cutResultTools: typed?.cutResultTools ?? cutResultTools,
+  maxResponseTokens,
+  cutNotice,
+  cutResultTools,
   choices: CHOICES,
   listing: listing && explainListing(listing),
   place: CACHE_ID_PLACEHOLDER,
   usual: formatNumber(DEFAULT_RESPONSE_TOKENS),
   now:
-    maxResponseTokens === 0
+    saved.maxResponseTokens === 0
       ? 'Results are sent in full.'
-      : `At most ${formatNumber(maxResponseTokens)} tokens of a result are sent.`,
+      : `At most ${formatNumber(saved.maxResponseTokens)} tokens of a result are sent.`,
 })

@@ -1,6 +1,5 @@
 import { closest } from 'fastest-levenshtein'
 import { z } from 'zod'
-import { formText } from '../../lib/http/pages/forms.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { readWholeNumber } from '../../lib/kernel/whole-number.ts'
 import { contextShape } from '../../servers/context-rules.ts'
@@ -39,9 +38,11 @@ const CHOICES = [
 export const toPresentationChoices = (now: Presentation) =>
   CHOICES.map(choice => ({ ...choice, isChosen: choice.value === now }))
 
-/** Fields of the form for choosing how clients see the tools. */
-export const PresentationForm = { presentation: formText, pinnedTools: formText, maxFlatTokens: formText }
-export type TypedPresentation = { presentation: string; pinnedTools: string; maxFlatTokens: string }
+/** Returns a presentation as the page names it. Other text is returned unchanged. */
+export const presentationText = (value: string): string => CHOICES.find(choice => choice.value === value)?.text ?? value
+
+/** How clients see the tools, as typed. */
+type TypedPresentation = { presentation: string; pinnedTools: string; maxFlatTokens: string }
 
 export const PRESENTATION_LABELS = {
   presentation: 'presentation',
@@ -71,18 +72,13 @@ export const assertToolNames = (
   })
 }
 
-type Shown = Pick<Server, 'presentation' | 'pinnedTools' | 'maxFlatTokens'>
-
 export const toPresentationForm = (
-  { presentation, pinnedTools, maxFlatTokens }: Shown,
+  { presentation, pinnedTools, maxFlatTokens }: TypedPresentation,
+  saved: Pick<Server, 'presentation'>,
   shownAs: ShownAs | undefined,
-  typed?: TypedPresentation,
-) => {
-  const chosen = PRESENTATIONS.find(one => one === typed?.presentation)
-  return {
-    choices: toPresentationChoices(chosen ?? presentation),
-    pinnedTools: typed?.pinnedTools ?? pinnedTools.join('\n'),
-    maxFlatTokens: typed?.maxFlatTokens ?? String(maxFlatTokens),
-    now: shownAs && explainShownAs(shownAs),
-  }
-}
+) => ({
+  choices: toPresentationChoices(PRESENTATIONS.find(one => one === presentation) ?? saved.presentation),
+  pinnedTools,
+  maxFlatTokens,
+  now: shownAs && explainShownAs(shownAs),
+})

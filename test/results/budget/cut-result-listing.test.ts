@@ -216,9 +216,9 @@ describe.each(databasesOfRun)('the tools that continue from cut results, on $kin
     const path = `/servers/${serverId}/settings`
     await person.get(path)
     const fields = { maxResponseTokens: '1000', cutNotice: '' }
-    const wrong = await person.submit(`${path}/limits`, { ...fields, cutResultTools: 'seldom' })
+    const wrong = await person.submit(path, { ...fields, cutResultTools: 'seldom' })
     expect(wrong.html).toContain('The listing of the tools for cut results must be an option from the list.')
-    await person.submit(`${path}/limits`, { ...fields, cutResultTools: 'never' })
+    await person.submit(path, { ...fields, cutResultTools: 'never' })
     expect((await person.get(path)).html).toMatch(/<option value="never" selected>Never/)
     expect((await person.get(path)).html).toContain('are not listed, as chosen.')
     const cut = await callTexts(client, 'items', { count: ITEMS.overTheBudget })

@@ -59,8 +59,9 @@ const shownRectOf = element => {
 const SLACK = 2
 
 const listOverlaps = () => {
+  // A bar that is kept in view covers what is scrolled below it.
   const boxes = visible(NATIVE)
-    .filter(element => !isHushed(element))
+    .filter(element => !isHushed(element) && element.closest('.savebar') === null)
     .map(element => ({ element, rect: shownRectOf(element) }))
   return boxes.flatMap(({ element, rect }, index) =>
     boxes.slice(index + 1).flatMap(({ element: other, rect: its }) => {
@@ -86,7 +87,7 @@ const listLayoutFaults = () => {
   const { scrollWidth, clientWidth } = document.documentElement
   const wide = [...document.querySelectorAll('body *')].find(
     element =>
-      element.closest('.scroll, .tabs, .menu, .strip, pre, .hush') === null &&
+      element.closest('.scroll, .tabs, .subnav, .menu, .strip, pre, .hush') === null &&
       element.getBoundingClientRect().right > clientWidth + 1,
   )
   const faults =

@@ -20,9 +20,9 @@ export type PageRow = {
 export type Pages = Readonly<Record<string, readonly PageRow[]>>
 
 /** Saves the form as if somebody else had saved a change after it was opened. */
-export const saveOutdated = async (page: Page): Promise<void> => {
+export const saveOutdated = async (page: Page, button = 'Save'): Promise<void> => {
   await page.evaluate(`document.querySelector('[name=version]').value = '2020-01-01T00:00:00.000Z'`)
-  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  await page.getByRole('button', { name: button, exact: true }).click()
   await page.getByRole('heading', { name: 'Someone else saved changes' }).waitFor()
 }
 

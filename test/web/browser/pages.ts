@@ -136,7 +136,36 @@ const settings: Pages = {
       status: 409,
       act: async page => {
         await page.getByLabel('Name', { exact: true }).fill('Mine')
-        await saveOutdated(page)
+        await saveOutdated(page, 'Save changes')
+      },
+    },
+    {
+      path: '/servers/:longServerId/settings',
+      state: 'unsaved',
+      act: async page => {
+        await page.getByLabel('Name', { exact: true }).fill(HOSTILE_NAME)
+        await page.getByLabel('Truncation notice').fill('Too long')
+        await page.getByText('2 unsaved changes').waitFor()
+      },
+    },
+    {
+      path: '/servers/:longServerId/settings',
+      state: 'refused',
+      status: 400,
+      act: async page => {
+        await page.getByLabel('Name', { exact: true }).fill('')
+        await page.getByLabel('Max response tokens').fill('a few')
+        await page.getByRole('button', { name: 'Save changes' }).click()
+        await page.getByText('Not saved. Fix these 2 fields:').waitFor()
+      },
+    },
+    {
+      path: '/servers/:serverId/settings',
+      state: 'public-step',
+      act: async page => {
+        await page.locator('[name=access][value=public]').check()
+        await page.getByRole('button', { name: 'Save changes' }).click()
+        await page.getByText('Nothing has been saved yet.').waitFor()
       },
     },
   ],
