@@ -57,6 +57,7 @@ import { toolPreviewPages } from './web/tool-editor/tool-preview.pages.ts'
 import { toolkitPages } from './web/toolkits/toolkit.pages.ts'
 import { toolkitsPages } from './web/toolkits/toolkits.pages.ts'
 import { upstreamToolPages } from './web/upstream-tool/upstream-tool.pages.ts'
+import { attachPages } from './web/upstreams/attach.pages.ts'
 import { connectPages } from './web/upstreams/connect.pages.ts'
 import { ownUpstreamAccountPages } from './web/upstreams/own-upstream-accounts.pages.ts'
 import { upstreamPages } from './web/upstreams/upstream.pages.ts'
@@ -84,6 +85,7 @@ const PAGES: readonly FastifyPluginAsync<PagesParts & { frames: ServerFrameParts
   toolAddingPages,
   instancePages,
   sourcesPages,
+  attachPages,
   upstreamPages,
   upstreamToolPages,
   connectPages,

@@ -44,7 +44,7 @@ const MAX_NAME_CHARS = 100
 const toShownName = (name: string): string => removeHidden(name).slice(0, MAX_NAME_CHARS).toWellFormed()
 
 /** Lists the first tools by the names the upstream gives them, without hidden characters. */
-export const describeApproved = (tools: readonly string[]): JsonObject => ({
+export const describeReviewed = (tools: readonly string[]): JsonObject => ({
   count: tools.length,
   tools: tools.slice(0, MAX_LISTED_TOOLS).map(toShownName),
 })

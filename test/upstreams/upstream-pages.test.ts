@@ -88,6 +88,53 @@ describe('the pages of attached MCP servers', () => {
     expect((await person.get(`/servers/${serverId}/globals`)).html).toContain('used by 1 MCP server')
   })
 
+  it('connect at once, and say what it offers', async () => {
+    const serverId = await makeServer()
+    const sources = `/servers/${serverId}/sources`
+    const file = join(FOLDER, 'attached.json')
+    writeFileSync(file, JSON.stringify(['read', 'list'].map(name => ({ name, inputSchema: { type: 'object' } }))))
+    const person = await signIn(operator)
+    await person.get(`${sources}/upstreams/new`)
+    const made = await person.submit(`${sources}/upstreams/new`, {
+      ...TICKED,
+      name: 'files',
+      transport: 'stdio',
+      command: process.execPath,
+      args: ['--disable-warning=ExperimentalWarning', FROM_FILE, file].join('\r\n'),
+    })
+    expect(made.status).toBe(303)
+    const { html } = await person.get(made.location ?? '')
+    expect(html).toContain('Connected: 2 tools')
+    expect(html).toMatch(/<p>2 tools[^<]*<\/p>/)
+  })
+
+  it('attach nothing that cannot be reached, and keep what was typed with the error and its fix', async () => {
+    const serverId = await makeServer()
+    const path = `/servers/${serverId}/sources/upstreams/new`
+    const person = await signIn(operator)
+    await person.get(path)
+    const there = { ...TICKED, name: 'local', transport: 'stdio', description: HOSTILE, env: 'LOG=off' }
+    const missing = await person.submit(path, { ...there, command: '/nowhere/to-be-found', args: 'one\r\ntwo' })
+    expect(missing.status).toBe(400)
+    expect(missing.html).toContain('The command /nowhere/to-be-found was not found on this machine. Install it')
+    expect(missing.html).toContain('value="/nowhere/to-be-found"')
+    expect(missing.html).toMatch(/one\r?\ntwo<\/textarea>/)
+    expect(missing.html).toContain('LOG=off</textarea>')
+    expect(missing.html).not.toContain('<script>alert')
+    const ended = await person.submit(path, {
+      ...there,
+      command: process.execPath,
+      args: '-e\r\nconsole.error(2 + 3);process.exit(4)',
+    })
+    expect(ended.html).toContain('The process exited with code 4.')
+    expect(ended.html).toMatch(/id="log"[\s\S]*<\/span> 5\n/)
+    const { db } = patchbay.services
+    expect(await db.upstream.count({ where: { serverId } })).toBe(0)
+    const kept = await person.submit(path, { ...there, command: '/nowhere/to-be-found', anyway: 'on' })
+    expect(kept.status).toBe(303)
+    expect(await db.upstream.findMany({ where: { serverId } })).toMatchObject([{ name: 'local', isEnabled: true }])
+  })
+
   it('keep the input, with an error beside each invalid field', async () => {
     const path = `/servers/${await makeServer()}/sources/upstreams/new`
     const person = await signIn(builder)
@@ -124,7 +171,8 @@ describe('the pages of attached MCP servers', () => {
     const told = await second.submit(path, { ...REMOTE, ...TICKED, name: 'guides', version })
     expect(told.status).toBe(409)
     expect(told.html).toContain('Somebody else has changed the MCP server')
-    expect(told.html).toContain('Saved version')
+    expect(told.html).toContain('Someone else saved changes while you were editing')
+    expect(told.html).toMatch(/<ins>guides<\/ins>[\s\S]*<del>manuals<\/del>/)
     expect(told.html).toContain('value="guides"')
     const seen = inputsOf(told.html).get('version') ?? ''
     expect((await second.submit(path, { ...REMOTE, ...TICKED, name: 'guides', version: seen })).status).toBe(303)

@@ -4,42 +4,44 @@ import { decodeCursor, pageOf, pageQuery, toPage } from '../../lib/http/paging.t
 import { resourceRoutes, viewAsIs } from '../../lib/http/resource-routes.ts'
 import { orNull, uuidParams } from '../../lib/http/schemas.ts'
 import { hashOfName, type PendingTool } from '../../upstreams/review/tool-review.ts'
-import type { Approval, UpstreamReviews } from '../../upstreams/review/upstream-reviews.ts'
+import type { Decision, UpstreamReviews } from '../../upstreams/review/upstream-reviews.ts'
 
 const definition = z.record(z.string(), z.json())
 
 const PendingToolView = z.object({
   name: z.string().describe("the MCP server's own name for the tool"),
-  hash: z.string().describe('hash of the pending definition, required to approve it'),
+  hash: z.string().describe('hash of the pending definition, required to approve or reject it'),
   before: orNull(definition).describe('the current definition; null for a new tool'),
   after: definition.describe('the pending definition'),
 })
 
 const UpstreamChangesView = pageOf(PendingToolView).extend({
   reviewed: z.boolean().describe('whether changes of attached MCP servers are reviewed on this server'),
-  version: z.string().describe('version of all pending changes, required to approve them together'),
+  version: z.string().describe('version of all pending changes, required to approve or reject them together'),
   total: z.int(),
+  rejected: z.int().describe('number of rejected changes, which are not listed'),
 })
 
-/** Maximum number of tools to approve by name. To approve more at once, clients send the version. */
-const MAX_APPROVED_BY_NAME = 500
+/** Maximum number of tools to decide on by name. To decide on more at once, clients send the version. */
+const MAX_TOOLS_BY_NAME = 500
 
-const ApproveChanges = z.union(
+const DecideOnChanges = z.union(
   [
     z.strictObject({
-      version: z.string().max(100).describe('approves all pending changes, if this is still their version'),
+      version: z.string().max(100).describe('covers all pending changes, if this is still their version'),
     }),
     z.strictObject({
       tools: z
         .array(z.strictObject({ name: z.string().max(2_048), hash: z.string().max(100) }))
         .min(1, 'must contain at least one tool')
-        .max(MAX_APPROVED_BY_NAME, `must contain at most ${MAX_APPROVED_BY_NAME} tools`),
+        .max(MAX_TOOLS_BY_NAME, `must contain at most ${MAX_TOOLS_BY_NAME} tools`),
     }),
   ],
   'must contain either version, or tools with their hashes',
 )
 
 const ApprovedView = z.object({ approved: z.int().describe('number of tools') })
+const RejectedView = z.object({ rejected: z.int().describe('number of tools') })
 
 const params = uuidParams
 
@@ -55,10 +57,10 @@ const compare = (a: Position, b: Position): number => {
   return one < other ? -1 : one > other ? 1 : 0
 }
 
-const toApproval = (body: z.infer<typeof ApproveChanges>): Approval =>
+const toDecision = (body: z.infer<typeof DecideOnChanges>): Decision =>
   'version' in body ? body : { tools: body.tools.map(({ name, hash }) => ({ nameHash: hashOfName(name), hash })) }
 
-/** Routes for the pending changes of an upstream whose server requires reviews, and for their approval. */
+/** Routes for the pending changes of an upstream whose server requires reviews, and for decisions on them. */
 export const upstreamReviewRoutes: FastifyPluginAsyncZod<{ upstreamReviews: UpstreamReviews }> = async (
   app,
   { upstreamReviews },
@@ -81,6 +83,7 @@ export const upstreamReviewRoutes: FastifyPluginAsyncZod<{ upstreamReviews: Upst
         reviewed: review.isReviewed,
         version: review.version,
         total: review.waiting.length,
+        rejected: review.rejected.length,
         items: items.map(({ tool }) => tool),
         nextCursor,
       }
@@ -88,8 +91,14 @@ export const upstreamReviewRoutes: FastifyPluginAsyncZod<{ upstreamReviews: Upst
   )
   routes.perform(
     '/upstreams/:id/approve',
-    { params, body: ApproveChanges },
+    { params, body: DecideOnChanges },
     { schema: ApprovedView, toView: (approved: number) => ({ approved }) },
-    ({ actor, params, body }) => upstreamReviews.approve(actor, params.id, toApproval(body)),
+    ({ actor, params, body }) => upstreamReviews.approve(actor, params.id, toDecision(body)),
+  )
+  routes.perform(
+    '/upstreams/:id/reject',
+    { params, body: DecideOnChanges },
+    { schema: RejectedView, toView: (rejected: number) => ({ rejected }) },
+    ({ actor, params, body }) => upstreamReviews.reject(actor, params.id, toDecision(body)),
   )
 }

@@ -55,6 +55,7 @@ export const AUDIT_ACTIONS = [
   'upstream.created',
   'upstream.changed',
   'upstream.tools_approved',
+  'upstream.tools_rejected',
   'upstream.removed',
   'upstream.connected',
   'upstream.disconnected',

@@ -5,7 +5,8 @@ import { hashOfName } from './tool-review.ts'
 /** Rows per query, few enough for the parameter limit of every supported database. */
 const ROWS_AT_ONCE = 500
 
-const chunksOf = <T>(items: readonly T[]): T[][] =>
+/** Splits a list into parts that fit into one query each. */
+export const chunksOf = <T>(items: readonly T[]): T[][] =>
   Array.from({ length: Math.ceil(items.length / ROWS_AT_ONCE) }, (_, index) =>
     items.slice(index * ROWS_AT_ONCE, (index + 1) * ROWS_AT_ONCE),
   )
@@ -83,7 +84,8 @@ export const removeStaleApprovals = async (
   }
 }
 
-/** Removes the approvals of all upstreams of the server. */
-export const removeApprovals = async (tx: Transaction, serverId: string): Promise<void> => {
+/** Removes the approvals and rejections of all upstreams of the server. */
+export const removeReviews = async (tx: Transaction, serverId: string): Promise<void> => {
   await tx.upstreamApproval.deleteMany({ where: { upstream: { serverId } } })
+  await tx.upstreamRejection.deleteMany({ where: { upstream: { serverId } } })
 }

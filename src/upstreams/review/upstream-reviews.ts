@@ -4,19 +4,21 @@ import type { Changes } from '../../lib/events/changes.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { findCurrentCatalogue } from '../catalogue/catalogue.store.ts'
+import type { CatalogueItem, StoredCatalogue } from '../catalogue/catalogue.ts'
 import type { UpstreamCatalogues } from '../catalogue/catalogues.ts'
 import { listAllowedTools, type UpstreamSource } from '../catalogue/present-tools.ts'
 import { type GetServerFor, getUpstreamFor } from '../get-upstream.ts'
 import type { Upstream } from '../upstream.ts'
-import { auditUpstream, describeApproved, type NamedServer } from '../upstream-audit.ts'
+import { auditUpstream, describeReviewed, type NamedServer } from '../upstream-audit.ts'
 import { isServerReviewed, listUpstreamsOfAnybody } from '../upstreams.store.ts'
 import {
   listApprovedDefinitions,
   listApprovedHashes,
   putApprovals,
-  removeApprovals,
+  removeReviews,
   removeStaleApprovals,
 } from './approvals.store.ts'
+import { listRejectedHashes, putRejections, removeRejections, removeStaleRejections } from './rejections.store.ts'
 import {
   classifyTools,
   definitionOf,
@@ -35,37 +37,49 @@ export type UpstreamReviewParts = {
   getServerFor: GetServerFor<NamedServer & { reviewUpstreamChanges: boolean }>
 }
 
-/** `version` changes whenever `waiting` changes. */
-export type UpstreamReview = { isReviewed: boolean; version: string; waiting: readonly PendingTool[] }
+/**
+ * The tools whose new definitions wait for a decision, and those whose new definitions were rejected. `version` changes
+ * whenever `waiting` changes.
+ */
+export type UpstreamReview = {
+  isReviewed: boolean
+  version: string
+  waiting: readonly PendingTool[]
+  rejected: readonly PendingTool[]
+}
 
-/** Approves single tools, identified by the hashes of name and shown definition, or everything in the shown version. */
-export type Approval = { tools: readonly { nameHash: string; hash: string }[] } | { version: string }
+/** What to decide on: single tools, identified by the hashes of name and shown definition, or the shown version. */
+export type Decision = { tools: readonly { nameHash: string; hash: string }[] } | { version: string }
 
 const NOTHING: ReadonlyMap<string, never> = new Map<string, never>()
 
 const notReviewed = () =>
   new AppError('conflict', 'There is nothing to approve: this server applies changes to its MCP servers immediately.')
 const changedMeanwhile = () =>
-  new AppError('conflict', 'The pending changes are different now. Review them again before you approve them.', {
+  new AppError('conflict', 'The pending changes are different now. Review them again.', {
     errors: [{ path: 'version', message: 'is out of date' }],
   })
 
 const listReviewed = async (tx: Transaction, sources: readonly UpstreamSource[]) => {
   const ids = sources.map(({ upstream }) => upstream.id)
   const hashes = ids.length === 0 ? NOTHING : await listApprovedHashes(tx, ids)
+  const rejections = ids.length === 0 ? NOTHING : await listRejectedHashes(tx, ids)
   const reviewed = []
   for (const source of sources) {
     const { id } = source.upstream
     const tools = classifyTools(listAllowedTools(source), hashes.get(id) ?? NOTHING)
     const changed = tools.flatMap(({ nameHash, status }) => (status === 'changed' ? nameHash : []))
-    reviewed.push({ source, ...splitByApproval(tools, await listApprovedDefinitions(tx, id, changed)) })
+    const { live, waiting } = splitByApproval(tools, await listApprovedDefinitions(tx, id, changed))
+    const isRejected = ({ name, hash }: PendingTool) => rejections.get(id)?.get(hashOfName(name)) === hash
+    const [rejected, open] = [waiting.filter(isRejected), waiting.filter(tool => !isRejected(tool))]
+    reviewed.push({ source, live, waiting: open, rejected })
   }
   return reviewed
 }
 
 /** Approves the tools that clients see now. Used when review is turned on. */
 export const approveCurrentTools = async (tx: Transaction, serverId: string): Promise<void> => {
-  await removeApprovals(tx, serverId)
+  await removeReviews(tx, serverId)
   for (const upstream of await listUpstreamsOfAnybody(tx, serverId)) {
     const stored = await findCurrentCatalogue(tx, upstream)
     const tools = stored === undefined ? [] : listAllowedTools({ upstream, stored })
@@ -77,26 +91,42 @@ export const approveCurrentTools = async (tx: Transaction, serverId: string): Pr
   }
 }
 
-/** Returns the tools to approve. Throws `conflict` if one differs from what was shown. */
-const chooseTools = (waiting: readonly PendingTool[], live: ReadonlyMap<string, string>, input: Approval) => {
+/** The tools of one upstream to choose from. `decided` maps name hashes to definitions that are decided already. */
+type Choice = {
+  waiting: readonly PendingTool[]
+  rejected: readonly PendingTool[]
+  decided: ReadonlyMap<string, string>
+}
+
+/**
+ * Returns the tools to decide on; of the rejected ones, those that are chosen singly. Throws `conflict` if one differs
+ * from what was shown.
+ */
+const chooseTools = ({ waiting, rejected, decided }: Choice, input: Decision) => {
   if ('version' in input) {
     if (versionOf(waiting) !== input.version) throw changedMeanwhile()
     return waiting
   }
-  const byName = new Map(waiting.map(tool => [hashOfName(tool.name), tool]))
+  const byName = new Map([...waiting, ...rejected].map(tool => [hashOfName(tool.name), tool]))
   return input.tools.flatMap(({ nameHash, hash }) => {
+    // The request was repeated.
+    if (decided.get(nameHash) === hash) return []
     const tool = byName.get(nameHash)
     if (tool?.hash === hash) return tool
-    // The request was repeated: the tool is already approved.
-    if (tool === undefined && live.get(nameHash) === hash) return []
     throw changedMeanwhile()
   })
 }
 
+/** Stores a decision about tools of an upstream. Returns the tools, and the action for the audit log. */
+type Decide = (
+  tx: Transaction,
+  review: { stored: StoredCatalogue | undefined; live: readonly CatalogueItem[] } & Omit<Choice, 'decided'>,
+) => Promise<{ action: 'upstream.tools_approved' | 'upstream.tools_rejected'; chosen: readonly PendingTool[] }>
+
 /**
  * Manages reviews of changes to upstreams. On a server with review turned on, clients see only approved tools: a
- * changed tool keeps its old definition, and a new tool stays hidden until a builder approves it. Approvals are stored
- * in the database and shared by all processes.
+ * changed tool keeps its old definition, and a new tool stays hidden until a builder approves it. A rejected definition
+ * does not wait any longer. Approvals and rejections are stored in the database and shared by all processes.
  */
 export const createUpstreamReviews = ({ db, changes, catalogues, getServerFor }: UpstreamReviewParts) => {
   const listSourcesOf = async (upstreams: readonly Upstream[]): Promise<UpstreamSource[]> => {
@@ -116,6 +146,27 @@ export const createUpstreamReviews = ({ db, changes, catalogues, getServerFor }:
     })
   }
 
+  /** Runs a decision about the pending tools of an upstream, and audits and announces it. Returns how many it covers. */
+  const decide = async (actor: Actor, id: string, work: Decide): Promise<number> => {
+    try {
+      return await changes.commit(async (tx, announce) => {
+        const { upstream, server } = await getUpstreamFor(getServerFor, tx, actor, id, 'build')
+        if (!server.reviewUpstreamChanges) throw notReviewed()
+        const stored = await findCurrentCatalogue(tx, upstream)
+        const [reviewed] = await listReviewed(tx, stored === undefined ? [] : [{ upstream, stored }])
+        const { live, waiting, rejected } = reviewed ?? { live: [], waiting: [], rejected: [] }
+        const { action, chosen } = await work(tx, { stored, live, waiting, rejected })
+        if (chosen.length === 0) return 0
+        await auditUpstream(tx, actor, server, action, upstream, describeReviewed(chosen.map(({ name }) => name)))
+        announce({ type: 'upstream_changed', upstreamId: id, serverId: upstream.serverId })
+        return chosen.length
+      })
+    } catch (error) {
+      // A concurrent request decided on the same tools.
+      throw isUniqueViolation(error) ? changedMeanwhile() : error
+    }
+  }
+
   return {
     withApprovedTools,
 
@@ -128,10 +179,10 @@ export const createUpstreamReviews = ({ db, changes, catalogues, getServerFor }:
 
     getReview: async (actor: Actor, id: string): Promise<UpstreamReview> => {
       const { upstream, server } = await getUpstreamFor(getServerFor, db, actor, id, 'read')
-      if (!server.reviewUpstreamChanges) return { isReviewed: false, version: versionOf([]), waiting: [] }
+      if (!server.reviewUpstreamChanges) return { isReviewed: false, version: versionOf([]), waiting: [], rejected: [] }
       const [reviewed] = await listReviewed(db, await listSourcesOf([upstream]))
-      const waiting = reviewed?.waiting ?? []
-      return { isReviewed: true, version: versionOf(waiting), waiting }
+      const { waiting, rejected } = reviewed ?? { waiting: [], rejected: [] }
+      return { isReviewed: true, version: versionOf(waiting), waiting, rejected }
     },
 
     /** Counts waiting tools by upstream. Omits upstreams without any. */
@@ -146,30 +197,30 @@ export const createUpstreamReviews = ({ db, changes, catalogues, getServerFor }:
     },
 
     /** Approves tools and returns their number. Throws `conflict` if they differ from what was shown. */
-    approve: async (actor: Actor, id: string, input: Approval): Promise<number> => {
-      try {
-        return await changes.commit(async (tx, announce) => {
-          const { upstream, server } = await getUpstreamFor(getServerFor, tx, actor, id, 'build')
-          if (!server.reviewUpstreamChanges) throw notReviewed()
-          const stored = await findCurrentCatalogue(tx, upstream)
-          const [reviewed] = await listReviewed(tx, stored === undefined ? [] : [{ upstream, stored }])
-          const { waiting, live } = reviewed ?? { waiting: [], live: [] }
-          const hashes = new Map(live.map(item => [hashOfName(item.name), hashOfDefinition(definitionOf(item))]))
-          const chosen = chooseTools(waiting, hashes, input)
-          if (stored === undefined || chosen.length === 0) return 0
-          await putApprovals(tx, id, chosen)
-          const names = stored.catalogue.tools.map(({ name }) => name)
-          await removeStaleApprovals(tx, id, names)
-          const approved = describeApproved(chosen.map(({ name }) => name))
-          await auditUpstream(tx, actor, server, 'upstream.tools_approved', upstream, approved)
-          announce({ type: 'upstream_changed', upstreamId: id, serverId: upstream.serverId })
-          return chosen.length
-        })
-      } catch (error) {
-        // A concurrent request approved the same tools.
-        throw isUniqueViolation(error) ? changedMeanwhile() : error
-      }
-    },
+    approve: (actor: Actor, id: string, input: Decision): Promise<number> =>
+      decide(actor, id, async (tx, { stored, waiting, rejected, live }) => {
+        const decided = new Map(live.map(item => [hashOfName(item.name), hashOfDefinition(definitionOf(item))]))
+        const chosen = chooseTools({ waiting, rejected, decided }, input)
+        if (stored === undefined || chosen.length === 0) return { action: 'upstream.tools_approved', chosen: [] }
+        await putApprovals(tx, id, chosen)
+        await removeRejections(tx, id, chosen)
+        const names = stored.catalogue.tools.map(({ name }) => name)
+        await removeStaleApprovals(tx, id, names)
+        await removeStaleRejections(tx, id, names)
+        return { action: 'upstream.tools_approved', chosen }
+      }),
+
+    /**
+     * Rejects new definitions and returns the number of tools. Clients keep seeing the approved definition, if there is
+     * one. Throws `conflict` if the tools differ from what was shown.
+     */
+    reject: (actor: Actor, id: string, input: Decision): Promise<number> =>
+      decide(actor, id, async (tx, { waiting, rejected }) => {
+        const decided = new Map(rejected.map(({ name, hash }) => [hashOfName(name), hash]))
+        const chosen = chooseTools({ waiting, rejected: [], decided }, input)
+        await putRejections(tx, id, chosen)
+        return { action: 'upstream.tools_rejected', chosen }
+      }),
   }
 }
 

@@ -177,15 +177,3 @@ export const toWholeChange = (input: UpstreamInput): UpstreamChange => ({
   timeoutMs: input.timeoutMs ?? null,
   ...(input.transport === 'stdio' ? { cwd: input.cwd ?? null } : {}),
 })
-
-/** Returns whether two forms have the same content, ignoring their versions. */
-export const isSameForm = (one: TypedUpstream, other: TypedUpstream): boolean => {
-  // Browsers send every line break as CR LF.
-  const textOf = (typed: TypedUpstream): string =>
-    JSON.stringify(
-      Object.entries({ ...typed, version: '' })
-        .map(([name, text]) => [name, text.replaceAll('\r\n', '\n')])
-        .sort(),
-    )
-  return textOf(one) === textOf(other)
-}

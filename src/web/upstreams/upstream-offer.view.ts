@@ -21,6 +21,18 @@ export const OFFER_LISTS = [
 ] as const
 export type OfferList = (typeof OFFER_LISTS)[number][0]
 
+/** Says what an upstream offers, such as "21 tools, 1 resource, 1 prompt". */
+export const summarizeOffer = ({ catalogue }: StoredCatalogue): string => {
+  const counts = [
+    [catalogue.tools.length, 'tool'],
+    [catalogue.resources.length, 'resource'],
+    [catalogue.resourceTemplates.length, 'resource template'],
+    [catalogue.prompts.length, 'prompt'],
+  ] as const
+  const shown = counts.filter(([count, noun]) => count > 0 || noun === 'tool')
+  return shown.map(([count, noun]) => formatCount(count, noun)).join(', ')
+}
+
 /** Items per page. */
 export const OFFERED_PER_PAGE = 50
 /** Maximum length of a description in the list. The inspector shows the whole text. */
@@ -54,17 +66,21 @@ export type OfferFates = {
   skipped: readonly SkippedItem[]
   /** Tools that are waiting for approval. `isNew` is true if no earlier version of the tool is live. */
   waiting: ReadonlyMap<string, { isNew: boolean }>
+  /** Tools whose new definition was rejected. */
+  rejected: ReadonlyMap<string, { isNew: boolean }>
 }
 
 type State = { text: string; state?: 'slow' | 'idle' | 'failed' }
 
-const createStates = (upstream: Upstream, stored: StoredCatalogue, { skipped, waiting }: OfferFates) => {
+const createStates = (upstream: Upstream, stored: StoredCatalogue, { skipped, waiting, rejected }: OfferFates) => {
   const allowed = new Set(listAllowedTools({ upstream, stored }).map(({ name }) => name))
   const taken = new Set(skipped.map(({ kind, item }) => `${kind} ${item}`))
   return (list: OfferList, name: string): State => {
     if (list === 'tools' && !allowed.has(name)) return { text: 'not passed on', state: 'idle' }
     const waits = list === 'tools' ? waiting.get(name) : undefined
     if (waits !== undefined) return { text: waits.isNew ? 'new, not approved' : 'change not approved', state: 'slow' }
+    const isRejected = list === 'tools' ? rejected.get(name) : undefined
+    if (isRejected !== undefined) return { text: isRejected.isNew ? 'rejected' : 'change rejected', state: 'idle' }
     if (taken.has(`${list.slice(0, -1)} ${removeHidden(name)}`)) return { text: 'name is taken', state: 'failed' }
     return { text: 'passed on' }
   }

@@ -15,8 +15,8 @@ import {
 } from '../../upstreams/upstream.ts'
 import type { UpstreamWithGlobals } from '../../upstreams/upstream-reading.ts'
 import { upstreamPath } from '../frame/server-frame.ts'
-import { toAuthText } from './auth-form.ts'
-import { typedOf } from './upstream-form.ts'
+import { toAuthChoices, toAuthText } from './auth-form.ts'
+import { type TypedUpstream, typedOf } from './upstream-form.ts'
 
 const TRANSPORT_WORDS: Readonly<Record<UpstreamTransport, { text: string; hint: string }>> = {
   http: { text: 'Streamable HTTP', hint: 'The current transport of remote MCP servers.' },
@@ -25,7 +25,7 @@ const TRANSPORT_WORDS: Readonly<Record<UpstreamTransport, { text: string; hint: 
 }
 
 /** Returns the transports that the user may choose. */
-export const toTransportChoices = (mayRunCommands: boolean) =>
+const toTransportChoices = (mayRunCommands: boolean) =>
   (['http', 'sse', ...(mayRunCommands ? (['stdio'] as const) : [])] as const).map(value => ({
     value,
     ...TRANSPORT_WORDS[value],
@@ -37,10 +37,19 @@ const FEATURES = [
   ['prompts', 'Prompts'],
 ] as const
 
-export const toFeatureChoices = (typed: Readonly<Record<keyof UpstreamFeatures, string>>) =>
+const toFeatureChoices = (typed: Readonly<Record<keyof UpstreamFeatures, string>>) =>
   FEATURES.map(([name, text]) => ({ name, text, isTicked: typed[name] === 'on' }))
 
-export const TIMEOUT_HINT = `Default ${formatNumber(DEFAULT_UPSTREAM_TIMEOUT_MS)}.`
+const TIMEOUT_HINT = `Default ${formatNumber(DEFAULT_UPSTREAM_TIMEOUT_MS)}.`
+
+/** Returns the data for the fields of an upstream. */
+export const toFormData = (typed: TypedUpstream, mayRunCommands: boolean) => ({
+  typed,
+  transports: toTransportChoices(mayRunCommands),
+  features: toFeatureChoices(typed),
+  authChoices: toAuthChoices(typed),
+  timeoutHint: TIMEOUT_HINT,
+})
 
 /** Describes the state of a connection and the kind of status mark to show for it. */
 export const toStateView = (

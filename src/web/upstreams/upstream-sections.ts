@@ -14,12 +14,13 @@ import {
   OFFER_LISTS,
   OFFERED_PER_PAGE,
   searchOffered,
+  summarizeOffer,
   toFetched,
   toFindings,
   toOfferedRows,
   toOfferTabs,
 } from './upstream-offer.view.ts'
-import { toWaitingHead, toWaitingTool, WAITING_PER_PAGE } from './upstream-waiting.view.ts'
+import { toRejected, toWaitingHead, toWaitingTool, WAITING_PER_PAGE } from './upstream-waiting.view.ts'
 
 export type UpstreamSectionsParts = {
   upstreamOffers: UpstreamOffers
@@ -40,7 +41,8 @@ export const SectionsQuery = z.object({
 })
 type Query = z.infer<typeof SectionsQuery>
 
-const toLog = (lines: readonly LogLine[]) =>
+/** Returns the newest lines of a log, or undefined if it is empty. */
+export const toLog = (lines: readonly LogLine[]) =>
   lines.length === 0
     ? undefined
     : {
@@ -65,6 +67,7 @@ export const createUpstreamSections =
     const fates = {
       skipped,
       waiting: new Map(review.waiting.map(({ name, before }) => [name, { isNew: before === undefined }])),
+      rejected: new Map(review.rejected.map(({ name, before }) => [name, { isNew: before === undefined }])),
     }
     const head = toWaitingHead(review)
     const waits = takePage(review.waiting, {
@@ -80,6 +83,8 @@ export const createUpstreamSections =
     const shown = takePage(found, { page, perPage: OFFERED_PER_PAGE, path, query: listQuery })
     return {
       waiting: head && { ...head, upstreamId: upstream.id, tools: waits.shown.map(toWaitingTool), pager: waits.pager },
+      rejected: toRejected(review.rejected),
+      summary: stored && summarizeOffer(stored),
       offer: stored && {
         list,
         search: q,

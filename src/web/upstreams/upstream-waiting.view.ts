@@ -4,13 +4,19 @@ import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
 import { removeHidden } from '../../upstreams/catalogue/hidden-text.ts'
 import { hashOfName as nameHashOf, type PendingTool } from '../../upstreams/review/tool-review.ts'
 import type { UpstreamReview } from '../../upstreams/review/upstream-reviews.ts'
+import { diffLines } from './line-diff.ts'
+import { toReviewFlags } from './review-flags.ts'
 
 /** Number of changes per page, small because a change may be long. */
 export const WAITING_PER_PAGE = 5
-/** Maximum length of either side of a change. Longer text is cut around the difference. */
-const MAX_CHARS = 8_000
-/** Number of characters shown before and after the difference in text that is cut. */
-const AROUND_CHARS = 400
+/** Maximum number of changed lines shown of one field. */
+const MAX_LINES = 200
+/** Maximum length of a line. A longer line is cut around the difference. */
+const MAX_CHARS = 2_000
+/** Number of characters shown before and after the difference in a line that is cut. */
+const AROUND_CHARS = 200
+/** Maximum number of rejected tools listed. */
+const MAX_REJECTED = 50
 
 const FIELD_WORDS: Readonly<Record<string, string>> = {
   title: 'title',
@@ -68,14 +74,34 @@ const showHidden = (text: string): string => {
     .join('')
 }
 
+type Line = ReturnType<typeof toSide> & { sign: 'removed' | 'added' }
+
+const WHOLE: Alike = { before: 0, after: 0 }
+
+/** Returns replaced lines with their differences marked. Each removed line is compared with the one in its place. */
+const toLines = (removed: readonly string[], added: readonly string[]): Line[] => {
+  const alikeAt = (index: number): Alike => {
+    const [from, to] = [removed[index], added[index]]
+    if (from === undefined || to === undefined) return WHOLE
+    const before = lengthAlike(from, to)
+    return { before, after: lengthAlikeAtEnd(from, to, before) }
+  }
+  return [
+    ...removed.map((line, index) => ({ sign: 'removed' as const, ...toSide(line, alikeAt(index)) })),
+    ...added.map((line, index) => ({ sign: 'added' as const, ...toSide(line, alikeAt(index)) })),
+  ]
+}
+
 const toRow = (field: string, before: JsonValue | undefined, after: JsonValue | undefined) => {
-  const [from, to] = [showHidden(toText(before)), showHidden(toText(after))]
-  const start = lengthAlike(from, to)
-  const alike = { before: start, after: lengthAlikeAtEnd(from, to, start) }
+  const parts = diffLines(showHidden(toText(before)), showHidden(toText(after)))
+  const lines = parts.flatMap(part => ('kept' in part ? [] : toLines(part.removed, part.added)))
   return {
     field: FIELD_WORDS[field] ?? showHidden(field).slice(0, 40),
-    from: toSide(from, alike),
-    to: toSide(to, alike),
+    lines: lines.slice(0, MAX_LINES),
+    more:
+      lines.length > MAX_LINES
+        ? `${formatCount(lines.length - MAX_LINES, 'more changed line')}, not shown here`
+        : undefined,
   }
 }
 
@@ -86,14 +112,31 @@ const toRows = (before: JsonObject | undefined, after: JsonObject) => {
     .map(field => toRow(field, before?.[field], after[field]))
 }
 
-/** Returns a tool that is waiting for approval, with its live version beside the new one. */
-export const toWaitingTool = ({ name, hash, before, after }: PendingTool) => ({
-  name: removeHidden(name),
-  /** Value submitted by the tool's form, which identifies the tool and the version shown here. */
-  tool: `${nameHashOf(name)}.${hash}`,
-  isNew: before === undefined,
-  rows: toRows(before, after),
+/** Value submitted by a tool's form, which identifies the tool and the version that was shown. */
+const formValueOf = ({ name, hash }: PendingTool): string => `${nameHashOf(name)}.${hash}`
+
+/** Returns a tool that is waiting for approval, with the lines that differ from its live version. */
+export const toWaitingTool = (tool: PendingTool) => ({
+  name: removeHidden(tool.name),
+  tool: formValueOf(tool),
+  isNew: tool.before === undefined,
+  flags: toReviewFlags(tool).map(showHidden),
+  rows: toRows(tool.before, tool.after),
 })
+
+/** Returns the tools whose new definitions were rejected. Undefined if there are none. */
+export const toRejected = (rejected: readonly PendingTool[]) =>
+  rejected.length === 0
+    ? undefined
+    : {
+        count: formatCount(rejected.length, 'rejected change'),
+        tools: rejected.slice(0, MAX_REJECTED).map(tool => ({
+          name: removeHidden(tool.name),
+          tool: formValueOf(tool),
+          isNew: tool.before === undefined,
+        })),
+        more: rejected.length > MAX_REJECTED ? `and ${formatNumber(rejected.length - MAX_REJECTED)} more` : undefined,
+      }
 
 const summaryOf = (waiting: readonly PendingTool[]): string => {
   const added = waiting.filter(({ before }) => before === undefined).length

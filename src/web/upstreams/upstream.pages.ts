@@ -17,11 +17,8 @@ import { removalPage } from '../frame/removal-page.ts'
 import { type ServerFrame, type ServerFrameParts, serverTabPath, upstreamPath } from '../frame/server-frame.ts'
 import { createServerTab, doneNote, donePath, newGlobalPath, serverRoute } from '../frame/server-tab.ts'
 import { doneText } from '../frame/user-page.ts'
-import { toAuthChoices } from './auth-form.ts'
 import {
-  isSameForm,
   LABELS,
-  NEW_UPSTREAM,
   readUpstreamForm,
   rethrowBesideFields,
   type TypedUpstream,
@@ -30,21 +27,12 @@ import {
   typedPlaceOf,
   UpstreamForm,
 } from './upstream-form.ts'
-import {
-  readAccountPart,
-  TIMEOUT_HINT,
-  toFacts,
-  toFeatureChoices,
-  toPlaceFacts,
-  toSecretNote,
-  toStateView,
-  toTransportChoices,
-} from './upstream-page.view.ts'
+import { readAccountPart, toFacts, toFormData, toPlaceFacts, toSecretNote, toStateView } from './upstream-page.view.ts'
 import { createUpstreamSections, SectionsQuery, type UpstreamSectionsParts } from './upstream-sections.ts'
+import { compareUpstreams } from './upstream-versions.ts'
 
 const Params = z.object({ uuid: uuidParam, upstreamId: uuidParam })
 const route = { ...serverRoute, schema: { params: Params } }
-const NEW_PATH = '/servers/:uuid/sources/upstreams/new'
 const PATH = '/servers/:uuid/sources/upstreams/:upstreamId'
 
 const DONE = {
@@ -56,8 +44,9 @@ const DONE = {
   off: () => 'MCP server disabled. Clients do not see it',
   connected: () => 'Account connected',
   disconnected: () => 'Account disconnected and deleted from Patchbay',
-  unchanged: () => 'Already approved',
+  unchanged: () => 'Already decided',
   approved: (count: number) => `${formatCount(count, 'tool')} approved`,
+  rejected: (count: number) => `${formatCount(count, 'change')} rejected`,
 }
 
 type Parts = UpstreamSectionsParts & {
@@ -70,7 +59,7 @@ type Parts = UpstreamSectionsParts & {
   settings: { allowStdio: boolean }
 }
 
-/** Registers the pages for attaching, changing and removing the MCP servers among a server's sources. */
+/** Registers the pages for viewing, changing and removing the MCP servers among a server's sources. */
 export const upstreamPages: FastifyPluginAsync<Parts> = async (
   app,
   { upstreams, frames, upstreamStateOf, settings, ...parts },
@@ -80,38 +69,6 @@ export const upstreamPages: FastifyPluginAsync<Parts> = async (
   const readAccount = (request: FastifyRequest, found: UpstreamWithGlobals) =>
     readAccountPart(parts.upstreamAccounts, actorOf(request), found)
   const mayRunCommands = (request: FastifyRequest): boolean => settings.allowStdio && actorOf(request).isOperator
-
-  /** Returns the data that every form of an upstream needs. */
-  const toFormData = (request: FastifyRequest, typed: TypedUpstream) => ({
-    typed,
-    transports: toTransportChoices(mayRunCommands(request)),
-    features: toFeatureChoices(typed),
-    authChoices: toAuthChoices(typed),
-    timeoutHint: TIMEOUT_HINT,
-  })
-
-  formPage(app, NEW_PATH, {
-    ...serverRoute,
-    fields: UpstreamForm,
-    load: tab.frameForChange,
-    page: (request, server, typed) => ({
-      view: 'upstreams/new',
-      data: {
-        title: `Attach an MCP server to ${server.name}`,
-        server,
-        path: `${serverTabPath(server.id, 'sources')}/upstreams/new`,
-        listHref: serverTabPath(server.id, 'sources'),
-        ...toFormData(request, typed === undefined ? NEW_UPSTREAM : { ...typed, enabled: 'on' }),
-      },
-      labels: LABELS,
-    }),
-    save: async (request, server, typed) => {
-      const work = async () =>
-        upstreams.createUpstream(actorOf(request), server.id, readUpstreamForm({ ...typed, enabled: 'on' }))
-      const { upstream } = await work().catch(rethrowBesideFields)
-      return donePath(upstreamPath(server.id, upstream.id), 'attached')
-    },
-  })
 
   /** Loads the server and upstream given in the URL. Throws `not_found` if the upstream belongs to another server. */
   const withUpstream =
@@ -138,8 +95,12 @@ export const upstreamPages: FastifyPluginAsync<Parts> = async (
   ): Promise<FormPage> => {
     const { upstream, missingGlobals, warnings } = found
     const now = typedOf(upstream)
-    const isOverwritten = typed !== undefined && typed.version !== now.version && !isSameForm(typed, now)
+    const shown = typed ?? now
+    const versions = compareUpstreams(shown, now)
     const isCommandOfOthers = upstream.config.transport === 'stdio' && !mayRunCommands(request)
+    const sections = typed === undefined ? await sectionsOf(request, upstream) : undefined
+    const summary = sections?.summary
+    const attached = () => (summary === undefined ? DONE.attached() : `Connected: ${summary}`)
     return {
       view: 'upstreams/edit',
       data: {
@@ -153,17 +114,20 @@ export const upstreamPages: FastifyPluginAsync<Parts> = async (
         isEnabled: upstream.isEnabled,
         account: await readAccount(request, found),
         secretNote: toSecretNote(found),
-        sections: typed === undefined ? await sectionsOf(request, upstream) : undefined,
+        sections,
+        summary,
+        isUnsaved: typed !== undefined,
+        scripts: ['save-bar'],
         warnings,
         missing: missingGlobals.map(key => ({ key, href: newGlobalPath(server.id, key) })),
         facts: toFacts(upstream),
         // A user who may not run commands can neither change the command nor enable the upstream.
         fixedFacts: isCommandOfOthers ? toPlaceFacts(upstream) : undefined,
-        theirs: isOverwritten,
+        versions: shown.version !== now.version && versions.rows.length > 0 ? versions : undefined,
         // The user has now seen this version, so the next submission may overwrite it.
         version: now.version,
-        ...toFormData(request, typed ?? now),
-        done: doneNote(request, server, DONE),
+        ...toFormData(shown, mayRunCommands(request)),
+        done: doneNote(request, server, { ...DONE, attached }),
         doneTone: doneText(request, { unasked: 'warn' }),
       },
       labels: LABELS,
@@ -227,12 +191,17 @@ export const upstreamPages: FastifyPluginAsync<Parts> = async (
     await upstreams.updateUpstream(actorOf(request), id, { enabled })
     return [enabled ? 'on' : 'off']
   })
-  addAction('approve', { tool: formText, version: formText }, async (request, { id }, { tool, version }) => {
-    const [nameHash = '', hash = ''] = tool.split('.')
-    const approved = tool === '' ? { version } : { tools: [{ nameHash, hash }] }
-    const count = await parts.upstreamReviews.approve(actorOf(request), id, approved)
-    return count === 0 ? ['unchanged'] : ['approved', count]
-  })
+  for (const [name, done] of [
+    ['approve', 'approved'],
+    ['reject', 'rejected'],
+  ] as const) {
+    addAction(name, { tool: formText, version: formText }, async (request, { id }, { tool, version }) => {
+      const [nameHash = '', hash = ''] = tool.split('.')
+      const decision = tool === '' ? { version } : { tools: [{ nameHash, hash }] }
+      const count = await parts.upstreamReviews[name](actorOf(request), id, decision)
+      return count === 0 ? ['unchanged'] : [done, count]
+    })
+  }
 
   removalPage(app, `${PATH}/remove`, {
     ...route,

@@ -371,12 +371,12 @@ const servers: Row[] = [
   // A successful request needs an upstream that may be contacted. This upstream may not be.
   { route: 'POST /api/v1/upstreams/:id/refresh', spare: 'disabledUpstream', statuses: buildWithin(409) },
   { route: 'GET /api/v1/upstreams/:id/changes', statuses: READ_WITHIN },
-  // Another test covers approval, with a server that reviews changes. This server does not.
-  {
-    route: 'POST /api/v1/upstreams/:id/approve',
+  // Another test covers decisions, with a server that reviews changes. This server does not.
+  ...['approve', 'reject'].map(decision => ({
+    route: `POST /api/v1/upstreams/:id/${decision}`,
     statuses: buildWithin(409),
-    body: ({ fresh }) => ({ version: fresh() }),
-  },
+    body: ({ fresh }: { fresh: () => string }) => ({ version: fresh() }),
+  })),
   { route: 'DELETE /api/v1/upstreams/:id', spare: 'upstream', statuses: buildWithin(204) },
   { route: 'GET /api/v1/servers/:uuid/bindings', statuses: READ_WITHIN },
   { route: 'GET /api/v1/servers/:uuid/executions', statuses: READ_WITHIN },
@@ -513,37 +513,7 @@ const settings: Row[] = [
     route: 'POST /servers/:uuid/settings',
     spare: 'plainServer',
     statuses: buildWithin(303),
-    form: { name: 'Saved', description: '' },
-  },
-  {
-    route: 'POST /servers/:uuid/settings/review',
-    spare: 'plainServer',
-    statuses: buildWithin(303),
-    form: { review: '' },
-  },
-  {
-    route: 'POST /servers/:uuid/settings/limits',
-    spare: 'plainServer',
-    statuses: buildWithin(303),
-    form: { maxResponseTokens: '1000', cutNotice: '' },
-  },
-  {
-    route: 'POST /servers/:uuid/settings/tables',
-    spare: 'plainServer',
-    statuses: buildWithin(303),
-    form: { tables: 'on' },
-  },
-  {
-    route: 'POST /servers/:uuid/settings/origins',
-    spare: 'plainServer',
-    statuses: manage(303),
-    form: { origins: 'on' },
-  },
-  {
-    route: 'POST /servers/:uuid/settings/presentation',
-    spare: 'plainServer',
-    statuses: buildWithin(303),
-    form: { presentation: 'grouped' },
+    form: { name: 'Saved', description: '', maxResponseTokens: '1000', presentation: 'grouped' },
   },
   {
     route: 'POST /servers/:uuid/settings/transfer',
@@ -604,7 +574,7 @@ const upstreamPages: Row[] = [
   {
     route: 'POST /servers/:uuid/sources/upstreams/new',
     statuses: buildWithin(303),
-    form: ({ fresh }) => ({ ...REMOTE, name: fresh() }),
+    form: ({ fresh }) => ({ ...REMOTE, name: fresh(), anyway: 'on' }),
   },
   { route: 'GET /servers/:uuid/sources/upstreams/:upstreamId', id: plainUpstream, statuses: READ_WITHIN },
   {
@@ -654,13 +624,13 @@ const upstreamPages: Row[] = [
     statuses: buildWithin(303),
     form: { enabled: '' },
   },
-  // The upstream was never fetched, so there is nothing to approve.
-  {
-    route: 'POST /servers/:uuid/sources/upstreams/:upstreamId/approve',
+  // The upstream was never fetched, so there is nothing to decide.
+  ...['approve', 'reject'].map(decision => ({
+    route: `POST /servers/:uuid/sources/upstreams/:upstreamId/${decision}`,
     id: plainReviewedUpstream,
     statuses: buildWithin(303),
     form: { version: createHash('sha256').digest('base64url') },
-  },
+  })),
   {
     route: 'GET /servers/:uuid/sources/upstreams/:upstreamId/remove',
     id: plainUpstream,

@@ -75,9 +75,22 @@ const upstreams: Pages = {
         await page.getByLabel('Name', { exact: true }).fill('Files of the night desk')
         await page.getByLabel('A command on this machine').check()
         await page.getByLabel('Arguments').fill('"not closed')
+        await page.getByText('Other settings').click()
         await page.getByLabel('Environment').fill('no pair')
         await page.getByRole('button', { name: 'Attach MCP server' }).click()
-        await page.getByText('The variable number 1 must have the form NAME=value.').waitFor()
+        await page.getByRole('link', { name: 'The variable number 1 must have the form NAME=value.' }).waitFor()
+      },
+    },
+    {
+      path: '/servers/:serverId/sources/upstreams/new',
+      state: 'not-reached',
+      status: 400,
+      act: async page => {
+        await page.getByLabel('Name', { exact: true }).fill('files')
+        await page.getByLabel('A command on this machine').check()
+        await page.getByLabel('Command', { exact: true }).fill('/nowhere/to-be-found')
+        await page.getByRole('button', { name: 'Attach MCP server' }).click()
+        await page.getByRole('button', { name: 'Attach anyway' }).waitFor()
       },
     },
   ],
@@ -93,8 +106,8 @@ const upstreams: Pages = {
       act: async page => {
         await page.getByLabel('Description, optional').fill(HOSTILE_NAME)
         await page.evaluate(`document.querySelector('[name=version]').value = '2020-01-01T00:00:00.000Z'`)
-        await page.getByRole('button', { name: 'Save', exact: true }).click()
-        await page.getByText('Saved version').waitFor()
+        await page.getByRole('button', { name: 'Save changes' }).click()
+        await page.getByRole('heading', { name: 'Someone else saved changes' }).waitFor()
       },
     },
   ],

@@ -116,6 +116,15 @@ export const upstreamStatePages: Pages = {
       state: 'waiting-viewer',
       who: 'viewer',
     },
+    {
+      path: async world => (await withConnected(world, { now: CHANGED })).first,
+      state: 'rejected',
+      act: async page => {
+        await page.getByRole('button', { name: 'Reject all 3 tools' }).click()
+        await page.getByText('3 changes rejected.').waitFor()
+        await page.getByText('3 rejected changes').click()
+      },
+    },
     { path: withFailed, state: 'failed' },
     {
       path: withFailed,
