@@ -683,6 +683,9 @@ const serverTabs: Row[] = [
   })),
   ...['tools', 'sources'].map(tab => ({ route: `GET /servers/:uuid/${tab}/new`, statuses: seeingWithin('build') })),
   { route: 'POST /servers/:uuid/tools/new', statuses: buildWithin(303), form: ({ toolId }) => ({ tool: toolId }) },
+  // Nothing is selected.
+  { route: 'GET /servers/:uuid/tools/removal', statuses: seeingWithin('build') },
+  { route: 'POST /servers/:uuid/tools/removal', statuses: buildWithin(400), form: { sure: CANARY } },
   { route: 'GET /servers/:uuid/tools/:instanceId', id: wiredInstance, statuses: READ_WITHIN },
   {
     route: 'POST /servers/:uuid/tools/:instanceId',
@@ -811,6 +814,11 @@ const toolPages: Row[] = [
     statuses: build(303),
     form: ({ fresh }) => ({ ...TOOL_FORM, name: fresh() }),
   },
+  // Nothing is selected.
+  ...['removal', 'move'].flatMap((action): Row[] => [
+    { route: `GET /toolkits/:id/tools/${action}`, statuses: seeing('build') },
+    { route: `POST /toolkits/:id/tools/${action}`, statuses: build(400), form: { sure: 'Toolkit', target: '' } },
+  ]),
   { route: 'GET /tools/:id', statuses: READ },
   {
     route: 'POST /tools/:id',
