@@ -188,6 +188,7 @@ const inspector: Pages = {
         await page.getByText('limit must be at most 100').waitFor()
       },
     },
+    { path: '/servers/:serverId/inspector?tool=track_shipment&call=:executionId', state: 'again' },
     { path: '/servers/:longServerId/inspector?q=_0', state: 'hostile' },
     { path: '/servers/:emptyServerId/inspector', state: 'empty' },
     { path: '/servers/:emptyServerId/inspector', state: 'no-access', who: 'viewer', status: 403 },
