@@ -91,11 +91,15 @@ describe('the tables of tools', () => {
 
   it('remove the selected tools from a server after its name was typed, and leave them in their toolkit', async () => {
     const { api, browser } = await makePerson()
-    const made = await makeServer(api, ['a', 'b', 'c'].map(name => tool(name)), { server: { name: 'Desk' } })
+    const made = await makeServer(
+      api,
+      ['a', 'b', 'c'].map(name => tool(name)),
+      { server: { name: 'Desk' } },
+    )
     const path = `/servers/${made.serverId}/tools`
     const address = `${path}/removal${selecting([made.instanceIds.a, made.instanceIds.c, 'nonsense'])}`
     const asked = await browser.get(address)
-    expect(textOf(asked.html)).toMatch(/Remove 2 tools\?.*can no longer call them.* a c /)
+    expect(textOf(asked.html)).toMatch(/Remove 2 tools \?.*can no longer call them.* a c /)
     const refused = await browser.submit(address, { sure: 'a' })
     expect(refused.status).toBe(400)
     const done = await browser.submit(address, { sure: 'Desk' })
@@ -177,6 +181,16 @@ describe('the tables of tools', () => {
     expect((await browser.submit(two, { sure: '2 tools' })).status).toBe(400)
     expect((await browser.submit(two, { sure: 'Carrier' })).location).toBe(`${path}?done=tools-removed&count=2`)
     expect(namesIn((await browser.get(path)).html)).toEqual(['c'])
+  })
+
+  it('are counted the same on every page of a toolkit', async () => {
+    const { api, browser } = await makePerson()
+    const { path } = await makeToolkit(api, 'Counted', ['a', 'b', 'c'], { visibility: 'public' })
+    const { id: serverId } = await api.create('/servers', { name: 'Desk' })
+    expect(textOf((await browser.get('/toolkits?q=Counted')).html)).toMatch(/ Tools 3 /)
+    expect((await browser.get(path)).html).toContain('<h2 id="tools">3 tools</h2>')
+    expect(textOf((await browser.get(path.replace('toolkits', 'gallery'))).html)).toContain('3 tools')
+    expect(textOf((await browser.get(`/servers/${serverId}/tools/new`)).html)).toContain('Counted, 3 tools')
   })
 
   it('offer viewers no selection', async () => {

@@ -68,7 +68,10 @@ const toStoredRequest = (
 }
 
 /** A call to record. Its error must already be masked, because the caller has received it. */
-export type CallToRecord = Omit<ExecutionRecord, 'id' | 'instanceId' | 'userId' | 'request' | 'outcome' | 'arguments'> & {
+export type CallToRecord = Omit<
+  ExecutionRecord,
+  'id' | 'instanceId' | 'userId' | 'request' | 'outcome' | 'arguments'
+> & {
   instanceId?: string
   caller: Caller
   /** Undefined if the call failed before its request was rendered. */

@@ -9,13 +9,7 @@ import type { CatalogueItem } from './catalogue.ts'
 import { MAX_UPSTREAM_TOOLS } from './catalogue-limits.ts'
 import type { UpstreamCatalogues } from './catalogues.ts'
 import { removeHidden } from './hidden-text.ts'
-import {
-  listAllowedTools,
-  listSkippedItems,
-  presentedName,
-  presentTools,
-  type SkippedItem,
-} from './present-tools.ts'
+import { listAllowedTools, listSkippedItems, presentedName, presentTools, type SkippedItem } from './present-tools.ts'
 
 export type UpstreamOffersParts = {
   db: Database
@@ -90,9 +84,7 @@ const createToolCounts = ({ db, catalogues, reviews, listToolNames }: UpstreamOf
       const own = await listToolNames(serverId)
       const upstreams = ofServer.map(({ upstream }) => upstream)
       const isReviewed = ofServer.some(one => one.isReviewed)
-      const count = isReviewed
-        ? await countReviewed(serverId, own)
-        : await countUnreviewed(upstreams, own, hashes)
+      const count = isReviewed ? await countReviewed(serverId, own) : await countUnreviewed(upstreams, own, hashes)
       if (count > 0) counts.set(serverId, count)
     }
     return counts

@@ -82,7 +82,7 @@ const toInspected = (tool: ListedTool, path: string, query: Query, typed: Typed)
   const known = toFields(tool.inputSchema)
   const fields = query.as === 'json' ? undefined : known
   const { q, page } = query
-  const to = (as: string, call?: string) => toAddress(path, { q, page, tool: tool.name, as, call })
+  const to = (as: string, call = '') => toAddress(path, { q, page, tool: tool.name, as, call })
   const error = typed.errors.get(WHOLE)
   return {
     ...toToolView(tool),
@@ -114,7 +114,7 @@ const toRepeated = (call: StoredExecution, tools: readonly ListedTool[], path: s
       return field === undefined || !Object.hasOwn(values, name) ? '' : typedText(field, values[name])
     },
   }
-  return { repeated, inspected: toInspected(tool, path, hasAll ? query : { ...query, as: 'json' }, typed) }
+  return { repeated, inspected: toInspected(tool, path, hasAll ? query : { ...query, as: 'json', call: '' }, typed) }
 }
 
 /** Reads the arguments from a form, and returns them with the typed text and any errors. */

@@ -92,7 +92,9 @@ const toRow = (
 /** Counts the server's tools, as the list of servers does, and says which of them are in the table. */
 const describeCount = ({ toolCount, throughUpstreams }: ServerFrame, own: number): string => {
   const all = formatCount(toolCount ?? own, 'tool')
-  return throughUpstreams === 0 ? all : `${all}: ${formatNumber(own)} here, ${formatNumber(throughUpstreams)} of attached MCP servers`
+  return throughUpstreams === 0
+    ? all
+    : `${all}: ${formatNumber(own)} here, ${formatNumber(throughUpstreams)} of attached MCP servers`
 }
 
 /** Serves the Tools tab of a server. */

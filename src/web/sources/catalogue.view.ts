@@ -62,11 +62,7 @@ const countInWords = (told: readonly Told[]): string =>
   }).join(', ')
 
 /** Links that show the findings of one level. Only levels that have findings, and only if there are several. */
-const toLevelTabs = (
-  told: readonly Told[],
-  chosen: LintLevel | undefined,
-  levelPath: (level: string) => string,
-) => {
+const toLevelTabs = (told: readonly Told[], chosen: LintLevel | undefined, levelPath: (level: string) => string) => {
   const levels = LINT_LEVELS.filter(level => level === chosen || countOf(told, level) > 0)
   if (levels.length < 2 && chosen === undefined) return []
   return [

@@ -52,7 +52,12 @@ export const toolSelectionPages: FastifyPluginAsync<Parts> = async (app, { toolk
         })),
       )
       if (used.length > 0) {
-        return { ...frame, text: 'Servers use these tools. Remove them from the servers first:', items: used, isBlocked: true }
+        return {
+          ...frame,
+          text: 'Servers use these tools. Remove them from the servers first:',
+          items: used,
+          isBlocked: true,
+        }
       }
       const text = `Deleted from ${toolkit.title}. This cannot be undone. To confirm, type the toolkit’s title.`
       return { ...frame, text, items: tools.map(({ name }) => ({ text: name })) }

@@ -45,7 +45,10 @@ describe('the arguments in the history', () => {
         const values = { text: `${before}${secret}${after}`, deep: [{ [secret]: 1 }], free: 'free' }
         const recorded = toRecordedArguments({ values, isSecret: never }, createMasker([secret]))
         expect(JSON.stringify(recorded)).not.toContain(JSON.stringify(secret).slice(1, -1))
-        const free = toRecordedArguments({ values: { other: JSON.parse(JSON.stringify(other)) }, isSecret: never }, NONE)
+        const free = toRecordedArguments(
+          { values: { other: JSON.parse(JSON.stringify(other)) }, isSecret: never },
+          NONE,
+        )
         expect(free.cut.length + Object.keys(free.values).length).toBe(1)
       }),
       { numRuns: runsOf(200) },
