@@ -8,9 +8,9 @@ const API = 'https://api.example.com/'
 const tool = (name: string, url = API) => ({ name, method: 'GET', url })
 const selecting = (ids: readonly (string | undefined)[]): string => `?${ids.map(id => `tool=${id}`).join('&')}`
 
-/** Returns the names in the table, in order. */
+/** Returns the names in the table of tools, in order. The suggestions below it have tables of their own. */
 const namesIn = (html: string): string[] =>
-  [...html.matchAll(/<th scope="row" class="wrap"><a href="[^"]*"><code>([^<]*)</g)].map(([, name = '']) => name)
+  [...(html.split('id="catalogue"')[0] ?? '').matchAll(/<th scope="row" class="wrap"><a href="[^"]*"><code>([^<]*)</g)].map(([, name = '']) => name)
 /** Returns the address that a header links to. */
 const headerIn = (html: string, text: string): string =>
   unescapeHtml(new RegExp(`<a href="([^"]*)">${text}</a></th>`).exec(html)?.[1] ?? '')
