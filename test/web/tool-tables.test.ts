@@ -10,7 +10,9 @@ const selecting = (ids: readonly (string | undefined)[]): string => `?${ids.map(
 
 /** Returns the names in the table of tools, in order. The suggestions below it have tables of their own. */
 const namesIn = (html: string): string[] =>
-  [...(html.split('id="catalogue"')[0] ?? '').matchAll(/<th scope="row" class="wrap"><a href="[^"]*"><code>([^<]*)</g)].map(([, name = '']) => name)
+  [
+    ...(html.split('id="catalogue"')[0] ?? '').matchAll(/<th scope="row" class="wrap"><a href="[^"]*"><code>([^<]*)</g),
+  ].map(([, name = '']) => name)
 /** Returns the address that a header links to. */
 const headerIn = (html: string, text: string): string =>
   unescapeHtml(new RegExp(`<a href="([^"]*)">${text}</a></th>`).exec(html)?.[1] ?? '')

@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core'
 import { describe, expect, it, vi } from 'vitest'
 import { makeServer, signUp } from '../../support/api-client.ts'
 import { openPage } from '../../support/open-page.ts'
@@ -6,6 +7,9 @@ import { runPatchbay } from '../../support/world.ts'
 vi.setConfig({ testTimeout: 60_000 })
 
 const TOOLS = ['first', 'second', 'third'].map(name => ({ name, method: 'GET', url: 'https://api.example.com/{{id}}' }))
+
+/** The suggestions below it have tables of their own. */
+const tableOf = (page: Page) => page.getByRole('region', { name: 'Tools and their bindings' })
 
 describe('the tables of tools, in a real browser', () => {
   const patchbay = runPatchbay()
@@ -37,7 +41,7 @@ describe('the tables of tools, in a real browser', () => {
   it('open a tool from anywhere in its row, but not from its checkbox', async () => {
     const { page, serverId, instanceIds } = await open()
     await page.goto(`/servers/${serverId}/tools`)
-    const row = page.getByRole('row').filter({ hasText: 'second' })
+    const row = tableOf(page).getByRole('row').filter({ hasText: 'second' })
     await row.getByRole('checkbox').check()
     expect(page.url()).toMatch(/\/tools$/)
     const box = await row.boundingBox()
@@ -51,7 +55,7 @@ describe('the tables of tools, in a real browser', () => {
     await page.goto(`/servers/${serverId}/tools`)
     await page.getByRole('link', { name: 'Tool', exact: true }).click()
     await page.waitForURL('**/tools?sort=-tool')
-    expect(await page.locator('tbody th code').allTextContents()).toEqual(['third', 'second', 'first'])
+    expect(await tableOf(page).locator('tbody th code').allTextContents()).toEqual(['third', 'second', 'first'])
     await page.getByRole('checkbox', { name: 'Select first' }).check()
     await page.getByRole('checkbox', { name: 'Select third' }).check()
     await page.getByRole('button', { name: 'Remove from this server…' }).click()
@@ -59,8 +63,7 @@ describe('the tables of tools, in a real browser', () => {
     await page.getByLabel('Type the name to confirm').fill('Desk')
     await page.getByRole('button', { name: 'Remove tools' }).click()
     await page.getByText('2 tools removed from this server').waitFor()
-    expect(await page.locator('tbody th code').allTextContents()).toContain('second')
-    expect(await page.getByRole('checkbox', { name: 'Select first' }).count()).toBe(0)
+    expect(await tableOf(page).locator('tbody th code').allTextContents()).toEqual(['second'])
   })
 
   it('move the selected tools, without scripts', async () => {
