@@ -29,8 +29,10 @@ const listed = (names: readonly string[]): string => names.join(', ')
 /** Says which arguments of the call are not filled in, and why. */
 const notesOf = ({ arguments: recorded }: StoredExecution): string[] => {
   if (recorded === undefined) return ['The arguments of this call were not recorded. Enter them again.']
-  const { cut, masked } = recorded
+  const { values, cut, masked } = recorded
+  const isEmpty = Object.keys(values).length + cut.length + masked.length === 0
   return [
+    ...(isEmpty ? ['This call had no arguments.'] : []),
     ...(masked.length > 0 ? [`Not filled in, because secrets are not recorded: ${listed(masked)}.`] : []),
     ...(cut.length > 0 ? [`Not filled in, because they were too long to be recorded: ${listed(cut)}.`] : []),
   ]
