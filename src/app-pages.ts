@@ -44,6 +44,7 @@ import { publicServerPages } from './web/overview/public-server.pages.ts'
 import { serversPages } from './web/overview/servers.pages.ts'
 import { instancePages } from './web/server-tools/instance.pages.ts'
 import { toolAddingPages } from './web/server-tools/tool-adding.pages.ts'
+import { toolRemovalPages } from './web/server-tools/tool-removal.pages.ts'
 import { serverToolsPages } from './web/server-tools/tools.pages.ts'
 import { settingsPages } from './web/settings/settings.pages.ts'
 import { sourcesPages } from './web/sources/sources.pages.ts'
@@ -54,6 +55,7 @@ import { sampleRemovalPages } from './web/start/sample-removal.pages.ts'
 import { toolActionPages } from './web/tool-editor/tool-actions.pages.ts'
 import { toolEditorPages } from './web/tool-editor/tool-editor.pages.ts'
 import { toolPreviewPages } from './web/tool-editor/tool-preview.pages.ts'
+import { toolSelectionPages } from './web/toolkits/tool-selection.pages.ts'
 import { toolkitPages } from './web/toolkits/toolkit.pages.ts'
 import { toolkitsPages } from './web/toolkits/toolkits.pages.ts'
 import { upstreamToolPages } from './web/upstream-tool/upstream-tool.pages.ts'
@@ -83,6 +85,7 @@ const PAGES: readonly FastifyPluginAsync<PagesParts & { frames: ServerFrameParts
   livePages,
   serverToolsPages,
   toolAddingPages,
+  toolRemovalPages,
   instancePages,
   sourcesPages,
   attachPages,
@@ -99,6 +102,7 @@ const PAGES: readonly FastifyPluginAsync<PagesParts & { frames: ServerFrameParts
   publicServerPages,
   toolkitsPages,
   toolkitPages,
+  toolSelectionPages,
   galleryPages,
   toolEditorPages,
   toolPreviewPages,

@@ -40,19 +40,29 @@ const groupByDay = table => {
   }
 }
 
+/** Marks the address of a call opened by an arrow key, which keeps the focus in the list. No element has this id. */
+const MOVED = '#moved'
+
 const isTyping = () =>
   document.activeElement?.matches('input, select, textarea, [contenteditable]') === true ||
   document.querySelector('dialog[open]') !== null
 
-/** Moves the focus to the next or previous call. @param {Element} list @param {1 | -1} step */
-const moveFocus = (list, step) => {
+/** Returns the next or previous call's link: from the focused one, or from the open one. @param {Element} list @param {1 | -1} step */
+const linkBeside = (list, step) => {
   const links = [...list.querySelectorAll('th[scope="row"] a')]
-  const active = document.activeElement ?? list
-  const focused = links.indexOf(active)
+  const focused = links.indexOf(document.activeElement ?? list)
   const start = focused === -1 ? links.findIndex(link => link.closest('[aria-current]') !== null) : focused
   const next = start === -1 && step === -1 ? undefined : links[start + step]
-  if (!(next instanceof HTMLElement)) return false
+  return next instanceof HTMLAnchorElement ? next : undefined
+}
+
+/** Moves the focus to the next or previous call. If a call is open, opens that one instead. @param {Element} list @param {1 | -1} step */
+const move = (list, step) => {
+  const next = linkBeside(list, step)
+  if (next === undefined) return false
   next.focus()
+  // The list stays one step back in the browser's history.
+  if (document.querySelector('a[data-close]') !== null) location.replace(next.href + MOVED)
   return true
 }
 
@@ -71,7 +81,7 @@ const handleKey = (list, key) => {
   const active = document.activeElement ?? document.body
   // Elsewhere, such as in a long request, arrow keys scroll.
   if (step === undefined || list === null || (active !== document.body && !list.contains(active))) return false
-  return moveFocus(list, step)
+  return move(list, step)
 }
 
 const table = document.querySelector('table[data-days]')
@@ -81,6 +91,13 @@ if (table !== null) groupByDay(table)
 // The address names the row of a call that was closed. The browser focuses it, but loses it when rows move.
 const closed = document.getElementById(location.hash.slice(1))
 if (closed !== null && table?.contains(closed)) closed.focus()
+
+const opened = table?.querySelector('tr[aria-current] a')
+if (location.hash === MOVED && opened instanceof HTMLElement) {
+  // On narrow screens, the call is above the list and stays in view.
+  opened.focus({ preventScroll: true })
+  if (matchMedia('(min-width: 64rem)').matches) opened.scrollIntoView({ block: 'nearest' })
+}
 
 document.addEventListener('keydown', event => {
   const hasModifier = event.ctrlKey || event.altKey || event.metaKey || event.shiftKey

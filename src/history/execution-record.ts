@@ -1,3 +1,4 @@
+import type { JsonObject } from '../lib/kernel/json.ts'
 import type { CallResult } from './call-result.ts'
 
 /** Marks masked requests, so that the compiler rejects unmasked ones. As a symbol, the mark is not stored. */
@@ -12,6 +13,15 @@ export type MaskedRequest = {
   body?: string | undefined
   /** Age of the cached result in milliseconds, if one was returned instead of sending the request. */
   answerAgeMs?: number | undefined
+}
+
+/** The arguments of a call. `values` has only those that are recorded; the lists of other names are limited. */
+export type RecordedArguments = {
+  values: JsonObject
+  /** Names of arguments that were too long. */
+  cut: readonly string[]
+  /** Names of arguments that are or contain a secret. */
+  masked: readonly string[]
 }
 
 /** A tools/call and its outcome, as recorded in the history. */
@@ -36,6 +46,8 @@ export type ExecutionRecord = {
   /** The error sent to the caller, masked and truncated to 2,000 characters. */
   error: string | undefined
   request: MaskedRequest | undefined
+  /** Undefined for a passthrough request, and for calls recorded before Patchbay recorded arguments. */
+  arguments?: RecordedArguments | undefined
 }
 
 export type ExecutionTokens = {

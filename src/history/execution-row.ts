@@ -16,6 +16,7 @@ export const EXECUTION_COLUMNS = [
   'error',
   'request',
   'result',
+  'arguments',
 ] as const
 
 /** Positions in a row. */
@@ -43,5 +44,6 @@ export const toExecutionRow = (record: ExecutionRecord) =>
     record.error === undefined ? null : toStorable(record.error),
     record.request === undefined ? null : JSON.stringify(record.request),
     record.result,
+    record.arguments === undefined ? null : JSON.stringify(record.arguments),
   ] as const
 export type ExecutionRow = ReturnType<typeof toExecutionRow>

@@ -5,7 +5,13 @@ import { decodeCursor, type Page, toPage } from '../lib/http/paging.ts'
 import { MAX_PAGE_SIZE } from '../lib/kernel/limits.ts'
 import { definedFields, mapFound, withoutNulls } from '../lib/kernel/missing.ts'
 import { resultOfErrorStatus } from './call-result.ts'
-import { type ExecutionGap, type ExecutionRecord, MASKED, type MaskedRequest } from './execution-record.ts'
+import {
+  type ExecutionGap,
+  type ExecutionRecord,
+  MASKED,
+  type MaskedRequest,
+  type RecordedArguments,
+} from './execution-record.ts'
 
 /** `from` is inclusive, `to` exclusive. */
 type TimeRange = { from?: Date | undefined; to?: Date | undefined }
@@ -34,6 +40,15 @@ const REQUEST = z.object({
 const toRequest = (text: string | null): MaskedRequest | undefined =>
   text === null ? undefined : { ...REQUEST.parse(JSON.parse(text)), [MASKED]: true }
 
+const ARGUMENTS = z.object({
+  values: z.record(z.string(), z.json()),
+  cut: z.array(z.string()),
+  masked: z.array(z.string()),
+})
+
+const toArguments = (text: string | null): RecordedArguments | undefined =>
+  text === null ? undefined : ARGUMENTS.parse(JSON.parse(text))
+
 export type StoredExecution = ExecutionRecord & {
   /** Tokens of the whole result and of the part that was sent. Undefined while not counted. */
   tokensBefore: number | undefined
@@ -44,10 +59,17 @@ export type StoredExecution = ExecutionRecord & {
 }
 
 /** Converts a row. Rows from before results were recorded get the one that follows from their outcome and status. */
-const toExecution = ({ request, tokensEstimated, result, ...row }: Rows.Execution): StoredExecution => ({
+const toExecution = ({
+  request,
+  arguments: args,
+  tokensEstimated,
+  result,
+  ...row
+}: Rows.Execution): StoredExecution => ({
   ...withoutNulls(row),
   result: result ?? (row.outcome === 'ok' ? 'success' : resultOfErrorStatus(row.status ?? undefined)),
   request: toRequest(request),
+  arguments: toArguments(args),
   areTokensEstimated: tokensEstimated ?? false,
 })
 

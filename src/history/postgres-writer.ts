@@ -50,6 +50,7 @@ const EXECUTION_VALUES = {
   error: field('error'),
   request: field('request'),
   result: `(${field('result')})::"CallResult"`,
+  arguments: field('arguments'),
   tokensBefore: `(${field('tokensBefore')})::int`,
   tokensSent: `(${field('tokensSent')})::int`,
   tokensEstimated: `(${field('tokensEstimated')})::boolean`,

@@ -92,10 +92,13 @@ export const compileTool = (
   const { id: instanceId, serverId, name, tool, bindings } = instance
   const { masker } = globals
   const getPlan = planOnce(instance, globals, limits, shapingContext)
-  const findings = [
-    ...lintRequest(tool, tool.originId !== undefined),
-    ...lintExposedSecrets(compiled.parameters, parameter => bindingOf(bindings, parameter).source === 'exposed'),
-  ]
+  const exposedSecrets = lintExposedSecrets(
+    compiled.parameters,
+    parameter => bindingOf(bindings, parameter).source === 'exposed',
+  )
+  const secretNames = exposedSecrets.map(({ parameter }) => parameter)
+  const isSecret = (argument: string): boolean => secretNames.includes(argument)
+  const findings = [...lintRequest(tool, tool.originId !== undefined), ...exposedSecrets]
   const mayBeShaped = isShaped(tool, shapingContext.compactTables)
   const cacheFor = responseCache.ofTool(
     instance,
@@ -116,7 +119,7 @@ export const compileTool = (
       const { caller, client, signal, releases } = context
       const outcome = await performCall(getPlan, http, args, signal, onInternalError, cacheFor?.(caller), releases)
       const call = describeOutcome(outcome, { serverId, instanceId, tool: name, caller, client })
-      const id = recordCall(recorder, masker, call)
+      const id = recordCall(recorder, masker, { ...call, arguments: { values: args, isSecret } })
       return {
         result: outcome.result,
         cost: { executionId: id, tool: { serverId, name }, whole: mayBeShaped ? wholeOf(outcome, masker) : undefined },

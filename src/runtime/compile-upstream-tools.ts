@@ -8,6 +8,7 @@ import { type FreshPassedResult, isCached } from '../results/cache/response-cach
 import { type Masker, MaskingError } from '../results/mask/masking.ts'
 import { recordCall } from '../results/mask/record-call.ts'
 import { shapePassed } from '../results/shape/shape-passed.ts'
+import { secretRuleOf } from '../tools/secret-parameters.ts'
 import type { CatalogueItem } from '../upstreams/catalogue/catalogue.ts'
 import { presentedName, presentTools, type UpstreamSource } from '../upstreams/catalogue/present-tools.ts'
 import type { CallLink } from '../upstreams/connection/call-link.ts'
@@ -144,6 +145,9 @@ const callOnce = async (
   }
 }
 
+/** Judges by the name, because an upstream's schema says nothing about secrets. */
+const isSecretArgument = (name: string): boolean => secretRuleOf({ place: 'body', name }) === 'kept'
+
 const compileOne = (
   tool: UpstreamTool,
   declared: JsonObject,
@@ -191,6 +195,7 @@ const compileOne = (
         error,
         request: requestOf(tool, body),
         cached: isCached(received) ? received : undefined,
+        arguments: { values: args, isSecret: isSecretArgument },
       })
       // Only a successful call proves that the tool exists.
       return { result, cost: { executionId, ...(error === undefined && { tool: named, ...toWhole(received) }) } }

@@ -5,6 +5,7 @@ import { createSchemaChecks } from './schemas/schema-check.ts'
 import type { SchemaCheckJob, SchemaCheckOutcome } from './schemas/schema-check-job.ts'
 import { createToolkitCatalogue } from './sharing/catalogue.service.ts'
 import { createToolLint } from './tool-lint.ts'
+import { createToolSelection } from './tool-selection.service.ts'
 import { createToolkitService, type ToolkitServiceParts } from './toolkits.service.ts'
 import { createToolService } from './tools.service.ts'
 
@@ -21,6 +22,7 @@ export const toolsPlugin = ({ settings, tokenCounterFor, checkSchema, ...needs }
     toolkits: createToolkitService(needs),
     toolkitCatalogue: createToolkitCatalogue(needs),
     tools,
+    toolSelection: createToolSelection(needs),
     schemaChecks,
     toolLint: createToolLint({ db: needs.db, tools, tokenCounterFor }),
   }

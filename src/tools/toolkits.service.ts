@@ -26,7 +26,12 @@ type FindUses = (
 ) => Promise<ReadonlyMap<string, readonly ServerRef[]>>
 
 /** Supplied by the servers capability. */
-export type Uses = { ofToolkits: FindUses; ofTools: FindUses }
+export type Uses = {
+  ofToolkits: FindUses
+  ofTools: FindUses
+  /** Adds a toolkit to each server that uses one of these tools. */
+  addToolkit: (tx: Transaction, toolIds: readonly string[], toolkitId: string) => Promise<void>
+}
 
 export type ToolkitServiceParts = { db: Database; changes: Changes; uses: Uses }
 

@@ -44,6 +44,19 @@ export const findUsableToolkit = async (
     toToolkit,
   )
 
+/** Lists the toolkits of an organization by title, up to a maximum. */
+export const listToolkitsByTitle = async (
+  tx: Transaction,
+  organizationId: string,
+  atMost: number,
+): Promise<Pick<Toolkit, 'id' | 'title' | 'visibility'>[]> =>
+  tx.toolkit.findMany({
+    where: { organizationId, ...EDITABLE },
+    select: { id: true, title: true, visibility: true },
+    orderBy: [{ title: 'asc' }, { id: 'asc' }],
+    take: atMost,
+  })
+
 export const countToolkits = (tx: Transaction, organizationId: string): Promise<number> =>
   tx.toolkit.count({ where: { organizationId, ...EDITABLE } })
 

@@ -52,6 +52,29 @@ export const listTools = async (tx: Transaction, toolkitId: string, page: IdPage
 export const listAllTools = async (tx: Transaction, toolkitId: string): Promise<Tool[]> =>
   (await tx.tool.findMany({ where: { toolkitId }, orderBy: { id: 'asc' } })).map(toTool)
 
+/** Lists those of the tools that are in the toolkit, sorted by name. */
+export const listToolsById = async (tx: Transaction, toolkitId: string, ids: readonly string[]): Promise<Tool[]> =>
+  (await tx.tool.findMany({ where: { toolkitId, id: { in: [...ids] } }, orderBy: { name: 'asc' } })).map(toTool)
+
+/** Moves tools to another toolkit. Throws a unique violation if one of the names is taken there. */
+export const moveTools = async (tx: Transaction, ids: readonly string[], toolkitId: string): Promise<void> => {
+  await tx.tool.updateMany({ where: { id: { in: [...ids] } }, data: { toolkitId } })
+}
+
+/** Returns those of the names that tools of the toolkit have, sorted. */
+export const listTakenNames = async (
+  tx: Transaction,
+  toolkitId: string,
+  names: readonly string[],
+): Promise<string[]> => {
+  const where = { toolkitId, name: { in: [...names] } }
+  return (await tx.tool.findMany({ where, select: { name: true }, orderBy: { name: 'asc' } })).map(({ name }) => name)
+}
+
+export const removeTools = async (tx: Transaction, ids: readonly string[]): Promise<void> => {
+  await tx.tool.deleteMany({ where: { id: { in: [...ids] } } })
+}
+
 export const updateTool = async (tx: Transaction, id: string, definition: ToolDefinition): Promise<Tool> =>
   toTool(await tx.tool.update({ where: { id }, data: toStored(definition) }))
 

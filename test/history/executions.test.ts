@@ -37,6 +37,7 @@ describe.each(databaseKinds)('the history of a server on $kind', kind => {
         ],
         body: '{"a":"\u0000\ud800"}',
       },
+      arguments: { values: { q: 'a\u0000\ud800', list: [1, null, { deep: true }] }, cut: ['body'], masked: ['key'] },
     })
     await store(world, [record])
     expect(await world.executions.find(record.id, [world.organizationId])).toMatchObject(record)

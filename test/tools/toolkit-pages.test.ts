@@ -73,7 +73,9 @@ describe('the pages of toolkits', () => {
     const { toolkitId, serverId } = await makeServer(ada, tools, { server: { name: 'Night desk' } })
     await ada.create(`/toolkits/${toolkitId}/tools`, { ...GET_TOOL, name: 'idle' })
     const { html } = await ada.browser.get(`/toolkits/${toolkitId}`)
-    const rows = new Map([...html.matchAll(/<tr><th.*?<code>(\w+)<\/code>(.*?)<\/tr>/gs)].map(([, a, b]) => [a, b]))
+    const rows = new Map(
+      [...html.matchAll(/<tr><td data-pick>.*?<code>(\w+)<\/code>(.*?)<\/tr>/gs)].map(([, a, b]) => [a, b]),
+    )
     expect(rows.get('used')).toContain(`href="/servers/${serverId}"`)
     expect(rows.get('idle')).toContain('no server')
     expect(textOf((await ada.browser.get('/toolkits')).html)).toContain('Used by Night desk')

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { connect, toolNames } from '../servers/mcp.ts'
 import { makeServer } from '../support/api-client.ts'
 import { databasesOfRun } from '../support/databases.ts'
 import { createPageBrowser } from '../support/page-browser.ts'
@@ -88,6 +89,33 @@ describe.each(databasesOfRun)('what clients see of upstreams, on $kind', kind =>
     expect(await countOn()).toBe('1')
     const history = await person.get(`/servers/${serverId}/history`)
     expect(history.html).toContain('far_read')
+  })
+
+  it('is counted the same on the list of servers, the tab, the Tools tab and by clients, without taken names', async () => {
+    const { serverId, url } = await makeDesk()
+    const tools = ['read', 'write', 'list'].map(name => ({ name, inputSchema }))
+    // `far_read` is the server's own tool, and `near` presents `far_write` again.
+    await attach(serverId, { name: 'far' }, tools)
+    await attach(serverId, { name: 'near', prefix: 'far' }, tools.slice(1, 2))
+    const person = createPageBrowser(patchbay.origin)
+    await person.submit('/sign-in', { email: operator.email, password: PASSWORD })
+    const countsOn = async () => {
+      const list = (await person.get(`/servers?q=${serverId}`)).html
+      const overview = (await person.get(`/servers/${serverId}`)).html
+      const tab = (await person.get(`/servers/${serverId}/tools`)).html
+      const client = await connect(url, operator.token)
+      const counts = [
+        />(\d+) tools?</.exec(list)?.[1],
+        />Tools <span>(\d+)</.exec(overview)?.[1],
+        /<p>(\d+) tools: 1 here, \d+ of attached MCP servers</.exec(tab)?.[1],
+        String((await toolNames(client)).length),
+      ]
+      await client.close()
+      return counts
+    }
+    expect(await countsOn()).toEqual(['3', '3', '3', '3'])
+    await operator.expectOk('PATCH', `/servers/${serverId}`, { reviewUpstreamChanges: true })
+    expect(await countsOn()).toEqual(['3', '3', '3', '3'])
   })
 
   it("appears in the history's tool filter", async () => {

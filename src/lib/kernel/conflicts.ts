@@ -19,3 +19,10 @@ export const changedMeanwhile = (what: string): AppError =>
 export const assertUnchangedSince = (what: string, updatedAt: Date, { ifUnchangedSince }: Unchanged): void => {
   if (ifUnchangedSince !== undefined && updatedAt.getTime() !== ifUnchangedSince.getTime()) throw changedMeanwhile(what)
 }
+
+/** Returns the error for a selection of tools of which some are gone. */
+export const selectionChanged = (): AppError =>
+  new AppError(
+    'conflict',
+    'Some of the selected tools no longer exist. Nothing was changed. Go back and select the tools again.',
+  )

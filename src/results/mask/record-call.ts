@@ -11,6 +11,7 @@ import {
 import type { Caller } from '../../servers/access/access.ts'
 import type { RenderedRequest } from '../../templates/template.ts'
 import { type Masker, maskBeginning } from './masking.ts'
+import { type ArgumentsToRecord, toRecordedArguments } from './recorded-arguments.ts'
 
 const URL_CHARACTERS = 4 * 1_024
 const HEADER_CHARACTERS = 1_024
@@ -67,13 +68,18 @@ const toStoredRequest = (
 }
 
 /** A call to record. Its error must already be masked, because the caller has received it. */
-export type CallToRecord = Omit<ExecutionRecord, 'id' | 'instanceId' | 'userId' | 'request' | 'outcome'> & {
+export type CallToRecord = Omit<
+  ExecutionRecord,
+  'id' | 'instanceId' | 'userId' | 'request' | 'outcome' | 'arguments'
+> & {
   instanceId?: string
   caller: Caller
   /** Undefined if the call failed before its request was rendered. */
   request: RenderedRequest | undefined
   /** Set if the result came from the cache and nothing was sent. */
   cached?: { ageMs: number } | undefined
+  /** Undefined if they are not recorded, as for requests to passthrough servers. */
+  arguments?: ArgumentsToRecord | undefined
 }
 
 /** Records a call in the history, with the secrets of its request masked. Returns the id of the execution. */
@@ -97,6 +103,7 @@ export const recordCall = (recorder: Pick<Recorder, 'record'>, masker: Masker, c
     responseBytes: call.responseBytes,
     error: error?.slice(0, ERROR_CHARACTERS),
     request: request && toStoredRequest(request, masker, call.cached),
+    arguments: call.arguments && toRecordedArguments(call.arguments, masker),
   })
   return id
 }

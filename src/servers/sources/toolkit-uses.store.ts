@@ -95,4 +95,9 @@ export const uses: Uses = {
     const rows = await tx.instance.findMany({ where, select: { toolId: true, server: SERVER } })
     return groupServers(rows.map(({ toolId, server }) => ({ usedId: toolId, server })))
   },
+  addToolkit: async (tx, toolIds, toolkitId) => {
+    const where = { toolId: { in: [...toolIds] } }
+    const rows = await tx.instance.findMany({ where, select: { serverId: true }, distinct: ['serverId'] })
+    for (const { serverId } of rows) await addUse(tx, serverId, toolkitId)
+  },
 }

@@ -2,7 +2,7 @@ import type { Transaction } from '../../lib/db/client.ts'
 import { rethrowTaken } from '../../lib/db/failures.ts'
 import type { IdPage } from '../../lib/http/id-paging.ts'
 import { type Actor, organizationIdsOf } from '../../lib/kernel/actor.ts'
-import { assertUnchangedSince, type Unchanged } from '../../lib/kernel/conflicts.ts'
+import { assertUnchangedSince, selectionChanged, type Unchanged } from '../../lib/kernel/conflicts.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { orThrow } from '../../lib/kernel/missing.ts'
 import type { Permission } from '../../lib/kernel/roles.ts'
@@ -173,6 +173,14 @@ export const createInstanceService = ({
       changes.commit(async (tx, announce) => {
         const { serverId } = (await getInstanceFor(tx, actor, id, 'build')).instance
         await store.removeInstance(tx, id)
+        announce({ type: 'server_changed', serverId })
+      }),
+
+    /** Removes several tools from a server, or none. Throws `conflict` if one of them is not there. */
+    removeInstances: (actor: Actor, serverId: string, ids: readonly string[]): Promise<void> =>
+      changes.commit(async (tx, announce) => {
+        await getServerFor(tx, actor, serverId, 'build')
+        if ((await store.removeInstances(tx, serverId, ids)) !== ids.length) throw selectionChanged()
         announce({ type: 'server_changed', serverId })
       }),
   }

@@ -125,6 +125,10 @@ export const removeInstance = async (tx: Transaction, id: string): Promise<void>
   await tx.instance.delete({ where: { id } })
 }
 
+/** Removes those of the instances that belong to the server, and returns their number. */
+export const removeInstances = async (tx: Transaction, serverId: string, ids: readonly string[]): Promise<number> =>
+  (await tx.instance.deleteMany({ where: { serverId, id: { in: [...ids] } } })).count
+
 /** Lists the names of a server's instances that use this tool or a tool of this toolkit. */
 export const listInstanceNames = async (
   tx: Transaction,

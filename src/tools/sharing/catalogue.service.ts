@@ -1,12 +1,24 @@
 import type { IdPage } from '../../lib/http/id-paging.ts'
 import { type Actor, organizationIdsOf } from '../../lib/kernel/actor.ts'
 import { orThrow } from '../../lib/kernel/missing.ts'
+import { sortRows } from '../../lib/kernel/sort-rows.ts'
 import type { Tool, ToolkitCard } from '../tool.ts'
 import { type ServerRef, type ToolkitServiceParts, toolkitNotFound } from '../toolkits.service.ts'
+import { listToolsById } from '../tools.store.ts'
 import * as store from './catalogue.store.ts'
 
 export type UsedToolkitCard = ToolkitCard & { usedBy: readonly ServerRef[] }
 export type ToolWithUses = { tool: Tool; usedBy: readonly ServerRef[] }
+
+export type ToolListQuery = {
+  search: string
+  /** `uses`: the number of servers that use a tool and that the reader may use. */
+  sortBy: 'name' | 'uses' | 'changed'
+  isDescending: boolean
+  skip: number
+  take: number
+}
+export type ToolList = { items: ToolWithUses[]; total: number }
 
 const ofActor = (actor: Actor): store.ToolkitScope => ({ kind: 'own', organizationIds: organizationIdsOf(actor) })
 const PUBLIC: store.ToolkitScope = { kind: 'public' }
@@ -36,15 +48,35 @@ export const createToolkitCatalogue = ({ db, uses }: Pick<ToolkitServiceParts, '
     /** Returns a toolkit of the actor's organizations, regardless of its visibility. */
     getOwn,
 
-    listOwnTools: async (actor: Actor, id: string, search: string, page: store.NamePage): Promise<ToolWithUses[]> => {
+    /** Lists a page of the tools of a toolkit that match the search, and counts all that do. */
+    listOwnTools: async (actor: Actor, id: string, query: ToolListQuery): Promise<ToolList> => {
       await getOwn(actor, id)
-      const tools = await store.listToolsMatching(db, id, search, page)
-      const users = await uses.ofTools(
+      const heads = await store.listToolHeads(db, id, query.search)
+      const usersOf = (tools: readonly { id: string }[]) =>
+        uses.ofTools(
+          db,
+          tools.map(tool => tool.id),
+          actor,
+        )
+      const { sortBy, isDescending } = query
+      const counted = sortBy === 'uses' ? await usersOf(heads) : undefined
+      const keyOf = ({ id: toolId, name, updatedAt }: store.ToolHead): number | string => {
+        if (counted !== undefined) return counted.get(toolId)?.length ?? 0
+        return sortBy === 'changed' ? updatedAt.getTime() : name
+      }
+      const page = sortRows(heads, keyOf, isDescending).slice(query.skip, query.skip + query.take)
+      const users = counted ?? (await usersOf(page))
+      const tools = await listToolsById(
         db,
-        tools.map(tool => tool.id),
-        actor,
+        id,
+        page.map(tool => tool.id),
       )
-      return tools.map(tool => ({ tool, usedBy: users.get(tool.id) ?? [] }))
+      const byId = new Map(tools.map(tool => [tool.id, tool]))
+      const items = page.flatMap(head => {
+        const tool = byId.get(head.id)
+        return tool === undefined ? [] : [{ tool, usedBy: users.get(tool.id) ?? [] }]
+      })
+      return { items, total: heads.length }
     },
 
     listPublic: (search: string, page: IdPage): Promise<ToolkitCard[]> =>

@@ -77,6 +77,17 @@ export const listToolsMatching = async (
   return rows.map(toTool)
 }
 
+/** What a toolkit's list of tools is sorted by. */
+export type ToolHead = { id: string; name: string; updatedAt: Date }
+
+/** Lists all matching tools of a toolkit, sorted by name, without their definitions. */
+export const listToolHeads = (db: Database, toolkitId: string, search: string): Promise<ToolHead[]> =>
+  db.tool.findMany({
+    where: { toolkitId, ...toolsMatching(db, search) },
+    select: { id: true, name: true, updatedAt: true },
+    orderBy: { name: 'asc' },
+  })
+
 /** Counts the toolkits that an organization can edit, and their tools. */
 export const countToolkitsAndTools = async (
   db: Database,

@@ -6,9 +6,10 @@ import type { Upstream } from '../upstream.ts'
 import * as store from '../upstreams.store.ts'
 import { listCatalogueHashes } from './catalogue.store.ts'
 import type { CatalogueItem } from './catalogue.ts'
+import { MAX_UPSTREAM_TOOLS } from './catalogue-limits.ts'
 import type { UpstreamCatalogues } from './catalogues.ts'
 import { removeHidden } from './hidden-text.ts'
-import { listAllowedTools, listSkippedItems, presentTools, type SkippedItem } from './present-tools.ts'
+import { listAllowedTools, listSkippedItems, presentedName, presentTools, type SkippedItem } from './present-tools.ts'
 
 export type UpstreamOffersParts = {
   db: Database
@@ -33,46 +34,58 @@ const parametersOf = ({ declared: { inputSchema } }: CatalogueItem): string[] =>
   return isJsonObject(properties) ? Object.keys(properties).map(removeHidden) : []
 }
 
-/** Maximum number of cached counts. There is one for each version of an upstream. */
-const MAX_CACHED = 10_000
+/** Maximum number of cached names, of all versions of all upstreams. They take about 20 MB. */
+const MAX_CACHED_NAMES = 200_000
 
 /**
- * Counts upstream tools by server, for lists of servers. Omits servers without upstream tools. Reads a catalogue again
- * only after it changes, because it may be large.
+ * Counts the tools that clients get from upstreams, by server, for lists of servers. Omits servers without upstream
+ * tools. Reads a catalogue again only after it changes, because it may be large.
  */
-const createToolCounts = ({ db, catalogues, reviews }: UpstreamOffersParts) => {
-  const cache = new LRUCache<string, number>({ max: MAX_CACHED })
+const createToolCounts = ({ db, catalogues, reviews, listToolNames }: UpstreamOffersParts) => {
+  const cache = new LRUCache<string, readonly string[]>({
+    maxSize: MAX_CACHED_NAMES,
+    sizeCalculation: names => names.length + 1,
+  })
 
-  const countTools = async (upstream: Upstream, hash: string): Promise<number> => {
+  /** Returns the names that clients see, unless they are taken. */
+  const namesOf = async (upstream: Upstream, hash: string): Promise<readonly string[]> => {
     const key = `${upstream.id} ${hash} ${upstream.updatedAt.getTime()}`
     const cached = cache.get(key)
     if (cached !== undefined) return cached
     const stored = (await catalogues.find([upstream])).get(upstream.id)
-    const count = stored === undefined ? 0 : listAllowedTools({ upstream, stored }).length
-    cache.set(key, count)
-    return count
+    const allowed = stored === undefined ? [] : listAllowedTools({ upstream, stored })
+    const names = allowed.map(({ name }) => presentedName(upstream, name))
+    cache.set(key, names)
+    return names
   }
 
-  const countReviewed = async (serverId: string): Promise<number> => {
-    const sources = await reviews.listLiveSources(serverId)
-    return sources.reduce((sum, { stored }) => sum + stored.catalogue.tools.length, 0)
+  const countReviewed = async (serverId: string, own: readonly string[]): Promise<number> =>
+    presentTools(await reviews.listLiveSources(serverId), own).tools.length
+
+  const countUnreviewed = async (
+    upstreams: readonly Upstream[],
+    own: readonly string[],
+    hashes: ReadonlyMap<string, string>,
+  ): Promise<number> => {
+    const taken = new Set(own)
+    for (const upstream of upstreams) {
+      const hash = hashes.get(upstream.id)
+      if (hash !== undefined) for (const name of await namesOf(upstream, hash)) taken.add(name)
+    }
+    return Math.min(taken.size - new Set(own).size, MAX_UPSTREAM_TOOLS)
   }
 
   return async (serverIds: readonly string[]): Promise<ReadonlyMap<string, number>> => {
     const found = await store.listEnabledUpstreams(db, serverIds)
-    const hashes = await listCatalogueHashes(
-      db,
-      found.map(({ upstream }) => upstream.id),
-    )
+    const ids = found.map(({ upstream }) => upstream.id)
+    const hashes = await listCatalogueHashes(db, ids)
     const counts = new Map<string, number>()
-    for (const { upstream, isReviewed } of found) {
-      const { id, serverId } = upstream
-      if (isReviewed) {
-        if (!counts.has(serverId)) counts.set(serverId, await countReviewed(serverId))
-        continue
-      }
-      const hash = hashes.get(id)
-      if (hash !== undefined) counts.set(serverId, (counts.get(serverId) ?? 0) + (await countTools(upstream, hash)))
+    for (const [serverId, ofServer] of Map.groupBy(found, ({ upstream }) => upstream.serverId)) {
+      const own = await listToolNames(serverId)
+      const upstreams = ofServer.map(({ upstream }) => upstream)
+      const isReviewed = ofServer.some(one => one.isReviewed)
+      const count = isReviewed ? await countReviewed(serverId, own) : await countUnreviewed(upstreams, own, hashes)
+      if (count > 0) counts.set(serverId, count)
     }
     return counts
   }

@@ -38,7 +38,10 @@ type Removal<Loaded> = FormRoute & {
   /** Whether the user need not type the name, because the object can be created again at any time. */
   isUnnamed?: true
   load: (request: FastifyRequest) => Loaded | Promise<Loaded>
+  /** Returns what is removed, for the heading. */
   nameOf: (loaded: Loaded) => string
+  /** Returns the name to type if it is not that of the removed object, as for several objects of a toolkit. */
+  typedNameOf?: (loaded: Loaded) => string
   page: (request: FastifyRequest, loaded: Loaded) => Shown | Promise<Shown>
   /** Removes the object and returns the path to redirect to. */
   remove: (request: FastifyRequest, loaded: Loaded) => Promise<string>
@@ -48,7 +51,7 @@ type Removal<Loaded> = FormRoute & {
 export const removalPage = <Loaded>(
   app: FastifyInstance,
   path: string,
-  { button, isUnnamed, load, nameOf, page, remove, ...route }: Removal<Loaded>,
+  { button, isUnnamed, load, nameOf, typedNameOf = nameOf, page, remove, ...route }: Removal<Loaded>,
 ): void => {
   const [verb = ''] = button.split(' ')
   formPage(app, path, {
@@ -58,7 +61,8 @@ export const removalPage = <Loaded>(
     page: async (request, loaded, typed) => {
       const name = nameOf(loaded)
       const shown = await page(request, loaded)
-      const form = { verb, name, button, hasName: isUnnamed === undefined, typed: typed?.sure ?? '' }
+      const typedName = isUnnamed === undefined ? typedNameOf(loaded) : undefined
+      const form = { verb, name, typedName, button, typed: typed?.sure ?? '' }
       const data = { items: [], ...shown, title: `${verb} ${name}`, ...form }
       return {
         view: 'frame/removal',
@@ -67,7 +71,7 @@ export const removalPage = <Loaded>(
       }
     },
     save: async (request, loaded, { sure }) => {
-      if (isUnnamed === undefined) assertTypedName(sure, nameOf(loaded))
+      if (isUnnamed === undefined) assertTypedName(sure, typedNameOf(loaded))
       return remove(request, loaded)
     },
   })

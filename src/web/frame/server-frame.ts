@@ -55,6 +55,14 @@ export const toLiveState = (openStreams: number | undefined): { text: string; st
 }
 
 /**
+ * Counts the tools that clients of a server can call: those added from toolkits, and those of attached MCP servers.
+ * Undefined for a passthrough server, whose tools Patchbay does not know. Every page that counts a server's tools uses
+ * this.
+ */
+export const countTools = (server: { passesOn: boolean; own: number; throughUpstreams: number }): number | undefined =>
+  server.passesOn ? undefined : server.own + server.throughUpstreams
+
+/**
  * Returns the frame of a server's page. Throws `not_found` if the server is not in one of the actor's organizations, and
  * `forbidden` if it is private and does not allow the actor.
  */
@@ -72,14 +80,16 @@ export const getServerFrame = async (
   const live = toLiveState(onlyCaller === undefined ? openStreams(serverId) : undefined)
   const { tools, sources, globals, upstreams } = server.counts
   const throughUpstreams = upstreams === 0 ? 0 : ((await countUpstreamTools([serverId])).get(serverId) ?? 0)
-  const allTools = server.passesOn ? undefined : tools + throughUpstreams
-  const counts: Partial<Record<ServerTab, number | undefined>> = { tools: allTools, sources, globals }
+  const toolCount = countTools({ passesOn: server.passesOn, own: tools, throughUpstreams })
+  const counts: Partial<Record<ServerTab, number | undefined>> = { tools: toolCount, sources, globals }
   const countOf = (tab: ServerTab): { count?: string } => {
     const count = counts[tab]
     return count === undefined ? {} : { count: formatNumber(count) }
   }
   return {
     ...server,
+    toolCount,
+    throughUpstreams,
     /** The viewer's permissions. */
     mayBuild: may(actor, server.organizationId, 'build'),
     mayManage: may(actor, server.organizationId, 'manage'),

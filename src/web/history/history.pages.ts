@@ -94,7 +94,10 @@ export const historyPages: FastifyPluginAsync<HistoryPagesParts> = async (app, {
       scripts: ['history'],
       call: call && {
         ...toCallView(call, names),
-        again: call.tool === '' ? undefined : addressOf(serverTabPath(server.id, 'inspector'), { tool: call.tool }),
+        again:
+          call.tool === '' || server.passesOn
+            ? undefined
+            : addressOf(serverTabPath(server.id, 'inspector'), { tool: call.tool, call: call.id }),
       },
     }
     return reply.page('history/history', data, { status: isWrong ? 400 : 200 })

@@ -1,4 +1,4 @@
-import type { ExecutionGap, MaskedRequest } from '../../history/execution-record.ts'
+import type { ExecutionGap, MaskedRequest, RecordedArguments } from '../../history/execution-record.ts'
 import type { StoredExecution } from '../../history/executions.store.ts'
 import { dayText } from '../../lib/http/pages/time-text.ts'
 import { formatBytes, formatCount, formatDuration, formatNumber } from '../../lib/kernel/format.ts'
@@ -92,9 +92,17 @@ export const toHistoryDays = ({ items, gaps, isFirst, isLast }: HistoryPage, nam
 const requestText = ({ method, url, headers, body }: MaskedRequest): string =>
   [`${method} ${url}`, ...headers.map(([name, value]) => `${name}: ${value}`), ...(body ? ['', body] : [])].join('\n')
 
+/** Returns the recorded arguments as JSON, and says which are missing. */
+const argumentsView = ({ values, cut, masked }: RecordedArguments) => ({
+  text: JSON.stringify(values, undefined, 2),
+  hasValues: Object.keys(values).length > 0,
+  masked: masked.join(', '),
+  cut: cut.join(', '),
+})
+
 /** Builds the details of one call. */
 export const toCallView = (execution: StoredExecution, names: Names) => {
-  const { request, error } = execution
+  const { request, error, arguments: recorded } = execution
   const ageMs = request?.answerAgeMs
   const row = toRow(execution, names)
   return {
@@ -104,6 +112,7 @@ export const toCallView = (execution: StoredExecution, names: Names) => {
     error,
     answer: ageMs === undefined ? undefined : `from the cache, ${formatDuration(ageMs)} old; no request was sent`,
     requestSize: formatBytes(execution.requestBytes),
+    args: recorded && argumentsView(recorded),
     request: request && { text: requestText(request), curl: toCurl(request) },
   }
 }

@@ -6,6 +6,7 @@ import { signalOf } from '../../lib/http/gone.ts'
 import { addressOf } from '../../lib/http/list-query.ts'
 import { formText } from '../../lib/http/pages/forms.ts'
 import { pageNumber, takePage } from '../../lib/http/pages/pager.ts'
+import { shownTime } from '../../lib/http/pages/time-text.ts'
 import { isFragmentRequest } from '../../lib/http/pages/views.ts'
 import { serverParams } from '../../lib/http/schemas.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
@@ -17,11 +18,19 @@ import type { ExecutionService } from '../../runtime/execution.service.ts'
 import { getServerFrame, type ServerFrame, type ServerFrameParts, serverTabPath } from '../frame/server-frame.ts'
 import { serverIdOf } from '../frame/server-tab.ts'
 import { type ArgumentField, parseArguments, parseTypedJson, sketchArguments, toFields } from './argument-form.ts'
+import { listUnknown, toRepeat, typedText } from './call-again.ts'
 import { toFieldView, toMessageViews, toResultView, toRowView, toToolView } from './inspector.view.ts'
 
 /** Requires the same token scope as a call to the server, because the page makes such calls. */
 const config = { access: 'user', scope: 'mcp' } as const
-const Query = z.object({ tool: formText, q: formText, page: pageNumber, as: formText })
+const Query = z.object({
+  tool: formText,
+  q: formText,
+  page: pageNumber,
+  as: formText,
+  /** The recorded call whose arguments fill in the form. */
+  call: z.uuid().or(z.literal('')).catch(''),
+})
 type Query = z.infer<typeof Query>
 /** The submitted form, whose values can only be strings or lists of strings. */
 const Form = z.record(z.string(), z.union([z.string(), z.array(z.string())])).catch({})
@@ -40,8 +49,8 @@ export type InspectorPagesParts = {
 
 const PASSES_ON = 'This is a passthrough server. It does not call tools itself.'
 
-const toAddress = (path: string, { tool, q, page = 1, as }: Partial<Query>): string =>
-  addressOf(path, { q, page: page === 1 ? undefined : String(page), tool, as })
+const toAddress = (path: string, { tool, q, page = 1, as, call }: Partial<Query>): string =>
+  addressOf(path, { q, page: page === 1 ? undefined : String(page), tool, as, call })
 
 const matches = (needle: string) => {
   const wanted = needle.trim().toLowerCase()
@@ -73,7 +82,7 @@ const toInspected = (tool: ListedTool, path: string, query: Query, typed: Typed)
   const known = toFields(tool.inputSchema)
   const fields = query.as === 'json' ? undefined : known
   const { q, page } = query
-  const to = (as: string) => toAddress(path, { q, page, tool: tool.name, as })
+  const to = (as: string, call = '') => toAddress(path, { q, page, tool: tool.name, as, call })
   const error = typed.errors.get(WHOLE)
   return {
     ...toToolView(tool),
@@ -84,9 +93,28 @@ const toInspected = (tool: ListedTool, path: string, query: Query, typed: Typed)
       value: typed.whole ?? JSON.stringify(sketchArguments(known ?? []), undefined, 2),
       error: error === undefined ? undefined : `The JSON ${error}.`,
     },
-    asJson: fields === undefined ? undefined : to('json'),
-    asForm: fields === undefined && known !== undefined ? to('') : undefined,
+    asJson: fields === undefined ? undefined : to('json', query.call),
+    asForm: fields === undefined && known !== undefined ? to('', query.call) : undefined,
   }
+}
+
+/** Returns what a recorded call shows: the tool, its form with the call's arguments, and what is not filled in. */
+const toRepeated = (call: StoredExecution, tools: readonly ListedTool[], path: string, query: Query) => {
+  const { tool, values, notes } = toRepeat(call, tools)
+  const repeated = { time: shownTime(call.startedAt), notes }
+  if (tool === undefined) return { repeated, inspected: undefined }
+  const fields = query.as === 'json' ? undefined : toFields(tool.inputSchema)
+  // An argument without a field would be lost, so the form then has all of them as JSON.
+  const hasAll = fields !== undefined && listUnknown(values, fields).length === 0
+  const typed: Typed = {
+    errors: new Map(),
+    whole: JSON.stringify(values, undefined, 2),
+    of: name => {
+      const field = fields?.find(one => one.name === name)
+      return field === undefined || !Object.hasOwn(values, name) ? '' : typedText(field, values[name])
+    },
+  }
+  return { repeated, inspected: toInspected(tool, path, hasAll ? query : { ...query, as: 'json', call: '' }, typed) }
 }
 
 /** Reads the arguments from a form, and returns them with the typed text and any errors. */
@@ -139,6 +167,13 @@ export const inspectorPages: FastifyPluginAsync<InspectorPagesParts> = async (
     }
   }
 
+  /** Returns a call of this server that the user may see. Throws `not_found` for any other. */
+  const getCall = async (request: FastifyRequest, server: ServerFrame, id: string): Promise<StoredExecution> => {
+    const call = await execution.getExecution(actorOf(request), id)
+    if (call.serverId === server.id) return call
+    throw new AppError('not_found', 'Execution not found.')
+  }
+
   const show = (reply: FastifyReply, { server, query, path }: Visit, data: object, status = 200): FastifyReply =>
     reply.page(
       'inspector/inspector',
@@ -150,20 +185,22 @@ export const inspectorPages: FastifyPluginAsync<InspectorPagesParts> = async (
     const visit = await begin(request)
     const { connection, path, query } = visit
     if (connection === undefined) return show(reply, visit, {})
+    const call = query.call === '' ? undefined : await getCall(request, visit.server, query.call)
     const tools = await connection.listTools()
     const tool = tools.find(({ name }) => name === query.tool)
-    return show(
-      reply,
-      visit,
-      {
-        list: toList(tools, path, query),
-        inspected: tool && toInspected(tool, path, query, UNTYPED),
-        isUnknown: tool === undefined && query.tool !== '',
-        result: undefined,
-        messages: toMessageViews(connection.messages),
-      },
-      tool === undefined && query.tool !== '' ? 404 : 200,
-    )
+    const opened =
+      call === undefined
+        ? { inspected: tool && toInspected(tool, path, query, UNTYPED) }
+        : toRepeated(call, tools, path, query)
+    const isUnknown = opened.inspected === undefined && query.tool !== ''
+    const data = {
+      list: toList(tools, path, { ...query, tool: opened.inspected?.name ?? query.tool }),
+      ...opened,
+      isUnknown,
+      result: undefined,
+      messages: toMessageViews(connection.messages),
+    }
+    return show(reply, visit, data, isUnknown ? 404 : 200)
   })
 
   app.post(

@@ -12,8 +12,8 @@ const MAX_JACKS = 16
 type JackState = 'failed' | 'called' | 'idle'
 
 /** Builds one jack per tool. Call counts are capped, because they may include tools that have been removed since. */
-const jacksOf = (tools: number, { calledTools, failingTools }: ServerCallCounts) => {
-  if (tools === 0) return undefined
+const jacksOf = (tools: number | undefined, { calledTools, failingTools }: ServerCallCounts) => {
+  if (tools === undefined || tools === 0) return undefined
   const failing = Math.min(failingTools, tools)
   const called = Math.min(calledTools - failingTools, tools - failing)
   const idle = tools - failing - called
@@ -30,19 +30,22 @@ const jacksOf = (tools: number, { calledTools, failingTools }: ServerCallCounts)
 }
 
 /** What a card shows of a server that the reader may use. */
-export type OpenCard = ServerCard & { inside: NonNullable<ServerCard['inside']> }
+type OpenCard = ServerCard & { inside: NonNullable<ServerCard['inside']> }
 export const isOpen = (card: ServerCard): card is OpenCard => card.inside !== undefined
 
+/** An open card with the number of the server's tools, from `countTools`. */
+export type CountedCard = OpenCard & { inside: { toolCount: number | undefined } }
+
 const stateOf = (
-  { tools, passesOn }: OpenCard['inside'],
+  { toolCount }: CountedCard['inside'],
   { calls, failingTools }: ServerCallCounts,
   upstreamsDown: number,
 ): { state: 'good' | 'failed' | 'idle'; text: string } => {
   // An unreachable upstream takes precedence over past calls.
   if (upstreamsDown > 0) return { state: 'failed', text: `${formatCount(upstreamsDown, 'MCP server')} down` }
-  if (tools === 0 && !passesOn) return { state: 'idle', text: 'no tools yet' }
+  if (toolCount === 0) return { state: 'idle', text: 'no tools yet' }
   if (calls === 0) return { state: 'idle', text: 'not called today' }
-  const failing = Math.min(failingTools, tools)
+  const failing = Math.min(failingTools, toolCount ?? 0)
   return failing === 0
     ? { state: 'good', text: 'healthy' }
     : { state: 'failed', text: `${formatNumber(failing)} failing` }
@@ -75,7 +78,7 @@ export const toClosedCardView = (card: ServerCard, frame: NameFrame) => ({
 })
 
 export const toServerCardView = (
-  { inside, ...card }: OpenCard,
+  { inside, ...card }: CountedCard,
   counts: ServerCallCounts,
   { baseUrl, isOfSeveral, upstreamsDown, isRemovable }: CardFrame,
 ) => ({
@@ -84,8 +87,8 @@ export const toServerCardView = (
   sampleRemovalPath: isRemovable ? sampleRemovalPath(card.id) : undefined,
   address: serverUrl(baseUrl, card.id),
   addressLead: serverUrl(baseUrl, ''),
-  jacks: jacksOf(inside.tools, counts),
-  tools: formatCount(inside.tools, 'tool'),
+  jacks: jacksOf(inside.toolCount, counts),
+  tools: formatCount(inside.toolCount ?? 0, 'tool'),
   state: stateOf(inside, counts, upstreamsDown),
   calls: atLeast(counts.calls, counts.isCut),
   callsLabel: 'Calls, last 24 h',
@@ -103,10 +106,10 @@ export const toServerCardView = (
  */
 export const summarizeServers = (
   total: number,
-  cards: readonly OpenCard[],
+  cards: readonly CountedCard[],
   counts: ReadonlyMap<string, ServerCallCounts>,
 ): string => {
-  const tools = cards.reduce((sum, { inside }) => sum + inside.tools, 0)
+  const tools = cards.reduce((sum, { inside }) => sum + (inside.toolCount ?? 0), 0)
   const all = [...counts.values()]
   const calls = all.reduce((sum, one) => sum + one.calls, 0)
   const some = all.some(({ isCut }) => isCut) ? 'more than ' : ''

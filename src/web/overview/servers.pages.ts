@@ -19,7 +19,7 @@ import type { Upstream, UpstreamState } from '../../upstreams/upstream.ts'
 import { toNoticeRows } from '../access/access.view.ts'
 import { toPatchFigure } from '../diagram/figure.ts'
 import { EMPTY_PATCH } from '../diagram/landing-patch.ts'
-import { serverTabPath } from '../frame/server-frame.ts'
+import { countTools, serverTabPath } from '../frame/server-frame.ts'
 import { doneText, userRoute } from '../frame/user-page.ts'
 import { createSampleServer, type SampleParts } from '../start/sample-server.ts'
 import { isOpen, summarizeServers, toClosedCardView, toServerCardView } from './server-list.view.ts'
@@ -92,7 +92,14 @@ export const serversPages: FastifyPluginAsync<Parts> = async (app, parts) => {
     const throughUpstreams = await upstreamOffers.countTools(open.map(({ id }) => id))
     const cards = open.map(({ inside, ...card }) => ({
       ...card,
-      inside: { ...inside, tools: inside.tools + (throughUpstreams.get(card.id) ?? 0) },
+      inside: {
+        ...inside,
+        toolCount: countTools({
+          passesOn: inside.passesOn,
+          own: inside.tools,
+          throughUpstreams: throughUpstreams.get(card.id) ?? 0,
+        }),
+      },
     }))
     const counted = open.map(({ id, inside }) => ({ serverId: id, callerId: inside.onlyCaller }))
     const counts = await figures.countOfServers(counted, new Date())

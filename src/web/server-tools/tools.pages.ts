@@ -2,17 +2,18 @@ import type { FastifyPluginAsync } from 'fastify'
 import { actorOf } from '../../lib/http/access.ts'
 import { addressOf, listQuery } from '../../lib/http/list-query.ts'
 import { pageNumber, takePage } from '../../lib/http/pages/pager.ts'
+import { createSorting, type Sort } from '../../lib/http/pages/sorting.ts'
 import { formatCount, formatNumber } from '../../lib/kernel/format.ts'
+import { sortRows } from '../../lib/kernel/sort-rows.ts'
 import type { RewiringService, WiredPanel } from '../../servers/bindings/bindings.service.ts'
 import { findReportWithin } from '../../servers/find-report-within.ts'
 import type { Instance } from '../../servers/server.ts'
 import type { ServerService } from '../../servers/servers.service.ts'
-import type { FindCatalogueReport } from '../../tools/lint/catalogue-report.ts'
+import type { CatalogueReport, FindCatalogueReport } from '../../tools/lint/catalogue-report.ts'
 import { toChip } from '../bindings/socket.view.ts'
-import type { ServerFrameParts } from '../frame/server-frame.ts'
-import { serverTabPath } from '../frame/server-frame.ts'
+import { type ServerFrame, type ServerFrameParts, serverTabPath } from '../frame/server-frame.ts'
 import { createServerTab, type DoneTexts, doneNote, serverRoute } from '../frame/server-tab.ts'
-import { toCatalogueView, toToolCosts } from '../sources/catalogue.view.ts'
+import { findingLevel, toCatalogueView, toToolCosts } from '../sources/catalogue.view.ts'
 
 const TOOLS_PER_PAGE = 50
 /** Maximum wait for token counts, in milliseconds. If counting takes longer, the page loads the counts later. */
@@ -20,11 +21,24 @@ const REPORT_WAIT_MS = 400
 /** Maximum bound values shown per tool. The others are only counted. */
 const MAX_CHIPS = 6
 
-const Query = listQuery.extend({ page: pageNumber })
+type ColumnName = 'tool' | 'toolkit' | 'model' | 'tokens'
+
+const sorting = createSorting<ColumnName>(
+  [
+    { name: 'tool', text: 'Tool' },
+    { name: 'toolkit', text: 'Toolkit' },
+    { text: 'Bound values' },
+    { name: 'model', text: 'From the model', align: 'end', isLargestFirst: true },
+    { name: 'tokens', text: 'Tokens', align: 'end', isLargestFirst: true },
+  ],
+  'tool',
+)
+
+const Query = listQuery.extend({ page: pageNumber, sort: sorting.query, level: findingLevel })
 
 const DONE: DoneTexts = {
   added: count => (count === 1 ? 'Tool added' : `${formatCount(count, 'tool')} added`),
-  removed: () => 'Tool removed from this server',
+  removed: count => `${count === 1 ? 'Tool' : formatCount(count, 'tool')} removed from this server`,
 }
 
 /** Searches a tool's names, toolkit and parameters. */
@@ -32,6 +46,20 @@ const matches = ({ name, tool, toolkit, sockets }: WiredPanel, wanted: string): 
   [name, tool.name, tool.title ?? '', toolkit.title, ...sockets.map(({ parameter }) => parameter)].some(text =>
     text.toLowerCase().includes(wanted),
   )
+
+const countExposed = ({ sockets }: WiredPanel): number => sockets.filter(({ source }) => source === 'exposed').length
+
+/** Sorts the tools. Without token counts, which may not be ready yet, `tokens` keeps the order by name. */
+const sortPanels = (panels: readonly WiredPanel[], sort: Sort<ColumnName>, report: CatalogueReport | undefined) => {
+  const tokens = new Map(report?.tools.map(tool => [tool.name, tool.tokens]))
+  const keys: Record<ColumnName, (panel: WiredPanel) => number | string> = {
+    tool: ({ name }) => name,
+    toolkit: ({ toolkit }) => toolkit.title,
+    model: countExposed,
+    tokens: ({ name }) => tokens.get(name) ?? 0,
+  }
+  return sortRows(panels, keys[sort.column], sort.isDescending)
+}
 
 export const instancePath = (serverId: string, instanceId: string): string =>
   `${serverTabPath(serverId, 'tools')}/${instanceId}`
@@ -45,6 +73,7 @@ const toRow = (
   const bound = sockets.filter(({ source }) => source !== 'exposed')
   const exposed = sockets.length - bound.length
   return {
+    id,
     href: instancePath(serverId, id),
     name,
     method: instance?.tool.method ?? '',
@@ -60,6 +89,14 @@ const toRow = (
   }
 }
 
+/** Counts the server's tools, as the list of servers does, and says which of them are in the table. */
+const describeCount = ({ toolCount, throughUpstreams }: ServerFrame, own: number): string => {
+  const all = formatCount(toolCount ?? own, 'tool')
+  return throughUpstreams === 0
+    ? all
+    : `${all}: ${formatNumber(own)} here, ${formatNumber(throughUpstreams)} of attached MCP servers`
+}
+
 /** Serves the Tools tab of a server. */
 export const serverToolsPages: FastifyPluginAsync<{
   frames: ServerFrameParts
@@ -71,27 +108,36 @@ export const serverToolsPages: FastifyPluginAsync<{
 
   app.get('/servers/:uuid/tools', serverRoute, async (request, reply) => {
     const server = await tab.frameOf(request)
-    const { q, page } = Query.parse(request.query)
+    const { q, page, sort, level } = Query.parse(request.query)
     const panels = await rewiring.listPanels(actorOf(request), server.id)
+    const report = await findReportWithin(catalogueReports.find, server.id, REPORT_WAIT_MS)
     const found = q === '' ? panels : panels.filter(panel => matches(panel, q.toLowerCase()))
     const path = serverTabPath(server.id, 'tools')
-    const { shown, pager } = takePage(found, { page, perPage: TOOLS_PER_PAGE, path, query: { q } })
+    const sortText = sorting.textOf(sort)
+    const query = { q, sort: sortText, level: level ?? '' }
+    const place = { page, perPage: TOOLS_PER_PAGE, path, query }
+    const { shown, pager } = takePage(sortPanels(found, sort, report), place)
     const instances = await rewiring.listInstancesById(
       actorOf(request),
       server.id,
       shown.map(({ id }) => id),
     )
     const { presentation } = await servers.getServer(actorOf(request), server.id)
-    const report = await findReportWithin(catalogueReports.find, server.id, REPORT_WAIT_MS)
     const costs = report && toToolCosts(report)
     const byName = new Map(panels.map(({ id, name }) => [name, instancePath(server.id, id)]))
+    const levelPath = (one: string) => `${addressOf(path, { q, sort: sortText, level: one })}#lint`
     return reply.page('server-tools/tools', {
       title: `Tools of ${server.name}`,
       server,
+      scripts: ['selection'],
       path,
+      address: addressOf(path, { ...query, page: page === 1 ? '' : String(page) }),
       done: doneNote(request, server, DONE),
       search: q,
+      hidden: Object.fromEntries(Object.entries({ sort: sortText, level }).filter(([, value]) => value)),
       heading: formatCount(found.length, 'tool'),
+      count: describeCount(server, panels.length),
+      columns: sorting.headersOf(sort, { path, query: { q, level: level ?? '' } }),
       isEmpty: panels.length === 0,
       tools: shown.map(panel =>
         toRow(
@@ -102,7 +148,8 @@ export const serverToolsPages: FastifyPluginAsync<{
         ),
       ),
       pager,
-      catalogue: report && toCatalogueView(report, presentation, name => byName.get(name)),
+      catalogue:
+        report && toCatalogueView(report, { presentation, level, levelPath, hrefOf: name => byName.get(name) }),
       addHref: addressOf(`${path}/new`, {}),
     })
   })

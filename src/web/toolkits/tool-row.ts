@@ -1,3 +1,4 @@
+import { shownTime } from '../../lib/http/pages/time-text.ts'
 import { shorten } from '../../lib/kernel/format.ts'
 import type { Tool } from '../../tools/tool.ts'
 import type { ServerRef } from '../../tools/toolkits.service.ts'
@@ -7,7 +8,11 @@ const MAX_SERVERS_NAMED = 2
 
 const MAX_NAME_CHARACTERS = 24
 
-export const toToolRow = ({ id, name, title, description, method, url }: Tool, usedBy: readonly ServerRef[] = []) => ({
+export const toToolRow = (
+  { id, name, title, description, method, url, updatedAt }: Tool,
+  usedBy: readonly ServerRef[] = [],
+) => ({
+  id,
   href: `/tools/${id}`,
   name,
   title,
@@ -21,6 +26,7 @@ export const toToolRow = ({ id, name, title, description, method, url }: Tool, u
     shownName: shorten(server.name, MAX_NAME_CHARACTERS),
   })),
   moreServers: Math.max(0, usedBy.length - MAX_SERVERS_NAMED),
+  changed: shownTime(updatedAt),
 })
 
 export const TOOLS_PER_PAGE = 100

@@ -1,7 +1,10 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
+import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
-import { addressOf, listQuery } from '../../lib/http/list-query.ts'
+import { listQuery } from '../../lib/http/list-query.ts'
 import { type FormPage, formPage, formText, postForm } from '../../lib/http/pages/forms.ts'
+import { pageNumber, pagerOf } from '../../lib/http/pages/pager.ts'
+import { createSorting } from '../../lib/http/pages/sorting.ts'
 import { shownTime } from '../../lib/http/pages/time-text.ts'
 import { uuidParams } from '../../lib/http/schemas.ts'
 import { parseInput } from '../../lib/http/validation.ts'
@@ -14,7 +17,7 @@ import { type ToolkitService, toolkitVersion } from '../../tools/toolkits.servic
 import { removalPage } from '../frame/removal-page.ts'
 import { serverTabPath } from '../frame/server-frame.ts'
 import { doneText, idOf, idRoute } from '../frame/user-page.ts'
-import { TOOLS_PER_PAGE, toToolPage, toToolRow } from './tool-row.ts'
+import { TOOLS_PER_PAGE, toToolRow } from './tool-row.ts'
 import {
   type Accounts,
   descriptionOf,
@@ -29,16 +32,31 @@ import {
 type Parts = { toolkits: ToolkitService; toolkitCatalogue: ToolkitCatalogue; accounts: Accounts }
 
 const PATH = '/toolkits/:id'
-const Query = listQuery.extend({ after: formText })
+const sorting = createSorting(
+  [
+    { name: 'name', text: 'Tool' },
+    { text: 'Request' },
+    { name: 'uses', text: 'Used by', isLargestFirst: true },
+    { name: 'changed', text: 'Last changed', isLargestFirst: true },
+  ],
+  'name',
+)
+const Query = listQuery.extend({
+  page: pageNumber,
+  sort: sorting.query,
+  count: z.coerce.number().int().min(1).catch(1),
+})
 const EditForm = { ...TOOLKIT_FORM, version: formText }
 const EditInput = CreateToolkit.pick({ title: true, description: true, visibility: true })
 
-const DONE = {
+const doneTexts = (count: number) => ({
   created: 'Toolkit created. Add its first tool.',
   saved: 'Saved.',
   moved: 'Toolkit moved to this organization.',
   'tool-removed': 'Tool deleted.',
-}
+  'tools-removed': `${formatCount(count, 'tool')} deleted.`,
+  'tools-moved': `${formatCount(count, 'tool')} moved to this toolkit.`,
+})
 
 const toHead = (actor: Actor, toolkit: UsedToolkitCard) => ({
   path: `/toolkits/${toolkit.id}`,
@@ -74,20 +92,26 @@ export const toolkitPages: FastifyPluginAsync<Parts> = async (app, { toolkits, t
     const actor = actorOf(request)
     const id = idOf(request)
     if (await isForeign(actor, id)) return reply.redirect(`/gallery/${id}`, 303)
-    const { q, after } = Query.parse(request.query)
+    const { q, page, sort, count } = Query.parse(request.query)
     const toolkit = await toolkitCatalogue.getOwn(actor, id)
-    const page = { limit: TOOLS_PER_PAGE, after: after === '' ? undefined : after }
-    const rows = await toolkitCatalogue.listOwnTools(actor, id, q, page)
-    const shown = toToolPage(rows, ({ tool }) => tool.name)
+    const skip = (page - 1) * TOOLS_PER_PAGE
+    const window = { sortBy: sort.column, isDescending: sort.isDescending, skip, take: TOOLS_PER_PAGE }
+    const { items, total } = await toolkitCatalogue.listOwnTools(actor, id, { search: q, ...window })
+    const path = `/toolkits/${id}`
+    const sortText = sorting.textOf(sort)
+    const counts = { page, perPage: TOOLS_PER_PAGE, total, shown: items.length }
     return reply.page('toolkits/toolkit', {
       title: toolkit.title,
       section: 'toolkits',
+      scripts: ['selection'],
       toolkit: toHead(actor, toolkit),
-      tools: shown.items.map(({ tool, usedBy }) => toToolRow(tool, usedBy)),
+      tools: items.map(({ tool, usedBy }) => toToolRow(tool, usedBy)),
+      columns: sorting.headersOf(sort, { path, query: { q } }),
       search: q,
-      isSearched: q !== '' || page.after !== undefined,
-      next: shown.after && addressOf(`/toolkits/${id}`, { q, after: shown.after }),
-      done: doneText(request, DONE),
+      hidden: sortText === '' ? {} : { sort: sortText },
+      found: formatCount(total, 'tool'),
+      pager: pagerOf(counts, { path, query: { q, sort: sortText } }),
+      done: doneText(request, doneTexts(count)),
     })
   })
 

@@ -653,6 +653,14 @@ const serverTabs: Row[] = [
   })),
   ...['tools', 'sources'].map(tab => ({ route: `GET /servers/:uuid/${tab}/new`, statuses: seeingWithin('build') })),
   { route: 'POST /servers/:uuid/tools/new', statuses: buildWithin(303), form: ({ toolId }) => ({ tool: toolId }) },
+  { route: 'GET /servers/:uuid/tools/removal', statuses: seeingWithin('build') },
+  {
+    route: 'POST /servers/:uuid/tools/removal',
+    path: '/servers/:uuid/tools/removal?tool=:tool',
+    id: wiredInstance,
+    statuses: buildWithin(303),
+    form: { sure: 'Plain' },
+  },
   { route: 'GET /servers/:uuid/tools/:instanceId', id: wiredInstance, statuses: READ_WITHIN },
   {
     route: 'POST /servers/:uuid/tools/:instanceId',
@@ -763,6 +771,13 @@ const ownAccount: Row[] = [
 ]
 
 const TOOL_FORM = { method: 'GET', url: 'https://api.example.com/' }
+/** Creates a tool in a toolkit of its own, and returns the IDs of both. */
+const toolIn = async ({ spare, askers }: World, name: string): Promise<string[]> => {
+  const toolkitId = await spare.plainToolkit()
+  return [toolkitId, (await askers.owner.create(`/toolkits/${toolkitId}/tools`, { ...TOOL_FORM, name })).id]
+}
+const plainToolIn: Row['id'] = world => toolIn(world, 'plain')
+const freshToolIn: Row['id'] = world => toolIn(world, world.plain())
 const plainToolOf = async ({ spare, askers }: World): Promise<string> => {
   const toolkitId = await spare.plainToolkit()
   return (await askers.owner.create(`/toolkits/${toolkitId}/tools`, { ...TOOL_FORM, name: 'plain' })).id
@@ -780,6 +795,22 @@ const toolPages: Row[] = [
     route: 'POST /toolkits/:id/tools/new',
     statuses: build(303),
     form: ({ fresh }) => ({ ...TOOL_FORM, name: fresh() }),
+  },
+  { route: 'GET /toolkits/:id/tools/removal', statuses: seeing('build') },
+  {
+    route: 'POST /toolkits/:id/tools/removal',
+    path: '/toolkits/:id/tools/removal?tool=:tool',
+    id: plainToolIn,
+    statuses: build(303),
+    form: { sure: 'Plain' },
+  },
+  { route: 'GET /toolkits/:id/tools/move', statuses: seeing('build') },
+  {
+    route: 'POST /toolkits/:id/tools/move',
+    path: '/toolkits/:id/tools/move?tool=:tool',
+    id: freshToolIn,
+    statuses: build(303),
+    form: ({ toolkitId }) => ({ target: toolkitId }),
   },
   { route: 'GET /tools/:id', statuses: READ },
   {

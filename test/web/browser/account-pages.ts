@@ -63,6 +63,7 @@ export const accountPages: Pages = {
   'GET /change-email': [{ path: '/change-email?token=x' }],
   'GET /account': [
     { path: '/account' },
+    { path: '/account', state: 'long-email', who: 'builder' },
     {
       path: '/account',
       state: 'refused',

@@ -93,12 +93,16 @@ const listWeightFaults = async (page: Page): Promise<string[]> => {
 /** Colors depend only on the theme and layout only on the width, so these combinations cover both. */
 const VARIANTS = [
   { scheme: 'dark', width: 360, rules: { runOnly: ['color-contrast', 'target-size'] } },
+  { scheme: 'light', width: 390, rules: undefined },
   { scheme: 'light', width: 768, rules: undefined },
+  { scheme: 'light', width: 900, rules: undefined },
+  { scheme: 'light', width: 1_440, rules: undefined },
+  { scheme: 'light', width: 1_920, rules: undefined },
   { scheme: 'light', width: 1_280, rules: {} },
 ] as const
 
 /**
- * Checks the open page: layout at three widths, both themes, keyboard and screen reader access, and size. Returns the
+ * Checks the open page: layout at seven widths, both themes, keyboard and screen reader access, and size. Returns the
  * faults as sentences, and leaves the page 1280 px wide in the light theme. Calls `seen` to take screenshots.
  */
 export const checkPage = async (

@@ -71,7 +71,7 @@ export const startDashboardWorld = async ({ baseUrl, carrierUrl }: WorldOptions 
   }
   const viewer = await join('viewer@kestrel.example', 'viewer')
   const own = await db.membership.findFirstOrThrow({ where: { userId: viewer.userId, role: 'owner' } })
-  await join('yard-operations.and-night-desk@subsidiary.kestrel.example', 'builder')
+  const builder = await join('yard.operations.and.night.desk.dispatch@subsidiary.kestrel.example', 'builder')
 
   const toolkit = await owner.create('/toolkits', {
     title: 'Carrier API',
@@ -161,6 +161,7 @@ export const startDashboardWorld = async ({ baseUrl, carrierUrl }: WorldOptions 
     app,
     owner,
     ownerId: owner.userId,
+    builder,
     viewer,
     viewerId: viewer.userId,
     leaver: viewer,

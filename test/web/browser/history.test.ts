@@ -85,12 +85,37 @@ describe('the history of a server, in a real browser', () => {
     await page.keyboard.press('Enter')
     await page.waitForURL(`**/history/${calls[1]?.id}`)
     await page.keyboard.press('ArrowDown')
-    expect(await focusedTool(opened)).toBe('call_2')
+    await page.waitForURL(`**/history/${calls[2]?.id}#moved`)
+    await page.getByRole('heading', { name: 'call_2' }).waitFor()
+    await expect.poll(() => focusedTool(opened)).toBe('call_2')
     await page.keyboard.press('Escape')
     await page.waitForURL('**/history#call-*')
-    await expect.poll(() => focusedTool(opened)).toBe('call_1')
-    expect(await page.getByRole('heading', { name: 'call_1' }).count()).toBe(0)
+    await expect.poll(() => focusedTool(opened)).toBe('call_2')
+    expect(await page.getByRole('heading', { name: 'call_2' }).count()).toBe(0)
     expect(complaints.take()).toEqual([])
+  })
+
+  it('shows the open call beside the list, and above it on narrow screens', async () => {
+    const { page, serverId, calls } = await open([LATE, EARLY])
+    await page.goto(`/servers/${serverId}/history/${calls[0]?.id}`)
+    const boxes = async () => {
+      const call = await page.locator('#call').boundingBox()
+      const list = await page.getByRole('region', { name: 'Table of calls' }).boundingBox()
+      if (call === null || list === null) throw new Error('the call or the list is not shown')
+      return { call, list }
+    }
+    await page.setViewportSize({ width: 1_280, height: 900 })
+    const wide = await boxes()
+    expect(wide.call.x).toBeGreaterThan(wide.list.x + wide.list.width)
+    await page.setViewportSize({ width: 390, height: 800 })
+    const narrow = await boxes()
+    expect(narrow.call.y + narrow.call.height).toBeLessThan(narrow.list.y)
+  })
+
+  it('opens a call from anywhere in its row', async () => {
+    const { page, calls } = await open([LATE, EARLY])
+    await page.getByRole('row').filter({ hasText: 'call_1' }).getByText('1 ms').click({ force: true })
+    await page.waitForURL(`**/history/${calls[1]?.id}`)
   })
 
   it('leaves the keys to a field that has the focus', async () => {

@@ -8,8 +8,8 @@ export type PageRow = {
   path: string | ((world: DashboardWorld) => string | Promise<string>)
   /** Distinguishes the rows of a route. Also used in the screenshot's name. */
   state?: string
-  /** Default: the owner, who is also the operator. The leaver is the viewer, in a session that may end. */
-  who?: 'owner' | 'viewer' | 'leaver' | 'stranger'
+  /** Default: the owner, who is also the operator. The leaver is the viewer, in a session that may end. The builder has a long email. */
+  who?: 'owner' | 'builder' | 'viewer' | 'leaver' | 'stranger'
   /** Default: 200. */
   status?: number
   /** Runs before the checks, for example to submit a form. */

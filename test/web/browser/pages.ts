@@ -4,6 +4,12 @@ import { type PageRow, type Pages, saveOutdated } from './page-row.ts'
 import { serverTabPages } from './server-tab-pages.ts'
 import { upstreamAccountPages } from './upstream-account-pages.ts'
 
+/** Creates a tool that no server uses. */
+const unusedTool = async ({ owner, hostileToolkitId }: DashboardWorld): Promise<string> => {
+  const tool = { name: `unused_${Date.now()}`, method: 'GET', url: 'https://api.example.com/' }
+  return (await owner.create(`/toolkits/${hostileToolkitId}/tools`, tool)).id
+}
+
 const toolkits: Pages = {
   'GET /toolkits': [{ path: '/toolkits' }, { path: '/toolkits?q=zzz', state: 'nothing-found' }],
   'GET /toolkits/new': [
@@ -24,6 +30,21 @@ const toolkits: Pages = {
     { path: '/toolkits/:toolkitId', state: 'viewer', who: 'viewer' },
     { path: '/toolkits/:emptyToolkitId', state: 'empty' },
     { path: '/toolkits/:hostileToolkitId', state: 'hostile' },
+    {
+      path: '/toolkits/:toolkitId?sort=-uses',
+      state: 'selected',
+      act: page => page.getByRole('checkbox', { name: 'Select all tools on this page' }).check(),
+    },
+  ],
+  'GET /toolkits/:id/tools/removal': [
+    { path: '/toolkits/:toolkitId/tools/removal?tool=:toolId', state: 'in-use' },
+    { path: '/toolkits/:toolkitId/tools/removal', state: 'nothing' },
+    { path: async world => `/toolkits/${world.hostileToolkitId}/tools/removal?tool=${await unusedTool(world)}` },
+  ],
+  'GET /toolkits/:id/tools/move': [
+    { path: '/toolkits/:toolkitId/tools/move?tool=:toolId' },
+    { path: '/toolkits/:toolkitId/tools/move', state: 'nothing' },
+    { path: '/toolkits/:hostileToolkitId/tools/move?tool=:hostileToolId', state: 'hostile' },
   ],
   'GET /toolkits/:id/edit': [{ path: '/toolkits/:toolkitId/edit' }],
   'GET /toolkits/:id/removal': [
@@ -196,6 +217,7 @@ const inspector: Pages = {
         await page.getByText('limit must be at most 100').waitFor()
       },
     },
+    { path: '/servers/:serverId/inspector?tool=track_shipment&call=:executionId', state: 'again' },
     { path: '/servers/:longServerId/inspector?q=_0', state: 'hostile' },
     { path: '/servers/:emptyServerId/inspector', state: 'empty' },
     { path: '/servers/:emptyServerId/inspector', state: 'no-access', who: 'viewer', status: 403 },

@@ -3,6 +3,12 @@ import { type DashboardWorld, HOSTILE_NAME } from './dashboard-world.ts'
 import { type PageRow, type Pages, saveOutdated } from './page-row.ts'
 import { upstreamStatePages } from './upstream-pages.ts'
 
+/** Selects all tools of the server with hostile names. */
+const hostileTools = async ({ longServerId, app }: DashboardWorld): Promise<string> => {
+  const found = await app.services.db.instance.findMany({ where: { serverId: longServerId }, select: { id: true } })
+  return `/servers/${longServerId}/tools/removal?${found.map(({ id }) => `tool=${id}`).join('&')}`
+}
+
 const hostileInstance = async ({ longServerId, app }: DashboardWorld): Promise<string> => {
   const { id } = await app.services.db.instance.findFirstOrThrow({ where: { serverId: longServerId } })
   return `/servers/${longServerId}/tools/${id}`
@@ -121,6 +127,17 @@ const tools: Pages = {
     { path: '/servers/:longServerId/tools', state: 'hostile' },
     { path: '/servers/:emptyServerId/tools', state: 'empty' },
     { path: '/servers/:serverId/tools?q=nothing+like+it', state: 'none' },
+    { path: '/servers/:longServerId/tools?sort=-tokens&level=hint', state: 'hints' },
+    {
+      path: '/servers/:serverId/tools?sort=-model',
+      state: 'selected',
+      act: page => page.getByRole('checkbox', { name: 'Select quote_rate' }).check(),
+    },
+  ],
+  'GET /servers/:uuid/tools/removal': [
+    { path: '/servers/:serverId/tools/removal?tool=:instanceId' },
+    { path: '/servers/:serverId/tools/removal', state: 'nothing' },
+    { path: hostileTools, state: 'hostile' },
   ],
   'GET /servers/:uuid/tools/new': [
     { path: '/servers/:serverId/tools/new' },

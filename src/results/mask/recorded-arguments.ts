@@ -1,0 +1,57 @@
+import type { RecordedArguments } from '../../history/execution-record.ts'
+import { shorten } from '../../lib/kernel/format.ts'
+import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
+import { type Masker, maskBeginning } from './masking.ts'
+
+/** Maximum characters of all recorded arguments of a call. As many as of a request's body. */
+const ARGUMENTS_CHARACTERS = 16 * 1_024
+/** Limits for the names of arguments that are not recorded, because callers can send any number of arguments. */
+const MAX_NAMES = 20
+const NAME_CHARACTERS = 64
+
+/** Arguments of a call. `isSecret` tells which of them are secrets, judging by their parameter. */
+export type ArgumentsToRecord = { values: JsonObject; isSecret: (name: string) => boolean }
+
+/** Returns the approximate length of a value's JSON, or more than `most` as soon as that is exceeded. */
+const lengthOf = (value: JsonValue, most: number): number => {
+  if (typeof value === 'string') return value.length + 2
+  if (typeof value !== 'object' || value === null) return String(value).length
+  let length = 2
+  for (const [name, item] of Object.entries(value)) {
+    if (length > most) break
+    length += name.length + 1 + lengthOf(item, most - length)
+  }
+  return length
+}
+
+/** Searches the strings of JSON, and its text for a secret that was given as a number. */
+const hasSecret = (json: JsonObject, masker: Masker): boolean => {
+  if (masker.isEmpty) return false
+  const text = JSON.stringify(json)
+  return masker.text(text) !== text || masker.object(json) !== json
+}
+
+/**
+ * Returns a call's arguments as the history stores them. Leaves out those that are too long, because the beginning of a
+ * value is not a value, and those that are or contain a secret.
+ */
+export const toRecordedArguments = ({ values, isSecret }: ArgumentsToRecord, masker: Masker): RecordedArguments => {
+  const kept: [string, JsonValue][] = []
+  const cut: string[] = []
+  const masked: string[] = []
+  const note = (names: string[], name: string): void => {
+    if (names.length < MAX_NAMES) names.push(shorten(maskBeginning(name, masker), NAME_CHARACTERS))
+  }
+  let room = ARGUMENTS_CHARACTERS
+  for (const [name, value] of Object.entries(values)) {
+    const length = name.length + lengthOf(value, room)
+    const one: JsonObject = { [name]: value }
+    if (length > room) note(cut, name)
+    else if (isSecret(name) || hasSecret(one, masker)) note(masked, name)
+    else {
+      room -= length
+      kept.push([name, value])
+    }
+  }
+  return { values: Object.fromEntries(kept), cut, masked }
+}

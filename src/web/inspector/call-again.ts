@@ -1,0 +1,63 @@
+import type { StoredExecution } from '../../history/executions.store.ts'
+import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
+import type { ListedTool } from '../../mcp/in-process-client.ts'
+import { CALL_TOOL as CALL_IN_GROUP } from '../../runtime/presentation/grouped-tools.ts'
+import { CALL_TOOL as CALL_FOUND } from '../../tool-search/find-question.ts'
+import type { ArgumentField } from './argument-form.ts'
+
+/** The listed tool that repeats a call, its arguments, and what is missing. `tool` is undefined if it is gone. */
+export type Repeat = { tool: ListedTool | undefined; values: JsonObject; notes: readonly string[] }
+
+/**
+ * Returns the tool through which clients call one that is not listed, with the arguments for it: on servers that list
+ * tools in groups or find them by search.
+ */
+const findOuter = (tools: readonly ListedTool[], name: string, values: JsonObject): Repeat | undefined => {
+  const found = tools.find(tool => tool.name === CALL_FOUND)
+  if (found !== undefined) {
+    const notes = [`This server does not list ${name}. Clients call it with ${CALL_FOUND}.`]
+    return { tool: found, values: { name, arguments: values }, notes }
+  }
+  const inGroup = tools.find(tool => tool.name === CALL_IN_GROUP)
+  if (inGroup === undefined) return undefined
+  const notes = [`This server lists its tools in groups. Enter the group of ${name}.`]
+  return { tool: inGroup, values: { name, args: values }, notes }
+}
+
+const listed = (names: readonly string[]): string => names.join(', ')
+
+/** Says which arguments of the call are not filled in, and why. */
+const notesOf = ({ arguments: recorded }: StoredExecution): string[] => {
+  if (recorded === undefined) return ['The arguments of this call were not recorded. Enter them again.']
+  const { values, cut, masked } = recorded
+  const isEmpty = Object.keys(values).length + cut.length + masked.length === 0
+  return [
+    ...(isEmpty ? ['This call had no arguments.'] : []),
+    ...(masked.length > 0 ? [`Not filled in, because secrets are not recorded: ${listed(masked)}.`] : []),
+    ...(cut.length > 0 ? [`Not filled in, because they were too long to be recorded: ${listed(cut)}.`] : []),
+  ]
+}
+
+/** Prepares a recorded call to be made again. */
+export const toRepeat = (call: StoredExecution, tools: readonly ListedTool[]): Repeat => {
+  const notes = notesOf(call)
+  const values = call.arguments?.values ?? {}
+  const tool = tools.find(({ name }) => name === call.tool)
+  if (tool !== undefined) return { tool, values, notes }
+  const outer = findOuter(tools, call.tool, values)
+  if (outer === undefined) return { tool, values, notes: [`The server no longer has the tool ${call.tool}.`] }
+  return { ...outer, notes: [...outer.notes, ...notes] }
+}
+
+/** Returns the text for a form field that stands for this value. The opposite of `parseArguments`. */
+export const typedText = ({ kind }: ArgumentField, value: JsonValue | undefined): string => {
+  if (value === undefined) return ''
+  if ((kind === 'line' || kind === 'text') && typeof value === 'string') return value
+  return kind === 'json' ? JSON.stringify(value, undefined, 2) : JSON.stringify(value)
+}
+
+/** Returns the recorded arguments that the form has no field for. */
+export const listUnknown = (values: JsonObject, fields: readonly ArgumentField[]): string[] => {
+  const known = new Set(fields.map(({ name }) => name))
+  return Object.keys(values).filter(name => !known.has(name))
+}
