@@ -42,6 +42,7 @@ import { ownOrganizationPages } from './web/organizations/own-organizations.page
 import { overviewPages } from './web/overview/overview.pages.ts'
 import { publicServerPages } from './web/overview/public-server.pages.ts'
 import { serversPages } from './web/overview/servers.pages.ts'
+import { palettePages } from './web/palette/palette.pages.ts'
 import { instancePages } from './web/server-tools/instance.pages.ts'
 import { toolAddingPages } from './web/server-tools/tool-adding.pages.ts'
 import { serverToolsPages } from './web/server-tools/tools.pages.ts'
@@ -72,6 +73,7 @@ export type PagesParts = ApiParts & {
 /** Registers the pages, in the order of the menu. */
 const PAGES: readonly FastifyPluginAsync<PagesParts & { frames: ServerFrameParts }>[] = [
   themePages,
+  palettePages,
   landingPages,
   firstRunPages,
   sampleRemovalPages,
