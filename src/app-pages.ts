@@ -43,6 +43,7 @@ import { overviewPages } from './web/overview/overview.pages.ts'
 import { publicServerPages } from './web/overview/public-server.pages.ts'
 import { serversPages } from './web/overview/servers.pages.ts'
 import { palettePages } from './web/palette/palette.pages.ts'
+import { shortcutPages } from './web/palette/shortcuts.pages.ts'
 import { instancePages } from './web/server-tools/instance.pages.ts'
 import { toolAddingPages } from './web/server-tools/tool-adding.pages.ts'
 import { serverToolsPages } from './web/server-tools/tools.pages.ts'
@@ -74,6 +75,7 @@ export type PagesParts = ApiParts & {
 const PAGES: readonly FastifyPluginAsync<PagesParts & { frames: ServerFrameParts }>[] = [
   themePages,
   palettePages,
+  shortcutPages,
   landingPages,
   firstRunPages,
   sampleRemovalPages,

@@ -42,4 +42,5 @@ export const listActions = (actor: Actor, organizations: readonly Organization[]
   { href: '/account/tokens', text: 'Create an access token', note: 'Account' },
   { href: '/account/security', text: 'Change your password', note: 'Account' },
   { href: '/organizations/new', text: 'New organization', note: '' },
+  { href: '/shortcuts', text: 'Keyboard shortcuts', note: '' },
 ]

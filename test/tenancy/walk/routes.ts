@@ -844,6 +844,8 @@ const pages: Row[] = [
   { route: 'POST /theme', statuses: everybody(303) },
   { route: 'GET /search', statuses: OWN, query: '?q=cana' },
   { route: 'GET /search/options', statuses: OWN, query: '?q=cana' },
+  { route: 'GET /shortcuts', statuses: OWN },
+  { route: 'POST /shortcuts', statuses: own(303) },
   { route: 'GET /status', statuses: everybody(200) },
   { route: 'GET /design', statuses: everybody(200) },
   // This is /assets/*, but Fastify prints only the end of it.

@@ -30,4 +30,15 @@ export const palettePages: Pages = {
       },
     },
   ],
+  'GET /shortcuts': [
+    { path: '/shortcuts' },
+    {
+      path: '/servers',
+      state: 'dialog',
+      act: async page => {
+        await page.keyboard.press('?')
+        await page.getByRole('heading', { name: 'Keyboard shortcuts' }).waitFor()
+      },
+    },
+  ],
 }

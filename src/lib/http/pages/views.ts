@@ -21,11 +21,22 @@ const ONE_YEAR_SECONDS = 365 * 24 * 60 * 60
 const themeOf = (request: FastifyRequest): Theme =>
   THEMES.find(theme => theme === request.cookies?.[THEME_COOKIE]) ?? 'system'
 
+const keepPreference = (reply: FastifyReply, name: string, value: string, isHttps: boolean): void => {
+  reply.setCookie(name, value, { path: '/', maxAge: ONE_YEAR_SECONDS, sameSite: 'lax', secure: isHttps })
+}
+
 /** Stores the chosen theme in a cookie. */
 export const keepTheme = (reply: FastifyReply, chosen: string, isHttps: boolean): void => {
   const theme = THEMES.find(known => known === chosen) ?? 'system'
-  reply.setCookie(THEME_COOKIE, theme, { path: '/', maxAge: ONE_YEAR_SECONDS, sameSite: 'lax', secure: isHttps })
+  keepPreference(reply, THEME_COOKIE, theme, isHttps)
 }
+
+const SINGLE_KEYS_COOKIE = 'single-keys'
+const hasSingleKeys = (request: FastifyRequest): boolean => request.cookies?.[SINGLE_KEYS_COOKIE] !== 'off'
+
+/** Stores in a cookie whether keys without a modifier do something. */
+export const keepSingleKeys = (reply: FastifyReply, isOn: boolean, isHttps: boolean): void =>
+  keepPreference(reply, SINGLE_KEYS_COOKIE, isOn ? 'on' : 'off', isHttps)
 
 /** Returns whether htmx is requesting a fragment. Other requests for the same URL get the whole page. */
 export const isFragmentRequest = ({ headers }: FastifyRequest): boolean =>
@@ -39,6 +50,8 @@ export type PageFrame = {
   /** Value of the hidden field `_csrf` in each form. Undefined if nobody is signed in. */
   csrfToken: string | undefined
   theme: Theme
+  /** Whether keys without a modifier do something (WCAG 2.2, 2.1.4). */
+  hasSingleKeys: boolean
   /** Path and query of this page, for returning to it after the theme is changed. */
   address: string
   assets: Readonly<Record<string, string>>
@@ -118,6 +131,7 @@ export const renderViews = (app: FastifyInstance, options: ViewOptions): void =>
       user: isSignedIn ? userOf(actor) : undefined,
       csrfToken: isSignedIn ? reply.generateCsrf() : undefined,
       theme: themeOf(request),
+      hasSingleKeys: hasSingleKeys(request),
       address: request.method === 'GET' ? request.url : '/',
       assets,
     }
