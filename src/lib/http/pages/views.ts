@@ -46,7 +46,7 @@ export const isFragmentRequest = ({ headers }: FastifyRequest): boolean =>
 export type PageFrame = {
   version: string
   /** Undefined if nobody is signed in. */
-  user: Pick<Actor, 'userId' | 'email' | 'isOperator' | 'isUnconfirmed'> | undefined
+  user: (Pick<Actor, 'userId' | 'email' | 'isOperator' | 'isUnconfirmed'> & { initials: string }) | undefined
   /** Value of the hidden field `_csrf` in each form. Undefined if nobody is signed in. */
   csrfToken: string | undefined
   theme: Theme
@@ -110,7 +110,20 @@ const givenOwnDataOnly: EtaConfig['plugins'][number] = {
   ],
 }
 
-const userOf = ({ userId, email, isOperator, isUnconfirmed }: Actor) => ({ userId, email, isOperator, isUnconfirmed })
+/** Returns one or two letters for a user, such as `MO` for `mara.okonjo@example.com`. */
+const initialsOf = (email: string): string => {
+  const words = (email.split('@')[0] ?? '').split(/[^\p{L}\p{N}]+/u).filter(word => word !== '')
+  const letters = words.slice(0, 2).map(word => [...word][0] ?? '')
+  return letters.join('').toUpperCase() || '?'
+}
+
+const userOf = ({ userId, email, isOperator, isUnconfirmed }: Actor) => ({
+  userId,
+  email,
+  isOperator,
+  isUnconfirmed,
+  initials: initialsOf(email),
+})
 
 /** Adds `page` and `fragment` to the replies of this scope. Call before setting up sessions. */
 export const renderViews = (app: FastifyInstance, options: ViewOptions): void => {
