@@ -16,6 +16,7 @@ import { UpdateInstance } from '../../servers/servers.schema.ts'
 import type { InstanceService } from '../../servers/tools/instances.service.ts'
 import { typedResponseTokens } from '../../tools/response/response-tokens.ts'
 import { assertDefinition } from '../../tools/tool-definition.ts'
+import type { Sealing } from '../../lib/process/sealing.ts'
 import { removalPage } from '../frame/removal-page.ts'
 import { type ServerFrame, type ServerFrameParts, serverTabPath } from '../frame/server-frame.ts'
 import { createServerTab, type DoneTexts, doneNote, donePath, serverRoute } from '../frame/server-tab.ts'
@@ -29,6 +30,7 @@ import {
   toInstanceForm,
 } from './instance-form.ts'
 import { type FormOutcome, placeErrors, toInstancePage } from './instance-page.view.ts'
+import { createToolUndo, toRemovedTool } from './removed-tools.ts'
 import { instancePath } from './tools.pages.ts'
 
 const Params = z.object({ uuid: uuidParam, instanceId: uuidParam })
@@ -45,14 +47,16 @@ type Parts = {
   globals: GlobalService
   rewiring: RewiringService
   tokenCounterFor: TokenCounterFor
+  sealing: Sealing
 }
 
 /** Serves the page of a server's tool, with its name, description and bindings. */
 export const instancePages: FastifyPluginAsync<Parts> = async (
   app,
-  { frames, instances, globals, rewiring, tokenCounterFor },
+  { frames, instances, globals, rewiring, tokenCounterFor, sealing },
 ) => {
   const tab = createServerTab(frames, 'tools')
+  const undo = createToolUndo(sealing)
 
   const instanceOf = async (request: FastifyRequest, server: ServerFrame): Promise<Instance> => {
     const instance = await instances.getInstance(actorOf(request), Params.parse(request.params).instanceId)
@@ -156,8 +160,9 @@ export const instancePages: FastifyPluginAsync<Parts> = async (
       text: `Clients of ${server.name} can no longer call it. Its bindings are deleted. The tool stays in its toolkit, and its calls stay in the history.`,
       back: instancePath(server.id, instance.id),
     }),
-    remove: async (request, { server, instance }) => {
+    remove: async (request, { server, instance }, reply) => {
       await instances.removeInstance(actorOf(request), instance.id)
+      undo.keep(request, reply, { path: serverTabPath(server.id, 'tools') }, [toRemovedTool(instance)])
       return donePath(serverTabPath(server.id, 'tools'), 'removed')
     },
   })

@@ -5,13 +5,17 @@ import { pageNumber, takePage } from '../../lib/http/pages/pager.ts'
 import { formatCount, formatNumber } from '../../lib/kernel/format.ts'
 import type { RewiringService, WiredPanel } from '../../servers/bindings/bindings.service.ts'
 import { findReportWithin } from '../../servers/find-report-within.ts'
+import type { Sealing } from '../../lib/process/sealing.ts'
 import type { Instance } from '../../servers/server.ts'
 import type { ServerService } from '../../servers/servers.service.ts'
+import type { InstanceService } from '../../servers/tools/instances.service.ts'
 import type { FindCatalogueReport } from '../../tools/lint/catalogue-report.ts'
 import { toChip } from '../bindings/socket.view.ts'
 import type { ServerFrameParts } from '../frame/server-frame.ts'
 import { serverTabPath } from '../frame/server-frame.ts'
-import { createServerTab, type DoneTexts, doneNote, serverRoute } from '../frame/server-tab.ts'
+import { createServerTab, type DoneTexts, doneNote, donePath, serverRoute } from '../frame/server-tab.ts'
+import { isAfter } from '../frame/user-page.ts'
+import { createToolUndo, toRemovedInstance } from './removed-tools.ts'
 import { toCatalogueView, toToolCosts } from '../sources/catalogue.view.ts'
 
 const TOOLS_PER_PAGE = 50
@@ -25,6 +29,8 @@ const Query = listQuery.extend({ page: pageNumber })
 const DONE: DoneTexts = {
   added: count => (count === 1 ? 'Tool added' : `${formatCount(count, 'tool')} added`),
   removed: () => 'Tool removed from this server',
+  restored: () => 'Tool restored',
+  'too-late': () => 'The tool can no longer be restored. Add it again',
 }
 
 /** Searches a tool's names, toolkit and parameters. */
@@ -64,10 +70,13 @@ const toRow = (
 export const serverToolsPages: FastifyPluginAsync<{
   frames: ServerFrameParts
   rewiring: RewiringService
+  instances: Pick<InstanceService, 'restoreInstances'>
+  sealing: Sealing
   servers: Pick<ServerService, 'getServer'>
   catalogueReports: { find: FindCatalogueReport }
-}> = async (app, { frames, rewiring, servers, catalogueReports }) => {
+}> = async (app, { frames, rewiring, instances, sealing, servers, catalogueReports }) => {
   const tab = createServerTab(frames, 'tools')
+  const undo = createToolUndo(sealing)
 
   app.get('/servers/:uuid/tools', serverRoute, async (request, reply) => {
     const server = await tab.frameOf(request)
@@ -90,6 +99,7 @@ export const serverToolsPages: FastifyPluginAsync<{
       server,
       path,
       done: doneNote(request, server, DONE),
+      undo: isAfter(request, 'removed') && undo.find(request, { path }) !== undefined ? `${path}/undo` : undefined,
       search: q,
       heading: formatCount(found.length, 'tool'),
       isEmpty: panels.length === 0,
@@ -105,5 +115,15 @@ export const serverToolsPages: FastifyPluginAsync<{
       catalogue: report && toCatalogueView(report, presentation, name => byName.get(name)),
       addHref: addressOf(`${path}/new`, {}),
     })
+  })
+
+  app.post('/servers/:uuid/tools/undo', serverRoute, async (request, reply) => {
+    const server = await tab.frameForChange(request)
+    const path = serverTabPath(server.id, 'tools')
+    const removed = undo.find(request, { path })
+    if (removed === undefined) return reply.redirect(donePath(path, 'too-late'), 303)
+    await instances.restoreInstances(actorOf(request), server.id, removed.map(toRemovedInstance))
+    undo.forget(reply, { path })
+    return reply.redirect(donePath(path, 'restored'), 303)
   })
 }

@@ -265,6 +265,7 @@ const toolkitPages: Row[] = [
     form: ({ organizationId }) => ({ title: 'Plain', visibility: 'private', organizationId }),
   },
   { route: 'GET /toolkits/:id', statuses: READ },
+  { route: 'POST /toolkits/:id/undo', statuses: build(303) },
   { route: 'GET /toolkits/:id/edit', statuses: seeing('build') },
   {
     route: 'POST /toolkits/:id/edit',
@@ -683,6 +684,7 @@ const serverTabs: Row[] = [
   })),
   ...['tools', 'sources'].map(tab => ({ route: `GET /servers/:uuid/${tab}/new`, statuses: seeingWithin('build') })),
   { route: 'POST /servers/:uuid/tools/new', statuses: buildWithin(303), form: ({ toolId }) => ({ tool: toolId }) },
+  { route: 'POST /servers/:uuid/tools/undo', statuses: buildWithin(303) },
   { route: 'GET /servers/:uuid/tools/:instanceId', id: wiredInstance, statuses: READ_WITHIN },
   {
     route: 'POST /servers/:uuid/tools/:instanceId',
