@@ -3,6 +3,7 @@ import { type DashboardWorld, HOSTILE_NAME } from './dashboard-world.ts'
 import { type PageRow, type Pages, saveOutdated } from './page-row.ts'
 import { palettePages } from './palette-pages.ts'
 import { serverTabPages } from './server-tab-pages.ts'
+import { undoPages } from './undo-pages.ts'
 import { upstreamAccountPages } from './upstream-account-pages.ts'
 
 const toolkits: Pages = {
@@ -332,6 +333,7 @@ export const PAGES: readonly (PageRow & { route: string })[] = [
   settings,
   ...serverTabPages,
   upstreamAccountPages,
+  undoPages,
   inspector,
   servers,
   {
