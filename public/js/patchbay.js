@@ -1,17 +1,6 @@
 // On every page: copy buttons, dialogs, the theme switch, and a guard against double submission.
 
-const TOAST_MS = 2_500
-
-/** Shows a short message for `TOAST_MS`. @param {string} text */
-export const showToast = text => {
-  document.querySelector('.toast')?.remove()
-  const toast = document.createElement('p')
-  toast.className = 'toast'
-  toast.setAttribute('role', 'status')
-  toast.textContent = text
-  document.body.append(toast)
-  setTimeout(() => toast.remove(), TOAST_MS)
-}
+import { showToast } from './toast.js'
 
 /** Returns the button's value, or the code beside it. @param {HTMLButtonElement} button */
 const textToCopy = button => button.value || (button.parentElement?.querySelector('pre')?.textContent ?? '')
