@@ -33,7 +33,7 @@ describe('the palette, in a real browser', () => {
     const search = page.getByRole('searchbox')
     await search.focus()
     await page.keyboard.press('ControlOrMeta+k')
-    await page.waitForFunction('document.activeElement.role === "combobox"')
+    await expect.poll(() => page.evaluate('document.activeElement.getAttribute("role")')).toBe('combobox')
     await page.getByRole('option', { name: 'New server' }).waitFor()
     await page.keyboard.press('Escape')
     await field.waitFor({ state: 'hidden' })
