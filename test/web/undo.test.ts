@@ -120,9 +120,7 @@ describe.each(databasesOfRun)('undo on $kind', kind => {
     await otherBrowser.get(toolsPath)
     expect((await otherBrowser.submit(`${toolsPath}/undo`, {})).location).toBe(`${toolsPath}?done=too-late`)
     const { id } = await owner.create('/servers', { name: 'Other', organizationId })
-    expect((await browser.submit(`/servers/${id}/tools/undo`, {})).location).toBe(
-      `/servers/${id}/tools?done=too-late`,
-    )
+    expect((await browser.submit(`/servers/${id}/tools/undo`, {})).location).toBe(`/servers/${id}/tools?done=too-late`)
     expect((await owner.send('GET', `/instances/${instanceId}`)).status).toBe(404)
     const anybody = createPageBrowser(patchbay.origin)
     expect((await anybody.submit(`${toolsPath}/undo`, {})).location).toBe('/sign-in')
@@ -151,7 +149,11 @@ describe.each(databasesOfRun)('undo on $kind', kind => {
     const { browser, owner, toolkitId } = world
     // Random text, because repeated text is compressed.
     const words = Array.from({ length: 2_000 }, () => Math.random().toString(36).slice(2)).join(' ')
-    const { id } = await owner.create(`/toolkits/${toolkitId}/tools`, { ...TOOL, name: 'large', description: words.slice(0, 9_000) })
+    const { id } = await owner.create(`/toolkits/${toolkitId}/tools`, {
+      ...TOOL,
+      name: 'large',
+      description: words.slice(0, 9_000),
+    })
     await browser.get(`/tools/${id}/removal`)
     const deleted = await browser.submit(`/tools/${id}/removal`, { sure: 'large' })
     const { status, html } = await browser.get(deleted.location ?? '')

@@ -16,8 +16,8 @@ import type { CallLedger } from '../../results/ledger/call-ledger.ts'
 import { countAllServers } from '../../servers/server-names.store.ts'
 import { readAuditTable } from '../frame/audit-table.ts'
 import { readList } from '../frame/user-page.ts'
-import { OPERATOR_TABS } from './operator-tabs.ts'
 import { toHealthView, toUserRow } from './operator.view.ts'
+import { OPERATOR_TABS } from './operator-tabs.ts'
 
 type Parts = {
   db: Database

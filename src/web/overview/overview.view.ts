@@ -75,9 +75,7 @@ export const toHealthView = (figures: ServerCallFigures) => ({
     return { ...figure, label, spark: toSpark(figures.hours.map(of)) }
   }),
   /** Note shown if only the most recent calls are evaluated. */
-  cut: figures.isCut
-    ? { calls: formatNumber(figures.calls), since: exactTime(figures.since) }
-    : undefined,
+  cut: figures.isCut ? { calls: formatNumber(figures.calls), since: exactTime(figures.since) } : undefined,
   charts: figures.calls === 0 ? [] : chartsOf(figures),
   hours: figures.hours.map(hour => ({
     hour: hourText(hour.startsAt),

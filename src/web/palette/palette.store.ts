@@ -87,7 +87,12 @@ export const findMembers = (search: Search) =>
   findPrefixFirst(search, (email, take) =>
     search.db.membership.findMany({
       where: { organizationId: { in: organizationIdsOf(search.actor) }, user: { email } },
-      select: { id: true, organizationId: true, user: { select: { email: true } }, organization: { select: { name: true } } },
+      select: {
+        id: true,
+        organizationId: true,
+        user: { select: { email: true } },
+        organization: { select: { name: true } },
+      },
       orderBy: { user: { email: 'asc' } },
       take,
     }),

@@ -33,7 +33,11 @@ const actionsOn = ([first]: FoundByName['instances']): Shown[] => {
   const { name, server } = first
   return [
     { href: addressOf(serverTabPath(server.id, 'inspector'), { tool: name }), text: `Try ${name}`, note: server.name },
-    { href: addressOf(serverTabPath(server.id, 'history'), { tool: name }), text: `Calls of ${name}`, note: server.name },
+    {
+      href: addressOf(serverTabPath(server.id, 'history'), { tool: name }),
+      text: `Calls of ${name}`,
+      note: server.name,
+    },
   ]
 }
 

@@ -13,7 +13,10 @@ const RemovedTool = z.object({
   description: z.string().optional(),
   maxResponseTokens: z.int().optional(),
   createdAt: z.string(),
-  bindings: z.record(z.string(), z.object({ source: z.enum(['instance', 'server', 'exposed']), value: z.json().optional() })),
+  bindings: z.record(
+    z.string(),
+    z.object({ source: z.enum(['instance', 'server', 'exposed']), value: z.json().optional() }),
+  ),
 })
 type RemovedTool = z.infer<typeof RemovedTool>
 

@@ -22,10 +22,9 @@ type OfferForm = Record<keyof typeof OfferFields, string>
 type ToolSubject = EditorSubject & { kind: 'tool' }
 
 /** Serves actions on a saved tool: adding it to a server, duplicating it and deleting it. */
-export const toolActionPages: FastifyPluginAsync<ToolPageParts & { instances: InstanceService; sealing: Sealing }> = async (
-  app,
-  parts,
-) => {
+export const toolActionPages: FastifyPluginAsync<
+  ToolPageParts & { instances: InstanceService; sealing: Sealing }
+> = async (app, parts) => {
   const { tools, servers, instances, sealing } = parts
   const undo = createDeletedToolUndo(sealing)
   const subjects = createEditorSubjects(parts)
@@ -50,10 +49,7 @@ export const toolActionPages: FastifyPluginAsync<ToolPageParts & { instances: In
         { href: `/toolkits/${toolkit.id}`, text: toolkit.title },
         { href: `/tools/${tool.id}`, text: tool.name },
       ],
-      text:
-        offers.length > 0
-          ? 'Servers use this tool. Remove it from them first:'
-          : 'No server uses this tool.',
+      text: offers.length > 0 ? 'Servers use this tool. Remove it from them first:' : 'No server uses this tool.',
       items: offers.map(({ serverId, serverName, name }) => ({
         href: serverTabPath(serverId, 'tools'),
         text: serverName,
