@@ -17,7 +17,7 @@ export const palettePages: Pages = {
       path: '/servers',
       state: 'palette',
       act: async page => {
-        await openPalette('t')(page)
+        await openPalette('track')(page)
         await page.getByRole('option', { name: 'track_shipment' }).first().waitFor()
       },
     },
