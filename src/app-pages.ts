@@ -42,6 +42,8 @@ import { ownOrganizationPages } from './web/organizations/own-organizations.page
 import { overviewPages } from './web/overview/overview.pages.ts'
 import { publicServerPages } from './web/overview/public-server.pages.ts'
 import { serversPages } from './web/overview/servers.pages.ts'
+import { palettePages } from './web/palette/palette.pages.ts'
+import { shortcutPages } from './web/palette/shortcuts.pages.ts'
 import { instancePages } from './web/server-tools/instance.pages.ts'
 import { toolAddingPages } from './web/server-tools/tool-adding.pages.ts'
 import { toolRemovalPages } from './web/server-tools/tool-removal.pages.ts'
@@ -75,6 +77,8 @@ export type PagesParts = ApiParts & {
 /** Registers the pages, in the order of the menu. */
 const PAGES: readonly FastifyPluginAsync<PagesParts & { frames: ServerFrameParts }>[] = [
   themePages,
+  palettePages,
+  shortcutPages,
   landingPages,
   firstRunPages,
   sampleRemovalPages,

@@ -1,17 +1,6 @@
-// On every page: copy buttons, local times, dialogs, the theme switch, and a guard against double submission.
+// On every page: copy buttons, dialogs, the theme switch, and a guard against double submission.
 
-const TOAST_MS = 2_500
-
-/** Shows a short message for `TOAST_MS`. @param {string} text */
-export const showToast = text => {
-  document.querySelector('.toast')?.remove()
-  const toast = document.createElement('p')
-  toast.className = 'toast'
-  toast.setAttribute('role', 'status')
-  toast.textContent = text
-  document.body.append(toast)
-  setTimeout(() => toast.remove(), TOAST_MS)
-}
+import { showToast } from './toast.js'
 
 /** Returns the button's value, or the code beside it. @param {HTMLButtonElement} button */
 const textToCopy = button => button.value || (button.parentElement?.querySelector('pre')?.textContent ?? '')
@@ -27,31 +16,6 @@ document.addEventListener('click', async event => {
     // No secure context, or no permission.
     showToast('Could not copy. Select the text and copy it yourself.')
   }
-})
-
-const CLOCK = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
-const CLOCK_WITH_SECONDS = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
-const TIME_OF_DAY = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' })
-
-/** Returns how to show a time: alone, with seconds, or to the minute. @param {Element} time */
-const formatOf = time => {
-  if (time.hasAttribute('data-clock')) return TIME_OF_DAY
-  return time.hasAttribute('data-seconds') ? CLOCK_WITH_SECONDS : CLOCK
-}
-
-/** Converts times from UTC to the reader's time zone. @param {ParentNode} part */
-const localizeTimes = part => {
-  for (const time of part.querySelectorAll('time[datetime]:not([data-local])')) {
-    const date = new Date(time.getAttribute('datetime') ?? '')
-    if (Number.isNaN(date.getTime())) continue
-    if (!time.hasAttribute('title')) time.setAttribute('title', time.textContent ?? '')
-    time.setAttribute('data-local', '')
-    time.textContent = formatOf(time).format(date)
-  }
-}
-localizeTimes(document)
-document.addEventListener('htmx:load', event => {
-  if (event.target instanceof Element) localizeTimes(event.target)
 })
 
 // Focuses the first invalid field of a rejected form.

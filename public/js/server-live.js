@@ -9,6 +9,9 @@ const MAX_ROWS = 20
  * @typedef {{name: string, text: string, note: string, isBad: boolean}} Figure
  */
 
+/** Makes times.js convert the times of a new part. @param {Element} part */
+const showLocalTimes = part => part.dispatchEvent(new Event('htmx:load', { bubbles: true }))
+
 /** @param {ParentNode} part @param {string} selector @param {string} text */
 const setText = (part, selector, text) => {
   const element = part.querySelector(selector)
@@ -31,10 +34,7 @@ const toRow = call => {
   row.dataset.call = call.id
   const time = row.querySelector('time')
   time?.setAttribute('datetime', call.at)
-  const clock = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
-  setText(row, 'time', clock.format(new Date(call.at)))
-  time?.setAttribute('title', call.time)
-  time?.setAttribute('data-local', '')
+  setText(row, 'time', call.time)
   row.querySelector('a')?.setAttribute('href', call.href)
   setText(row, 'code', call.tool)
   setText(row, '.state', call.outcome)
@@ -58,6 +58,7 @@ const showCalls = calls => {
     if (row === null) continue
     const older = [...list.children].find(other => timeOf(other) <= timeOf(row))
     list.insertBefore(row, older ?? null)
+    showLocalTimes(row)
   }
   while (list.children.length > MAX_ROWS) list.lastElementChild?.remove()
   const none = document.getElementById('no-call')
@@ -97,8 +98,7 @@ const replacePart = (part, now) => {
   part.replaceWith(now)
   const again = now.querySelectorAll(FOCUSABLE)[focused]
   if (again instanceof HTMLElement || again instanceof SVGElement) again.focus({ preventScroll: true })
-  // Converts times to the reader's time zone.
-  now.dispatchEvent(new Event('htmx:load', { bubbles: true }))
+  showLocalTimes(now)
 }
 
 /** @type {number | undefined} */

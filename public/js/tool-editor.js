@@ -1,7 +1,7 @@
 // The tool editor: highlights placeholders, updates previews while the user types, sends requests
 // and saves, and handles keyboard shortcuts.
-import { showToast } from './patchbay.js'
 import { splitTemplate } from './template-highlight.js'
+import { showToast } from './toast.js'
 import { readCommands } from './tool-editor-curl.js'
 import { replaceParts } from './tool-editor-parts.js'
 

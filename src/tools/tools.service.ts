@@ -34,6 +34,9 @@ const toolNotFound = () => new AppError('not_found', 'Tool not found.')
 
 const nameFor = ({ name }: Tool): string => `the tool "${name}"`
 
+/** A tool that was deleted. */
+export type DeletedTool = Pick<Tool, 'id' | 'createdAt'> & { definition: ToolDefinition }
+
 /** Changes to a tool's fields: undefined keeps the value, and null removes it. */
 export type ToolPatch = { [Field in keyof ToolDefinition]?: ToolDefinition[Field] | null | undefined }
 
@@ -228,6 +231,22 @@ export const createToolService = ({ db, changes, uses, maxTimeoutMs, schemaCheck
         await touchToolkit(tx, tool.toolkitId)
         announce({ type: 'toolkit_changed', toolkitId: tool.toolkitId })
       }),
+
+    /**
+     * Creates a deleted tool again, with its ID. Does nothing if it is there. Throws `conflict` if its name is taken. The
+     * definition is not checked, because it was stored before.
+     */
+    restoreTool: (actor: Actor, toolkitId: string, { id, createdAt, definition }: DeletedTool): Promise<void> =>
+      changes
+        .commit(async (tx, announce) => {
+          await getToolkitForChange(tx, actor, toolkitId)
+          if ((await store.findTool(tx, id, organizationIdsOf(actor))) !== undefined) return
+          await assertRoom(tx, toolkitId)
+          await store.createTool(tx, toolkitId, definition, { id, createdAt })
+          await touchToolkit(tx, toolkitId)
+          announce({ type: 'toolkit_changed', toolkitId })
+        })
+        .catch(rethrowTaken('toolkit', 'a tool', definition.name)),
   }
 }
 

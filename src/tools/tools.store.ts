@@ -9,8 +9,13 @@ export const toTool = ({ definition, ...row }: Rows.Tool): Tool => ({
   ...withoutNulls(row),
 })
 
-export const createTool = async (tx: Transaction, toolkitId: string, definition: ToolDefinition): Promise<Tool> =>
-  toTool(await tx.tool.create({ data: { toolkitId, ...toStored(definition) } }))
+/** Creates a tool. `restored` is set for a tool that was deleted. */
+export const createTool = async (
+  tx: Transaction,
+  toolkitId: string,
+  definition: ToolDefinition,
+  restored: Partial<Pick<Tool, 'id' | 'createdAt'>> = {},
+): Promise<Tool> => toTool(await tx.tool.create({ data: { toolkitId, ...toStored(definition), ...restored } }))
 
 export const countTools = (tx: Transaction, toolkitId: string): Promise<number> =>
   tx.tool.count({ where: { toolkitId } })

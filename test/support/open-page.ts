@@ -30,10 +30,7 @@ export const watchComplaints = (page: Page) => {
     if (message.type() !== 'error' || ABORTED.test(message.text())) return
     complaints.push(`${message.text()} (${message.location().url})`)
   })
-  page.on('pageerror', ({ message }) => {
-    // The browser skips a view transition if the next page follows too soon.
-    if (!message.startsWith('Transition was ')) complaints.push(`script: ${message}`)
-  })
+  page.on('pageerror', ({ message }) => complaints.push(`script: ${message}`))
   return {
     /** Returns the errors since the last call. `status` is the expected status of the page itself. */
     take: (status = 200): string[] => {

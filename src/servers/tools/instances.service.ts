@@ -60,6 +60,12 @@ export const assertRoomForTools = async (
   )
 }
 
+/** A removed instance. Its bindings name globals and secrets by their keys. */
+export type RemovedInstance = Pick<
+  Instance,
+  'id' | 'name' | 'description' | 'maxResponseTokens' | 'bindings' | 'createdAt'
+> & { toolId: string }
+
 type Applied = { instance: Instance; isChosen: (use: KeyUse) => boolean }
 
 /**
@@ -181,6 +187,31 @@ export const createInstanceService = ({
       changes.commit(async (tx, announce) => {
         await getServerFor(tx, actor, serverId, 'build')
         if ((await store.removeInstances(tx, serverId, ids)) !== ids.length) throw selectionChanged()
+        announce({ type: 'server_changed', serverId })
+      }),
+
+    /**
+     * Adds removed instances again with their IDs and bindings, all or none. Skips those that are there again. Throws
+     * `conflict` if a name is taken, and `invalid_request` if a tool is gone or no longer fits its bindings.
+     */
+    restoreInstances: (actor: Actor, serverId: string, removed: readonly RemovedInstance[]): Promise<void> =>
+      changes.commit(async (tx, announce) => {
+        const server = await getServerFor(tx, actor, serverId, 'build')
+        const there = await store.listInstancesById(
+          tx,
+          serverId,
+          removed.map(({ id }) => id),
+        )
+        const missing = removed.filter(({ id }) => there.every(instance => instance.id !== id))
+        await assertRoomForTools(tx, serverId, { more: missing.length, maxToolsPerServer })
+        for (const instance of missing) {
+          const toolId = await takeTool(tx, server, instance.toolId)
+          const restored = await store
+            .createInstance(tx, { ...instance, toolId, serverId })
+            .catch(rethrowTaken('server', 'a tool', instance.name))
+          // Nobody chooses anew where secrets are sent.
+          await assertBindings(tx, { actor, server, sealing }, restored, () => false)
+        }
         announce({ type: 'server_changed', serverId })
       }),
   }

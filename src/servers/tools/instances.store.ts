@@ -41,11 +41,15 @@ const bindingRows = (bindings: Bindings) =>
 
 export type NewInstance = Omit<z.input<typeof CreateInstance>, 'bindings'> & { bindings: Bindings }
 
+/** `id` and `createdAt` are set for an instance that was removed. */
+type RestoredInstance = Partial<Pick<Instance, 'id' | 'createdAt'>>
+
 export const createInstance = async (
   tx: Transaction,
-  { serverId, toolId, name, description, maxResponseTokens, bindings }: NewInstance & { serverId: string },
+  { serverId, toolId, name, bindings, ...rest }: NewInstance & RestoredInstance & { serverId: string },
 ): Promise<Instance> => {
-  const fields = { serverId, toolId, name, ...definedFields({ description, maxResponseTokens }) }
+  const { description, maxResponseTokens, id, createdAt } = rest
+  const fields = { serverId, toolId, name, ...definedFields({ description, maxResponseTokens, id, createdAt }) }
   const data = { ...fields, bindings: { create: bindingRows(bindings) } }
   return toInstance(await tx.instance.create({ data, include: WITH_TOOL }))
 }

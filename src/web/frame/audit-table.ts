@@ -3,7 +3,7 @@ import { AUDIT_ACTIONS, type AuditEntry, type AuditScope } from '../../identity/
 import type { AuditLog } from '../../identity/audit/audit-log.ts'
 import { addressOf } from '../../lib/http/list-query.ts'
 import { formText, parseForm } from '../../lib/http/pages/forms.ts'
-import { shownTime } from '../../lib/http/pages/time-text.ts'
+import { exactTime } from '../../lib/http/pages/time-text.ts'
 import { DAY_MS } from '../../lib/kernel/durations.ts'
 import { shorten } from '../../lib/kernel/format.ts'
 import { isJsonObject, type JsonValue } from '../../lib/kernel/json.ts'
@@ -92,7 +92,7 @@ export const readAuditTable = async (log: AuditLog, { scope, query, path, filePa
   }
   const toRow = (entry: AuditEntry) => ({
     id: entry.id,
-    at: shownTime(entry.at),
+    at: exactTime(entry.at),
     who: entry.actorEmail ?? (entry.actorId === undefined ? undefined : 'Unknown user'),
     whoHref: entry.actorId && addressOf(path, { ...filters, actorId: entry.actorId }),
     address: entry.address,

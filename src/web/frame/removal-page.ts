@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type FormRoute, formPage, formText } from '../../lib/http/pages/forms.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { accountFrame } from '../account/account-tabs.ts'
@@ -44,7 +44,7 @@ type Removal<Loaded> = FormRoute & {
   typedNameOf?: (loaded: Loaded) => string
   page: (request: FastifyRequest, loaded: Loaded) => Shown | Promise<Shown>
   /** Removes the object and returns the path to redirect to. */
-  remove: (request: FastifyRequest, loaded: Loaded) => Promise<string>
+  remove: (request: FastifyRequest, loaded: Loaded, reply: FastifyReply) => Promise<string>
 }
 
 /** Registers a page on which the user confirms that an object should be removed, usually by typing its name. */
@@ -70,9 +70,9 @@ export const removalPage = <Loaded>(
         labels: { sure: 'name' },
       }
     },
-    save: async (request, loaded, { sure }) => {
+    save: async (request, loaded, { sure }, reply) => {
       if (isUnnamed === undefined) assertTypedName(sure, typedNameOf(loaded))
-      return remove(request, loaded)
+      return remove(request, loaded, reply)
     },
   })
 }

@@ -26,6 +26,10 @@ export const doneText = ({ query }: FastifyRequest, texts: Readonly<Record<strin
   return Object.hasOwn(texts, done) ? texts[done] : undefined
 }
 
+/** Returns whether the page was opened after a removal, as `done` says. */
+export const isAfter = ({ query }: FastifyRequest, ...names: readonly string[]): boolean =>
+  names.includes(DoneQuery.parse(query).done)
+
 /** Returns one page of a list ordered by ID, and the URL of the next page. */
 export const readList = async <Row extends { id: string }, View>(
   place: { path: string; cursor: string | undefined; query?: Record<string, string>; limit?: number },

@@ -17,6 +17,7 @@ import { countAllServers } from '../../servers/server-names.store.ts'
 import { readAuditTable } from '../frame/audit-table.ts'
 import { readList } from '../frame/user-page.ts'
 import { toHealthView, toUserRow } from './operator.view.ts'
+import { OPERATOR_TABS } from './operator-tabs.ts'
 
 type Parts = {
   db: Database
@@ -32,16 +33,10 @@ type Parts = {
 const config = { access: 'operator' } as const
 const USERS_PER_PAGE = 100
 
-const TABS = [
-  { href: '/operator', text: 'Health' },
-  { href: '/operator/users', text: 'Accounts' },
-  { href: '/operator/settings', text: 'Settings' },
-  { href: '/operator/audit', text: 'Audit' },
-] as const
-type OperatorPath = (typeof TABS)[number]['href']
+type OperatorPath = (typeof OPERATOR_TABS)[number]['href']
 
 const frameOf = (path: OperatorPath) => {
-  const tabs = TABS.map(tab => ({ ...tab, isCurrent: tab.href === path }))
+  const tabs = OPERATOR_TABS.map(tab => ({ ...tab, isCurrent: tab.href === path }))
   const current = tabs.find(({ isCurrent }) => isCurrent)
   return { title: `${current?.text ?? ''} · Operator`, tabs } as const
 }

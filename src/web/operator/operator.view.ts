@@ -1,6 +1,6 @@
 import type { Recorder } from '../../history/execution-record.ts'
 import type { ListedUser } from '../../identity/user-list.store.ts'
-import { shownTime } from '../../lib/http/pages/time-text.ts'
+import { exactTime, shownTime } from '../../lib/http/pages/time-text.ts'
 import { formatBytes, formatDuration, formatNumber } from '../../lib/kernel/format.ts'
 import type { LoopDelay } from '../../lib/process/loop-delay.ts'
 import type { Notice } from '../../lib/process/notices.ts'
@@ -81,8 +81,8 @@ export const toHealthView = ({ loop, records, ledger, ...health }: Health) => {
       },
       { name: 'Accounts', value: formatNumber(health.users) },
     ],
-    started: shownTime(startedAt),
-    since: shownTime(loop.since),
+    started: exactTime(startedAt),
+    since: exactTime(loop.since),
     baseUrl: {
       url: health.baseUrl.url,
       advice: health.baseUrl.advice,

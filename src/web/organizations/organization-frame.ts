@@ -14,6 +14,14 @@ export type OrganizationTab = (typeof TABS)[number]['tab']
 
 export const organizationPath = (id: string, tab: OrganizationTab): string => `/organizations/${id}/${tab}`
 
+/** Returns the tabs of an organization's page. */
+export const organizationTabsFor = (id: string, mayManage: boolean) =>
+  TABS.filter(entry => mayManage || !('manages' in entry)).map(({ tab, text }) => ({
+    tab,
+    href: organizationPath(id, tab),
+    text,
+  }))
+
 /** Returns the path of the page that removes a member or, if the ID is the user's own, lets the user leave. */
 export const memberRemovalPath = (id: string, userId: string): string =>
   `${organizationPath(id, 'members')}/${userId}/removal`
@@ -36,11 +44,7 @@ export const getOrganizationFrame = async (
     mayManage,
     mayOwn: mayRole(role, 'own'),
     isOneOfSeveral: actor.memberships.size > 1,
-    tabs: TABS.filter(entry => mayManage || !('manages' in entry)).map(({ tab, text }) => ({
-      href: organizationPath(id, tab),
-      text,
-      isCurrent: tab === current,
-    })),
+    tabs: organizationTabsFor(id, mayManage).map(({ tab, ...rest }) => ({ ...rest, isCurrent: tab === current })),
   }
 }
 export type OrganizationFrame = Awaited<ReturnType<typeof getOrganizationFrame>>

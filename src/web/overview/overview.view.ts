@@ -1,6 +1,6 @@
 import type { ClientCalls, HourFigures, ServerCallFigures } from '../../history/call-figures.store.ts'
 import type { StoredExecution } from '../../history/executions.store.ts'
-import { timeText } from '../../lib/http/pages/time-text.ts'
+import { exactTime, timeText } from '../../lib/http/pages/time-text.ts'
 import { formatCount, formatDuration, formatNumber } from '../../lib/kernel/format.ts'
 import { calledText } from '../../runtime/call/called-text.ts'
 import type { PatchCaller } from '../diagram/patch.ts'
@@ -75,9 +75,7 @@ export const toHealthView = (figures: ServerCallFigures) => ({
     return { ...figure, label, spark: toSpark(figures.hours.map(of)) }
   }),
   /** Note shown if only the most recent calls are evaluated. */
-  cut: figures.isCut
-    ? `This server is busy: the figures cover only its ${formatNumber(figures.calls)} most recent calls, since ${timeText(figures.since)}.`
-    : undefined,
+  cut: figures.isCut ? { calls: formatNumber(figures.calls), since: exactTime(figures.since) } : undefined,
   charts: figures.calls === 0 ? [] : chartsOf(figures),
   hours: figures.hours.map(hour => ({
     hour: hourText(hour.startsAt),

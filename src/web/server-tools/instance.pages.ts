@@ -7,6 +7,7 @@ import { parseInput } from '../../lib/http/validation.ts'
 import { parseVersion } from '../../lib/http/versions.ts'
 import { isChangedMeanwhile } from '../../lib/kernel/conflicts.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
+import type { Sealing } from '../../lib/process/sealing.ts'
 import type { TokenCounterFor } from '../../lib/tokens/token-counter.ts'
 import type { RewiringService } from '../../servers/bindings/bindings.service.ts'
 import { knownGlobalsOf } from '../../servers/bindings/sockets.ts'
@@ -29,6 +30,7 @@ import {
   toInstanceForm,
 } from './instance-form.ts'
 import { type FormOutcome, placeErrors, toInstancePage } from './instance-page.view.ts'
+import { createToolUndo, toRemovedTool } from './removed-tools.ts'
 import { instancePath } from './tools.pages.ts'
 
 const Params = z.object({ uuid: uuidParam, instanceId: uuidParam })
@@ -45,14 +47,16 @@ type Parts = {
   globals: GlobalService
   rewiring: RewiringService
   tokenCounterFor: TokenCounterFor
+  sealing: Sealing
 }
 
 /** Serves the page of a server's tool, with its name, description and bindings. */
 export const instancePages: FastifyPluginAsync<Parts> = async (
   app,
-  { frames, instances, globals, rewiring, tokenCounterFor },
+  { frames, instances, globals, rewiring, tokenCounterFor, sealing },
 ) => {
   const tab = createServerTab(frames, 'tools')
+  const undo = createToolUndo(sealing)
 
   const instanceOf = async (request: FastifyRequest, server: ServerFrame): Promise<Instance> => {
     const instance = await instances.getInstance(actorOf(request), Params.parse(request.params).instanceId)
@@ -156,8 +160,9 @@ export const instancePages: FastifyPluginAsync<Parts> = async (
       text: `Clients of ${server.name} can no longer call it. Its bindings are deleted. The tool stays in its toolkit, and its calls stay in the history.`,
       back: instancePath(server.id, instance.id),
     }),
-    remove: async (request, { server, instance }) => {
+    remove: async (request, { server, instance }, reply) => {
       await instances.removeInstance(actorOf(request), instance.id)
+      undo.keep(request, reply, { path: serverTabPath(server.id, 'tools') }, [toRemovedTool(instance)])
       return donePath(serverTabPath(server.id, 'tools'), 'removed')
     },
   })

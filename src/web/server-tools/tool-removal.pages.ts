@@ -1,22 +1,26 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { actorOf } from '../../lib/http/access.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
+import type { Sealing } from '../../lib/process/sealing.ts'
 import type { RewiringService } from '../../servers/bindings/bindings.service.ts'
 import type { InstanceService } from '../../servers/tools/instances.service.ts'
 import { removalPage } from '../frame/removal-page.ts'
 import { NOTHING_SELECTED, nameOfTools, selectedIds } from '../frame/selected-tools.ts'
 import { type ServerFrameParts, serverTabPath } from '../frame/server-frame.ts'
 import { createServerTab, donePath, serverRoute } from '../frame/server-tab.ts'
+import { createToolUndo, toRemovedTool } from './removed-tools.ts'
 
 type Parts = {
   frames: ServerFrameParts
   rewiring: Pick<RewiringService, 'listInstancesById'>
   instances: Pick<InstanceService, 'removeInstances'>
+  sealing: Sealing
 }
 
 /** Registers the page that removes the selected tools from a server: `?tool=<instance id>&tool=<instance id>`. */
-export const toolRemovalPages: FastifyPluginAsync<Parts> = async (app, { frames, rewiring, instances }) => {
+export const toolRemovalPages: FastifyPluginAsync<Parts> = async (app, { frames, rewiring, instances, sealing }) => {
   const tab = createServerTab(frames, 'tools')
+  const undo = createToolUndo(sealing)
 
   removalPage(app, '/servers/:uuid/tools/removal', {
     ...serverRoute,
@@ -24,7 +28,7 @@ export const toolRemovalPages: FastifyPluginAsync<Parts> = async (app, { frames,
     load: async request => {
       const server = await tab.frameForChange(request)
       const found = await rewiring.listInstancesById(actorOf(request), server.id, selectedIds(request))
-      return { server, tools: found.map(({ id, name }) => ({ id, name })) }
+      return { server, tools: found }
     },
     nameOf: ({ tools }) => nameOfTools(tools),
     typedNameOf: ({ server }) => server.name,
@@ -38,11 +42,13 @@ export const toolRemovalPages: FastifyPluginAsync<Parts> = async (app, { frames,
         back,
       }
     },
-    remove: async (request, { server, tools }) => {
+    remove: async (request, { server, tools }, reply) => {
       if (tools.length === 0) throw new AppError('invalid_request', NOTHING_SELECTED)
       const ids = tools.map(({ id }) => id)
       await instances.removeInstances(actorOf(request), server.id, ids)
-      return donePath(serverTabPath(server.id, 'tools'), 'removed', ids.length)
+      const path = serverTabPath(server.id, 'tools')
+      undo.keep(request, reply, { path }, tools.map(toRemovedTool))
+      return donePath(path, 'removed', ids.length)
     },
   })
 }

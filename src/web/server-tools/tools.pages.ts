@@ -5,15 +5,19 @@ import { pageNumber, takePage } from '../../lib/http/pages/pager.ts'
 import { createSorting, type Sort } from '../../lib/http/pages/sorting.ts'
 import { formatCount, formatNumber } from '../../lib/kernel/format.ts'
 import { sortRows } from '../../lib/kernel/sort-rows.ts'
+import type { Sealing } from '../../lib/process/sealing.ts'
 import type { RewiringService, WiredPanel } from '../../servers/bindings/bindings.service.ts'
 import { findReportWithin } from '../../servers/find-report-within.ts'
 import type { Instance } from '../../servers/server.ts'
 import type { ServerService } from '../../servers/servers.service.ts'
+import type { InstanceService } from '../../servers/tools/instances.service.ts'
 import type { CatalogueReport, FindCatalogueReport } from '../../tools/lint/catalogue-report.ts'
 import { toChip } from '../bindings/socket.view.ts'
 import { type ServerFrame, type ServerFrameParts, serverTabPath } from '../frame/server-frame.ts'
-import { createServerTab, type DoneTexts, doneNote, serverRoute } from '../frame/server-tab.ts'
+import { createServerTab, type DoneTexts, doneNote, donePath, serverRoute } from '../frame/server-tab.ts'
+import { isAfter } from '../frame/user-page.ts'
 import { findingLevel, toCatalogueView, toToolCosts } from '../sources/catalogue.view.ts'
+import { createToolUndo, toRemovedInstance } from './removed-tools.ts'
 
 const TOOLS_PER_PAGE = 50
 /** Maximum wait for token counts, in milliseconds. If counting takes longer, the page loads the counts later. */
@@ -39,6 +43,8 @@ const Query = listQuery.extend({ page: pageNumber, sort: sorting.query, level: f
 const DONE: DoneTexts = {
   added: count => (count === 1 ? 'Tool added' : `${formatCount(count, 'tool')} added`),
   removed: count => `${count === 1 ? 'Tool' : formatCount(count, 'tool')} removed from this server`,
+  restored: count => `${count === 1 ? 'Tool' : formatCount(count, 'tool')} restored`,
+  'too-late': () => 'What was removed can no longer be restored. Add it again',
 }
 
 /** Searches a tool's names, toolkit and parameters. */
@@ -101,10 +107,13 @@ const describeCount = ({ toolCount, throughUpstreams }: ServerFrame, own: number
 export const serverToolsPages: FastifyPluginAsync<{
   frames: ServerFrameParts
   rewiring: RewiringService
+  instances: Pick<InstanceService, 'restoreInstances'>
+  sealing: Sealing
   servers: Pick<ServerService, 'getServer'>
   catalogueReports: { find: FindCatalogueReport }
-}> = async (app, { frames, rewiring, servers, catalogueReports }) => {
+}> = async (app, { frames, rewiring, instances, sealing, servers, catalogueReports }) => {
   const tab = createServerTab(frames, 'tools')
+  const undo = createToolUndo(sealing)
 
   app.get('/servers/:uuid/tools', serverRoute, async (request, reply) => {
     const server = await tab.frameOf(request)
@@ -133,6 +142,7 @@ export const serverToolsPages: FastifyPluginAsync<{
       path,
       address: addressOf(path, { ...query, page: page === 1 ? '' : String(page) }),
       done: doneNote(request, server, DONE),
+      undo: isAfter(request, 'removed') && undo.find(request, { path }) !== undefined ? `${path}/undo` : undefined,
       search: q,
       hidden: Object.fromEntries(Object.entries({ sort: sortText, level }).filter(([, value]) => value)),
       heading: formatCount(found.length, 'tool'),
@@ -152,5 +162,15 @@ export const serverToolsPages: FastifyPluginAsync<{
         report && toCatalogueView(report, { presentation, level, levelPath, hrefOf: name => byName.get(name) }),
       addHref: addressOf(`${path}/new`, {}),
     })
+  })
+
+  app.post('/servers/:uuid/tools/undo', serverRoute, async (request, reply) => {
+    const server = await tab.frameForChange(request)
+    const path = serverTabPath(server.id, 'tools')
+    const removed = undo.find(request, { path })
+    if (removed === undefined) return reply.redirect(donePath(path, 'too-late'), 303)
+    await instances.restoreInstances(actorOf(request), server.id, removed.map(toRemovedInstance))
+    undo.forget(reply, { path })
+    return reply.redirect(donePath(path, 'restored', removed.length), 303)
   })
 }

@@ -4,11 +4,13 @@ import { formText, parseForm } from '../../lib/http/pages/forms.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import { type Actor, assertMay } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
+import type { Sealing } from '../../lib/process/sealing.ts'
 import { CreateServer } from '../../servers/servers.schema.ts'
 import type { InstanceService } from '../../servers/tools/instances.service.ts'
 import { removalPage } from '../frame/removal-page.ts'
 import { serverTabPath } from '../frame/server-frame.ts'
 import { idOf, idRoute } from '../frame/user-page.ts'
+import { createDeletedToolUndo, toDeletedTool } from '../toolkits/deleted-tool.ts'
 import type { ToolPageParts } from './tool-editor.pages.ts'
 import { createToolEditor } from './tool-editor.ts'
 import { formOfTool } from './tool-editor-form.ts'
@@ -20,11 +22,11 @@ type OfferForm = Record<keyof typeof OfferFields, string>
 type ToolSubject = EditorSubject & { kind: 'tool' }
 
 /** Serves actions on a saved tool: adding it to a server, duplicating it and deleting it. */
-export const toolActionPages: FastifyPluginAsync<ToolPageParts & { instances: InstanceService }> = async (
-  app,
-  parts,
-) => {
-  const { tools, servers, instances } = parts
+export const toolActionPages: FastifyPluginAsync<
+  ToolPageParts & { instances: InstanceService; sealing: Sealing }
+> = async (app, parts) => {
+  const { tools, servers, instances, sealing } = parts
+  const undo = createDeletedToolUndo(sealing)
   const subjects = createEditorSubjects(parts)
   const editor = createToolEditor(parts)
 
@@ -47,10 +49,7 @@ export const toolActionPages: FastifyPluginAsync<ToolPageParts & { instances: In
         { href: `/toolkits/${toolkit.id}`, text: toolkit.title },
         { href: `/tools/${tool.id}`, text: tool.name },
       ],
-      text:
-        offers.length > 0
-          ? 'Servers use this tool. Remove it from them first:'
-          : 'No server uses this tool. This cannot be undone.',
+      text: offers.length > 0 ? 'Servers use this tool. Remove it from them first:' : 'No server uses this tool.',
       items: offers.map(({ serverId, serverName, name }) => ({
         href: serverTabPath(serverId, 'tools'),
         text: serverName,
@@ -59,8 +58,9 @@ export const toolActionPages: FastifyPluginAsync<ToolPageParts & { instances: In
       isBlocked: offers.length > 0,
       back: `/tools/${tool.id}`,
     }),
-    remove: async (request, { tool, toolkit }) => {
+    remove: async (request, { tool, toolkit }, reply) => {
       await tools.removeTool(actorOf(request), tool.id)
+      undo.keep(request, reply, { path: `/toolkits/${toolkit.id}` }, toDeletedTool(tool))
       return `/toolkits/${toolkit.id}?done=tool-removed`
     },
   })

@@ -11,12 +11,15 @@ import { parseInput } from '../../lib/http/validation.ts'
 import { type Actor, assertMay, may } from '../../lib/kernel/actor.ts'
 import { formatCount } from '../../lib/kernel/format.ts'
 import { mayRole } from '../../lib/kernel/roles.ts'
+import type { Sealing } from '../../lib/process/sealing.ts'
 import type { ToolkitCatalogue, UsedToolkitCard } from '../../tools/sharing/catalogue.service.ts'
 import { CreateToolkit } from '../../tools/toolkits.schema.ts'
 import { type ToolkitService, toolkitVersion } from '../../tools/toolkits.service.ts'
+import type { ToolService } from '../../tools/tools.service.ts'
 import { removalPage } from '../frame/removal-page.ts'
 import { serverTabPath } from '../frame/server-frame.ts'
-import { doneText, idOf, idRoute } from '../frame/user-page.ts'
+import { doneText, idOf, idRoute, isAfter } from '../frame/user-page.ts'
+import { createDeletedToolUndo, fromDeletedTool } from './deleted-tool.ts'
 import { TOOLS_PER_PAGE, toToolRow } from './tool-row.ts'
 import {
   type Accounts,
@@ -29,7 +32,13 @@ import {
   VISIBILITY_OPTIONS,
 } from './toolkit-form.ts'
 
-type Parts = { toolkits: ToolkitService; toolkitCatalogue: ToolkitCatalogue; accounts: Accounts }
+type Parts = {
+  toolkits: ToolkitService
+  toolkitCatalogue: ToolkitCatalogue
+  accounts: Accounts
+  tools: Pick<ToolService, 'restoreTool'>
+  sealing: Sealing
+}
 
 const PATH = '/toolkits/:id'
 const sorting = createSorting(
@@ -56,6 +65,8 @@ const doneTexts = (count: number) => ({
   'tool-removed': 'Tool deleted.',
   'tools-removed': `${formatCount(count, 'tool')} deleted.`,
   'tools-moved': `${formatCount(count, 'tool')} moved to this toolkit.`,
+  'tool-restored': 'Tool restored.',
+  'too-late': 'The tool can no longer be restored.',
 })
 
 const toHead = (actor: Actor, toolkit: UsedToolkitCard) => ({
@@ -75,7 +86,12 @@ const toHead = (actor: Actor, toolkit: UsedToolkitCard) => ({
 })
 
 /** Serves the pages of toolkits in the user's organizations: tools, settings, transfer and deletion. */
-export const toolkitPages: FastifyPluginAsync<Parts> = async (app, { toolkits, toolkitCatalogue, accounts }) => {
+export const toolkitPages: FastifyPluginAsync<Parts> = async (
+  app,
+  { toolkits, toolkitCatalogue, accounts, tools, sealing },
+) => {
+  const undo = createDeletedToolUndo(sealing)
+
   const getForChange = async (request: FastifyRequest): Promise<{ actor: Actor; toolkit: UsedToolkitCard }> => {
     const actor = actorOf(request)
     const toolkit = await toolkitCatalogue.getOwn(actor, idOf(request))
@@ -112,7 +128,18 @@ export const toolkitPages: FastifyPluginAsync<Parts> = async (app, { toolkits, t
       found: formatCount(total, 'tool'),
       pager: pagerOf(counts, { path, query: { q, sort: sortText } }),
       done: doneText(request, doneTexts(count)),
+      undo: isAfter(request, 'tool-removed') && undo.find(request, { path }) !== undefined ? `${path}/undo` : undefined,
     })
+  })
+
+  app.post(`${PATH}/undo`, idRoute, async (request, reply) => {
+    const { actor, toolkit } = await getForChange(request)
+    const path = `/toolkits/${toolkit.id}`
+    const deleted = undo.find(request, { path })
+    if (deleted === undefined) return reply.redirect(`${path}?done=too-late`, 303)
+    await tools.restoreTool(actor, toolkit.id, fromDeletedTool(deleted))
+    undo.forget(reply, { path })
+    return reply.redirect(`${path}?done=tool-restored`, 303)
   })
 
   /** Builds the settings page. `typed` is undefined until the form is submitted. */

@@ -2,7 +2,7 @@ import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { actorOf } from '../../lib/http/access.ts'
 import type { IdPage } from '../../lib/http/id-paging.ts'
 import { listQuery } from '../../lib/http/list-query.ts'
-import { shownTime } from '../../lib/http/pages/time-text.ts'
+import { exactTime } from '../../lib/http/pages/time-text.ts'
 import { connectPath } from '../../upstreams/oauth-client/account-messages.ts'
 import type { OwnAccount } from '../../upstreams/oauth-client/accounts.store.ts'
 import type { UpstreamAccounts } from '../../upstreams/oauth-client/upstream-accounts.ts'
@@ -28,7 +28,7 @@ export const ownUpstreamAccountPages: FastifyPluginAsync<{ upstreamAccounts: Ups
       name: mayUse ? account.upstream.name : undefined,
       // A user who has lost access must not learn the server's current name.
       serverName: mayUse ? account.upstream.server.name : undefined,
-      since: shownTime(account.connectedAt),
+      since: exactTime(account.connectedAt),
       isBroken: account.brokenAt !== undefined,
       renewHref: mayUse ? connectPath(account.upstreamId) : undefined,
     }

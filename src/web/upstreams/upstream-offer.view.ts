@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { shownTime } from '../../lib/http/pages/time-text.ts'
+import { exactTime } from '../../lib/http/pages/time-text.ts'
 import { formatCount, formatNumber, shorten } from '../../lib/kernel/format.ts'
 import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
 import type { TokenCounter } from '../../lib/tokens/token-counter.ts'
@@ -159,7 +159,7 @@ export const toFetched = ({ fetchedAt, catalogue: { serverInfo } }: StoredCatalo
     const text = serverInfo[member]
     return typeof text === 'string' ? removeHidden(text).slice(0, 100) : ''
   }
-  return { time: shownTime(fetchedAt), from: [textIn('name'), textIn('version')].filter(text => text !== '').join(' ') }
+  return { time: exactTime(fetchedAt), from: [textIn('name'), textIn('version')].filter(text => text !== '').join(' ') }
 }
 
 const shownOf = <T>(items: readonly T[]): { items: readonly T[]; more: string | undefined } => ({

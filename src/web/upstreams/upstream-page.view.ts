@@ -1,4 +1,4 @@
-import { shownTime, timeText } from '../../lib/http/pages/time-text.ts'
+import { exactTime, timeText } from '../../lib/http/pages/time-text.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { formatCount, formatNumber } from '../../lib/kernel/format.ts'
 import { DEFAULT_UPSTREAM_TIMEOUT_MS } from '../../upstreams/limits.ts'
@@ -142,7 +142,7 @@ export const toFacts = (upstream: Upstream): Fact[] => {
 }
 
 export const toConnected = (account: AccountInfo | undefined) =>
-  account && { since: shownTime(account.connectedAt), isBroken: account.brokenAt !== undefined }
+  account && { since: exactTime(account.connectedAt), isBroken: account.brokenAt !== undefined }
 
 /** Returns the data about an upstream's account; undefined if the upstream needs no account. */
 export const readAccountPart = async (

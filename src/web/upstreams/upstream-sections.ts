@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { formText } from '../../lib/http/pages/forms.ts'
 import { pageNumber, takePage } from '../../lib/http/pages/pager.ts'
-import { shownTime } from '../../lib/http/pages/time-text.ts'
+import { exactTime } from '../../lib/http/pages/time-text.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { formatCount } from '../../lib/kernel/format.ts'
 import type { TokenCounterFor } from '../../lib/tokens/token-counter.ts'
@@ -52,7 +52,7 @@ export const toLog = (lines: readonly LogLine[]) =>
           text,
         })),
         note: lines.length > MAX_SHOWN_LINES ? `The newest ${formatCount(MAX_SHOWN_LINES, 'line')}` : undefined,
-        newest: shownTime(lines.at(-1)?.at ?? new Date(0)),
+        newest: exactTime(lines.at(-1)?.at ?? new Date(0)),
       }
 
 /**

@@ -265,6 +265,7 @@ const toolkitPages: Row[] = [
     form: ({ organizationId }) => ({ title: 'Plain', visibility: 'private', organizationId }),
   },
   { route: 'GET /toolkits/:id', statuses: READ },
+  { route: 'POST /toolkits/:id/undo', statuses: build(303) },
   { route: 'GET /toolkits/:id/edit', statuses: seeing('build') },
   {
     route: 'POST /toolkits/:id/edit',
@@ -661,6 +662,7 @@ const serverTabs: Row[] = [
     statuses: buildWithin(303),
     form: { sure: 'Plain' },
   },
+  { route: 'POST /servers/:uuid/tools/undo', statuses: buildWithin(303) },
   { route: 'GET /servers/:uuid/tools/:instanceId', id: wiredInstance, statuses: READ_WITHIN },
   {
     route: 'POST /servers/:uuid/tools/:instanceId',
@@ -843,6 +845,10 @@ const toolPages: Row[] = [
 
 const pages: Row[] = [
   { route: 'POST /theme', statuses: everybody(303) },
+  { route: 'GET /search', statuses: OWN, query: '?q=cana' },
+  { route: 'GET /search/options', statuses: OWN, query: '?q=cana' },
+  { route: 'GET /shortcuts', statuses: OWN },
+  { route: 'POST /shortcuts', statuses: own(303) },
   { route: 'GET /status', statuses: everybody(200) },
   { route: 'GET /design', statuses: everybody(200) },
   // This is /assets/*, but Fastify prints only the end of it.

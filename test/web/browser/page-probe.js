@@ -22,8 +22,14 @@ const isVisible = element => {
   return width > 1 && height > 1 && element.checkVisibility({ visibilityProperty: true, opacityProperty: true })
 }
 
+/** Returns whether no open dialog keeps an element from being used. @param {Element} element */
+const isOpen = element => {
+  const dialog = document.querySelector('dialog:modal')
+  return dialog === null || dialog.contains(element)
+}
+
 /** @param {string} selector */
-const visible = selector => [...document.querySelectorAll(selector)].filter(isVisible)
+const visible = selector => [...document.querySelectorAll(selector)].filter(one => isVisible(one) && isOpen(one))
 
 /** Returns the element to click: for a link in an SVG, its first shape. @param {Element} element */
 const targetOf = element =>

@@ -1,7 +1,9 @@
 import { accountPages, strangerPages } from './account-pages.ts'
 import { type DashboardWorld, HOSTILE_NAME } from './dashboard-world.ts'
 import { type PageRow, type Pages, saveOutdated } from './page-row.ts'
+import { palettePages } from './palette-pages.ts'
 import { serverTabPages } from './server-tab-pages.ts'
+import { undoPages } from './undo-pages.ts'
 import { upstreamAccountPages } from './upstream-account-pages.ts'
 
 /** Creates a tool that no server uses. */
@@ -370,6 +372,7 @@ const tools: Pages = {
 /** All pages of the dashboard. A test fails if a page is missing here. */
 export const PAGES: readonly (PageRow & { route: string })[] = [
   strangerPages,
+  palettePages,
   accountPages,
   toolkits,
   tools,
@@ -381,6 +384,7 @@ export const PAGES: readonly (PageRow & { route: string })[] = [
   settings,
   ...serverTabPages,
   upstreamAccountPages,
+  undoPages,
   inspector,
   servers,
   {
@@ -394,6 +398,7 @@ export const NOT_PAGES: Readonly<Record<string, string>> = {
   'GET /organizations/:id': 'redirects to its members',
   'GET /first-run': 'checked in test/web/browser/first-run.test.ts, on an installation without a server',
   'GET /servers/:uuid/live': 'server-sent events',
+  'GET /search/options': 'the options of the palette, in a row of GET /search',
   'GET /sign-in/code': 'only during a sign-in; otherwise redirects to /sign-in',
   'GET /sign-in/external': 'redirects to the external provider',
   'GET /sign-in/external/callback': 'redirects',

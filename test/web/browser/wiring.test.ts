@@ -205,6 +205,9 @@ describe('without scripts', () => {
     await page.getByLabel('Type the name to confirm').fill('first')
     await page.getByRole('button', { name: 'Remove tool' }).click()
     await page.getByText('Tool removed from this server').waitFor()
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByText('Tool restored').waitFor()
+    await page.getByRole('link', { name: 'first', exact: true }).waitFor()
   })
 
   it('a secret is kept if its field is empty, and is never shown when it is replaced or removed', async () => {

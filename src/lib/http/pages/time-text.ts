@@ -21,7 +21,10 @@ export const dayText = (time: Date, now: Date): string => {
 }
 
 /**
- * Returns the time as `text`, and in ISO 8601 as `at`, which `/parts/time` uses to show the time in the user's time
- * zone.
+ * Returns the time as `text`, and in ISO 8601 as `at`, which `/parts/time` uses to show how long ago it was, with the
+ * time in the user's time zone as its title.
  */
 export const shownTime = (time: Date) => ({ at: time.toISOString(), text: timeText(time) })
+
+/** Like `shownTime`, but shows the time itself. For sentences such as "since …", and for logs. */
+export const exactTime = (time: Date) => ({ ...shownTime(time), isExact: true })

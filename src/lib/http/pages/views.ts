@@ -21,11 +21,22 @@ const ONE_YEAR_SECONDS = 365 * 24 * 60 * 60
 const themeOf = (request: FastifyRequest): Theme =>
   THEMES.find(theme => theme === request.cookies?.[THEME_COOKIE]) ?? 'system'
 
+const keepPreference = (reply: FastifyReply, name: string, value: string, isHttps: boolean): void => {
+  reply.setCookie(name, value, { path: '/', maxAge: ONE_YEAR_SECONDS, sameSite: 'lax', secure: isHttps })
+}
+
 /** Stores the chosen theme in a cookie. */
 export const keepTheme = (reply: FastifyReply, chosen: string, isHttps: boolean): void => {
   const theme = THEMES.find(known => known === chosen) ?? 'system'
-  reply.setCookie(THEME_COOKIE, theme, { path: '/', maxAge: ONE_YEAR_SECONDS, sameSite: 'lax', secure: isHttps })
+  keepPreference(reply, THEME_COOKIE, theme, isHttps)
 }
+
+const SINGLE_KEYS_COOKIE = 'single-keys'
+const hasSingleKeys = (request: FastifyRequest): boolean => request.cookies?.[SINGLE_KEYS_COOKIE] !== 'off'
+
+/** Stores in a cookie whether keys without a modifier do something. */
+export const keepSingleKeys = (reply: FastifyReply, isOn: boolean, isHttps: boolean): void =>
+  keepPreference(reply, SINGLE_KEYS_COOKIE, isOn ? 'on' : 'off', isHttps)
 
 /** Returns whether htmx is requesting a fragment. Other requests for the same URL get the whole page. */
 export const isFragmentRequest = ({ headers }: FastifyRequest): boolean =>
@@ -35,10 +46,12 @@ export const isFragmentRequest = ({ headers }: FastifyRequest): boolean =>
 export type PageFrame = {
   version: string
   /** Undefined if nobody is signed in. */
-  user: Pick<Actor, 'userId' | 'email' | 'isOperator' | 'isUnconfirmed'> | undefined
+  user: (Pick<Actor, 'userId' | 'email' | 'isOperator' | 'isUnconfirmed'> & { initials: string }) | undefined
   /** Value of the hidden field `_csrf` in each form. Undefined if nobody is signed in. */
   csrfToken: string | undefined
   theme: Theme
+  /** Whether keys without a modifier do something (WCAG 2.2, 2.1.4). */
+  hasSingleKeys: boolean
   /** Path and query of this page, for returning to it after the theme is changed. */
   address: string
   assets: Readonly<Record<string, string>>
@@ -97,7 +110,20 @@ const givenOwnDataOnly: EtaConfig['plugins'][number] = {
   ],
 }
 
-const userOf = ({ userId, email, isOperator, isUnconfirmed }: Actor) => ({ userId, email, isOperator, isUnconfirmed })
+/** Returns one or two letters for a user, such as `MO` for `mara.okonjo@example.com`. */
+const initialsOf = (email: string): string => {
+  const words = (email.split('@')[0] ?? '').split(/[^\p{L}\p{N}]+/u).filter(word => word !== '')
+  const letters = words.slice(0, 2).map(word => [...word][0] ?? '')
+  return letters.join('').toUpperCase() || '?'
+}
+
+const userOf = ({ userId, email, isOperator, isUnconfirmed }: Actor) => ({
+  userId,
+  email,
+  isOperator,
+  isUnconfirmed,
+  initials: initialsOf(email),
+})
 
 /** Adds `page` and `fragment` to the replies of this scope. Call before setting up sessions. */
 export const renderViews = (app: FastifyInstance, options: ViewOptions): void => {
@@ -118,6 +144,7 @@ export const renderViews = (app: FastifyInstance, options: ViewOptions): void =>
       user: isSignedIn ? userOf(actor) : undefined,
       csrfToken: isSignedIn ? reply.generateCsrf() : undefined,
       theme: themeOf(request),
+      hasSingleKeys: hasSingleKeys(request),
       address: request.method === 'GET' ? request.url : '/',
       assets,
     }

@@ -1,0 +1,177 @@
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { MINUTE_MS } from '../../src/lib/kernel/durations.ts'
+import { makeServer, signUp } from '../support/api-client.ts'
+import { databasesOfRun } from '../support/databases.ts'
+import { createPageBrowser } from '../support/page-browser.ts'
+import { type SignedInBrowser, signInToPages, textOf } from '../support/signed-in.ts'
+import { runPatchbay } from '../support/world.ts'
+
+const TOKEN = 'sk-undo-0123456789'
+const TOOL = {
+  name: 'get_order',
+  title: 'Get order',
+  description: 'Returns an order.',
+  method: 'GET',
+  url: 'https://api.example.com/orders/{{integer:id}}?depot={{depot}}&note={{note?}}',
+  headers: [{ name: 'authorization', value: 'Bearer {{token}}' }],
+}
+const BINDINGS = {
+  depot: { source: 'instance', value: 'LEJ' },
+  token: { source: 'server', value: 'api_token' },
+  note: { source: 'exposed' },
+}
+
+describe.each(databasesOfRun)('undo on $kind', kind => {
+  const patchbay = runPatchbay({ kind })
+
+  const makeWorld = async () => {
+    const owner = await signUp(patchbay.origin)
+    const browser = await signInToPages(patchbay.origin, owner.email)
+    const made = await makeServer(owner, [])
+    await owner.expectOk('PUT', `/servers/${made.serverId}/globals/api_token`, { value: TOKEN, secret: true })
+    const tool = await owner.create(`/toolkits/${made.toolkitId}/tools`, TOOL)
+    const add = { toolId: tool.id, name: 'my_order', description: 'Mine', maxResponseTokens: 500, bindings: BINDINGS }
+    const { id } = await owner.create(`/servers/${made.serverId}/instances`, add)
+    const toolsPath = `/servers/${made.serverId}/tools`
+    return { owner, browser, ...made, toolId: tool.id, instanceId: id, toolsPath }
+  }
+  type World = Awaited<ReturnType<typeof makeWorld>>
+
+  const removeInstance = async ({ browser, toolsPath, instanceId }: World) => {
+    await browser.get(`${toolsPath}/${instanceId}/remove`)
+    return browser.submit(`${toolsPath}/${instanceId}/remove`, { sure: 'my_order' })
+  }
+  const instance = async ({ owner, instanceId }: World) => {
+    const { body } = await owner.expectOk('GET', `/instances/${instanceId}`)
+    return { ...(typeof body === 'object' ? body : {}), updatedAt: undefined }
+  }
+
+  it('restores a tool of a server with its ID, name, bindings and time', async () => {
+    const world = await makeWorld()
+    const { browser, owner, toolsPath, instanceId } = world
+    const before = await instance(world)
+    const removed = await removeInstance(world)
+    const page = await browser.get(removed.location ?? '')
+    expect(textOf(page.html)).toContain('Tool removed from this server')
+    expect(page.html).toContain(`action="${toolsPath}/undo"`)
+    expect((await owner.send('GET', `/instances/${instanceId}`)).status).toBe(404)
+    const restored = await browser.submit(`${toolsPath}/undo`, {})
+    expect(restored).toMatchObject({ status: 303, location: `${toolsPath}?done=restored` })
+    expect(textOf((await browser.get(restored.location ?? '')).html)).toContain('Tool restored')
+    expect(await instance(world)).toEqual(before)
+    // The page is still open in another tab.
+    await browser.get(toolsPath)
+    expect(await browser.submit(`${toolsPath}/undo`, {})).toMatchObject({ location: `${toolsPath}?done=too-late` })
+  })
+
+  it('offers it only after the removal, and shows nothing of what was removed', async () => {
+    const world = await makeWorld()
+    const { browser, toolsPath } = world
+    const removed = await removeInstance(world)
+    const page = await browser.get(removed.location ?? '')
+    expect(page.html).not.toMatch(/LEJ|api_token|sk-undo/)
+    const kept = removed.headers.getSetCookie().find(line => line.startsWith('removed='))
+    expect(kept).toMatch(/; Max-Age=600; Path=[^;]*\/tools; HttpOnly/)
+    expect(kept).not.toMatch(/LEJ|api_token|sk-undo/)
+    expect((await browser.get(toolsPath)).html).not.toContain('/undo"')
+    await browser.get(`${toolsPath}?done=removed`)
+    browser.cookies.delete('removed')
+    expect((await browser.get(`${toolsPath}?done=removed`)).html).not.toContain('/undo"')
+  })
+
+  it('refuses if the name is taken, and if the tool is gone', async () => {
+    const world = await makeWorld()
+    const { browser, owner, serverId, toolId, toolsPath, instanceId } = world
+    await browser.get((await removeInstance(world)).location ?? '')
+    const other = await owner.create(`/servers/${serverId}/instances`, { toolId, name: 'my_order' })
+    const taken = await browser.submit(`${toolsPath}/undo`, {})
+    expect([taken.status, textOf(taken.html)]).toEqual([409, expect.stringContaining('already has a tool named')])
+    await owner.expectOk('DELETE', `/instances/${other.id}`)
+    await owner.expectOk('DELETE', `/tools/${toolId}`)
+    await browser.get(`${toolsPath}?done=removed`)
+    expect((await browser.submit(`${toolsPath}/undo`, {})).status).toBe(400)
+    expect((await owner.send('GET', `/instances/${instanceId}`)).status).toBe(404)
+  })
+
+  it('does not decide where a secret is sent: what was forbidden meanwhile is refused', async () => {
+    const world = await makeWorld()
+    const { browser, owner, serverId, toolsPath } = world
+    await browser.get((await removeInstance(world)).location ?? '')
+    const elsewhere = { origins: ['https://other.example.com'], secret: true, value: TOKEN }
+    await owner.expectOk('PUT', `/servers/${serverId}/globals/api_token`, elsewhere)
+    const refused = await browser.submit(`${toolsPath}/undo`, {})
+    expect([refused.status, textOf(refused.html)]).toEqual([400, expect.stringContaining('may not be sent to')])
+  })
+
+  /** Gives a signed-in user what another user's browser keeps. */
+  const takeCookie = (from: SignedInBrowser, to: SignedInBrowser) => {
+    to.cookies.set('removed', from.cookies.get('removed') ?? '')
+  }
+
+  it('is for the user who removed it, on the server that it was removed from', async () => {
+    const world = await makeWorld()
+    const { browser, owner, serverId, toolsPath, instanceId } = world
+    const { organizationId } = await patchbay.db.server.findUniqueOrThrow({ where: { id: serverId } })
+    const other = await signUp(patchbay.origin)
+    await patchbay.db.membership.create({ data: { organizationId, userId: other.userId, role: 'builder' } })
+    const otherBrowser = await signInToPages(patchbay.origin, other.email)
+    await browser.get((await removeInstance(world)).location ?? '')
+    takeCookie(browser, otherBrowser)
+    await otherBrowser.get(toolsPath)
+    expect((await otherBrowser.submit(`${toolsPath}/undo`, {})).location).toBe(`${toolsPath}?done=too-late`)
+    const { id } = await owner.create('/servers', { name: 'Other', organizationId })
+    expect((await browser.submit(`/servers/${id}/tools/undo`, {})).location).toBe(`/servers/${id}/tools?done=too-late`)
+    expect((await owner.send('GET', `/instances/${instanceId}`)).status).toBe(404)
+    const anybody = createPageBrowser(patchbay.origin)
+    expect((await anybody.submit(`${toolsPath}/undo`, {})).location).toBe('/sign-in')
+  })
+
+  it('restores a tool of a toolkit with its ID and definition', async () => {
+    const world = await makeWorld()
+    const { browser, owner, toolkitId, toolId, instanceId } = world
+    await owner.expectOk('DELETE', `/instances/${instanceId}`)
+    const read = async () => {
+      const { body } = await owner.expectOk('GET', `/tools/${toolId}`)
+      return { ...(typeof body === 'object' ? body : {}), updatedAt: undefined }
+    }
+    const before = await read()
+    await browser.get(`/tools/${toolId}/removal`)
+    const deleted = await browser.submit(`/tools/${toolId}/removal`, { sure: 'get_order' })
+    const page = await browser.get(deleted.location ?? '')
+    expect(page.html).toContain(`action="/toolkits/${toolkitId}/undo"`)
+    const restored = await browser.submit(`/toolkits/${toolkitId}/undo`, {})
+    expect(restored).toMatchObject({ status: 303, location: `/toolkits/${toolkitId}?done=tool-restored` })
+    expect(await read()).toEqual(before)
+  })
+
+  it('is not offered for a tool that is too large for a cookie', async () => {
+    const world = await makeWorld()
+    const { browser, owner, toolkitId } = world
+    // Random text, because repeated text is compressed.
+    const words = Array.from({ length: 2_000 }, () => Math.random().toString(36).slice(2)).join(' ')
+    const { id } = await owner.create(`/toolkits/${toolkitId}/tools`, {
+      ...TOOL,
+      name: 'large',
+      description: words.slice(0, 9_000),
+    })
+    await browser.get(`/tools/${id}/removal`)
+    const deleted = await browser.submit(`/tools/${id}/removal`, { sure: 'large' })
+    const { status, html } = await browser.get(deleted.location ?? '')
+    expect([status, textOf(html)]).toEqual([200, expect.stringContaining('Tool deleted.')])
+    expect(html).not.toContain('/undo"')
+  })
+
+  it('ends after ten minutes', async () => {
+    const world = await makeWorld()
+    const { browser, toolsPath } = world
+    await removeInstance(world)
+    onTestFinished(() => {
+      vi.useRealTimers()
+    })
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 9 * MINUTE_MS })
+    expect((await browser.get(`${toolsPath}?done=removed`)).html).toContain('/undo"')
+    vi.setSystemTime(Date.now() + 2 * MINUTE_MS)
+    expect((await browser.get(`${toolsPath}?done=removed`)).html).not.toContain('/undo"')
+    expect((await browser.submit(`${toolsPath}/undo`, {})).location).toBe(`${toolsPath}?done=too-late`)
+  })
+})
