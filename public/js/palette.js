@@ -98,6 +98,8 @@ const listen = (palette, field) => {
   })
   field.addEventListener('input', () => {
     clearTimeout(timer)
+    // What is selected matches an earlier text.
+    select(undefined)
     timer = setTimeout(() => search(field.value), TYPING_MS)
   })
   field.addEventListener('keydown', event => {
@@ -111,6 +113,10 @@ const listen = (palette, field) => {
     if (!(option instanceof HTMLAnchorElement)) return
     event.preventDefault()
     option.click()
+  })
+  palette.addEventListener('close', () => {
+    clearTimeout(timer)
+    pending?.abort()
   })
   palette.addEventListener('click', event => {
     if (event.target === palette) palette.close()

@@ -58,18 +58,15 @@ export type StoredExecution = ExecutionRecord & {
   updatedAt: Date
 }
 
+/** A row. Lists leave out the arguments. */
+type ListedRow = Omit<Rows.Execution, 'arguments'> & { arguments?: string | null }
+
 /** Converts a row. Rows from before results were recorded get the one that follows from their outcome and status. */
-const toExecution = ({
-  request,
-  arguments: args,
-  tokensEstimated,
-  result,
-  ...row
-}: Rows.Execution): StoredExecution => ({
+const toExecution = ({ request, arguments: args, tokensEstimated, result, ...row }: ListedRow): StoredExecution => ({
   ...withoutNulls(row),
   result: result ?? (row.outcome === 'ok' ? 'success' : resultOfErrorStatus(row.status ?? undefined)),
   request: toRequest(request),
-  arguments: toArguments(args),
+  arguments: toArguments(args ?? null),
   areTokensEstimated: tokensEstimated ?? false,
 })
 
@@ -87,7 +84,7 @@ export const countExecutions = (db: Database, serverId: string, atMost: number):
 
 /** Creates the store for the history. The caller must have checked access to the server. */
 export const createExecutionStore = (db: Database) => ({
-  /** Lists calls, newest first. Throws `invalid_request` if the cursor is invalid. */
+  /** Lists calls, newest first, without their arguments. Throws `invalid_request` if the cursor is invalid. */
   list: async (query: ExecutionQuery): Promise<Page<StoredExecution>> => {
     const { serverId, userId, from, to, outcome, tool, limit, cursor } = query
     const rows = await db.execution.findMany({
@@ -99,6 +96,7 @@ export const createExecutionStore = (db: Database) => ({
       },
       orderBy: [{ startedAt: 'desc' }, { id: 'desc' }],
       take: limit + 1,
+      omit: { arguments: true },
     })
     return toPage(rows.map(toExecution), limit, last => [last.startedAt, last.id])
   },

@@ -3,6 +3,7 @@ import type { HttpClient } from '../lib/outbound/outbound-request.ts'
 import type { ResponseCache } from '../results/cache/response-cache.ts'
 import type { Masker } from '../results/mask/masking.ts'
 import { type CallToRecord, recordCall } from '../results/mask/record-call.ts'
+import type { ArgumentsToRecord } from '../results/mask/recorded-arguments.ts'
 import { decodeText } from '../results/shape/shape.ts'
 import { isShaped, type ShapingContext } from '../results/shape/shape-by-rules.ts'
 import { bindingOf } from '../servers/bindings/bindings.ts'
@@ -10,6 +11,7 @@ import { exposedSchemaOf } from '../servers/bindings/exposed-schema.ts'
 import type { Instance } from '../servers/server.ts'
 import { lintExposedSecrets } from '../tools/lint/exposed-secrets.ts'
 import { lintRequest } from '../tools/lint/request.ts'
+import { isSecretArgument } from '../tools/secret-parameters.ts'
 import { annotationsOf } from '../tools/tool-annotations.ts'
 import type { CompiledDefinition } from '../tools/tool-definition.ts'
 import { type CallCost, MAX_COUNTED_CHARACTERS } from './call/call-cost.ts'
@@ -96,8 +98,9 @@ export const compileTool = (
     compiled.parameters,
     parameter => bindingOf(bindings, parameter).source === 'exposed',
   )
-  const secretNames = exposedSecrets.map(({ parameter }) => parameter)
-  const isSecret = (argument: string): boolean => secretNames.includes(argument)
+  const secretNames = new Set(exposedSecrets.map(({ parameter }) => parameter))
+  const isSecret: ArgumentsToRecord['isSecret'] = (name, value) =>
+    secretNames.has(name) || isSecretArgument(name, value)
   const findings = [...lintRequest(tool, tool.originId !== undefined), ...exposedSecrets]
   const mayBeShaped = isShaped(tool, shapingContext.compactTables)
   const cacheFor = responseCache.ofTool(

@@ -8,7 +8,7 @@ import { type FreshPassedResult, isCached } from '../results/cache/response-cach
 import { type Masker, MaskingError } from '../results/mask/masking.ts'
 import { recordCall } from '../results/mask/record-call.ts'
 import { shapePassed } from '../results/shape/shape-passed.ts'
-import { secretRuleOf } from '../tools/secret-parameters.ts'
+import { isSecretArgument } from '../tools/secret-parameters.ts'
 import type { CatalogueItem } from '../upstreams/catalogue/catalogue.ts'
 import { presentedName, presentTools, type UpstreamSource } from '../upstreams/catalogue/present-tools.ts'
 import type { CallLink } from '../upstreams/connection/call-link.ts'
@@ -144,9 +144,6 @@ const callOnce = async (
       : { result: connectResult(why, upstream, connectUrl), callResult: 'failed', responseBytes: 0 }
   }
 }
-
-/** Judges by the name, because an upstream's schema says nothing about secrets. */
-const isSecretArgument = (name: string): boolean => secretRuleOf({ place: 'body', name }) === 'kept'
 
 const compileOne = (
   tool: UpstreamTool,

@@ -126,6 +126,10 @@ export const secretRuleOf = (named: NamedParameter): SecretRule => {
   return names.some(isCredential) || words.flat().some(isSecretWord) ? 'offered' : 'none'
 }
 
+/** Judges an argument that no parameter describes, or a member of one, by its name and value. */
+export const isSecretArgument = (name: string, value: string | undefined): boolean =>
+  secretRuleOf({ place: 'body', name, value }) === 'kept'
+
 const PLACES: Readonly<Record<Place['kind'], NamedParameter['place']>> = {
   base: 'path',
   host: 'path',

@@ -91,7 +91,7 @@ describe('the tables of tools', () => {
     expect(namesIn((await browser.get(headerIn(html, 'Last changed'))).html)).toEqual(['a', 'c', 'b'])
   })
 
-  it('remove the selected tools from a server after its name was typed, and leave them in their toolkit', async () => {
+  it('remove the selected tools from a server after its name was typed, leave them in their toolkit, and restore them', async () => {
     const { api, browser } = await makePerson()
     const made = await makeServer(
       api,
@@ -110,6 +110,12 @@ describe('the tables of tools', () => {
     expect(namesIn(html)).toEqual(['b'])
     expect(textOf(html)).toContain('2 tools removed from this server')
     expect(namesIn((await browser.get(`/toolkits/${made.toolkitId}`)).html)).toEqual(['a', 'b', 'c'])
+
+    const restored = await browser.submit(`${path}/undo`, {})
+    expect(restored.location).toBe(`${path}?done=restored&count=2`)
+    const after = await browser.get(restored.location ?? '')
+    expect(textOf(after.html)).toContain('2 tools restored')
+    expect(namesIn(after.html)).toEqual(['a', 'b', 'c'])
   })
 
   it('remove nothing without a selection, and nothing of another server', async () => {

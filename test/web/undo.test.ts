@@ -56,7 +56,7 @@ describe.each(databasesOfRun)('undo on $kind', kind => {
     expect(page.html).toContain(`action="${toolsPath}/undo"`)
     expect((await owner.send('GET', `/instances/${instanceId}`)).status).toBe(404)
     const restored = await browser.submit(`${toolsPath}/undo`, {})
-    expect(restored).toMatchObject({ status: 303, location: `${toolsPath}?done=restored` })
+    expect(restored).toMatchObject({ status: 303, location: `${toolsPath}?done=restored&count=1` })
     expect(textOf((await browser.get(restored.location ?? '')).html)).toContain('Tool restored')
     expect(await instance(world)).toEqual(before)
     // The page is still open in another tab.

@@ -9,8 +9,8 @@ const ARGUMENTS_CHARACTERS = 16 * 1_024
 const MAX_NAMES = 20
 const NAME_CHARACTERS = 64
 
-/** Arguments of a call. `isSecret` tells which of them are secrets, judging by their parameter. */
-export type ArgumentsToRecord = { values: JsonObject; isSecret: (name: string) => boolean }
+/** Arguments of a call. `isSecret` judges an argument, or a member of one, by its name and its value if that is a string. */
+export type ArgumentsToRecord = { values: JsonObject; isSecret: (name: string, value: string | undefined) => boolean }
 
 /** Returns the approximate length of a value's JSON, or more than `most` as soon as that is exceeded. */
 const lengthOf = (value: JsonValue, most: number): number => {
@@ -22,6 +22,15 @@ const lengthOf = (value: JsonValue, most: number): number => {
     length += name.length + 1 + lengthOf(item, most - length)
   }
   return length
+}
+
+/** Tells whether an argument or a member within it is a secret. Items of an array count under the name of the array. */
+const isOrHasSecret = (name: string, value: JsonValue, isSecret: ArgumentsToRecord['isSecret']): boolean => {
+  if (isSecret(name, typeof value === 'string' ? value : undefined)) return true
+  if (typeof value !== 'object' || value === null) return false
+  return Array.isArray(value)
+    ? value.some(item => isOrHasSecret(name, item, isSecret))
+    : Object.entries(value).some(([member, item]) => isOrHasSecret(member, item, isSecret))
 }
 
 /** Searches the strings of JSON, and its text for a secret that was given as a number. */
@@ -47,7 +56,7 @@ export const toRecordedArguments = ({ values, isSecret }: ArgumentsToRecord, mas
     const length = name.length + lengthOf(value, room)
     const one: JsonObject = { [name]: value }
     if (length > room) note(cut, name)
-    else if (isSecret(name) || hasSecret(one, masker)) note(masked, name)
+    else if (isOrHasSecret(name, value, isSecret) || hasSecret(one, masker)) note(masked, name)
     else {
       room -= length
       kept.push([name, value])

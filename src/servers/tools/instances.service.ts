@@ -209,7 +209,7 @@ export const createInstanceService = ({
           const restored = await store
             .createInstance(tx, { ...instance, toolId, serverId })
             .catch(rethrowTaken('server', 'a tool', instance.name))
-          // Nobody chooses anew where secrets are sent.
+          // Restoring must not set the origins of a secret.
           await assertBindings(tx, { actor, server, sealing }, restored, () => false)
         }
         announce({ type: 'server_changed', serverId })

@@ -33,7 +33,8 @@ export const createUndo = <Removed>(sealing: Sealing, purpose: string, schema: z
     const [keyId = '', sealed = ''] = text.split('.')
     try {
       const opened = sealing.open({ keyId, text: Buffer.from(sealed, 'base64url').toString('base64') }, context)
-      return Kept.parse(JSON.parse(inflateRawSync(Buffer.from(opened, 'base64')).toString()))
+      // A version before may have written something else.
+      return Kept.safeParse(JSON.parse(inflateRawSync(Buffer.from(opened, 'base64')).toString())).data
     } catch (error) {
       if (error instanceof SealError) return undefined
       throw error

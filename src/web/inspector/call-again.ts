@@ -33,7 +33,7 @@ const notesOf = ({ arguments: recorded }: StoredExecution): string[] => {
   const isEmpty = Object.keys(values).length + cut.length + masked.length === 0
   return [
     ...(isEmpty ? ['This call had no arguments.'] : []),
-    ...(masked.length > 0 ? [`Not filled in, because secrets are not recorded: ${listed(masked)}.`] : []),
+    ...(masked.length > 0 ? [`Not filled in, because they are secrets or contain one: ${listed(masked)}.`] : []),
     ...(cut.length > 0 ? [`Not filled in, because they were too long to be recorded: ${listed(cut)}.`] : []),
   ]
 }

@@ -169,7 +169,10 @@ export const inspectorPages: FastifyPluginAsync<InspectorPagesParts> = async (
 
   /** Returns a call of this server that the user may see. Throws `not_found` for any other. */
   const getCall = async (request: FastifyRequest, server: ServerFrame, id: string): Promise<StoredExecution> => {
-    const call = await execution.getExecution(actorOf(request), id)
+    const actor = actorOf(request)
+    // As for the history, whose pages show these arguments, too.
+    if (!actor.scopes.has('read')) throw new AppError('forbidden', 'This requires a token with the scope "read".')
+    const call = await execution.getExecution(actor, id)
     if (call.serverId === server.id) return call
     throw new AppError('not_found', 'Execution not found.')
   }

@@ -76,7 +76,7 @@ const findInstances = (search: Search) =>
   findPrefixFirst(search, (name, take) =>
     search.db.instance.findMany({
       where: { name, server: usableBy(search.actor) },
-      select: { id: true, name: true, server: { select: { id: true, name: true } } },
+      select: { id: true, name: true, server: { select: { id: true, name: true, presentation: true } } },
       orderBy: { name: 'asc' },
       take,
     }),

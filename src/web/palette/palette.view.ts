@@ -31,8 +31,14 @@ const matching = (destinations: readonly Destination[], wanted: string): Destina
 const actionsOn = ([first]: FoundByName['instances']): Shown[] => {
   if (first === undefined) return []
   const { name, server } = first
+  // The inspector has a page only for tools that are listed under their own name.
+  const tryIt = {
+    href: addressOf(serverTabPath(server.id, 'inspector'), { tool: name }),
+    text: `Try ${name}`,
+    note: server.name,
+  }
   return [
-    { href: addressOf(serverTabPath(server.id, 'inspector'), { tool: name }), text: `Try ${name}`, note: server.name },
+    ...(server.presentation === 'flat' ? [tryIt] : []),
     {
       href: addressOf(serverTabPath(server.id, 'history'), { tool: name }),
       text: `Calls of ${name}`,

@@ -55,7 +55,7 @@ const matches = ({ name, tool, toolkit, sockets }: WiredPanel, wanted: string): 
 
 const countExposed = ({ sockets }: WiredPanel): number => sockets.filter(({ source }) => source === 'exposed').length
 
-/** Sorts the tools. Without token counts, which may not be ready yet, `tokens` keeps the order by name. */
+/** Sorts the tools. */
 const sortPanels = (panels: readonly WiredPanel[], sort: Sort<ColumnName>, report: CatalogueReport | undefined) => {
   const tokens = new Map(report?.tools.map(tool => [tool.name, tool.tokens]))
   const keys: Record<ColumnName, (panel: WiredPanel) => number | string> = {
@@ -122,10 +122,12 @@ export const serverToolsPages: FastifyPluginAsync<{
     const report = await findReportWithin(catalogueReports.find, server.id, REPORT_WAIT_MS)
     const found = q === '' ? panels : panels.filter(panel => matches(panel, q.toLowerCase()))
     const path = serverTabPath(server.id, 'tools')
+    // Token counts may not be ready yet.
+    const shownSort = sort.column === 'tokens' && report === undefined ? sorting.usual : sort
     const sortText = sorting.textOf(sort)
     const query = { q, sort: sortText, level: level ?? '' }
     const place = { page, perPage: TOOLS_PER_PAGE, path, query }
-    const { shown, pager } = takePage(sortPanels(found, sort, report), place)
+    const { shown, pager } = takePage(sortPanels(found, shownSort, report), place)
     const instances = await rewiring.listInstancesById(
       actorOf(request),
       server.id,
@@ -147,7 +149,7 @@ export const serverToolsPages: FastifyPluginAsync<{
       hidden: Object.fromEntries(Object.entries({ sort: sortText, level }).filter(([, value]) => value)),
       heading: formatCount(found.length, 'tool'),
       count: describeCount(server, panels.length),
-      columns: sorting.headersOf(sort, { path, query: { q, level: level ?? '' } }),
+      columns: sorting.headersOf(shownSort, { path, query: { q, level: level ?? '' } }),
       isEmpty: panels.length === 0,
       tools: shown.map(panel =>
         toRow(

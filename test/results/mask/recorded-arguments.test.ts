@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createMasker } from '../../../src/results/mask/masking.ts'
 import { toRecordedArguments } from '../../../src/results/mask/recorded-arguments.ts'
+import { isSecretArgument } from '../../../src/tools/secret-parameters.ts'
 import { runsOf } from '../../support/cases-of-run.ts'
 
 const NONE = createMasker([])
@@ -36,6 +37,20 @@ describe('the arguments in the history', () => {
     })
     const named = toRecordedArguments({ values: { 'a sk-hidden b': 1 }, isSecret: never }, masker)
     expect(named).toEqual({ values: {}, cut: [], masked: ['a ••• b'] })
+  })
+
+  it('leave out whatever has a member that is a secret by its name or its value', () => {
+    const values = {
+      login: { name: 'ada', password: 'x' },
+      list: [{ nested: [{ apiKey: 'x' }] }],
+      auth: 'Bearer ghp_0123456789abcdefghijklmnopqrstuvwxyz',
+      cursor: { next_page_token: 'x' },
+    }
+    expect(toRecordedArguments({ values, isSecret: isSecretArgument }, NONE)).toEqual({
+      values: { cursor: { next_page_token: 'x' } },
+      cut: [],
+      masked: ['login', 'list', 'auth'],
+    })
   })
 
   it('never contain a secret, wherever it is in them', () => {

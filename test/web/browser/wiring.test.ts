@@ -101,7 +101,7 @@ describe('the matrix of bindings', () => {
     await page.goto(at('bindings'))
     await page.getByLabel('Source', { exact: true }).selectOption('exposed')
     await box(page, 'id of quote').waitFor({ state: 'detached' })
-    await page.getByLabel('Search').fill('id')
+    await page.getByRole('searchbox', { name: 'Search' }).fill('id')
     await box(page, 'count integer').waitFor({ state: 'detached' })
     expect(new URL(page.url()).search).toBe('?q=id&source=exposed')
     await box(page, 'id string').check()
@@ -111,7 +111,7 @@ describe('the matrix of bindings', () => {
     const client = await connect(url)
     expect((await callText(client, 'track')).text).toContain('"/north"')
     expect((await callText(client, 'quote')).text).toContain('"/kept"')
-    await page.getByLabel('Search').fill('nothing like it')
+    await page.getByRole('searchbox', { name: 'Search' }).fill('nothing like it')
     await page.getByText('Nothing found').waitFor()
     expect(complaints.take()).toEqual([])
   })
@@ -207,7 +207,10 @@ describe('without scripts', () => {
     await page.getByText('Tool removed from this server').waitFor()
     await page.getByRole('button', { name: 'Undo' }).click()
     await page.getByText('Tool restored').waitFor()
-    await page.getByRole('link', { name: 'first', exact: true }).waitFor()
+    await page
+      .getByRole('region', { name: 'Tools and their bindings' })
+      .getByRole('link', { name: 'first', exact: true })
+      .waitFor()
   })
 
   it('a secret is kept if its field is empty, and is never shown when it is replaced or removed', async () => {

@@ -69,10 +69,10 @@ describe('calling a recorded call again', () => {
   it('shows no secret, neither the server’s nor one that the model gave, and says what is missing', async () => {
     const args = { depot: 'Leipzig', key: 'typed-by-the-model', note: `say ${SECRET}`, items: ['x'.repeat(20_000)] }
     const { person, html, again } = await callAndOpen('book', args)
-    expect(textOf(html)).toContain('Not recorded, because they are secrets or contain one: key, note')
+    expect(textOf(html)).toMatch(/Not recorded here, because they are secrets or contain one .*: key, note/)
     const opened = await person.get(again)
     const text = textOf(opened.html)
-    expect(text).toContain('Not filled in, because secrets are not recorded: key, note.')
+    expect(text).toContain('Not filled in, because they are secrets or contain one: key, note.')
     expect(text).toContain('Not filled in, because they were too long to be recorded: items.')
     for (const page of [html, opened.html]) expect(page).not.toContain(SECRET)
     expect(opened.html).not.toContain('typed-by-the-model')

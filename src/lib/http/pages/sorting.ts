@@ -18,7 +18,7 @@ const hasName = <Name extends string>(column: Column<Name>): column is Column<Na
 
 /**
  * Returns the sorting of a table by links in its headers. `query` parses the parameter `sort`, such as `name` or
- * `-tokens` (descending), and never fails: the default is the first column that has a name.
+ * `-tokens` (descending), and never fails: the default is `first`, ascending.
  */
 export const createSorting = <Name extends string>(columns: readonly Column<Name>[], first: Name) => {
   const named = columns.filter(hasName)
@@ -36,6 +36,8 @@ export const createSorting = <Name extends string>(columns: readonly Column<Name
 
   return {
     query,
+    /** The default. */
+    usual,
     textOf,
     /** Returns the headers. Clicking the sorted one reverses the order. `query` has the other query parameters. */
     headersOf: (sort: Sort<Name>, place: { path: string; query: Readonly<Record<string, string>> }) =>
