@@ -166,7 +166,7 @@ export const createToolEditor = ({
     const problem = more.rejected && problemOf(more.rejected, state.placed)
     return reply.page(
       'tool-editor/tool',
-      { ...toEditorPage(state), problem, ...more.extra },
+      { ...toEditorPage(state, more.extra?.isUnsaved === true), problem, ...more.extra },
       { status: more.status ?? 200 },
     )
   }

@@ -60,7 +60,8 @@ const SLACK = 2
 
 const listOverlaps = () => {
   const boxes = visible(NATIVE)
-    .filter(element => !isHushed(element))
+    // The save bar stays in view while the page scrolls.
+    .filter(element => !isHushed(element) && element.closest('.savebar') === null)
     .map(element => ({ element, rect: shownRectOf(element) }))
   return boxes.flatMap(({ element, rect }, index) =>
     boxes.slice(index + 1).flatMap(({ element: other, rect: its }) => {

@@ -285,10 +285,11 @@ const tools: Pages = {
       path: '/tools/:toolId',
       state: 'sent',
       act: async page => {
-        await page.getByRole('button', { name: 'Send' }).click()
+        await page.getByRole('button', { name: 'Send' }).first().click()
         await page.getByRole('heading', { name: 'Response', exact: true }).waitFor()
       },
     },
+    ...['headers', 'body', 'response', 'settings'].map(tab => ({ path: `/tools/:toolId?tab=${tab}`, state: tab })),
     { path: '/tools/:toolId', state: 'viewer', who: 'viewer' },
     {
       path: '/toolkits/new-tool',

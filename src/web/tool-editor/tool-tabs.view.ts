@@ -1,0 +1,59 @@
+import { formatNumber } from '../../lib/kernel/format.ts'
+import type { BodyKind } from '../../templates/template.ts'
+import type { EditorState } from './tool-editor-state.ts'
+import type { ParameterRow } from './tool-parameters.view.ts'
+
+type Mark = { tone: 'danger' | 'secret'; text: string }
+
+const BODY_KINDS: Readonly<Record<BodyKind, string | undefined>> = {
+  none: undefined,
+  json: 'JSON',
+  form: 'Form',
+  xml: 'XML',
+  multipart: 'Multipart',
+  text: 'Text',
+}
+
+const RESPONSE_FIELDS: ReadonlySet<string> = new Set([
+  'htmlToMarkdown',
+  'dropFields',
+  'transformLanguage',
+  'transform',
+  'maxStringLength',
+  'cacheSeconds',
+  'cacheShared',
+  'outputSchema',
+])
+const REQUEST_FIELDS: ReadonlySet<string> = new Set(['', 'name', 'description', 'method', 'url'])
+
+/** Returns the tab that contains a field, or undefined if the field is above the tabs. */
+const tabOf = (field: string): string | undefined => {
+  if (field.startsWith('parameter:')) return 'params'
+  if (field === 'headers' || field === 'body') return field
+  if (RESPONSE_FIELDS.has(field)) return 'response'
+  return REQUEST_FIELDS.has(field) ? undefined : 'settings'
+}
+
+/** Says whether a secret may reach the model, or that secrets are kept from it. */
+const secretMarks = (rows: readonly ParameterRow[]): readonly Mark[] => {
+  if (rows.some(({ isExposedSecret }) => isExposedSecret))
+    return [{ tone: 'secret', text: 'a secret comes from the model' }]
+  return rows.some(({ isSecret }) => isSecret) ? [{ tone: 'secret', text: 'has a secret' }] : []
+}
+
+/** Returns the tabs of the editor: their names, what they contain, and what needs attention there. */
+export const toTabs = ({ read, placed }: EditorState, rows: readonly ParameterRow[]) => {
+  const faulty = new Set([...placed.keys()].map(tabOf))
+  const countOf = (count: number): string | undefined => (count === 0 ? undefined : formatNumber(count))
+  const tabs: { id: string; title: string; count?: string | undefined; marks?: readonly Mark[] }[] = [
+    { id: 'params', title: 'Parameters', count: countOf(rows.length), marks: secretMarks(rows) },
+    { id: 'headers', title: 'Headers', count: countOf(read.definition.headers.length) },
+    { id: 'body', title: 'Body', count: BODY_KINDS[read.template.bodyKind] },
+    { id: 'response', title: 'Response' },
+    { id: 'settings', title: 'Settings' },
+  ]
+  return tabs.map(({ marks = [], ...tab }) => ({
+    ...tab,
+    marks: [...(faulty.has(tab.id) ? [{ tone: 'danger', text: 'has an error' } as const] : []), ...marks],
+  }))
+}
