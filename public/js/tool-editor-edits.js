@@ -1,5 +1,8 @@
 // Controls that change the template, such as the type of a parameter. The server changes it, and returns the new texts.
 
+/** Parts of the page with such controls. */
+export const EDITING_PARTS = ['parameters', 'auth', 'body-kind']
+
 /** Returns whether a control changes the template: its own value is then used up. @param {Element} control */
 export const isEdit = control => control.hasAttribute('data-edit')
 

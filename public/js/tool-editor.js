@@ -2,8 +2,9 @@
 // and saves, and handles keyboard shortcuts.
 import { showToast } from './patchbay.js'
 import { splitTemplate } from './template-highlight.js'
+import { addCompletion } from './tool-editor-completion.js'
 import { readCommands } from './tool-editor-curl.js'
-import { isEdit, rewriteTemplate } from './tool-editor-edits.js'
+import { EDITING_PARTS, isEdit, rewriteTemplate } from './tool-editor-edits.js'
 import { replaceParts } from './tool-editor-parts.js'
 import { trackChanges } from './tool-editor-save-bar.js'
 import { openTabOf, startTabs } from './tool-editor-tabs.js'
@@ -83,25 +84,30 @@ const edit = form => {
     return response.ok ? html : undefined
   }
 
-  /** @param {string} path @param {AbortSignal} signal @param {readonly string[]} leave */
-  const requestParts = async (path, signal, leave) => {
+  /**
+   * @param {string} path @param {AbortSignal} signal @param {readonly string[]} leave
+   * @param {Record<string, string>} [more] fields to send besides those of the form
+   */
+  const requestParts = async (path, signal, leave, more = {}) => {
     const sent = fields()
+    for (const [name, value] of Object.entries(more)) sent.set(name, value)
     const html = await requestHtml(path, sent, signal)
     if (html === undefined) return
     const isRewritten = rewriteTemplate(html, sent)
-    replaceParts(html, { remembered, leave: isRewritten ? leave : [...leave, 'parameters'] })
+    replaceParts(html, { remembered, leave: isRewritten ? leave : [...leave, ...EDITING_PARTS] })
     // Fields restored from a draft now exist on the page.
     for (const hidden of form.querySelectorAll('input[data-restored]')) hidden.remove()
     markFields()
   }
 
-  const preview = async () => {
+  /** @param {Record<string, string>} [more] */
+  const preview = async more => {
     if (isSending) return
     pendingPreview?.abort()
     pendingPreview = new AbortController()
     try {
       // The last response stays visible while the user types.
-      await requestParts('/tool-preview', pendingPreview.signal, ['response'])
+      await requestParts('/tool-preview', pendingPreview.signal, ['response'], more)
     } catch (error) {
       if (error instanceof DOMException && error.name === 'AbortError') return
       // The next key press tries again.
@@ -110,7 +116,7 @@ const edit = form => {
 
   const schedulePreview = () => {
     clearTimeout(timer)
-    if (!isComposing) timer = setTimeout(preview, PAUSE_MS)
+    if (!isComposing) timer = setTimeout(() => preview(), PAUSE_MS)
   }
 
   /** Session storage key of the values to try the tool with. */
@@ -184,6 +190,10 @@ const edit = form => {
     if (button?.matches('[data-send]')) {
       event.preventDefault()
       void send()
+    } else if (button?.name === 'format') {
+      event.preventDefault()
+      clearTimeout(timer)
+      void preview({ format: button.value })
     } else if (button?.name === 'placedUrl') {
       event.preventDefault()
       const url = document.getElementById('url')
@@ -210,9 +220,9 @@ const edit = form => {
     }
   })
 
-  for (const area of form.querySelectorAll('textarea[data-template]')) {
-    if (area instanceof HTMLTextAreaElement) addHighlighting(area)
-  }
+  const areas = [...form.querySelectorAll('textarea[data-template]')].filter(area => area instanceof HTMLTextAreaElement)
+  for (const area of areas) addHighlighting(area)
+  addCompletion(areas)
   if (!('unsaved' in form.dataset)) restoreValues()
   trackChanges(form)
   /** Follows fields that a script has set. */

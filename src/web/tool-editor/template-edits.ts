@@ -1,6 +1,8 @@
 import { isCurlCommand } from '../../lib/kernel/curl-command.ts'
 import { editPlaceholders, type PlaceholderEdit } from '../../templates/edit-placeholders.ts'
 import { PARAMETER_TYPES } from '../../templates/template.ts'
+import { AUTH_KINDS, setAuth } from './template-auth.ts'
+import { BODY_KINDS, formatJsonBody, setBodyKind } from './template-body.ts'
 
 /** The fields that may contain placeholders. */
 export const TEMPLATE_FIELDS = ['url', 'headers', 'body'] as const
@@ -36,10 +38,16 @@ const editLines = (text: string, edits: ReadonlyMap<string, PlaceholderEdit>): s
 export const editTemplate = (texts: TemplateTexts, sent: Readonly<Record<string, unknown>>): TemplateTexts => {
   if (isCurlCommand(texts.url)) return texts
   const edits = readPlaceholderEdits(sent)
-  if (edits.size === 0) return texts
-  return {
-    url: editPlaceholders(texts.url, edits),
-    headers: editLines(texts.headers, edits),
-    body: editPlaceholders(texts.body, edits),
+  const auth = AUTH_KINDS.find(kind => kind === sent.auth)
+  const bodyKind = BODY_KINDS.find(kind => kind === sent.bodyKind)
+  let { url, headers, body } = texts
+  if (edits.size > 0) {
+    url = editPlaceholders(url, edits)
+    headers = editLines(headers, edits)
+    body = editPlaceholders(body, edits)
   }
+  if (auth !== undefined) ({ url, headers, body } = setAuth({ url, headers, body }, auth))
+  if (bodyKind !== undefined) ({ url, headers, body } = setBodyKind({ url, headers, body }, bodyKind))
+  if (sent.format === 'json') body = formatJsonBody(body)
+  return { url, headers, body }
 }

@@ -21,7 +21,7 @@ import { emptyToolForm, formOfTool, parseToolForm, type ToolForm } from './tool-
 import { createEditorSubjects, type EditorSubject, type SubjectParts } from './tool-editor-subject.ts'
 
 export type ToolPageParts = SubjectParts &
-  Pick<Parameters<typeof createToolEditor>[0], 'tokenCounterFor' | 'execution' | 'toolLint'>
+  Pick<Parameters<typeof createToolEditor>[0], 'tokenCounterFor' | 'execution' | 'toolLint' | 'globals'>
 
 /** Maximum size of a submitted form. Form encoding can triple the size. */
 export const TOOL_BODY_LIMIT = 3 * MAX_TOOL_DEFINITION_BYTES

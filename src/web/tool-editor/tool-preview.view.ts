@@ -11,8 +11,9 @@ import { toShapingPreview } from './shaping-preview.view.ts'
 import { WHOLE_TOOL } from './tool-editor-advice.ts'
 import type { ParameterTexts } from './tool-editor-parameters.ts'
 import type { EditorState } from './tool-editor-state.ts'
+import { toAuthView } from './tool-auth.view.ts'
 import { textOfDefault, toParameterRow } from './tool-parameters.view.ts'
-import { toTabs } from './tool-tabs.view.ts'
+import { toBodyKinds, toTabs } from './tool-tabs.view.ts'
 
 /** Returns hidden fields for parameters that are no longer in the request, in case the user adds them again. */
 const toHiddenFields = ({ form, read, values }: EditorState, shown: ReadonlySet<string>) => {
@@ -131,6 +132,7 @@ export const toPreviewView = (state: EditorState) => {
   const tryFields = toTryFields(state)
   const shown = new Set(tryFields.map(({ name }) => name))
   const rows = read.template.parameters.map(parameter => toParameterRow(parameter, state))
+  const auth = toAuthView(state, rows)
   return {
     mayBuild: subject.mayBuild,
     notes: Object.fromEntries(placed),
@@ -144,7 +146,11 @@ export const toPreviewView = (state: EditorState) => {
     urlOffer: subject.mayBuild ? toUrlOffer(form.url) : undefined,
     isCommand: subject.mayBuild && isCommand,
     rows,
-    tabs: toTabs(state, rows),
+    globals: state.globals,
+    tabs: toTabs(state, rows, auth),
+    auth,
+    bodyKinds: toBodyKinds(state),
+    isJsonBody: read.template.bodyKind === 'json',
     rewritten: form.rewritten.map(field => ({ field, text: form[field] })),
     parameterCount: formatCount(rows.length, 'parameter'),
     hiddenFields: toHiddenFields(state, shown),

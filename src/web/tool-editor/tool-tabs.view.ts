@@ -1,12 +1,13 @@
 import { formatNumber } from '../../lib/kernel/format.ts'
 import type { BodyKind } from '../../templates/template.ts'
+import type { AuthView } from './tool-auth.view.ts'
 import type { EditorState } from './tool-editor-state.ts'
 import type { ParameterRow } from './tool-parameters.view.ts'
 
 type Mark = { tone: 'danger' | 'secret'; text: string }
 
-const BODY_KINDS: Readonly<Record<BodyKind, string | undefined>> = {
-  none: undefined,
+const BODY_KINDS: Readonly<Record<BodyKind, string>> = {
+  none: 'None',
   json: 'JSON',
   form: 'Form',
   xml: 'XML',
@@ -41,14 +42,23 @@ const secretMarks = (rows: readonly ParameterRow[]): readonly Mark[] => {
   return rows.some(({ isSecret }) => isSecret) ? [{ tone: 'secret', text: 'has a secret' }] : []
 }
 
+const authMarks = ({ isWrittenOut, parameters }: AuthView): readonly Mark[] =>
+  isWrittenOut ? [{ tone: 'secret', text: 'a secret is written in the request' }] : secretMarks(parameters)
+
+/** Returns the kinds of body. The current one has an empty value: another one, once sent, changes the template. */
+export const toBodyKinds = ({ read }: EditorState) =>
+  Object.entries(BODY_KINDS).map(([kind, text]) => ({ value: kind === read.template.bodyKind ? '' : kind, text }))
+
 /** Returns the tabs of the editor: their names, what they contain, and what needs attention there. */
-export const toTabs = ({ read, placed }: EditorState, rows: readonly ParameterRow[]) => {
+export const toTabs = ({ read, placed }: EditorState, rows: readonly ParameterRow[], auth: AuthView) => {
+  const { bodyKind } = read.template
   const faulty = new Set([...placed.keys()].map(tabOf))
   const countOf = (count: number): string | undefined => (count === 0 ? undefined : formatNumber(count))
   const tabs: { id: string; title: string; count?: string | undefined; marks?: readonly Mark[] }[] = [
     { id: 'params', title: 'Parameters', count: countOf(rows.length), marks: secretMarks(rows) },
     { id: 'headers', title: 'Headers', count: countOf(read.definition.headers.length) },
-    { id: 'body', title: 'Body', count: BODY_KINDS[read.template.bodyKind] },
+    { id: 'auth', title: 'Auth', marks: authMarks(auth) },
+    { id: 'body', title: 'Body', count: bodyKind === 'none' ? undefined : BODY_KINDS[bodyKind] },
     { id: 'response', title: 'Response' },
     { id: 'settings', title: 'Settings' },
   ]

@@ -289,7 +289,15 @@ const tools: Pages = {
         await page.getByRole('heading', { name: 'Response', exact: true }).waitFor()
       },
     },
-    ...['headers', 'body', 'response', 'settings'].map(tab => ({ path: `/tools/:toolId?tab=${tab}`, state: tab })),
+    ...['headers', 'auth', 'body', 'response', 'settings'].map(tab => ({ path: `/tools/:toolId?tab=${tab}`, state: tab })),
+    {
+      path: '/tools/:toolId?tab=headers',
+      state: 'completion',
+      act: async page => {
+        await page.getByRole('textbox', { name: 'Headers' }).fill('X-Limit: {{')
+        await page.getByRole('listbox', { name: 'Suggestions' }).waitFor()
+      },
+    },
     { path: '/tools/:toolId', state: 'viewer', who: 'viewer' },
     {
       path: '/toolkits/new-tool',
