@@ -10,12 +10,8 @@ import { BODY_KINDS, formatJsonBody, setBodyKind } from '../../src/web/tool-edit
 import { headersIn } from '../../src/web/tool-editor/template-headers.ts'
 import { runsOf } from '../support/cases-of-run.ts'
 
-const textsOf = (texts: { url?: string; headers?: string; body?: string }) => ({
-  url: 'https://a.example/things',
-  headers: '',
-  body: '',
-  ...texts,
-})
+type Texts = Partial<Record<'url' | 'headers' | 'body', string | undefined>>
+const textsOf = ({ url = 'https://a.example/things', headers = '', body = '' }: Texts) => ({ url, headers, body })
 
 describe('the auth of a request', () => {
   it.each([
