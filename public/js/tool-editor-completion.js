@@ -34,7 +34,7 @@ const placeOf = area => {
     }
     const range = document.createRange()
     range.setStart(node, Math.max(rest - 1, 0))
-    range.setEnd(node, Math.max(rest, 1) > length ? length : Math.max(rest, 1))
+    range.setEnd(node, Math.min(Math.max(rest, 1), length))
     const rect = range.getBoundingClientRect()
     return rect.height > 0 ? { left: rect.right, bottom: rect.bottom } : { left, bottom }
   }
@@ -107,7 +107,8 @@ export const addCompletion = areas => {
     const end = option.isWhole && !after.startsWith('}}') ? '}}' : ''
     field.setRangeText(option.insert + end, found.from, selectionStart, 'end')
     // The new parameter is bound to the global.
-    if (option.source && field.form !== null) fillForm(field.form, [[`parameter:${option.label}:source`, option.source]])
+    if (option.source && field.form !== null)
+      fillForm(field.form, [[`parameter:${option.label}:source`, option.source]])
     close()
     field.dispatchEvent(new InputEvent('input', { bubbles: true }))
   }

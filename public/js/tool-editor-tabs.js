@@ -36,7 +36,8 @@ const createSet = root => {
       const panel = panelOf(each)
       if (panel !== null) panel.hidden = each !== tab
     }
-    const hiddenWidth = tab.getBoundingClientRect().right - (bar?.getBoundingClientRect().right ?? Number.POSITIVE_INFINITY)
+    const hiddenWidth =
+      tab.getBoundingClientRect().right - (bar?.getBoundingClientRect().right ?? Number.POSITIVE_INFINITY)
     if (hiddenWidth > 0) bar?.scrollBy({ left: hiddenWidth, behavior: 'instant' })
   }
   return { name: root.dataset.tabset ?? '', tabs, open }
@@ -48,13 +49,15 @@ const firstOf = ({ name, tabs }) => {
   const wanted =
     new URLSearchParams(location.search).get(name) ?? (field instanceof HTMLInputElement ? field.value : '')
   return (
-    tabs.find(tab => panelOf(tab)?.contains(document.activeElement)) ?? tabs.find(tab => idOf(tab) === wanted) ?? tabs[0]
+    tabs.find(tab => panelOf(tab)?.contains(document.activeElement)) ??
+    tabs.find(tab => idOf(tab) === wanted) ??
+    tabs[0]
   )
 }
 
 /** @param {TabSet} set @param {KeyboardEvent} event */
 const moveBy = (set, event) => {
-  const at = set.tabs.findIndex(tab => tab === event.target)
+  const at = event.target instanceof HTMLElement ? set.tabs.indexOf(event.target) : -1
   const last = set.tabs.length - 1
   const targets = { ArrowRight: at === last ? 0 : at + 1, ArrowLeft: at === 0 ? last : at - 1, Home: 0, End: last }
   const to = at === -1 ? undefined : set.tabs[targets[event.key] ?? -1]

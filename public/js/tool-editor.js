@@ -220,7 +220,9 @@ const edit = form => {
     }
   })
 
-  const areas = [...form.querySelectorAll('textarea[data-template]')].filter(area => area instanceof HTMLTextAreaElement)
+  const areas = [...form.querySelectorAll('textarea[data-template]')].filter(
+    area => area instanceof HTMLTextAreaElement,
+  )
   for (const area of areas) addHighlighting(area)
   addCompletion(areas)
   if (!('unsaved' in form.dataset)) restoreValues()

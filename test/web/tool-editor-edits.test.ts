@@ -53,7 +53,9 @@ describe('the auth of a request', () => {
         // The body has a parameter of this name already.
         expect(end.headers).not.toContain('{{token}}')
         const headers = headersIn(end.headers).map(({ name, value }) => ({ name, value }))
-        expect(readTemplate({ method: 'POST', url: end.url, headers, body: 'x' }).errors.map(one => one.message)).toEqual(
+        expect(
+          readTemplate({ method: 'POST', url: end.url, headers, body: 'x' }).errors.map(one => one.message),
+        ).toEqual(
           readTemplate({ method: 'POST', url: start.url, headers: [], body: 'x' }).errors.map(one => one.message),
         )
       }),
@@ -84,7 +86,10 @@ describe('the kind of a body', () => {
 
 describe('a formatted JSON body', () => {
   it.each([
-    ['{"a":{{json:a}},"b":"x {{b?}} y","c":{"d":[]}}', '{\n  "a": {{json:a}},\n  "b": "x {{b?}} y",\n  "c": {\n    "d": []\n  }\n}'],
+    [
+      '{"a":{{json:a}},"b":"x {{b?}} y","c":{"d":[]}}',
+      '{\n  "a": {{json:a}},\n  "b": "x {{b?}} y",\n  "c": {\n    "d": []\n  }\n}',
+    ],
     ['{{json:all}}', '{{json:all}}'],
     ['{"a": 1,}', '{"a": 1,}'],
     ['{"a": "{{b"}', '{"a": "{{b"}'],
@@ -104,7 +109,9 @@ describe('a formatted JSON body', () => {
         { maxDepth: 4 },
         leaf,
         fc.array(tie('value'), { maxLength: 4 }).map(items => `[${items.join(' , ')}]`),
-        fc.array(tie('value'), { maxLength: 4 }).map(items => `{${items.map((item, i) => `"k${i}":${item}`).join(',')}}`),
+        fc
+          .array(tie('value'), { maxLength: 4 })
+          .map(items => `{${items.map((item, i) => `"k${i}":${item}`).join(',')}}`),
       ),
     })).value
     fc.assert(
@@ -136,7 +143,10 @@ describe('the completion of a placeholder', () => {
   beforeAll(async () => {
     const path = join(import.meta.dirname, '../../public/js/placeholder-completions.js')
     const { findCompletions } = Module.parse(await import(pathToFileURL(path).href))
-    find = before => Found.optional().parse(findCompletions(before, context))?.options.map(({ label }) => label)
+    find = before =>
+      Found.optional()
+        .parse(findCompletions(before, context))
+        ?.options.map(({ label }) => label)
   })
 
   it('offers parameters, globals and all types after the braces', () => {

@@ -145,9 +145,7 @@ export const readMetas = (
     const path = `parameters.${name}`
     const { schema: _schema, binding: _binding, ...unchanged } = before ?? {}
     const { meta, errors } =
-      before !== undefined && isAsStored(texts, before)
-        ? { meta: unchanged, errors: [] }
-        : readMeta(type, texts, path)
+      before !== undefined && isAsStored(texts, before) ? { meta: unchanged, errors: [] } : readMeta(type, texts, path)
     const { schema, errors: schemaErrors } = readSchema(texts.schema, before, path)
     const binding = readBinding({ parameter, meta, texts, isNew: () => isNew(name) }, before)
     const whole: ParameterMeta = { ...meta, ...(schema && { schema }), ...(binding && { binding }) }

@@ -8,10 +8,10 @@ import { convertPlaceholders, foreignPlaceholderNames } from './foreign-placehol
 import { RESPONSE_HINTS } from './response-rules-form.ts'
 import { toResponseView } from './sent-response.view.ts'
 import { toShapingPreview } from './shaping-preview.view.ts'
+import { toAuthView } from './tool-auth.view.ts'
 import { WHOLE_TOOL } from './tool-editor-advice.ts'
 import type { ParameterTexts } from './tool-editor-parameters.ts'
 import type { EditorState } from './tool-editor-state.ts'
-import { toAuthView } from './tool-auth.view.ts'
 import { textOfDefault, toParameterRow } from './tool-parameters.view.ts'
 import { toBodyKinds, toTabs } from './tool-tabs.view.ts'
 

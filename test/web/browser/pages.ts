@@ -289,7 +289,10 @@ const tools: Pages = {
         await page.getByRole('heading', { name: 'Response', exact: true }).waitFor()
       },
     },
-    ...['headers', 'auth', 'body', 'response', 'settings'].map(tab => ({ path: `/tools/:toolId?tab=${tab}`, state: tab })),
+    ...['headers', 'auth', 'body', 'response', 'settings'].map(tab => ({
+      path: `/tools/:toolId?tab=${tab}`,
+      state: tab,
+    })),
     {
       path: '/tools/:toolId?tab=headers',
       state: 'completion',

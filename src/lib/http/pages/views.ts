@@ -54,8 +54,8 @@ export type PageResponse = {
 export type PageData = {
   title: string
   section?: 'servers' | 'toolkits' | 'organizations' | 'account' | 'operator'
-  /** Use `narrow` for forms and account pages. */
-  width?: 'narrow'
+  /** Use `narrow` for forms and account pages, and `wide` for pages with two columns of tools. */
+  width?: 'narrow' | 'wide'
   /** Names of modules in `public/js/`, without extension. */
   scripts?: readonly string[]
 } & Record<string, unknown>
