@@ -67,12 +67,13 @@ const DETAILS = [
   { key: 'minimum', label: 'Minimum', hint: '' },
   { key: 'maximum', label: 'Maximum', hint: '' },
   { key: 'pattern', label: 'Pattern', hint: 'Regular expression' },
-  {
-    key: 'schema',
-    label: 'JSON Schema',
-    hint: 'For what the other fields cannot say, such as the members of an object. A date is {"format": "date"}.',
-  },
+  { key: 'schema', label: 'JSON Schema', hint: '' },
 ] as const
+
+const SCHEMA_HINTS: Readonly<Partial<Record<TemplateParameter['type'], string>>> = {
+  string: 'A date: {"format": "date"}',
+  json: 'For the members of an array or object',
+}
 
 const isFor = (key: (typeof DETAILS)[number]['key'], { type }: TemplateParameter): boolean => {
   if (key === 'minimum' || key === 'maximum') return type === 'integer' || type === 'number'
@@ -90,8 +91,9 @@ export const toParameterRow = (parameter: TemplateParameter, state: EditorState)
     value,
     errors: placed.get(`parameter:${name}:${key}`) ?? [],
   })
-  const details = DETAILS.filter(({ key }) => isFor(key, parameter) || texts[key]).map(({ key, ...about }) => ({
-    ...about,
+  const details = DETAILS.filter(({ key }) => isFor(key, parameter) || texts[key]).map(({ key, label, hint }) => ({
+    label,
+    hint: key === 'schema' ? (SCHEMA_HINTS[type] ?? '') : hint,
     ...field(key),
   }))
   const source = texts.source ?? sourceOf(binding)

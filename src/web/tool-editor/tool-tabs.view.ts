@@ -6,7 +6,7 @@ import type { ParameterRow } from './tool-parameters.view.ts'
 
 type Mark = { tone: 'danger' | 'secret'; text: string }
 
-const BODY_KINDS: Readonly<Record<BodyKind, string>> = {
+const BODY_LABELS: Readonly<Record<BodyKind, string>> = {
   none: 'None',
   json: 'JSON',
   form: 'Form',
@@ -47,7 +47,7 @@ const authMarks = ({ isWrittenOut, parameters }: AuthView): readonly Mark[] =>
 
 /** Returns the kinds of body. The current one has an empty value: another one, once sent, changes the template. */
 export const toBodyKinds = ({ read }: EditorState) =>
-  Object.entries(BODY_KINDS).map(([kind, text]) => ({ value: kind === read.template.bodyKind ? '' : kind, text }))
+  Object.entries(BODY_LABELS).map(([kind, text]) => ({ value: kind === read.template.bodyKind ? '' : kind, text }))
 
 /** Returns the tabs of the editor: their names, what they contain, and what needs attention there. */
 export const toTabs = ({ read, placed }: EditorState, rows: readonly ParameterRow[], auth: AuthView) => {
@@ -58,7 +58,7 @@ export const toTabs = ({ read, placed }: EditorState, rows: readonly ParameterRo
     { id: 'params', title: 'Parameters', count: countOf(rows.length), marks: secretMarks(rows) },
     { id: 'headers', title: 'Headers', count: countOf(read.definition.headers.length) },
     { id: 'auth', title: 'Auth', marks: authMarks(auth) },
-    { id: 'body', title: 'Body', count: bodyKind === 'none' ? undefined : BODY_KINDS[bodyKind] },
+    { id: 'body', title: 'Body', count: bodyKind === 'none' ? undefined : BODY_LABELS[bodyKind] },
     { id: 'response', title: 'Response' },
     { id: 'settings', title: 'Settings' },
   ]
