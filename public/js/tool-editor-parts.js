@@ -1,5 +1,7 @@
 // Replaces parts of the page with the server's response, and keeps what the user has typed meanwhile.
 
+import { isEdit } from './tool-editor-edits.js'
+
 /** @typedef {HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement} Control */
 
 /** @param {Element} part @returns {Control[]} */
@@ -56,7 +58,7 @@ const replacePart = (part, fresh, remembered) => {
   const typed = new Map(controlsOf(part).map(control => [control.name, control.value]))
   for (const control of controlsOf(fresh)) {
     const value = typed.get(control.name) ?? (control.value === '' ? remembered.get(control.name) : undefined)
-    if (value !== undefined && control.type !== 'hidden') control.value = value
+    if (value !== undefined && control.type !== 'hidden' && !isEdit(control)) control.value = value
   }
   if (serialize(part).isEqualNode(serialize(fresh))) return
   const opened = [...part.querySelectorAll('details[open]')].map(({ id }) => id)

@@ -2,8 +2,12 @@
 // and saves, and handles keyboard shortcuts.
 import { splitTemplate } from './template-highlight.js'
 import { showToast } from './toast.js'
+import { addCompletion } from './tool-editor-completion.js'
 import { readCommands } from './tool-editor-curl.js'
+import { EDITING_PARTS, isEdit, rewriteTemplate } from './tool-editor-edits.js'
 import { replaceParts } from './tool-editor-parts.js'
+import { trackChanges } from './tool-editor-save-bar.js'
+import { openTabOf, startTabs } from './tool-editor-tabs.js'
 
 /** Delay after the last key press before the preview is updated. */
 const PAUSE_MS = 250
@@ -80,23 +84,30 @@ const edit = form => {
     return response.ok ? html : undefined
   }
 
-  /** @param {string} path @param {AbortSignal} signal @param {readonly string[]} leave */
-  const requestParts = async (path, signal, leave) => {
-    const html = await requestHtml(path, fields(), signal)
+  /**
+   * @param {string} path @param {AbortSignal} signal @param {readonly string[]} leave
+   * @param {Record<string, string>} [more] fields to send besides those of the form
+   */
+  const requestParts = async (path, signal, leave, more = {}) => {
+    const sent = fields()
+    for (const [name, value] of Object.entries(more)) sent.set(name, value)
+    const html = await requestHtml(path, sent, signal)
     if (html === undefined) return
-    replaceParts(html, { remembered, leave })
+    const isRewritten = rewriteTemplate(html, sent)
+    replaceParts(html, { remembered, leave: isRewritten ? leave : [...leave, ...EDITING_PARTS] })
     // Fields restored from a draft now exist on the page.
     for (const hidden of form.querySelectorAll('input[data-restored]')) hidden.remove()
     markFields()
   }
 
-  const preview = async () => {
+  /** @param {Record<string, string>} [more] */
+  const preview = async more => {
     if (isSending) return
     pendingPreview?.abort()
     pendingPreview = new AbortController()
     try {
       // The last response stays visible while the user types.
-      await requestParts('/tool-preview', pendingPreview.signal, ['response'])
+      await requestParts('/tool-preview', pendingPreview.signal, ['response'], more)
     } catch (error) {
       if (error instanceof DOMException && error.name === 'AbortError') return
       // The next key press tries again.
@@ -105,7 +116,7 @@ const edit = form => {
 
   const schedulePreview = () => {
     clearTimeout(timer)
-    if (!isComposing) timer = setTimeout(preview, PAUSE_MS)
+    if (!isComposing) timer = setTimeout(() => preview(), PAUSE_MS)
   }
 
   /** Session storage key of the values to try the tool with. */
@@ -124,14 +135,14 @@ const edit = form => {
     }
   }
 
-  const sendButton = document.getElementById('send')
+  const sendButtons = [...document.querySelectorAll('[data-send]')]
   const send = async () => {
-    if (isSending || !(sendButton instanceof HTMLButtonElement)) return
+    if (isSending || sendButtons.length === 0) return
     clearTimeout(timer)
     pendingPreview?.abort()
     isSending = true
     storeValues()
-    sendButton.setAttribute('aria-disabled', 'true')
+    for (const button of sendButtons) button.setAttribute('aria-disabled', 'true')
     form.setAttribute('aria-busy', 'true')
     const progress = document.createElement('progress')
     progress.setAttribute('aria-label', 'Waiting for the response')
@@ -139,13 +150,15 @@ const edit = form => {
     try {
       await requestParts('/tool-send', new AbortController().signal, [])
       if (document.querySelector('[data-part="response"] .state') === null) {
-        document.querySelector('[aria-invalid="true"]')?.scrollIntoView({ block: 'nearest' })
+        const invalid = document.querySelector('[aria-invalid="true"]')
+        openTabOf(invalid)
+        invalid?.scrollIntoView({ block: 'nearest' })
       } else showToast(`Response: ${document.querySelector('[data-part="response"] .state')?.textContent}`)
     } catch {
       showToast('Could not reach Patchbay. Your changes are still here.')
     } finally {
       isSending = false
-      sendButton.removeAttribute('aria-disabled')
+      for (const button of sendButtons) button.removeAttribute('aria-disabled')
       form.removeAttribute('aria-busy')
       progress.remove()
     }
@@ -156,6 +169,11 @@ const edit = form => {
   document.addEventListener('input', event => {
     if (!isFormField(event.target)) return
     const { name, value } = event.target
+    if (isEdit(event.target)) {
+      clearTimeout(timer)
+      void preview()
+      return
+    }
     if (name.includes(':')) remembered.set(name, value)
     schedulePreview()
   })
@@ -169,9 +187,13 @@ const edit = form => {
 
   document.addEventListener('click', event => {
     const button = event.target instanceof Element ? event.target.closest('button') : null
-    if (button === sendButton && button !== null) {
+    if (button?.matches('[data-send]')) {
       event.preventDefault()
       void send()
+    } else if (button?.name === 'format') {
+      event.preventDefault()
+      clearTimeout(timer)
+      void preview({ format: button.value })
     } else if (button?.name === 'placedUrl') {
       event.preventDefault()
       const url = document.getElementById('url')
@@ -198,10 +220,13 @@ const edit = form => {
     }
   })
 
-  for (const area of form.querySelectorAll('textarea[data-template]')) {
-    if (area instanceof HTMLTextAreaElement) addHighlighting(area)
-  }
+  const areas = [...form.querySelectorAll('textarea[data-template]')].filter(
+    area => area instanceof HTMLTextAreaElement,
+  )
+  for (const area of areas) addHighlighting(area)
+  addCompletion(areas)
   if (!('unsaved' in form.dataset)) restoreValues()
+  trackChanges(form)
   /** Follows fields that a script has set. */
   const refresh = () => {
     for (const area of form.querySelectorAll('textarea[data-template]')) area.dispatchEvent(new InputEvent('input'))
@@ -230,4 +255,5 @@ const edit = form => {
   })
 }
 
+startTabs()
 if (form instanceof HTMLFormElement && form.dataset.draft !== undefined) edit(form)

@@ -16,6 +16,15 @@ export const noteOf = (html: string, field: string): string => {
   return unescapeHtml(note.replaceAll(/<[^>]+>/g, '')).trim()
 }
 
+/** Returns the values of the page's selects by name. */
+export const selectsOf = (html: string): Map<string, string> =>
+  new Map(
+    [...html.matchAll(/<select [^>]*name="([^"]*)"[^>]*>(.*?)<\/select>/gs)].map(([, name = '', options = '']) => [
+      unescapeHtml(name),
+      unescapeHtml(/<option value="([^"]*)" selected>/.exec(options)?.[1] ?? ''),
+    ]),
+  )
+
 /** Returns the value of a textarea. */
 export const textareaOf = (html: string, id: string): string =>
   unescapeHtml(new RegExp(`<textarea[^>]* id="${id}"[^>]*>\\n([^<]*)</textarea>`).exec(html)?.[1] ?? '')

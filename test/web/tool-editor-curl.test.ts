@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { createPageBrowser, inputsOf, unescapeHtml } from '../support/page-browser.ts'
 import { runFakeApi, runPatchbay } from '../support/world.ts'
-import { noteOf, openEditor, textareaOf } from './editor-page.ts'
+import { noteOf, openEditor, selectsOf, textareaOf } from './editor-page.ts'
 
 vi.setConfig({ testTimeout: 30_000 })
 
@@ -18,6 +18,7 @@ const importedIn = (html: string): string => {
 }
 const formIn = (html: string) => ({
   ...Object.fromEntries(inputsOf(html)),
+  ...Object.fromEntries(selectsOf(html)),
   method: /<option value="([A-Z]+)" selected>/.exec(html)?.[1] ?? '',
   ...Object.fromEntries(
     ['url', 'headers', 'body', 'parameter:expand:default'].map(field => [field, textareaOf(html, field)]),
@@ -87,7 +88,10 @@ describe('a cURL command in the URL field of the tool editor', () => {
       ['password', 'server', 'password'],
     ])
     const shown = await browser.get(`/tools/${tool.id}`)
-    expect(shown.html.replaceAll('<wbr>', '')).toContain('no, secret access_token')
+    expect(formIn(shown.html)).toMatchObject({
+      'parameter:access_token:source': 'secret',
+      'parameter:access_token:key': 'access_token',
+    })
     const again = await browser.submit(`/tools/${tool.id}`, { ...formIn(shown.html), url: command() })
     expect(importedIn(again.html)).toContain(
       'On servers that already use it, also bind the parameters on the Tools tab.',
@@ -100,7 +104,8 @@ describe('a cURL command in the URL field of the tool editor', () => {
     const { html } = await browser.submit('/tool-preview', { url })
     expect(formIn(html)).toMatchObject({
       headers: 'X-Api-Token: {{x_api_token}}',
-      'parameter:x_api_token:binding': 'carrier_x_api_token',
+      'parameter:x_api_token:source': 'secret',
+      'parameter:x_api_token:key': 'carrier_x_api_token',
     })
     expect(importedIn(html)).toContain('Set carrier_x_api_token as a secret on the server that uses this tool.')
   })
@@ -111,7 +116,8 @@ describe('a cURL command in the URL field of the tool editor', () => {
     const { html } = await browser.submit('/tool-preview', { url })
     expect(formIn(html)).toMatchObject({
       url: 'https://api.carrier.example/labels/{{label}}',
-      'parameter:token:binding': 'carrier_token',
+      'parameter:token:source': 'secret',
+      'parameter:token:key': 'carrier_token',
     })
     expect(importedIn(html)).toBe(
       'Filled in from the cURL command. Set carrier_token as a secret on the server that uses this tool.',
@@ -275,7 +281,8 @@ describe('a cURL command in the URL field of the tool editor', () => {
       method: 'GET',
       url: 'https://a.example/{{id}}',
       toolkitTitle: 'Mine',
-      'parameter:id:binding': 'not a key',
+      'parameter:id:source': 'secret',
+      'parameter:id:key': 'not a key',
     })
     expect(status).toBe(400)
     expect(html).toContain('Must start with a letter or _')

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { makeServer } from '../support/api-client.ts'
-import { inputsOf } from '../support/page-browser.ts'
+import { inputsOf, unescapeHtml } from '../support/page-browser.ts'
 import { signInToPages } from '../support/signed-in.ts'
 import { runFakeApi, runPatchbay, runUser } from '../support/world.ts'
+import { selectsOf, textareaOf } from './editor-page.ts'
 
 const Parameters = z.looseObject({ parameters: z.record(z.string(), z.looseObject({})) })
 
@@ -57,10 +58,44 @@ describe('the schema and the default binding of a parameter, in the tool editor'
     expect(seen).not.toContain('Of the account')
   })
 
-  it('are named by an error that the form has no field for', async () => {
+  it('have their errors beside their fields', async () => {
     const { save } = await open()
     const { status, html } = await save({ url: `${fake.origin}/pick?ids={{integer:ids}}` })
     expect(status).toBe(400)
-    expect(html).toContain('Ids: the schema accepts no value of this parameter')
+    expect(html).toMatch(
+      /<div id="hint:parameter:ids:schema"><p class="error">.*<span>The schema accepts no value of this parameter/,
+    )
+  })
+
+  it('can be changed and removed', async () => {
+    const { html, save, read } = await open()
+    expect(JSON.parse(textareaOf(html, 'parameter:ids:schema'))).toEqual(SCHEMA)
+    expect(selectsOf(html).get('parameter:token:source')).toBe('secret')
+    expect(inputsOf(html).get('parameter:token:key')).toBe('api_token')
+    const saved = await save({
+      'parameter:ids:schema': '{"type": "array", "maxItems": 3}',
+      'parameter:ids:source': 'global',
+      'parameter:ids:key': 'picked',
+      'parameter:token:source': 'model',
+    })
+    expect(saved.status).toBe(303)
+    const { ids, token } = await read()
+    expect(ids).toMatchObject({
+      schema: { type: 'array', maxItems: 3 },
+      binding: { source: 'server', key: 'picked', secret: false },
+    })
+    expect(token).not.toHaveProperty('binding')
+  })
+
+  it.each([
+    ['{"type": "array",}', 'Line 1, column 17: delete this comma: } follows.'],
+    ['[]', 'A schema must be a JSON object: {…}.'],
+    ['{"type": "thing"}', 'must be one of array'],
+  ])('is refused with the schema %s, which stays typed', async (typed, sentence) => {
+    const { save } = await open()
+    const { status, html } = await save({ 'parameter:ids:schema': typed })
+    expect(status).toBe(400)
+    expect(unescapeHtml(html)).toContain(sentence)
+    expect(textareaOf(html, 'parameter:ids:schema')).toBe(typed)
   })
 })

@@ -9,8 +9,8 @@ describe('the editor of a tool with a serialization', () => {
     const { browser } = await openEditor(patchbay.origin)
     const url = 'https://a.example/{{path | segments}}?tag={{json:tags? | repeat}}'
     const { html } = await browser.submit('/tool-preview', { method: 'GET', url })
-    expect(html).toContain('<td>path (segments)</td>')
-    expect(html).toContain('<td>query (repeat)</td>')
+    expect(html).toContain('<span class="under">path (segments)</span>')
+    expect(html).toContain('<span class="under">query (repeat)</span>')
   })
 
   it('says what is allowed instead of one that is not', async () => {

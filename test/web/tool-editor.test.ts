@@ -119,7 +119,7 @@ describe('the tool editor without scripts', () => {
     ]) {
       expect(preview.html).toMatch(
         new RegExp(
-          `<code>${name}</code></th><td><span class="type" data-type="${type}">${type}</span></td><td>${where}</td>`,
+          `<code>${name}</code><span class="under">${where}</span></th>\\s*<td data-label="Type" data-type="${type}">`,
         ),
       )
     }

@@ -81,7 +81,7 @@ const fill = (form: ToolForm, draft: RequestDraft, notes: readonly string[]): Cu
   const names = new Set([...secrets, ...variables.filter(variable => variable.isSecret)].map(one => one.parameter))
   const keys = new Map([...names].map(name => [name, keyFor(name, url)]))
   const parameters = new Map(form.parameters)
-  for (const [name, binding] of keys) parameters.set(name, { ...parameters.get(name), binding })
+  for (const [name, key] of keys) parameters.set(name, { ...parameters.get(name), source: 'secret', key })
   for (const [name, value] of defaults) parameters.set(name, { ...parameters.get(name), default: value })
   return {
     form: {

@@ -29,7 +29,8 @@ const LABELS = [
 
 const parameterText = (form: ToolForm, name: string): string =>
   Object.entries(form.parameters.get(name) ?? {})
-    .flatMap(([key, text]) => (text ? [`${key}: ${text}`] : []))
+    .filter(([key, text]) => text && !(key === 'source' && text === 'model'))
+    .map(([key, text]) => `${key}: ${text}`)
     .join('\n')
 
 /** Compares the form with the version that someone else has saved. */

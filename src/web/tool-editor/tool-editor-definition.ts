@@ -1,16 +1,16 @@
 import type { FieldError } from '../../lib/kernel/errors.ts'
-import { isJsonObject, type JsonObject, parseJson } from '../../lib/kernel/json.ts'
 import { describeJsonFault, findJsonFault } from '../../lib/kernel/json-fault.ts'
-import { MAX_JSON_DEPTH } from '../../lib/kernel/limits.ts'
 import { kindOf } from '../../templates/body-template.ts'
 import { readTemplate } from '../../templates/compile.ts'
 import type { Tool, ToolAnnotations, ToolDefinition } from '../../tools/tool.ts'
 import { CreateTool } from '../../tools/toolkits.schema.ts'
 import { linesOf } from '../frame/lines-of.ts'
+import { maskPlaceholders } from './mask-placeholders.ts'
 import { readResponse, readTypedNumber } from './response-rules-form.ts'
 import type { HeaderLine } from './tool-editor-errors.ts'
 import type { ToolForm } from './tool-editor-form.ts'
 import { readMetas } from './tool-editor-parameters.ts'
+import { readTypedSchema } from './typed-schema.ts'
 
 type Headers = { headers: { name: string; value: string }[]; lines: HeaderLine[]; errors: FieldError[] }
 
@@ -34,20 +34,6 @@ const readHeaders = (text: string): Headers => {
     read.lines.push({ line: number, valueColumn: colon + 2 + rest.length - rest.trimStart().length })
   }
   return read
-}
-
-type ReadSchema = { schema: JsonObject | undefined; errors: FieldError[] }
-
-const readSchema = (path: 'inputSchema' | 'outputSchema', text: string): ReadSchema => {
-  if (text.trim() === '') return { schema: undefined, errors: [] }
-  const fault = findJsonFault(text)
-  const refuse = (message: string): ReadSchema => ({ schema: undefined, errors: [{ path, message }] })
-  if (fault !== undefined) return refuse(describeJsonFault(fault))
-  const parsed = parseJson(text, MAX_JSON_DEPTH)
-  if (!parsed.ok) return refuse(parsed.error.message)
-  return isJsonObject(parsed.value)
-    ? { schema: parsed.value, errors: [] }
-    : refuse('a schema must be a JSON object: {…}')
 }
 
 const HINT_VALUES: ReadonlyMap<string, boolean> = new Map([
@@ -76,21 +62,6 @@ const readBody = (text: string, headers: Headers['headers']): string | undefined
   return undefinedIfBlank(isMultipart ? text.replaceAll('\n', '\r\n') : text)
 }
 
-/** Replaces placeholders with digits of the same length, which keeps column numbers correct. */
-const maskPlaceholders = (body: string): string => {
-  let masked = ''
-  let from = 0
-  for (;;) {
-    const open = body.indexOf('{{', from)
-    const close = open === -1 ? -1 : body.indexOf('}}', open + 2)
-    // No later placeholder can be closed either. Stopping here keeps the search linear.
-    if (close === -1) return masked + body.slice(from)
-    const start = open > from && body[open - 1] === '\\' ? open - 1 : open
-    masked += body.slice(from, start) + body.slice(start, close + 2).replaceAll(/[^\n]/g, '1')
-    from = close + 2
-  }
-}
-
 /** Returns a warning if the body looks like JSON but is invalid and will therefore be sent as text. */
 const warnOfInvalidJson = (body: string, bodyKind: string): string | undefined => {
   if (bodyKind !== 'text' || !/^\s*[{[]/.test(body)) return undefined
@@ -104,11 +75,11 @@ export const readToolForm = (form: ToolForm, stored: Tool | undefined) => {
   const body = readBody(form.body, headers)
   const url = form.url.trim()
   const template = readTemplate({ method: form.method, url, headers, body })
-  const { metas, errors: metaErrors } = readMetas(template.parameters, form.parameters, stored?.parameters ?? {})
+  const { metas, errors: metaErrors } = readMetas(template.parameters, form.parameters, stored)
   const timeout = readTypedNumber(CreateTool.shape.timeoutMs, 'timeoutMs', form.timeoutMs)
   const cache = readTypedNumber(CreateTool.shape.cacheSeconds, 'cacheSeconds', form.cacheSeconds)
-  const input = readSchema('inputSchema', form.inputSchema)
-  const output = readSchema('outputSchema', form.outputSchema)
+  const input = readTypedSchema('inputSchema', form.inputSchema)
+  const output = readTypedSchema('outputSchema', form.outputSchema)
   const { response, errors: responseErrors } = readResponse(form)
   const origins = linesOf(form.allowedOrigins)
   const templateErrors = template.errors

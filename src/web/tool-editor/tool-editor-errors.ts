@@ -44,13 +44,15 @@ const NAMES: Readonly<Record<string, string>> = { url: 'the URL', headers: 'the 
 const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 const endSentence = (text: string): string => (/[.?!]$/.test(text) ? text : `${text}.`)
 
+/** Errors of a default binding are shown beside its key. */
+const KEY_FIELDS: Readonly<Record<string, string>> = { binding: 'key' }
+
 /** Converts `parameters.page.size.default` to `parameter:page.size:default`. Names may contain dots, keys do not. */
 const fieldOf = (path: string): string => {
-  const [, quoted, plain, key] = /^parameters(?:\["(.+)"\]|\.(.+))\.([a-z]+)$/.exec(path) ?? []
+  const ofParameter = path.replace(/\.binding\.[a-z]+$/, '.binding')
+  const [, quoted, plain, key] = /^parameters(?:\["(.+)"\]|\.(.+))\.([a-z]+)$/.exec(ofParameter) ?? []
   const name = quoted ?? plain
-  // The form has no fields for these, so their errors name the parameter.
-  if (key === 'schema' || key === 'binding' || path.endsWith('.binding.key')) return ''
-  if (name !== undefined && key !== undefined) return `parameter:${name}:${key}`
+  if (name !== undefined && key !== undefined) return `parameter:${name}:${KEY_FIELDS[key] ?? key}`
   if (path.startsWith('response.')) return path.split(/[.[]/)[1] ?? ''
   const [first = ''] = path.split(/[.[]/, 1)
   if (first === 'annotations') return path.slice('annotations.'.length)

@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import { formLines, formText, parseForm } from '../../lib/http/pages/forms.ts'
+import { readTemplate } from '../../templates/compile.ts'
 import type { Tool, ToolDefinition } from '../../tools/tool.ts'
 import { RESPONSE_FIELDS, typedResponse } from './response-rules-form.ts'
+import { editTemplate, TEMPLATE_FIELDS } from './template-edits.ts'
 import { type ParameterTexts, textsOfMeta } from './tool-editor-parameters.ts'
 
 /** Form fields that every tool has. */
@@ -32,6 +34,8 @@ const FIELDS = {
   version: formText,
   toolkitTitle: formText,
   organizationId: formText,
+  /** The open tab. */
+  tab: formText,
 }
 
 /** The form as filled in, with line feeds as line breaks. */
@@ -40,20 +44,23 @@ export type ToolForm = Record<keyof typeof FIELDS, string> & {
   parameters: ReadonlyMap<string, ParameterTexts>
   /** Values for trying the tool, by parameter. */
   values: ReadonlyMap<string, string>
+  /** Fields whose text is not as it was sent, because other fields have changed the template. */
+  rewritten: readonly (typeof TEMPLATE_FIELDS)[number][]
 }
 
 const Everything = z.record(z.string(), z.unknown()).catch({})
 
 /** Matches field names such as `parameter:limit:description` and `value:limit`. Parameter names contain no colons. */
-const PARAMETER_FIELD = /^parameter:([^:]+):(description|default|enum|example|minimum|maximum|pattern|binding)$/
+const PARAMETER_FIELD =
+  /^parameter:([^:]+):(description|default|enum|example|minimum|maximum|pattern|schema|source|key)$/
 const VALUE_FIELD = /^value:([^:]+)$/
 
 /** Reads the submitted form. Never throws, because the input is validated later. */
 export const parseToolForm = (body: unknown): ToolForm => {
   const parameters = new Map<string, ParameterTexts>()
   const values = new Map<string, string>()
-  const sent = typeof body === 'object' && body !== null ? { ...body } : {}
-  for (const [field, text] of Object.entries(Everything.parse(sent))) {
+  const sent = Everything.parse(typeof body === 'object' && body !== null ? { ...body } : {})
+  for (const [field, text] of Object.entries(sent)) {
     if (typeof text !== 'string') continue
     const [, name, key] = PARAMETER_FIELD.exec(field) ?? []
     if (name !== undefined && key !== undefined) {
@@ -62,7 +69,10 @@ export const parseToolForm = (body: unknown): ToolForm => {
     const [, valueName] = VALUE_FIELD.exec(field) ?? []
     if (valueName !== undefined) values.set(valueName, formLines.parse(text))
   }
-  return { ...parseForm(FIELDS, sent), parameters, values }
+  const fields = parseForm(FIELDS, sent)
+  const edited = editTemplate(fields, sent)
+  const rewritten = TEMPLATE_FIELDS.filter(field => edited[field] !== fields[field])
+  return { ...fields, ...edited, parameters, values, rewritten }
 }
 
 export const emptyToolForm = (): ToolForm => ({
@@ -75,6 +85,13 @@ export const emptyToolForm = (): ToolForm => ({
 const textOfHint = (hint: boolean | undefined): string => (hint === undefined ? '' : hint ? 'yes' : 'no')
 const textOfSchema = (schema: ToolDefinition['inputSchema']): string =>
   schema === undefined ? '' : JSON.stringify(schema, null, 2)
+
+/** Returns the fields of all parameters of the request. Those without a binding are from the model. */
+const textsOfParameters = (tool: Tool): ToolForm['parameters'] => {
+  const names = readTemplate(tool).parameters.map(({ name }) => name)
+  const metas = new Map(Object.entries(tool.parameters))
+  return new Map([...new Set([...names, ...metas.keys()])].map(name => [name, textsOfMeta(metas.get(name) ?? {})]))
+}
 
 export const formOfTool = (tool: Tool): ToolForm => ({
   ...emptyToolForm(),
@@ -97,5 +114,5 @@ export const formOfTool = (tool: Tool): ToolForm => ({
   idempotentHint: textOfHint(tool.annotations?.idempotentHint),
   openWorldHint: textOfHint(tool.annotations?.openWorldHint),
   version: String(tool.updatedAt.getTime()),
-  parameters: new Map(Object.entries(tool.parameters).map(([name, meta]) => [name, textsOfMeta(meta)])),
+  parameters: textsOfParameters(tool),
 })

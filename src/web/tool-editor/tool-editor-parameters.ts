@@ -1,20 +1,32 @@
 import type { FieldError } from '../../lib/kernel/errors.ts'
 import type { JsonValue } from '../../lib/kernel/json.ts'
 import { describeJsonFault, findJsonFault } from '../../lib/kernel/json-fault.ts'
-import { castValue, type ParameterMeta } from '../../templates/check-value.ts'
+import { castValue, type DefaultBinding, type ParameterMeta } from '../../templates/check-value.ts'
+import { readTemplate } from '../../templates/compile.ts'
 import type { TemplateParameter } from '../../templates/template.ts'
+import { secretRuleOfParameter } from '../../tools/secret-parameters.ts'
+import type { Tool } from '../../tools/tool.ts'
+import { readTypedSchema } from './typed-schema.ts'
 
 type ParameterType = TemplateParameter['type']
 
+const KEPT = ['description', 'default', 'enum', 'example', 'minimum', 'maximum', 'pattern'] as const
+
 /**
- * The typed values of the fields in a parameter's row. `binding` is the key of a server's secret, set by an import.
- * Without it, a stored binding stays.
+ * The typed values of the fields in a parameter's row. `source` is `model`, `global` or `secret`, and `key` that of the
+ * global. The stored schema and binding stay if their fields are missing.
  */
-export type ParameterTexts = { [Key in Exclude<keyof ParameterMeta, 'schema'>]?: string | undefined }
+export type ParameterTexts = { [Key in (typeof KEPT)[number] | 'schema' | 'source' | 'key']?: string | undefined }
 
 const textOf = (value: JsonValue | undefined): string => {
   if (value === undefined) return ''
   return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+/** Returns where a value comes from by default. */
+export const sourceOf = (binding: DefaultBinding | undefined): 'model' | 'global' | 'secret' => {
+  if (binding === undefined) return 'model'
+  return binding.secret ? 'secret' : 'global'
 }
 
 /** Converts parameter metadata to field values. An enum has one value per line. */
@@ -26,6 +38,9 @@ export const textsOfMeta = (meta: ParameterMeta): ParameterTexts => ({
   minimum: textOf(meta.minimum),
   maximum: textOf(meta.maximum),
   pattern: meta.pattern,
+  schema: meta.schema === undefined ? '' : JSON.stringify(meta.schema, null, 2),
+  source: sourceOf(meta.binding),
+  key: meta.binding?.key ?? '',
 })
 
 /** Casts text to the parameter's type. Returns text that cannot be cast unchanged, so that later checks reject it. */
@@ -85,18 +100,31 @@ const readMeta = (type: ParameterType, texts: ParameterTexts, path: string): Rea
 
 const isAsStored = (texts: ParameterTexts, stored: ParameterMeta): boolean => {
   const before = textsOfMeta(stored)
-  const keys = ['description', 'default', 'enum', 'example', 'minimum', 'maximum', 'pattern'] as const
-  return keys.every(key => (texts[key] ?? '') === (before[key] ?? ''))
+  return KEPT.every(key => (texts[key] ?? '') === (before[key] ?? ''))
 }
 
-/** Returns the fields that the form does not have, which saving it must keep. */
-const notInForm = ({ schema, binding }: ParameterMeta = {}): ParameterMeta => ({
-  ...(schema !== undefined && { schema }),
-  ...(binding !== undefined && { binding }),
-})
+type ReadSchema = Pick<ParameterMeta, 'schema'> & { errors: readonly FieldError[] }
 
-const typedBinding = ({ binding: key }: ParameterTexts): ParameterMeta =>
-  key ? { binding: { source: 'server', key, secret: true } } : {}
+/** Reads the schema. An unchanged one keeps its stored value. */
+const readSchema = (text: string | undefined, before: ParameterMeta | undefined, path: string): ReadSchema =>
+  text === undefined || (before !== undefined && text === textsOfMeta(before).schema)
+    ? { schema: before?.schema, errors: [] }
+    : readTypedSchema(`${path}.schema`, text)
+
+/** A parameter, its metadata as typed, and what is stored of it, if the tool has it already. */
+type Subject = { parameter: TemplateParameter; meta: ParameterMeta; texts: ParameterTexts; isNew: () => boolean }
+
+/** Reads the default binding. A new parameter without one is bound to a secret if it is a secret by default. */
+const readBinding = (
+  { parameter, meta, texts: { source, key = '' }, isNew }: Subject,
+  before: ParameterMeta | undefined,
+): DefaultBinding | undefined => {
+  const bindTo = (secret: boolean): DefaultBinding => ({ source: 'server', key: key.trim() || parameter.name, secret })
+  if (source === 'model') return undefined
+  if (source === 'global' || source === 'secret') return bindTo(source === 'secret')
+  if (before !== undefined || !isNew()) return before?.binding
+  return secretRuleOfParameter({ parameter, meta }) === 'kept' ? bindTo(true) : undefined
+}
 
 /**
  * Reads the metadata of the request's parameters. Unchanged fields keep their `stored` value, because some values that
@@ -104,16 +132,24 @@ const typedBinding = ({ binding: key }: ParameterTexts): ParameterMeta =>
  */
 export const readMetas = (
   parameters: readonly TemplateParameter[],
-  texts: ReadonlyMap<string, ParameterTexts>,
-  stored: Readonly<Record<string, ParameterMeta>>,
+  typed: ReadonlyMap<string, ParameterTexts>,
+  stored: Tool | undefined,
 ): { metas: Record<string, ParameterMeta>; errors: readonly FieldError[] } => {
-  const read = parameters.map(({ name, type }) => {
-    const typed = texts.get(name) ?? {}
-    const before = Object.hasOwn(stored, name) ? stored[name] : undefined
-    if (before !== undefined && isAsStored(typed, before))
-      return { name, meta: { ...before, ...typedBinding(typed) }, errors: [] }
-    const { meta, errors } = readMeta(type, typed, `parameters.${name}`)
-    return { name, meta: { ...meta, ...notInForm(before), ...typedBinding(typed) }, errors }
+  const storedMetas = new Map(Object.entries(stored?.parameters ?? {}))
+  const isNew = (name: string): boolean =>
+    stored === undefined || readTemplate(stored).parameters.every(known => known.name !== name)
+  const read = parameters.map(parameter => {
+    const { name, type } = parameter
+    const texts = typed.get(name) ?? {}
+    const before = storedMetas.get(name)
+    const path = `parameters.${name}`
+    const { schema: _schema, binding: _binding, ...unchanged } = before ?? {}
+    const { meta, errors } =
+      before !== undefined && isAsStored(texts, before) ? { meta: unchanged, errors: [] } : readMeta(type, texts, path)
+    const { schema, errors: schemaErrors } = readSchema(texts.schema, before, path)
+    const binding = readBinding({ parameter, meta, texts, isNew: () => isNew(name) }, before)
+    const whole: ParameterMeta = { ...meta, ...(schema && { schema }), ...(binding && { binding }) }
+    return { name, meta: whole, errors: [...errors, ...schemaErrors] }
   })
   return {
     metas: Object.fromEntries(read.flatMap(({ name, meta }) => (Object.keys(meta).length === 0 ? [] : [[name, meta]]))),

@@ -21,6 +21,8 @@ export type EditorState = {
   preview: DraftPreview | undefined
   seen: { name: string; description: string | undefined; inputSchema: JsonObject } | undefined
   cost: { tokens: number; ofDescription: number; encoding: string } | undefined
+  /** Globals of the chosen server. */
+  globals: readonly { key: string; isSecret: boolean }[]
   /** The outcome of the request, if it was sent. */
   test: ToolTest | undefined
   /** Whether the URL field has a cURL command, which `form` does not contain. */

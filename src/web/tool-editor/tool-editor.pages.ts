@@ -21,7 +21,7 @@ import { emptyToolForm, formOfTool, parseToolForm, type ToolForm } from './tool-
 import { createEditorSubjects, type EditorSubject, type SubjectParts } from './tool-editor-subject.ts'
 
 export type ToolPageParts = SubjectParts &
-  Pick<Parameters<typeof createToolEditor>[0], 'tokenCounterFor' | 'execution' | 'toolLint'>
+  Pick<Parameters<typeof createToolEditor>[0], 'tokenCounterFor' | 'execution' | 'toolLint' | 'globals'>
 
 /** Maximum size of a submitted form. Form encoding can triple the size. */
 export const TOOL_BODY_LIMIT = 3 * MAX_TOOL_DEFINITION_BYTES
@@ -175,7 +175,7 @@ export const toolEditorPages: FastifyPluginAsync<ToolPageParts> = async (app, pa
         if (!isChangedMeanwhile(error)) throw error
         return showConflict(reply, id, form)
       }
-      return reply.redirect(`/tools/${id}?done=saved`, 303)
+      return reply.redirect(`/tools/${id}?${queryOf('saved', form)}`, 303)
     })
   })
 
@@ -188,9 +188,15 @@ export const toolEditorPages: FastifyPluginAsync<ToolPageParts> = async (app, pa
   }
 }
 
+const TAB = /^[a-z]{1,20}$/
+
+/** Returns the query of the page after saving, which opens the same tab again. */
+const queryOf = (done: string, { tab }: ToolForm, more: Record<string, string> = {}): string =>
+  new URLSearchParams({ done, ...more, ...(TAB.test(tab) ? { tab } : {}) }).toString()
+
 /** Returns the path of the new tool, and preselects the server that the tool was tried with. */
-const createdPath = ({ id }: Tool, { serverId }: ToolForm): string =>
-  `/tools/${id}?${new URLSearchParams({ done: 'created', ...(serverId === '' ? {} : { as: serverId }) })}`
+const createdPath = ({ id }: Tool, form: ToolForm): string =>
+  `/tools/${id}?${queryOf('created', form, form.serverId === '' ? {} : { as: form.serverId })}`
 
 /** Returns the paths of saved forms, whose drafts can be deleted. */
 const doneDrafts = (done: string, { tool }: EditorSubject & { kind: 'tool' }): readonly string[] => {

@@ -10,6 +10,7 @@ import type { ExecutionService } from '../../runtime/execution.service.ts'
 import type { DraftPreview, DraftTest, ToolDraft } from '../../runtime/try/tool-draft.ts'
 import { defaultBindingsOf } from '../../servers/bindings/default-bindings.ts'
 import { exposedSchemaOf } from '../../servers/bindings/exposed-schema.ts'
+import type { GlobalService } from '../../servers/globals/globals.service.ts'
 import { lintRequest } from '../../tools/lint/request.ts'
 import { assertDefinitionSize, checkDefinition } from '../../tools/tool-definition.ts'
 import type { ToolLint, ToolLintService } from '../../tools/tool-lint.ts'
@@ -84,12 +85,20 @@ export const createToolEditor = ({
   tools,
   toolLint,
   tokenCounterFor,
+  globals,
 }: {
   execution: ExecutionService
   tools: Pick<ToolService, 'maxTimeoutMs'>
   toolLint: Pick<ToolLintService, 'lintShown'>
   tokenCounterFor: TokenCounterFor
+  globals: Pick<GlobalService, 'listAllGlobals'>
 }) => {
+  const listGlobals = async (actor: Actor, { servers }: EditorSubject, serverId: string) => {
+    const isKnown = servers.some(({ value }) => value === serverId)
+    const found = isKnown ? await globals.listAllGlobals(actor, serverId) : []
+    return found.map(({ key, isSecret }) => ({ key, isSecret }))
+  }
+
   const lint = (subject: EditorSubject, { definition }: ReadForm, seen: Seen): Promise<ToolLint> =>
     toolLint.lintShown(
       subject.userId,
@@ -149,6 +158,7 @@ export const createToolEditor = ({
       preview,
       seen,
       cost: seen && linted && (await costOf(seen, linted, tokenCounterFor(actor.userId))),
+      globals: await listGlobals(actor, subject, form.serverId),
       test,
       isCommand,
       maxTimeoutMs: tools.maxTimeoutMs,
@@ -166,7 +176,7 @@ export const createToolEditor = ({
     const problem = more.rejected && problemOf(more.rejected, state.placed)
     return reply.page(
       'tool-editor/tool',
-      { ...toEditorPage(state), problem, ...more.extra },
+      { ...toEditorPage(state, more.extra?.isUnsaved === true), problem, ...more.extra },
       { status: more.status ?? 200 },
     )
   }

@@ -61,18 +61,27 @@ const crumbsOf = (subject: EditorSubject) => {
 const optionsOfMethod = (method: string) =>
   [...METHODS, ...(METHODS.includes(method) || method === '' ? [] : [method])].map(value => ({ value, text: value }))
 
-export const toEditorPage = (state: EditorState): PageData => {
+/** Returns the text of the save bar, which the script replaces. `isUnsaved`: the form is not as it was saved. */
+const saveStateOf = (subject: EditorSubject, isUnsaved: boolean): string => {
+  if (subject.kind !== 'tool') return 'Not saved yet'
+  return isUnsaved ? 'Unsaved changes' : 'Save to keep your changes'
+}
+
+export const toEditorPage = (state: EditorState, isUnsaved: boolean): PageData => {
   const { subject, form } = state
   const isNew = subject.kind !== 'tool'
   return {
     title: subject.kind === 'tool' ? subject.tool.name : 'New tool',
     section: 'toolkits',
+    width: 'wide',
     scripts: ['drafts', 'tool-editor'],
+    isWithoutHtmx: true,
     ...toPreviewView(state),
     crumbs: crumbsOf(subject),
     heading: subject.kind === 'tool' ? subject.tool.name : 'New tool',
     subtitle: subtitleOf(subject),
     isNew,
+    saveState: saveStateOf(subject, isUnsaved),
     path: pathOf(subject),
     subjectFields: [
       ...(subject.kind === 'tool' ? [{ name: 'tool', value: subject.tool.id }] : []),
@@ -90,6 +99,5 @@ export const toEditorPage = (state: EditorState): PageData => {
     offers: subject.kind === 'tool' ? subject.offers : [],
     askForServer: subject.kind === 'tool' && subject.mayBuild && subject.offers.length === 0,
     offerAgain: subject.kind === 'tool' && subject.mayBuild && subject.offers.length > 0,
-    hasSchemas: form.inputSchema !== '' || form.outputSchema !== '' || form.allowedOrigins !== '',
   }
 }

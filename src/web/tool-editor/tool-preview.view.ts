@@ -2,82 +2,18 @@ import { formatCount, formatNumber } from '../../lib/kernel/format.ts'
 import type { DraftPreview } from '../../runtime/try/tool-draft.ts'
 import { bindingOf } from '../../servers/bindings/bindings.ts'
 import type { Bindings } from '../../servers/server.ts'
-import type { DefaultBinding } from '../../templates/check-value.ts'
 import type { TemplateParameter } from '../../templates/template.ts'
 import { formatJson } from '../overview/format-json.ts'
 import { convertPlaceholders, foreignPlaceholderNames } from './foreign-placeholders.ts'
 import { RESPONSE_HINTS } from './response-rules-form.ts'
 import { toResponseView } from './sent-response.view.ts'
 import { toShapingPreview } from './shaping-preview.view.ts'
+import { toAuthView } from './tool-auth.view.ts'
 import { WHOLE_TOOL } from './tool-editor-advice.ts'
 import type { ParameterTexts } from './tool-editor-parameters.ts'
 import type { EditorState } from './tool-editor-state.ts'
-
-const LOCATIONS: Readonly<Record<TemplateParameter['places'][number]['kind'], string>> = {
-  base: 'URL',
-  host: 'host',
-  path: 'path',
-  query: 'query',
-  header: 'header',
-  cookie: 'header',
-  json: 'body',
-  'json-string': 'body',
-  form: 'body',
-  xml: 'body',
-  'xml-document': 'body',
-  multipart: 'body',
-  text: 'body',
-}
-
-const locationOf = ({ kind, serialization }: TemplateParameter['places'][number]): string =>
-  serialization === undefined ? LOCATIONS[kind] : `${LOCATIONS[kind]} (${serialization})`
-
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
-
-const requiredText = (
-  { required, default: value }: TemplateParameter,
-  texts: ParameterTexts,
-  binding: DefaultBinding | undefined,
-): string => {
-  if (binding !== undefined) return `no, ${binding.secret ? 'secret' : 'global'} ${binding.key}`
-  if (value !== undefined) return `no, default ${textOf(value)}`
-  if (texts.default) return `no, default ${texts.default}`
-  return required ? 'yes' : 'no'
-}
-
-const toRow = (parameter: TemplateParameter, { form, read, placed, advice }: EditorState) => {
-  const { name, type, places } = parameter
-  const texts = form.parameters.get(name) ?? {}
-  const field = (key: keyof ParameterTexts) => ({
-    name: `parameter:${name}:${key}`,
-    value: texts[key] ?? '',
-    errors: placed.get(`parameter:${name}:${key}`) ?? [],
-  })
-  const isNumber = type === 'integer' || type === 'number'
-  const isText = type === 'string' || type === 'url'
-  const fields = {
-    description: field('description'),
-    default: parameter.default === undefined ? field('default') : undefined,
-    example: field('example'),
-    enum: field('enum'),
-    minimum: isNumber || texts.minimum ? field('minimum') : undefined,
-    maximum: isNumber || texts.maximum ? field('maximum') : undefined,
-    pattern: isText || texts.pattern ? field('pattern') : undefined,
-  }
-  const { description: _description, ...more } = fields
-  const setCount = Object.values(more).filter(one => one !== undefined && one.value !== '').length
-  return {
-    name,
-    type,
-    location: [...new Set(places.map(locationOf))].join(', '),
-    required: requiredText(parameter, texts, read.definition.parameters[name]?.binding),
-    binding: texts.binding ? { name: `parameter:${name}:binding`, value: texts.binding } : undefined,
-    fields,
-    advice: advice.get(`parameter:${name}:description`),
-    setCount: setCount === 0 ? undefined : formatNumber(setCount),
-    isOpen: Object.values(more).some(one => one !== undefined && one.errors.length > 0),
-  }
-}
+import { textOfDefault, toParameterRow } from './tool-parameters.view.ts'
+import { toBodyKinds, toTabs } from './tool-tabs.view.ts'
 
 /** Returns hidden fields for parameters that are no longer in the request, in case the user adds them again. */
 const toHiddenFields = ({ form, read, values }: EditorState, shown: ReadonlySet<string>) => {
@@ -111,7 +47,7 @@ const toTryFields = ({ read, form, values, valueFaults, preview }: EditorState) 
         type,
         value: values.get(name) ?? '',
         choices: choicesOf(parameter, texts),
-        placeholder: parameter.default === undefined ? (texts?.default ?? '') : textOf(parameter.default),
+        placeholder: textOfDefault(parameter) ?? texts?.default ?? '',
         fault: valueFaults.get(name),
       }
     })
@@ -195,7 +131,8 @@ export const toPreviewView = (state: EditorState) => {
   const { read, preview, placed, form, test, subject, isCommand } = state
   const tryFields = toTryFields(state)
   const shown = new Set(tryFields.map(({ name }) => name))
-  const count = read.template.parameters.length
+  const rows = read.template.parameters.map(parameter => toParameterRow(parameter, state))
+  const auth = toAuthView(state, rows)
   return {
     mayBuild: subject.mayBuild,
     notes: Object.fromEntries(placed),
@@ -208,8 +145,14 @@ export const toPreviewView = (state: EditorState) => {
     bodyWarning: read.bodyWarning,
     urlOffer: subject.mayBuild ? toUrlOffer(form.url) : undefined,
     isCommand: subject.mayBuild && isCommand,
-    rows: read.template.parameters.map(parameter => toRow(parameter, state)),
-    parameterCount: count === 0 ? undefined : formatCount(count, 'parameter'),
+    rows,
+    globals: state.globals,
+    tabs: toTabs(state, rows, auth),
+    auth,
+    bodyKinds: toBodyKinds(state),
+    isJsonBody: read.template.bodyKind === 'json',
+    rewritten: form.rewritten.map(field => ({ field, text: form[field] })),
+    parameterCount: formatCount(rows.length, 'parameter'),
     hiddenFields: toHiddenFields(state, shown),
     tryFields,
     method: read.definition.method,

@@ -338,8 +338,20 @@ const tools: Pages = {
       path: '/tools/:toolId',
       state: 'sent',
       act: async page => {
-        await page.getByRole('button', { name: 'Send' }).click()
+        await page.getByRole('button', { name: 'Send' }).first().click()
         await page.getByRole('heading', { name: 'Response', exact: true }).waitFor()
+      },
+    },
+    ...['headers', 'auth', 'body', 'response', 'settings'].map(tab => ({
+      path: `/tools/:toolId?tab=${tab}`,
+      state: tab,
+    })),
+    {
+      path: '/tools/:toolId?tab=headers',
+      state: 'completion',
+      act: async page => {
+        await page.getByRole('textbox', { name: 'Headers' }).fill('X-Limit: {{')
+        await page.getByRole('listbox', { name: 'Suggestions' }).waitFor()
       },
     },
     { path: '/tools/:toolId', state: 'viewer', who: 'viewer' },

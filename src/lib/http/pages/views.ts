@@ -67,10 +67,12 @@ export type PageResponse = {
 export type PageData = {
   title: string
   section?: 'servers' | 'toolkits' | 'organizations' | 'account' | 'operator'
-  /** Use `narrow` for forms and account pages. */
-  width?: 'narrow'
+  /** Use `narrow` for forms and account pages, and `wide` for pages with two columns of tools. */
+  width?: 'narrow' | 'wide'
   /** Names of modules in `public/js/`, without extension. */
   scripts?: readonly string[]
+  /** Set for pages without `hx-` attributes whose own scripts are large. */
+  isWithoutHtmx?: true
 } & Record<string, unknown>
 
 declare module 'fastify' {

@@ -1,0 +1,124 @@
+import type { TemplateParameter } from '../../templates/template.ts'
+import { type SecretRule, secretRuleOfParameter } from '../../tools/secret-parameters.ts'
+import type { Advice } from './tool-editor-advice.ts'
+import { type ParameterTexts, sourceOf } from './tool-editor-parameters.ts'
+import type { EditorState } from './tool-editor-state.ts'
+
+const LOCATIONS: Readonly<Record<TemplateParameter['places'][number]['kind'], string>> = {
+  base: 'URL',
+  host: 'host',
+  path: 'path',
+  query: 'query',
+  header: 'header',
+  cookie: 'header',
+  json: 'body',
+  'json-string': 'body',
+  form: 'body',
+  xml: 'body',
+  'xml-document': 'body',
+  multipart: 'body',
+  text: 'body',
+}
+
+const locationOf = ({ kind, serialization }: TemplateParameter['places'][number]): string =>
+  serialization === undefined ? LOCATIONS[kind] : `${LOCATIONS[kind]} (${serialization})`
+
+const TYPES: Readonly<Record<TemplateParameter['type'], string>> = {
+  string: 'Text',
+  integer: 'Integer',
+  number: 'Number',
+  boolean: 'Yes/no',
+  json: 'JSON',
+  url: 'URL',
+}
+
+/** Returns options of which the current one is empty: another one, once sent, changes the template. */
+const optionsToEdit = (options: Readonly<Record<string, string>>, current: string) =>
+  Object.entries(options).map(([value, text]) => ({ value: value === current ? '' : value, text }))
+
+const SOURCES = [
+  { value: 'model', text: 'From the model' },
+  { value: 'global', text: 'From a global' },
+  { value: 'secret', text: 'A secret' },
+] as const
+
+/** Returns the text of a default that is written in the template. */
+export const textOfDefault = ({ default: value }: TemplateParameter): string | undefined =>
+  value === undefined || typeof value === 'string' ? value : JSON.stringify(value)
+
+const SECRET_ADVICE = {
+  kept: 'Looks like a secret. From the model, it is in the conversation and in the history. Make it a secret.',
+  offered: 'Could be a secret. If it is one, keep it out of the conversation: make it a secret.',
+} as const
+
+/** Returns whether a parameter from the model may be a secret. */
+const exposedRuleOf = (parameter: TemplateParameter, { read }: EditorState): SecretRule => {
+  const meta = read.definition.parameters[parameter.name] ?? {}
+  return meta.binding === undefined ? secretRuleOfParameter({ parameter, meta }) : 'none'
+}
+
+const secretAdvice = (rule: SecretRule): readonly Advice[] =>
+  rule === 'none' ? [] : [{ tone: rule === 'kept' ? 'warn' : 'hint', text: SECRET_ADVICE[rule] }]
+
+/** Fields of the details, in order. */
+const DETAILS = [
+  { key: 'example', label: 'Example', hint: 'Also used to try the tool' },
+  { key: 'enum', label: 'Allowed values', hint: 'One per line' },
+  { key: 'minimum', label: 'Minimum', hint: '' },
+  { key: 'maximum', label: 'Maximum', hint: '' },
+  { key: 'pattern', label: 'Pattern', hint: 'Regular expression' },
+  { key: 'schema', label: 'JSON Schema', hint: '' },
+] as const
+
+const SCHEMA_HINTS: Readonly<Partial<Record<TemplateParameter['type'], string>>> = {
+  string: 'A date: {"format": "date"}',
+  json: 'For the members of an array or object',
+}
+
+const isFor = (key: (typeof DETAILS)[number]['key'], { type }: TemplateParameter): boolean => {
+  if (key === 'minimum' || key === 'maximum') return type === 'integer' || type === 'number'
+  return key !== 'pattern' || type === 'string' || type === 'url'
+}
+
+/** Returns the row of a parameter, with the fields that describe it and those that change its placeholders. */
+export const toParameterRow = (parameter: TemplateParameter, state: EditorState) => {
+  const { name, type, required, places } = parameter
+  const { form, read, placed, advice } = state
+  const texts: ParameterTexts = form.parameters.get(name) ?? {}
+  const binding = read.definition.parameters[name]?.binding
+  const field = (key: keyof ParameterTexts, value = texts[key] ?? '') => ({
+    name: `parameter:${name}:${key}`,
+    value,
+    errors: placed.get(`parameter:${name}:${key}`) ?? [],
+  })
+  const details = DETAILS.filter(({ key }) => isFor(key, parameter) || texts[key]).map(({ key, label, hint }) => ({
+    label,
+    hint: key === 'schema' ? (SCHEMA_HINTS[type] ?? '') : hint,
+    ...field(key),
+  }))
+  const source = texts.source ?? sourceOf(binding)
+  const exposedRule = exposedRuleOf(parameter, state)
+  const setCount = details.filter(({ value }) => value !== '').length
+  return {
+    name,
+    type,
+    location: [...new Set(places.map(locationOf))].join(', '),
+    types: { name: `parameter:${name}:type`, options: optionsToEdit(TYPES, type) },
+    required: {
+      name: `parameter:${name}:required`,
+      options: optionsToEdit({ yes: 'Yes', no: 'No' }, required ? 'yes' : 'no'),
+    },
+    inlineDefault: textOfDefault(parameter),
+    default: field('default'),
+    source: { name: `parameter:${name}:source`, value: source, options: SOURCES },
+    key: field('key', texts.key ?? (binding?.key === name ? '' : (binding?.key ?? ''))),
+    description: field('description'),
+    advice: [...(advice.get(`parameter:${name}:description`) ?? []), ...secretAdvice(exposedRule)],
+    isSecret: source === 'secret',
+    isExposedSecret: exposedRule === 'kept',
+    details,
+    setCount: setCount === 0 ? undefined : String(setCount),
+    isOpen: details.some(({ errors }) => errors.length > 0),
+  }
+}
+export type ParameterRow = ReturnType<typeof toParameterRow>
