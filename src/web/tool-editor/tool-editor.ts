@@ -121,8 +121,8 @@ export const createToolEditor = ({
     typed: ToolForm,
     { rejected, test, isCommand = false }: Outcome,
   ): Promise<EditorState> => {
-    // From now on, previews use the latest response.
-    const form = test?.sampleId === undefined ? typed : { ...typed, sample: test.sampleId }
+    // Previews use the latest response, and none before it.
+    const form = test === undefined ? typed : { ...typed, sample: test.sampleId ?? '' }
     const read = readToolForm(form, subject.kind === 'tool' ? subject.tool : undefined)
     const values = valuesOf(form, read)
     const { args, faults } = readArguments(read.template.parameters, values)
