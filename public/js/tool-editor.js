@@ -4,11 +4,14 @@ import { showToast } from './patchbay.js'
 import { splitTemplate } from './template-highlight.js'
 import { readCommands } from './tool-editor-curl.js'
 import { replaceParts } from './tool-editor-parts.js'
+import { createSend } from './tool-editor-send.js'
 
 /** Delay after the last key press before the preview is updated. */
 const PAUSE_MS = 250
 /** Highlighting longer texts would slow down typing. */
 const MAX_HIGHLIGHTED_CHARACTERS = 30_000
+/** Fields that decide which request is sent. */
+const OF_REQUEST = /^(?:method|url|headers|body|serverId|value:.*)$/
 
 const form = document.querySelector('form#tool')
 
@@ -51,7 +54,8 @@ const edit = form => {
   let pendingPreview
   let timer = 0
   let isComposing = false
-  let isSending = false
+  /** Counts the changes of the form. A response is shown only if the form has not changed since its request. */
+  let edition = 0
 
   const fields = () => new URLSearchParams([...new FormData(form)].map(([name, value]) => [name, String(value)]))
 
@@ -80,33 +84,47 @@ const edit = form => {
     return response.ok ? html : undefined
   }
 
-  /** @param {string} path @param {AbortSignal} signal @param {readonly string[]} leave */
-  const requestParts = async (path, signal, leave) => {
-    const html = await requestHtml(path, fields(), signal)
-    if (html === undefined) return
-    replaceParts(html, { remembered, leave })
+  const shapedPart = document.querySelector('[data-part="shaped"]')
+
+  /** @param {string} html @param {readonly string[]} leave @param {readonly string[]} [only] */
+  const showParts = (html, leave, only) => {
+    replaceParts(html, { remembered, leave, only })
     // Fields restored from a draft now exist on the page.
     for (const hidden of form.querySelectorAll('input[data-restored]')) hidden.remove()
     markFields()
   }
 
   const preview = async () => {
-    if (isSending) return
     pendingPreview?.abort()
-    pendingPreview = new AbortController()
+    const controller = new AbortController()
+    pendingPreview = controller
+    const { signal } = controller
+    const asked = edition
     try {
+      const html = await requestHtml('/tool-preview', fields(), signal)
+      // Otherwise a newer preview follows.
+      if (html === undefined || signal.aborted || asked !== edition) return
       // The last response stays visible while the user types.
-      await requestParts('/tool-preview', pendingPreview.signal, ['response'])
-    } catch (error) {
-      if (error instanceof DOMException && error.name === 'AbortError') return
-      // The next key press tries again.
+      showParts(html, ['response'])
+      shapedPart?.removeAttribute('data-stale')
+    } catch {
+      // Aborted, or the next key press tries again.
     }
   }
 
+  const stopPreview = () => {
+    clearTimeout(timer)
+    pendingPreview?.abort()
+  }
+
   const schedulePreview = () => {
+    edition++
+    shapedPart?.setAttribute('data-stale', '')
     clearTimeout(timer)
     if (!isComposing) timer = setTimeout(preview, PAUSE_MS)
   }
+
+  const markChangedRequest = () => document.querySelector('[data-changed]')?.removeAttribute('hidden')
 
   /** Session storage key of the values to try the tool with. */
   const valuesKey = () => `tried:${form.dataset.draft}:${new FormData(form).get('name')}`
@@ -114,6 +132,26 @@ const edit = form => {
     const values = [...fields()].filter(([name, value]) => name.startsWith('value:') && value !== '')
     sessionStorage.setItem(valuesKey(), JSON.stringify(values))
   }
+
+  const send = createSend(form, async signal => {
+    const asked = edition
+    const sent = fields()
+    const html = await requestHtml('/tool-send', sent, signal)
+    if (html === undefined) return false
+    // A preview that is still running shapes the response before this one.
+    stopPreview()
+    storeValues()
+    if (asked === edition) {
+      showParts(html, [])
+      shapedPart?.removeAttribute('data-stale')
+    } else {
+      showParts(html, [], ['response', 'shaped'])
+      if ([...fields()].some(([name, value]) => OF_REQUEST.test(name) && sent.get(name) !== value)) markChangedRequest()
+      void preview()
+    }
+    return true
+  })
+
   const restoreValues = () => {
     const stored = JSON.parse(sessionStorage.getItem(valuesKey()) ?? '[]')
     for (const [name, value] of stored) {
@@ -124,39 +162,13 @@ const edit = form => {
     }
   }
 
-  const sendButton = document.getElementById('send')
-  const send = async () => {
-    if (isSending || !(sendButton instanceof HTMLButtonElement)) return
-    clearTimeout(timer)
-    pendingPreview?.abort()
-    isSending = true
-    storeValues()
-    sendButton.setAttribute('aria-disabled', 'true')
-    form.setAttribute('aria-busy', 'true')
-    const progress = document.createElement('progress')
-    progress.setAttribute('aria-label', 'Waiting for the response')
-    document.getElementById('try')?.append(progress)
-    try {
-      await requestParts('/tool-send', new AbortController().signal, [])
-      if (document.querySelector('[data-part="response"] .state') === null) {
-        document.querySelector('[aria-invalid="true"]')?.scrollIntoView({ block: 'nearest' })
-      } else showToast(`Response: ${document.querySelector('[data-part="response"] .state')?.textContent}`)
-    } catch {
-      showToast('Could not reach Patchbay. Your changes are still here.')
-    } finally {
-      isSending = false
-      sendButton.removeAttribute('aria-disabled')
-      form.removeAttribute('aria-busy')
-      progress.remove()
-    }
-  }
-
   const isFormField = target =>
     target instanceof Element && 'form' in target && target.form === form && target.getAttribute('name') !== null
   document.addEventListener('input', event => {
     if (!isFormField(event.target)) return
     const { name, value } = event.target
     if (name.includes(':')) remembered.set(name, value)
+    if (OF_REQUEST.test(name)) markChangedRequest()
     schedulePreview()
   })
   document.addEventListener('compositionstart', () => {
@@ -169,7 +181,7 @@ const edit = form => {
 
   document.addEventListener('click', event => {
     const button = event.target instanceof Element ? event.target.closest('button') : null
-    if (button === sendButton && button !== null) {
+    if (button !== null && button.id === 'send') {
       event.preventDefault()
       void send()
     } else if (button?.name === 'placedUrl') {
@@ -213,8 +225,7 @@ const edit = form => {
   if (!(url instanceof HTMLTextAreaElement)) return
   readCommands(form, url, {
     request: async body => {
-      clearTimeout(timer)
-      pendingPreview?.abort()
+      stopPreview()
       try {
         return await requestHtml('/tool-preview', body)
       } catch {

@@ -1,0 +1,64 @@
+// Sends the request of the tool editor. Shows that it is running, with a button that cancels it.
+import { showToast } from './patchbay.js'
+
+/** Shows progress and a button. Returns a function that removes both. @param {() => void} cancel */
+const showProgress = cancel => {
+  const line = document.createElement('div')
+  line.className = 'sending'
+  const progress = document.createElement('progress')
+  progress.setAttribute('aria-label', 'Waiting for the response')
+  const button = document.createElement('button')
+  button.type = 'button'
+  button.className = 'button'
+  button.dataset.size = 'small'
+  button.textContent = 'Cancel'
+  button.setAttribute('aria-label', 'Cancel the request')
+  button.addEventListener('click', cancel)
+  line.append(progress, button)
+  document.getElementById('try')?.append(line)
+  return () => {
+    const hadFocus = document.activeElement === button
+    line.remove()
+    if (hadFocus) document.getElementById('send')?.focus()
+  }
+}
+
+const showOutcome = () => {
+  const state = document.querySelector('[data-part="response"] .state')
+  if (state !== null) showToast(`Response: ${state.textContent}`)
+  else document.querySelector('[aria-invalid="true"]')?.scrollIntoView({ block: 'nearest' })
+}
+
+/**
+ * Returns a function that sends the request unless one is running. Aborting the request to Patchbay also aborts the one
+ * to the API.
+ * @param {HTMLFormElement} form
+ * @param {(signal: AbortSignal) => Promise<boolean>} request sends the form and shows the response. Returns false if
+ *   Patchbay refused it, for example after a sign-out
+ */
+export const createSend = (form, request) => {
+  let isSending = false
+  return async () => {
+    const button = document.getElementById('send')
+    if (isSending || button === null) return
+    isSending = true
+    const controller = new AbortController()
+    button.setAttribute('aria-disabled', 'true')
+    form.setAttribute('aria-busy', 'true')
+    const removeProgress = showProgress(() => controller.abort())
+    try {
+      if (await request(controller.signal)) showOutcome()
+    } catch {
+      showToast(
+        controller.signal.aborted
+          ? 'Canceled. The API may have received the request.'
+          : 'Could not reach Patchbay. Your changes are still here.',
+      )
+    } finally {
+      isSending = false
+      button.removeAttribute('aria-disabled')
+      form.removeAttribute('aria-busy')
+      removeProgress()
+    }
+  }
+}
