@@ -5,6 +5,7 @@ import { splitTemplate } from './template-highlight.js'
 import { readCommands } from './tool-editor-curl.js'
 import { replaceParts } from './tool-editor-parts.js'
 import { createSend } from './tool-editor-send.js'
+import { createTriedValues } from './tried-values.js'
 
 /** Delay after the last key press before the preview is updated. */
 const PAUSE_MS = 250
@@ -56,6 +57,7 @@ const edit = form => {
   let isComposing = false
   /** Counts the changes of the form. A response is shown only if the form has not changed since its request. */
   let edition = 0
+  const tried = createTriedValues(form)
 
   const fields = () => new URLSearchParams([...new FormData(form)].map(([name, value]) => [name, String(value)]))
 
@@ -126,13 +128,6 @@ const edit = form => {
 
   const markChangedRequest = () => document.querySelector('[data-changed]')?.removeAttribute('hidden')
 
-  /** Session storage key of the values to try the tool with. */
-  const valuesKey = () => `tried:${form.dataset.draft}:${new FormData(form).get('name')}`
-  const storeValues = () => {
-    const values = [...fields()].filter(([name, value]) => name.startsWith('value:') && value !== '')
-    sessionStorage.setItem(valuesKey(), JSON.stringify(values))
-  }
-
   const send = createSend(form, async signal => {
     const asked = edition
     const sent = fields()
@@ -140,7 +135,7 @@ const edit = form => {
     if (html === undefined) return false
     // A preview that is still running shapes the response before this one.
     stopPreview()
-    storeValues()
+    tried.store(html)
     if (asked === edition) {
       showParts(html, [])
       shapedPart?.removeAttribute('data-stale')
@@ -153,8 +148,7 @@ const edit = form => {
   })
 
   const restoreValues = () => {
-    const stored = JSON.parse(sessionStorage.getItem(valuesKey()) ?? '[]')
-    for (const [name, value] of stored) {
+    for (const [name, value] of tried.find()) {
       const control = form.elements.namedItem(name)
       if (control === null || !('value' in control) || control.value === value) continue
       control.value = value
