@@ -16,6 +16,7 @@ import type { ToolLint, ToolLintService } from '../../tools/tool-lint.ts'
 import { CreateTool } from '../../tools/toolkits.schema.ts'
 import type { ToolService } from '../../tools/tools.service.ts'
 import { importCurl } from './curl-import.ts'
+import { toLastCalls } from './last-calls.view.ts'
 import { toEditorPage } from './tool-editor.view.ts'
 import { placeAdvice } from './tool-editor-advice.ts'
 import { type ReadForm, readToolForm } from './tool-editor-definition.ts'
@@ -27,6 +28,9 @@ import type { EditorSubject } from './tool-editor-subject.ts'
 import { toPreviewView } from './tool-preview.view.ts'
 
 type Seen = NonNullable<EditorState['seen']>
+
+/** Number of calls shown. The history has the others. */
+const LAST_CALLS = 5
 
 const costOf = async (
   { description }: Seen,
@@ -156,6 +160,12 @@ export const createToolEditor = ({
     }
   }
 
+  /** Returns undefined for a tool that is not on a server of the user. */
+  const listLastCalls = async (subject: EditorSubject) => {
+    if (subject.kind !== 'tool' || subject.offers.length === 0) return undefined
+    return toLastCalls(await execution.listLastCalls(subject.offers, LAST_CALLS), subject.offers)
+  }
+
   const show = async (
     reply: FastifyReply,
     subject: EditorSubject,
@@ -166,7 +176,7 @@ export const createToolEditor = ({
     const problem = more.rejected && problemOf(more.rejected, state.placed)
     return reply.page(
       'tool-editor/tool',
-      { ...toEditorPage(state), problem, ...more.extra },
+      { ...toEditorPage(state), lastCalls: await listLastCalls(subject), problem, ...more.extra },
       { status: more.status ?? 200 },
     )
   }
