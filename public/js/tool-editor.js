@@ -140,6 +140,8 @@ const edit = form => {
       showParts(html, [])
       shapedPart?.removeAttribute('data-stale')
     } else {
+      // Shaped by earlier rules, but with the new sample for the next preview.
+      shapedPart?.setAttribute('data-stale', '')
       showParts(html, [], ['response', 'shaped'])
       if ([...fields()].some(([name, value]) => OF_REQUEST.test(name) && sent.get(name) !== value)) markChangedRequest()
       void preview()
