@@ -46,6 +46,8 @@ export const createSend = (form, request) => {
     button.setAttribute('aria-disabled', 'true')
     form.setAttribute('aria-busy', 'true')
     const removeProgress = showProgress(() => controller.abort())
+    // Loaded only now, because it is of no use before. Without it, the response cannot be searched.
+    import('./tool-response.js').catch(() => {})
     try {
       if (await request(controller.signal)) showOutcome()
     } catch {

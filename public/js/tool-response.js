@@ -1,4 +1,4 @@
-// Searches the tree of a response in the tool editor: see views/tool-editor/json-tree.eta.
+// Searches the tree of a response in the tool editor: see views/tool-editor/json-tree.eta. Loaded with the first Send.
 
 /** Whether each object and array was open before the search. @type {WeakMap<HTMLDetailsElement, boolean>} */
 const before = new WeakMap()
@@ -53,10 +53,12 @@ const search = (tree, wanted, output) => {
   if (output !== null) output.textContent = count === undefined ? '' : count === 1 ? '1 match' : `${count} matches`
 }
 
-document.addEventListener('input', event => {
-  const field = event.target
+/** @param {EventTarget | null} field */
+const searchBy = field => {
   if (!(field instanceof HTMLInputElement) || field.id !== 'response-search') return
   const tree = document.getElementById('response-tree')
-  if (tree !== null)
-    search(tree, field.value.trim().toLowerCase(), field.parentElement?.querySelector('output') ?? null)
-})
+  if (tree !== null) search(tree, field.value.trim().toLowerCase(), field.parentElement?.querySelector('output') ?? null)
+}
+document.addEventListener('input', event => searchBy(event.target))
+// Something may have been typed before this script was loaded.
+searchBy(document.getElementById('response-search'))

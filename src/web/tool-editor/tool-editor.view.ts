@@ -67,7 +67,7 @@ export const toEditorPage = (state: EditorState): PageData => {
   return {
     title: subject.kind === 'tool' ? subject.tool.name : 'New tool',
     section: 'toolkits',
-    scripts: ['drafts', 'tool-editor', 'tool-response'],
+    scripts: ['drafts', 'tool-editor'],
     ...toPreviewView(state),
     crumbs: crumbsOf(subject),
     heading: subject.kind === 'tool' ? subject.tool.name : 'New tool',
