@@ -57,7 +57,8 @@ const search = (tree, wanted, output) => {
 const searchBy = field => {
   if (!(field instanceof HTMLInputElement) || field.id !== 'response-search') return
   const tree = document.getElementById('response-tree')
-  if (tree !== null) search(tree, field.value.trim().toLowerCase(), field.parentElement?.querySelector('output') ?? null)
+  if (tree !== null)
+    search(tree, field.value.trim().toLowerCase(), field.parentElement?.querySelector('output') ?? null)
 }
 document.addEventListener('input', event => searchBy(event.target))
 // Something may have been typed before this script was loaded.
