@@ -61,7 +61,7 @@ const replacePart = (part, fresh, remembered) => {
     if (value !== undefined && control.type !== 'hidden' && !isEdit(control)) control.value = value
   }
   if (serialize(part).isEqualNode(serialize(fresh))) return
-  const opened = [...part.querySelectorAll('details[open]')].map(({ id }) => id)
+  const opened = [...part.querySelectorAll('details[id][open]')].map(({ id }) => id)
   const focus = focusIn(part)
   part.replaceChildren(...fresh.childNodes)
   for (const attribute of ['data-fresh']) part.toggleAttribute(attribute, fresh.hasAttribute(attribute))
@@ -72,15 +72,15 @@ const replacePart = (part, fresh, remembered) => {
 /**
  * Replaces each `data-part` of the page with the one in the response. Returns the names of the parts.
  * @param {string} html
- * @param {{ remembered: ReadonlyMap<string, string>, leave: readonly string[] }} options
+ * @param {{ remembered: ReadonlyMap<string, string>, leave: readonly string[], only?: readonly string[] }} options
  */
-export const replaceParts = (html, { remembered, leave }) => {
+export const replaceParts = (html, { remembered, leave, only }) => {
   const response = new DOMParser().parseFromString(html, 'text/html')
   const names = []
   for (const fresh of response.querySelectorAll('[data-part]')) {
     const name = fresh.getAttribute('data-part') ?? ''
     const part = document.querySelector(`[data-part="${CSS.escape(name)}"]`)
-    if (part === null || leave.includes(name)) continue
+    if (part === null || leave.includes(name) || only?.includes(name) === false) continue
     replacePart(part, document.importNode(fresh, true), remembered)
     names.push(name)
   }

@@ -1,190 +1,32 @@
-// The tool editor: highlights placeholders, updates previews while the user types, sends requests
-// and saves, and handles keyboard shortcuts.
-import { splitTemplate } from './template-highlight.js'
+// The tool editor: connects its form with the previews, Send, the tabs, and what helps with typing and saving.
 import { showToast } from './toast.js'
 import { addCompletion } from './tool-editor-completion.js'
 import { readCommands } from './tool-editor-curl.js'
-import { EDITING_PARTS, isEdit, rewriteTemplate } from './tool-editor-edits.js'
-import { replaceParts } from './tool-editor-parts.js'
+import { isEdit } from './tool-editor-edits.js'
+import { addHighlighting } from './tool-editor-highlight.js'
+import { createPreviews, markFields } from './tool-editor-previews.js'
 import { trackChanges } from './tool-editor-save-bar.js'
-import { openTabOf, startTabs } from './tool-editor-tabs.js'
+import { createSend } from './tool-editor-send.js'
+import { startTabs } from './tool-editor-tabs.js'
+import { createTriedValues } from './tried-values.js'
 
-/** Delay after the last key press before the preview is updated. */
-const PAUSE_MS = 250
-/** Highlighting longer texts would slow down typing. */
-const MAX_HIGHLIGHTED_CHARACTERS = 30_000
+/** @typedef {ReturnType<typeof createPreviews>} Previews */
 
 const form = document.querySelector('form#tool')
 
-/** Copies the text with highlighted placeholders. @param {HTMLTextAreaElement} area @param {HTMLPreElement} copy */
-const highlight = (area, copy) => {
-  const pieces = area.value.length > MAX_HIGHLIGHTED_CHARACTERS ? [{ text: area.value }] : splitTemplate(area.value)
-  const nodes = pieces.map(({ text, type }) => {
-    if (type === undefined) return text
-    const token = document.createElement('span')
-    token.className = 'token'
-    token.dataset.type = type
-    token.textContent = text
-    return token
-  })
-  // Gives an empty last line its height.
-  copy.replaceChildren(...nodes, area.value === '' || area.value.endsWith('\n') ? '\u200b' : '')
-}
-
-/** Places a field over its highlighted copy: see `.template`. @param {HTMLTextAreaElement} area */
-const addHighlighting = area => {
-  const frame = document.createElement('div')
-  frame.className = 'template'
-  frame.toggleAttribute('data-invalid', area.getAttribute('aria-invalid') === 'true')
-  const copy = document.createElement('pre')
-  copy.setAttribute('aria-hidden', 'true')
-  const hadFocus = document.activeElement === area
-  area.replaceWith(frame)
-  area.className = ''
-  frame.append(copy, area)
-  if (hadFocus) area.focus()
-  highlight(area, copy)
-  area.addEventListener('input', () => highlight(area, copy))
-}
-
-/** @param {HTMLFormElement} form */
-const edit = form => {
-  /** Everything typed into fields that appear and disappear with the parameters. @type {Map<string, string>} */
-  const remembered = new Map()
-  /** @type {AbortController | undefined} */
-  let pendingPreview
-  let timer = 0
-  let isComposing = false
-  let isSending = false
-
-  const fields = () => new URLSearchParams([...new FormData(form)].map(([name, value]) => [name, String(value)]))
-
-  /** Marks the fields that have errors. */
-  const markFields = () => {
-    for (const note of document.querySelectorAll('[data-part^="note-"]')) {
-      const field = document.getElementById(note.id.slice('note-'.length))
-      const isInvalid = note.querySelector('.error:not([data-tone])') !== null
-      if (isInvalid) field?.setAttribute('aria-invalid', 'true')
-      else field?.removeAttribute('aria-invalid')
-      field?.closest('.template')?.toggleAttribute('data-invalid', isInvalid)
-    }
-  }
-
-  /**
-   * Returns the HTML of the response. Shows a refusal, for example after a sign-out, and returns undefined. Keeps the
-   * input.
-   * @param {string} path @param {URLSearchParams} body @param {AbortSignal} [signal]
-   */
-  const requestHtml = async (path, body, signal) => {
-    const headers = { 'hx-request': 'true' }
-    const response = await fetch(path, { method: 'POST', headers, body, signal })
-    const html = await response.text()
-    const problem = document.getElementById('live-problem')
-    problem?.replaceChildren(...(response.ok ? [] : new DOMParser().parseFromString(html, 'text/html').body.childNodes))
-    return response.ok ? html : undefined
-  }
-
-  /**
-   * @param {string} path @param {AbortSignal} signal @param {readonly string[]} leave
-   * @param {Record<string, string>} [more] fields to send besides those of the form
-   */
-  const requestParts = async (path, signal, leave, more = {}) => {
-    const sent = fields()
-    for (const [name, value] of Object.entries(more)) sent.set(name, value)
-    const html = await requestHtml(path, sent, signal)
-    if (html === undefined) return
-    const isRewritten = rewriteTemplate(html, sent)
-    replaceParts(html, { remembered, leave: isRewritten ? leave : [...leave, ...EDITING_PARTS] })
-    // Fields restored from a draft now exist on the page.
-    for (const hidden of form.querySelectorAll('input[data-restored]')) hidden.remove()
-    markFields()
-  }
-
-  /** @param {Record<string, string>} [more] */
-  const preview = async more => {
-    if (isSending) return
-    pendingPreview?.abort()
-    pendingPreview = new AbortController()
-    try {
-      // The last response stays visible while the user types.
-      await requestParts('/tool-preview', pendingPreview.signal, ['response'], more)
-    } catch (error) {
-      if (error instanceof DOMException && error.name === 'AbortError') return
-      // The next key press tries again.
-    }
-  }
-
-  const schedulePreview = () => {
-    clearTimeout(timer)
-    if (!isComposing) timer = setTimeout(() => preview(), PAUSE_MS)
-  }
-
-  /** Session storage key of the values to try the tool with. */
-  const valuesKey = () => `tried:${form.dataset.draft}:${new FormData(form).get('name')}`
-  const storeValues = () => {
-    const values = [...fields()].filter(([name, value]) => name.startsWith('value:') && value !== '')
-    sessionStorage.setItem(valuesKey(), JSON.stringify(values))
-  }
-  const restoreValues = () => {
-    const stored = JSON.parse(sessionStorage.getItem(valuesKey()) ?? '[]')
-    for (const [name, value] of stored) {
-      const control = form.elements.namedItem(name)
-      if (control === null || !('value' in control) || control.value === value) continue
-      control.value = value
-      schedulePreview()
-    }
-  }
-
-  const sendButtons = [...document.querySelectorAll('[data-send]')]
-  const send = async () => {
-    if (isSending || sendButtons.length === 0) return
-    clearTimeout(timer)
-    pendingPreview?.abort()
-    isSending = true
-    storeValues()
-    for (const button of sendButtons) button.setAttribute('aria-disabled', 'true')
-    form.setAttribute('aria-busy', 'true')
-    const progress = document.createElement('progress')
-    progress.setAttribute('aria-label', 'Waiting for the response')
-    document.getElementById('try')?.append(progress)
-    try {
-      await requestParts('/tool-send', new AbortController().signal, [])
-      if (document.querySelector('[data-part="response"] .state') === null) {
-        const invalid = document.querySelector('[aria-invalid="true"]')
-        openTabOf(invalid)
-        invalid?.scrollIntoView({ block: 'nearest' })
-      } else showToast(`Response: ${document.querySelector('[data-part="response"] .state')?.textContent}`)
-    } catch {
-      showToast('Could not reach Patchbay. Your changes are still here.')
-    } finally {
-      isSending = false
-      for (const button of sendButtons) button.removeAttribute('aria-disabled')
-      form.removeAttribute('aria-busy')
-      progress.remove()
-    }
-  }
-
+/** Follows what is typed and chosen. @param {HTMLFormElement} form @param {Previews} previews */
+const followInput = (form, previews) => {
   const isFormField = target =>
     target instanceof Element && 'form' in target && target.form === form && target.getAttribute('name') !== null
   document.addEventListener('input', event => {
     if (!isFormField(event.target)) return
-    const { name, value } = event.target
-    if (isEdit(event.target)) {
-      clearTimeout(timer)
-      void preview()
-      return
-    }
-    if (name.includes(':')) remembered.set(name, value)
-    schedulePreview()
+    if (isEdit(event.target)) previews.now()
+    else previews.follow(event.target.name, event.target.value)
   })
-  document.addEventListener('compositionstart', () => {
-    isComposing = true
-  })
-  document.addEventListener('compositionend', () => {
-    isComposing = false
-    schedulePreview()
-  })
+}
 
+/** @param {Previews} previews @param {() => Promise<void>} send */
+const handleClicks = (previews, send) => {
   document.addEventListener('click', event => {
     const button = event.target instanceof Element ? event.target.closest('button') : null
     if (button?.matches('[data-send]')) {
@@ -192,8 +34,7 @@ const edit = form => {
       void send()
     } else if (button?.name === 'format') {
       event.preventDefault()
-      clearTimeout(timer)
-      void preview({ format: button.value })
+      previews.now({ format: button.value })
     } else if (button?.name === 'placedUrl') {
       event.preventDefault()
       const url = document.getElementById('url')
@@ -203,7 +44,10 @@ const edit = form => {
       url.focus()
     }
   })
+}
 
+/** @param {HTMLFormElement} form @param {() => Promise<void>} send */
+const handleKeys = (form, send) => {
   document.addEventListener('keydown', event => {
     const isCommand = (event.ctrlKey || event.metaKey) && !event.altKey
     if (isCommand && event.key.toLowerCase() === 's') {
@@ -219,18 +63,42 @@ const edit = form => {
       if (event.target.name.startsWith('value:')) void send()
     }
   })
+}
 
+/** Fills in the values of the last Send. @param {HTMLFormElement} form @param {[string, string][]} values */
+const fillValues = (form, values) => {
+  const changed = values.flatMap(([name, value]) => {
+    const control = form.elements.namedItem(name)
+    return control !== null && 'value' in control && control.value !== value ? [{ control, value }] : []
+  })
+  for (const { control, value } of changed) control.value = value
+  return changed.length > 0
+}
+
+/** @param {HTMLFormElement} form */
+const edit = form => {
+  const previews = createPreviews(form)
+  const tried = createTriedValues(form)
+  const send = createSend(form, async signal => {
+    const html = await previews.send(signal)
+    if (html !== undefined) tried.store(html)
+    return html !== undefined
+  })
   const areas = [...form.querySelectorAll('textarea[data-template]')].filter(
     area => area instanceof HTMLTextAreaElement,
   )
   for (const area of areas) addHighlighting(area)
   addCompletion(areas)
-  if (!('unsaved' in form.dataset)) restoreValues()
+  followInput(form, previews)
+  handleClicks(previews, send)
+  handleKeys(form, send)
+  if (!('unsaved' in form.dataset) && fillValues(form, tried.find())) previews.schedule()
   trackChanges(form)
+
   /** Follows fields that a script has set. */
   const refresh = () => {
-    for (const area of form.querySelectorAll('textarea[data-template]')) area.dispatchEvent(new InputEvent('input'))
-    schedulePreview()
+    for (const area of areas) area.dispatchEvent(new InputEvent('input'))
+    previews.schedule()
   }
   form.addEventListener('draft:restored', refresh)
 
@@ -238,10 +106,8 @@ const edit = form => {
   if (!(url instanceof HTMLTextAreaElement)) return
   readCommands(form, url, {
     request: async body => {
-      clearTimeout(timer)
-      pendingPreview?.abort()
       try {
-        return await requestHtml('/tool-preview', body)
+        return await previews.requestPage(body)
       } catch {
         showToast('Could not reach Patchbay. Your changes are still here.')
       }

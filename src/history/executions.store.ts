@@ -22,6 +22,8 @@ export type ExecutionQuery = TimeRange & {
   userId?: string | undefined
   outcome?: 'ok' | 'error' | undefined
   tool?: string | undefined
+  /** Lists only the calls of this tool of the server, whatever its name was. */
+  instanceId?: string | undefined
   /** 1 to 200. */
   limit: number
   cursor?: string | undefined
@@ -86,12 +88,12 @@ export const countExecutions = (db: Database, serverId: string, atMost: number):
 export const createExecutionStore = (db: Database) => ({
   /** Lists calls, newest first, without their arguments. Throws `invalid_request` if the cursor is invalid. */
   list: async (query: ExecutionQuery): Promise<Page<StoredExecution>> => {
-    const { serverId, userId, from, to, outcome, tool, limit, cursor } = query
+    const { serverId, userId, from, to, outcome, tool, instanceId, limit, cursor } = query
     const rows = await db.execution.findMany({
       where: {
         serverId,
         startedAt: definedFields({ gte: from, lt: to }),
-        ...definedFields({ userId, outcome, tool }),
+        ...definedFields({ userId, outcome, tool, instanceId }),
         AND: after(cursor),
       },
       orderBy: [{ startedAt: 'desc' }, { id: 'desc' }],

@@ -3,13 +3,19 @@ import type { Recorder } from '../history/execution-record.ts'
 import { createExecutionStore, type StoredExecution } from '../history/executions.store.ts'
 import type { Database } from '../lib/db/client.ts'
 import { type Actor, organizationIdsOf } from '../lib/kernel/actor.ts'
+import { DAY_MS } from '../lib/kernel/durations.ts'
 import { AppError } from '../lib/kernel/errors.ts'
 import { orThrow } from '../lib/kernel/missing.ts'
 import { onlyCallerShown, policyOf } from '../servers/access/access.ts'
 import { findPeople } from '../servers/access/people.store.ts'
 import { getServerFor } from '../servers/servers.service.ts'
 import { listAllInstanceNames } from '../servers/tools/instances.store.ts'
+import type { ToolOffer } from '../servers/tools/tool-picks.store.ts'
 import type { UpstreamOffers } from '../upstreams/catalogue/upstream-offers.ts'
+
+/** How far back the last calls of a tool go, and on how many servers, because searching a long history takes time. */
+const LAST_CALLS_MS = 30 * DAY_MS
+const LAST_CALLS_SERVERS = 20
 
 /** How long a request for the history waits for pending records, at most. */
 const SETTLE_MS = 1_000
@@ -45,6 +51,25 @@ export const createHistoryReading = ({ db, recorder, upstreamOffers }: HistoryPa
         userId === undefined ? executions.listGaps({ serverId, from: query.from, to: query.to }) : [],
       ])
       return { ...page, gaps }
+    },
+
+    /**
+     * Lists the newest calls of a tool on these servers, newest first. `listToolOffers` returns the servers that a user
+     * may use, and whose calls they may see there. Does not wait for calls that are still being written.
+     */
+    listLastCalls: async (offers: readonly ToolOffer[], limit: number): Promise<StoredExecution[]> => {
+      const from = new Date(Date.now() - LAST_CALLS_MS)
+      const pages = await Promise.all(
+        offers
+          .slice(0, LAST_CALLS_SERVERS)
+          .map(({ serverId, instanceId, onlyCaller }) =>
+            executions.list({ serverId, instanceId, userId: onlyCaller, from, limit }),
+          ),
+      )
+      return pages
+        .flatMap(({ items }) => items)
+        .sort((a, b) => b.startedAt.getTime() - a.startedAt.getTime())
+        .slice(0, limit)
     },
 
     /**

@@ -20,6 +20,7 @@ import { type GlobalParts, loadOpenedGlobals, NO_GLOBALS, type OpenedGlobals } f
 import { performCall, renderCall } from '../perform-call.ts'
 import { type CallPlan, planCall } from '../plan-call.ts'
 import { toCurl } from './curl.ts'
+import { findMedia, type ResponseMedia } from './response-media.ts'
 import type { SendSizes } from './send-sizes.ts'
 import { showTest, type ToolTest } from './tool-test.ts'
 
@@ -55,7 +56,7 @@ export type DraftPreview = {
 }
 
 /** The result of sending a draft. `sampleId` identifies the stored response, for the preview of shaping. */
-export type DraftTest = ToolTest & { sampleId: string | undefined }
+export type DraftTest = ToolTest & { sampleId: string | undefined; media: ResponseMedia | undefined }
 
 /**
  * Builds bindings for a test: parameters without an argument use the server's global that their default binding names,
@@ -185,7 +186,8 @@ export const createToolDrafts = (
       }
       const { masker } = wiring.globals
       const sampleId = await samples.keep(actor.userId, outcome.response, masker, signal)
-      return { ...(await showTest(outcome, masker, signal)), sampleId }
+      const media = await findMedia(outcome.response, masker, signal)
+      return { ...(await showTest(outcome, masker, signal)), sampleId, media }
     },
   }
 }

@@ -193,6 +193,7 @@ export const createBareInstances = async (
 
 /** An instance of a tool, and its server. */
 export type ToolOffer = {
+  instanceId: string
   serverId: string
   serverName: string
   ownerId: string
@@ -208,7 +209,8 @@ export const listToolOffers = async (tx: Transaction, toolId: string, user: User
     include: { server: { include: WITH_USERS } },
     orderBy: [{ server: { name: 'asc' } }, { id: 'asc' }],
   })
-  return rows.map(({ name, server }) => ({
+  return rows.map(({ id, name, server }) => ({
+    instanceId: id,
     serverId: server.id,
     serverName: server.name,
     ownerId: server.ownerId,

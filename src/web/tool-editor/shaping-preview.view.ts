@@ -30,9 +30,9 @@ const savingOf = ({ before, after }: ShapingPreview): string | undefined => {
 }
 
 /** Shows the latest response before and after shaping. */
-export const toShapingPreview = ({ form, read, preview }: EditorState) => ({
+export const toShapingPreview = ({ form, read, preview, test }: EditorState) => ({
   sample: form.sample,
-  ...toSides(preview?.shaping, hintOf(form.sample !== '', read.responseErrors.length > 0)),
+  ...toSides(preview?.shaping, hintOf(form.sample !== '', read.responseErrors.length > 0, test !== undefined)),
 })
 
 /** Builds the two sides of the preview. `hint` says what to do if there is no response to show. */
@@ -48,9 +48,10 @@ export const toSides = (shaping: ShapingPreview | undefined, hint: string) => ({
       : [...(shaping.after === undefined ? [] : [toSide('After', shaping.after)]), toSide('Before', shaping.before)],
 })
 
-const hintOf = (hasSample: boolean, hasErrors: boolean): string => {
+const hintOf = (hasSample: boolean, hasErrors: boolean, isSent: boolean): string => {
   if (hasErrors) return 'Fix the errors to preview the response.'
-  return hasSample
-    ? 'Send the request again: the response is no longer stored, or the request is invalid.'
+  if (hasSample) return 'Send the request again: the response is no longer stored, or the request is invalid.'
+  return isSent
+    ? 'This response cannot be shaped. Shaping needs a status from 200 to 299, and a text that is not too large.'
     : 'Send a request to preview the response before and after shaping.'
 }

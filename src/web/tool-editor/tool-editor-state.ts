@@ -1,6 +1,5 @@
 import type { JsonObject } from '../../lib/kernel/json.ts'
-import type { DraftPreview } from '../../runtime/try/tool-draft.ts'
-import type { ToolTest } from '../../runtime/try/tool-test.ts'
+import type { DraftPreview, DraftTest } from '../../runtime/try/tool-draft.ts'
 import type { PlacedAdvice } from './tool-editor-advice.ts'
 import type { ReadForm } from './tool-editor-definition.ts'
 import type { PlacedErrors } from './tool-editor-errors.ts'
@@ -24,7 +23,7 @@ export type EditorState = {
   /** Globals of the chosen server. */
   globals: readonly { key: string; isSecret: boolean }[]
   /** The outcome of the request, if it was sent. */
-  test: ToolTest | undefined
+  test: DraftTest | undefined
   /** Whether the URL field has a cURL command, which `form` does not contain. */
   isCommand: boolean
   maxTimeoutMs: number

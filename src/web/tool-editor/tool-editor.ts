@@ -17,6 +17,7 @@ import type { ToolLint, ToolLintService } from '../../tools/tool-lint.ts'
 import { CreateTool } from '../../tools/toolkits.schema.ts'
 import type { ToolService } from '../../tools/tools.service.ts'
 import { importCurl } from './curl-import.ts'
+import { toLastCalls } from './last-calls.view.ts'
 import { toEditorPage } from './tool-editor.view.ts'
 import { placeAdvice } from './tool-editor-advice.ts'
 import { type ReadForm, readToolForm } from './tool-editor-definition.ts'
@@ -28,6 +29,9 @@ import type { EditorSubject } from './tool-editor-subject.ts'
 import { toPreviewView } from './tool-preview.view.ts'
 
 type Seen = NonNullable<EditorState['seen']>
+
+/** Number of calls shown. The history has the others. */
+const LAST_CALLS = 5
 
 const costOf = async (
   { description }: Seen,
@@ -130,8 +134,8 @@ export const createToolEditor = ({
     typed: ToolForm,
     { rejected, test, isCommand = false }: Outcome,
   ): Promise<EditorState> => {
-    // From now on, previews use the latest response.
-    const form = test?.sampleId === undefined ? typed : { ...typed, sample: test.sampleId }
+    // Previews use the latest response, and none before it.
+    const form = test === undefined ? typed : { ...typed, sample: test.sampleId ?? '' }
     const read = readToolForm(form, subject.kind === 'tool' ? subject.tool : undefined)
     const values = valuesOf(form, read)
     const { args, faults } = readArguments(read.template.parameters, values)
@@ -166,6 +170,12 @@ export const createToolEditor = ({
     }
   }
 
+  /** Returns undefined for a tool that is not on a server of the user. */
+  const listLastCalls = async (subject: EditorSubject) => {
+    if (subject.kind !== 'tool' || subject.offers.length === 0) return undefined
+    return toLastCalls(await execution.listLastCalls(subject.offers, LAST_CALLS), subject.offers)
+  }
+
   const show = async (
     reply: FastifyReply,
     subject: EditorSubject,
@@ -176,7 +186,12 @@ export const createToolEditor = ({
     const problem = more.rejected && problemOf(more.rejected, state.placed)
     return reply.page(
       'tool-editor/tool',
-      { ...toEditorPage(state, more.extra?.isUnsaved === true), problem, ...more.extra },
+      {
+        ...toEditorPage(state, more.extra?.isUnsaved === true),
+        lastCalls: await listLastCalls(subject),
+        problem,
+        ...more.extra,
+      },
       { status: more.status ?? 200 },
     )
   }

@@ -5,6 +5,7 @@ import type { Bindings } from '../../servers/server.ts'
 import type { TemplateParameter } from '../../templates/template.ts'
 import { formatJson } from '../overview/format-json.ts'
 import { convertPlaceholders, foreignPlaceholderNames } from './foreign-placeholders.ts'
+import { mayKeepValue } from './kept-values.ts'
 import { RESPONSE_HINTS } from './response-rules-form.ts'
 import { toResponseView } from './sent-response.view.ts'
 import { toShapingPreview } from './shaping-preview.view.ts'
@@ -36,21 +37,27 @@ const choicesOf = ({ type }: TemplateParameter, texts: ParameterTexts | undefine
   return type === 'boolean' ? ['true', 'false'] : undefined
 }
 
-const toTryFields = ({ read, form, values, valueFaults, preview }: EditorState) =>
-  read.template.parameters
+const toTryFields = ({ read, form, values, valueFaults, preview }: EditorState) => {
+  const checked = new Map(preview?.compiled.parameters.map(one => [one.parameter.name, one]))
+  return read.template.parameters
     .filter(({ name }) => bindingOf(preview?.bindings ?? {}, name).source === 'exposed')
     .map(parameter => {
       const { name, type } = parameter
       const texts = form.parameters.get(name)
+      const value = values.get(name) ?? ''
+      const compiled = checked.get(name)
       return {
         name,
         type,
-        value: values.get(name) ?? '',
+        value,
+        // An example is on the page anyway.
+        isKept: compiled !== undefined && value !== texts?.example && mayKeepValue(compiled, value),
         choices: choicesOf(parameter, texts),
         placeholder: textOfDefault(parameter) ?? texts?.default ?? '',
         fault: valueFaults.get(name),
       }
     })
+}
 
 type Segment = { text: string; kind?: 'mask' | 'key' }
 

@@ -354,6 +354,15 @@ const tools: Pages = {
         await page.getByRole('listbox', { name: 'Suggestions' }).waitFor()
       },
     },
+    {
+      path: '/tools/:toolId',
+      state: 'searched',
+      act: async page => {
+        await page.getByRole('button', { name: 'Send' }).first().click()
+        await page.getByLabel('Search the values shown').fill('transit')
+        await page.getByText('1 match', { exact: true }).waitFor()
+      },
+    },
     { path: '/tools/:toolId', state: 'viewer', who: 'viewer' },
     {
       path: '/toolkits/new-tool',
