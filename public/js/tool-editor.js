@@ -4,6 +4,7 @@ import { showToast } from './patchbay.js'
 import { splitTemplate } from './template-highlight.js'
 import { readCommands } from './tool-editor-curl.js'
 import { replaceParts } from './tool-editor-parts.js'
+import { convertOnLeave } from './tool-editor-url.js'
 
 /** Delay after the last key press before the preview is updated. */
 const PAUSE_MS = 250
@@ -211,6 +212,7 @@ const edit = form => {
 
   const url = document.getElementById('url')
   if (!(url instanceof HTMLTextAreaElement)) return
+  convertOnLeave(url)
   readCommands(form, url, {
     request: async body => {
       clearTimeout(timer)

@@ -5,7 +5,7 @@ import type { Bindings } from '../../servers/server.ts'
 import type { DefaultBinding } from '../../templates/check-value.ts'
 import type { TemplateParameter } from '../../templates/template.ts'
 import { formatJson } from '../overview/format-json.ts'
-import { convertPlaceholders, foreignPlaceholderNames } from './foreign-placeholders.ts'
+import { offerPlaceholders } from './foreign-placeholders.ts'
 import { RESPONSE_HINTS } from './response-rules-form.ts'
 import { toResponseView } from './sent-response.view.ts'
 import { toShapingPreview } from './shaping-preview.view.ts'
@@ -163,8 +163,8 @@ const toSeen = (state: EditorState) => {
 const quoteList = (names: readonly string[]): string => names.map(name => `{{${name}}}`).join(', ')
 
 const toUrlOffer = (url: string) => {
-  const offer = convertPlaceholders(url)
-  return offer === undefined ? undefined : { url: offer, placeholders: quoteList(foreignPlaceholderNames(url)) }
+  const offer = offerPlaceholders(url)
+  return offer && { ...offer, placeholders: quoteList(offer.names) }
 }
 
 const HINTS = {
@@ -185,6 +185,12 @@ const HINTS = {
 
 const SENT_UNCHANGED = 'Sent unchanged: must be well-formed XML in UTF-8, without a DOCTYPE.'
 
+/** Shows the name that a typed text such as "Get order" becomes. */
+const nameHint = ({ read, form }: EditorState): string => {
+  const { name } = read.definition
+  return name === form.name.trim() ? HINTS.name : `Saved as ${name}.`
+}
+
 const bodyHint = ({ read }: EditorState): string => {
   const isDocument = read.template.parameters.some(({ places }) => places.some(({ kind }) => kind === 'xml-document'))
   return isDocument ? SENT_UNCHANGED : HINTS.body
@@ -202,6 +208,7 @@ export const toPreviewView = (state: EditorState) => {
     advice: Object.fromEntries(state.advice),
     hints: {
       ...HINTS,
+      name: nameHint(state),
       body: bodyHint(state),
       timeoutMs: `Default ${formatNumber(state.defaultTimeoutMs)}, max ${formatNumber(state.maxTimeoutMs)}`,
     },
