@@ -44,6 +44,7 @@ import { publicServerPages } from './web/overview/public-server.pages.ts'
 import { serversPages } from './web/overview/servers.pages.ts'
 import { instancePages } from './web/server-tools/instance.pages.ts'
 import { toolAddingPages } from './web/server-tools/tool-adding.pages.ts'
+import { toolValuesPages } from './web/server-tools/tool-values.pages.ts'
 import { serverToolsPages } from './web/server-tools/tools.pages.ts'
 import { settingsPages } from './web/settings/settings.pages.ts'
 import { sourcesPages } from './web/sources/sources.pages.ts'
@@ -82,6 +83,7 @@ const PAGES: readonly FastifyPluginAsync<PagesParts & { frames: ServerFrameParts
   livePages,
   serverToolsPages,
   toolAddingPages,
+  toolValuesPages,
   instancePages,
   sourcesPages,
   upstreamPages,

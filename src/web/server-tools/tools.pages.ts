@@ -24,6 +24,7 @@ const Query = listQuery.extend({ page: pageNumber })
 
 const DONE: DoneTexts = {
   added: count => (count === 1 ? 'Tool added' : `${formatCount(count, 'tool')} added`),
+  values: count => `${formatCount(count, 'secret')} stored`,
   removed: () => 'Tool removed from this server',
 }
 
