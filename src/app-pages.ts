@@ -47,6 +47,7 @@ import { shortcutPages } from './web/palette/shortcuts.pages.ts'
 import { instancePages } from './web/server-tools/instance.pages.ts'
 import { toolAddingPages } from './web/server-tools/tool-adding.pages.ts'
 import { toolRemovalPages } from './web/server-tools/tool-removal.pages.ts'
+import { toolValuesPages } from './web/server-tools/tool-values.pages.ts'
 import { serverToolsPages } from './web/server-tools/tools.pages.ts'
 import { settingsPages } from './web/settings/settings.pages.ts'
 import { sourcesPages } from './web/sources/sources.pages.ts'
@@ -90,6 +91,7 @@ const PAGES: readonly FastifyPluginAsync<PagesParts & { frames: ServerFrameParts
   serverToolsPages,
   toolAddingPages,
   toolRemovalPages,
+  toolValuesPages,
   instancePages,
   sourcesPages,
   attachPages,

@@ -8,6 +8,7 @@ import { createPreviews, markFields } from './tool-editor-previews.js'
 import { trackChanges } from './tool-editor-save-bar.js'
 import { createSend } from './tool-editor-send.js'
 import { startTabs } from './tool-editor-tabs.js'
+import { convertOnLeave } from './tool-editor-url.js'
 import { createTriedValues } from './tried-values.js'
 
 /** @typedef {ReturnType<typeof createPreviews>} Previews */
@@ -104,6 +105,7 @@ const edit = form => {
 
   const url = document.getElementById('url')
   if (!(url instanceof HTMLTextAreaElement)) return
+  convertOnLeave(url)
   readCommands(form, url, {
     request: async body => {
       try {

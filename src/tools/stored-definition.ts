@@ -18,6 +18,11 @@ const StoredDefaults = z.object({
 /** Parses only the defaults and default bindings of the parameters. */
 export const defaultsOf = (definition: unknown): z.infer<typeof StoredDefaults> => StoredDefaults.parse(definition)
 
+const StoredProblem = StoredDocument.pick({ problem: true })
+
+/** Parses only the reason why the tool cannot be used, if there is one. */
+export const problemOf = (definition: unknown): string | undefined => StoredProblem.parse(definition).problem
+
 /** Parses all of a stored definition except the name, title and description. */
 export const parseDocument = (definition: unknown) => StoredDocument.parse(definition)
 

@@ -51,6 +51,11 @@ export const ToolDocument = z.object({
   headers: z.array(z.object({ name: z.string(), value: z.string() })),
   body: z.string().optional(),
   timeoutMs: z.int().optional(),
+  /**
+   * Why the tool cannot be used: its template or a schema is invalid. Set when it is saved. No server can have such a
+   * tool.
+   */
+  problem: z.string().optional(),
   /** Undefined in a tool that is not saved yet. */
   templateRules: z.literal(TEMPLATE_RULES).optional(),
   parameters: z.record(z.string(), StoredParameter),

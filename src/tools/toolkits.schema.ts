@@ -66,6 +66,7 @@ export const CreateTool = z.strictObject({
 export const UpdateTool = z.strictObject({
   id: readOnlyField,
   toolkitId: readOnlyField,
+  problem: readOnlyField,
   ...readOnlyTimes,
   name: CreateTool.shape.name.optional(),
   method: CreateTool.shape.method.optional(),
@@ -146,5 +147,6 @@ export const ToolView = z.object({
   response: orNull(ResponseRules),
   cacheSeconds: orNull(z.int()),
   cacheShared: orNull(z.boolean()),
+  problem: orNull(z.string()).describe('why the tool cannot be added to a server until it is fixed'),
   ...times,
 })

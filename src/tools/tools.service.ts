@@ -37,6 +37,25 @@ const nameFor = ({ name }: Tool): string => `the tool "${name}"`
 /** A tool that was deleted. */
 export type DeletedTool = Pick<Tool, 'id' | 'createdAt'> & { definition: ToolDefinition }
 
+/** `allowsInvalid` is whether a tool may be saved although its template or a schema is invalid. */
+export type SaveOptions = { allowsInvalid?: boolean | undefined }
+
+/** Fields whose errors only keep a tool from being used. */
+const REQUEST_FIELD = /^(?:url|headers|body|parameters|inputSchema|outputSchema)(?![A-Za-z])/
+/** Maximum length of a reason, in characters. */
+const MAX_PROBLEM_CHARS = 500
+
+/** Returns whether a tool was refused only because its template or a schema is invalid. */
+export const isOnlyInvalid = ({ code, errors = [] }: AppError): boolean =>
+  code === 'invalid_request' && errors.length > 0 && errors.every(({ path }) => REQUEST_FIELD.test(path))
+
+/** Returns why a refused tool cannot be used. Rethrows the error if the tool cannot be saved either. */
+const problemIn = (error: unknown): string => {
+  const [first] = error instanceof AppError && isOnlyInvalid(error) ? (error.errors ?? []) : []
+  if (first === undefined) throw error
+  return `${first.path}: ${first.message}`.slice(0, MAX_PROBLEM_CHARS)
+}
+
 /** Changes to a tool's fields: undefined keeps the value, and null removes it. */
 export type ToolPatch = { [Field in keyof ToolDefinition]?: ToolDefinition[Field] | null | undefined }
 
@@ -44,7 +63,7 @@ export type ToolPatch = { [Field in keyof ToolDefinition]?: ToolDefinition[Field
  * Applies a patch and drops the metadata of parameters that no longer exist. The result follows the newest template
  * rules.
  */
-const applyPatch = (tool: Tool, patch: ToolPatch): ToolDefinition => {
+const applyPatch = ({ problem: _problem, ...tool }: Tool, patch: ToolPatch): ToolDefinition => {
   const merged = withoutNulls({ ...tool, ...definedFields(patch) })
   const { name = tool.name, title, description } = merged
   const edited = { ...parseDocument({ ...merged, templateRules: NEWEST_RULES }), name, title, description }
@@ -101,6 +120,23 @@ export const createToolService = ({ db, changes, uses, maxTimeoutMs, schemaCheck
     return assertWithSchemas(definition, await findSchemaErrors(schemaChecks, definition, tenant, saved))
   }
 
+  /** Like `assertTool`. If the tool may be invalid, returns it with the reason why it cannot be used. */
+  const checkTool = async (
+    actor: Actor,
+    organizationId: string,
+    definition: ToolDefinition,
+    { allowsInvalid = false, saved }: SaveOptions & { saved?: CheckedSchemas | undefined },
+  ): Promise<{ problem?: string; refusal?: unknown }> => {
+    assertDefinitionSize(definition)
+    try {
+      await assertTool(actor, organizationId, definition, saved)
+      return {}
+    } catch (refusal) {
+      if (!allowsInvalid) throw refusal
+      return { problem: problemIn(refusal), refusal }
+    }
+  }
+
   const findForChange = async (tx: Transaction, actor: Actor, id: string) => {
     const found = orThrow(await store.findTool(tx, id, organizationIdsOf(actor)), toolNotFound)
     assertMay(actor, found.organizationId, 'build')
@@ -123,14 +159,19 @@ export const createToolService = ({ db, changes, uses, maxTimeoutMs, schemaCheck
     getToolkitForTools: (actor: Actor, toolkitId: string): Promise<Toolkit> =>
       getToolkitForChange(db, actor, toolkitId),
 
-    createTool: async (actor: Actor, toolkitId: string, definition: ToolDefinition): Promise<Tool> => {
+    createTool: async (
+      actor: Actor,
+      toolkitId: string,
+      definition: ToolDefinition,
+      options: SaveOptions = {},
+    ): Promise<Tool> => {
       const { organizationId } = await getToolkitForChange(db, actor, toolkitId)
-      await assertTool(actor, organizationId, definition)
+      const { problem } = await checkTool(actor, organizationId, definition, options)
       return changes
         .commit(async (tx, announce) => {
           await getToolkitForChange(tx, actor, toolkitId)
           await assertRoom(tx, toolkitId)
-          const tool = await store.createTool(tx, toolkitId, definition)
+          const tool = await store.createTool(tx, toolkitId, { ...definition, problem })
           await touchToolkit(tx, toolkitId)
           announce({ type: 'toolkit_changed', toolkitId })
           return tool
@@ -142,7 +183,7 @@ export const createToolService = ({ db, changes, uses, maxTimeoutMs, schemaCheck
     findSameTool: async (actor: Actor, toolkitId: string, definition: ToolDefinition): Promise<Tool | undefined> => {
       await getToolkitForChange(db, actor, toolkitId)
       const found = await store.findToolByName(db, toolkitId, definition.name)
-      return found !== undefined && isSame(found, definition) ? found : undefined
+      return found !== undefined && isSame({ ...found, problem: undefined }, definition) ? found : undefined
     },
 
     /**
@@ -153,16 +194,17 @@ export const createToolService = ({ db, changes, uses, maxTimeoutMs, schemaCheck
       actor: Actor,
       toolkit: { title: string; organizationId: string | undefined },
       definition: ToolDefinition,
+      options: SaveOptions = {},
     ): Promise<Tool> => {
       const organizationId = organizationForNew(actor, toolkit.organizationId)
-      await assertTool(actor, organizationId, definition)
+      const { problem } = await checkTool(actor, organizationId, definition, options)
       const { title } = toolkit
       return changes.commit(async (tx, announce) => {
         const known = await store.findToolInToolkitTitled(tx, { organizationId, title, name: definition.name })
-        if (known !== undefined && isSame(known, definition)) return known
+        if (known !== undefined && isSame({ ...known, problem: undefined }, definition)) return known
         const fields = { organizationId, title, description: undefined, visibility: 'private' } as const
         const created = await addToolkit(tx, actor, fields)
-        const tool = await store.createTool(tx, created.id, definition)
+        const tool = await store.createTool(tx, created.id, { ...definition, problem })
         announce({ type: 'toolkit_changed', toolkitId: created.id })
         return tool
       })
@@ -192,26 +234,32 @@ export const createToolService = ({ db, changes, uses, maxTimeoutMs, schemaCheck
       return store.listTools(db, toolkitId, page)
     },
 
-    /** Throws `conflict` with the path `version` if the tool has changed since `ifUnchangedSince`. */
+    /**
+     * Throws `conflict` with the path `version` if the tool has changed since `ifUnchangedSince`. A tool that servers use
+     * must be valid.
+     */
     updateTool: async (
       actor: Actor,
       id: string,
       patch: ToolPatch,
-      { ifUnchangedSince }: Unchanged = {},
+      { ifUnchangedSince, allowsInvalid }: Unchanged & SaveOptions = {},
     ): Promise<Tool> => {
       const patched = (tool: Tool): ToolDefinition => {
         assertUnchangedSince(nameFor(tool), tool.updatedAt, { ifUnchangedSince })
         return applyPatch(tool, patch)
       }
       const { tool: before, organizationId } = await findForChange(db, actor, id)
-      await assertTool(actor, organizationId, patched(before), before)
+      const checked = { allowsInvalid, saved: before.problem === undefined ? before : undefined }
+      const { problem, refusal } = await checkTool(actor, organizationId, patched(before), checked)
       return changes
         .commit(async (tx, announce) => {
           const tool = await getForChange(tx, actor, id)
           const definition = patched(tool)
           // Checked again because the tool may have changed meanwhile. Its schemas are those of the patch or were saved.
-          assertWithSchemas(definition)
-          const updated = orThrow(await store.updateVersion(tx, tool, definition, ifUnchangedSince !== undefined), () =>
+          if (problem === undefined) assertWithSchemas(definition)
+          else if ((await uses.ofTools(tx, [id])).has(id)) throw refusal
+          const written = { ...definition, problem }
+          const updated = orThrow(await store.updateVersion(tx, tool, written, ifUnchangedSince !== undefined), () =>
             changedMeanwhile(nameFor(tool)),
           )
           if (!isSameDocument(tool, updated)) await removeSends(tx, id)

@@ -62,6 +62,7 @@ describe('a tool', () => {
       response: null,
       cacheSeconds: null,
       cacheShared: null,
+      problem: null,
       parameters: {
         town: {
           type: 'string',

@@ -44,7 +44,7 @@ describe.each(databasesOfRun)('a sample on $kind', kind => {
     expect(removed).toMatchObject({ status: 303, location: '/first-run?done=sample-removed' })
     const next = textOf((await browser.get(removed.location ?? '')).html)
     expect(next).toContain('Sample removed.')
-    expect(next).toContain('Three steps to your first call')
+    expect(next).toContain('Create your first tool')
     expect(await Promise.all([db.server.count(), db.toolkit.count()])).toEqual([0, 0])
     expect(await knock(`${origin}/s/${id}`)).toBe(404)
     expect((await browser.get(removalOf(id))).status).toBe(404)

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { readTemplate } from '../../src/templates/compile.ts'
 import { formatJson } from '../../src/web/overview/format-json.ts'
-import { convertPlaceholders, foreignPlaceholderNames } from '../../src/web/tool-editor/foreign-placeholders.ts'
+import { offerPlaceholders } from '../../src/web/tool-editor/foreign-placeholders.ts'
 import { placeErrors } from '../../src/web/tool-editor/tool-editor-errors.ts'
 import { runsOf } from '../support/cases-of-run.ts'
 
@@ -87,26 +87,40 @@ describe('a URL with placeholders of other tools', () => {
     ['https://{tenant}.example.com/a/{id}.json', 'https://{{tenant}}.example.com/a/{{id}}.json', ['tenant', 'id']],
     ['https://api.example.com/users/%7Bid%7D', 'https://api.example.com/users/{{id}}', ['id']],
     ['{{url:base}}/:id/{{other}}', '{{url:base}}/{{id}}/{{other}}', ['id']],
+    [
+      'https://a.example/users/<user-id>?sort=<sort>',
+      'https://a.example/users/{{user-id}}?sort={{sort}}',
+      ['user-id', 'sort'],
+    ],
   ])('%s is converted', (url, offered, names) => {
-    expect(convertPlaceholders(url)).toBe(offered)
-    expect(foreignPlaceholderNames(url)).toEqual(expect.arrayContaining(names))
+    expect(offerPlaceholders(url)).toMatchObject({ from: url, url: offered })
+    expect(offerPlaceholders(url)?.names).toEqual(expect.arrayContaining(names))
     expect(readTemplate({ method: 'GET', url: offered, headers: [] }).errors).toEqual([])
   })
 
   it.each([
     'https://api.example.com/users/{{id}}',
     'https://api.example.com:8443/a:b/c',
+    'https://api.example.com/v1/jobs:run',
+    'https://:8080',
+    'https://api.example.com/a?when=10:30',
     'https://api.example.com/{}/{not a name}/\\{{x}}',
     '{{url:base}}/{{integer:id=1}}',
     '',
   ])('%s is left unchanged', url => {
-    expect(convertPlaceholders(url)).toBeUndefined()
+    expect(offerPlaceholders(url)).toBeUndefined()
+  })
+
+  it('is converted without asking unless that would let the caller choose the host', () => {
+    expect(offerPlaceholders('https://api.example.com/{id}')?.isAutomatic).toBe(true)
+    expect(offerPlaceholders('https://{tenant}.example.com/{id}')?.isAutomatic).toBe(false)
   })
 
   it('is converted completely, without other changes', () => {
     const piece = fc.constantFrom(
       '{id}',
       ':name',
+      '<c>',
       '{{x}}',
       '/',
       'a',
@@ -123,10 +137,10 @@ describe('a URL with placeholders of other tools', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 12 }), pieces => {
         const url = `https://a.example/${pieces.join('')}`
-        const once = convertPlaceholders(url)
+        const once = offerPlaceholders(url)?.url
         if (once === undefined) return
-        expect(convertPlaceholders(once) ?? once).toBe(once)
-        const bare = (text: string) => text.replaceAll(/[{}:]|%7B|%7D/gi, '')
+        expect(offerPlaceholders(once)?.url ?? once).toBe(once)
+        const bare = (text: string) => text.replaceAll(/[{}:<>]|%7B|%7D/gi, '')
         expect(bare(once)).toBe(bare(url))
       }),
       { numRuns: runsOf(2_000) },

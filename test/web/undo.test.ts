@@ -93,6 +93,27 @@ describe.each(databasesOfRun)('undo on $kind', kind => {
     expect((await owner.send('GET', `/instances/${instanceId}`)).status).toBe(404)
   })
 
+  it('refuses if the tool was saved as invalid meanwhile, until it is fixed', async () => {
+    const world = await makeWorld()
+    const { browser, toolId, toolsPath } = world
+    await browser.get((await removeInstance(world)).location ?? '')
+    const fields = { name: 'get_order', method: 'GET', headers: 'authorization: Bearer {{token}}' }
+    await browser.get(`/tools/${toolId}`)
+    const saved = await browser.submit(`/tools/${toolId}`, { ...fields, url: `${TOOL.url}{{`, saveInvalid: 'yes' })
+    expect(saved.status).toBe(303)
+    await browser.get(`${toolsPath}?done=removed`)
+    const refused = await browser.submit(`${toolsPath}/undo`, {})
+    expect([refused.status, textOf(refused.html)]).toEqual([
+      400,
+      expect.stringContaining('cannot be used until it is fixed'),
+    ])
+    expect(await patchbay.db.instance.count({ where: { toolId } })).toBe(0)
+    await browser.get(`/tools/${toolId}`)
+    expect((await browser.submit(`/tools/${toolId}`, { ...fields, url: TOOL.url })).status).toBe(303)
+    await browser.get(`${toolsPath}?done=removed`)
+    expect((await browser.submit(`${toolsPath}/undo`, {})).location).toBe(`${toolsPath}?done=restored&count=1`)
+  })
+
   it('does not decide where a secret is sent: what was forbidden meanwhile is refused', async () => {
     const world = await makeWorld()
     const { browser, owner, serverId, toolsPath } = world
@@ -142,6 +163,22 @@ describe.each(databasesOfRun)('undo on $kind', kind => {
     const restored = await browser.submit(`/toolkits/${toolkitId}/undo`, {})
     expect(restored).toMatchObject({ status: 303, location: `/toolkits/${toolkitId}?done=tool-restored` })
     expect(await read()).toEqual(before)
+  })
+
+  it('restores an invalid tool of a toolkit as invalid, so that no server can use it', async () => {
+    const { browser, owner, serverId, toolkitId } = await makeWorld()
+    const form = `/toolkits/${toolkitId}/tools/new`
+    await browser.get(form)
+    const fields = { name: 'broken', method: 'GET', url: 'https://api.example.com/{{id', saveInvalid: 'yes' }
+    const path = ((await browser.submit(form, fields)).location ?? '').replace(/\?.*/, '')
+    await browser.get(`${path}/removal`)
+    await browser.get((await browser.submit(`${path}/removal`, { sure: 'broken' })).location ?? '')
+    expect((await browser.submit(`/toolkits/${toolkitId}/undo`, {})).status).toBe(303)
+    const toolId = path.replace('/tools/', '')
+    const { body } = await owner.expectOk('GET', `/tools/${toolId}`)
+    expect(body).toMatchObject({ problem: expect.stringMatching(/^url: /) })
+    const added = await owner.send('POST', `/servers/${serverId}/instances`, { toolId, name: 'broken' })
+    expect([added.status, JSON.stringify(added.body)]).toEqual([400, expect.stringContaining('cannot be used until')])
   })
 
   it('is not offered for a tool that is too large for a cookie', async () => {

@@ -93,7 +93,8 @@ export const toolkitRoutes: FastifyPluginAsyncZod<Parts> = async (app, { toolkit
   )
   routes.update('/tools/:id', { params, body: UpdateTool }, toolView, async ({ actor, params: { id }, body }) => {
     await assertUnchanged(['id', 'toolkitId'], body, () => tools.getTool(actor, id))
-    return tools.updateTool(actor, id, body)
+    const { problem: _problem, ...patch } = body
+    return tools.updateTool(actor, id, patch)
   })
   routes.remove('/tools/:id', { params }, ({ actor, params }) => tools.removeTool(actor, params.id))
 }

@@ -178,7 +178,8 @@ export const createToolDrafts = (
       const wiring = await findWiring(actor, draft)
       const { definition, toolId } = draft
       const saved = toolId === undefined ? undefined : await tools.getOwnTool(actor, toolId)
-      const compiled = await tools.assertTool(actor, wiring.organizationId, definition, saved)
+      const checked = saved?.problem === undefined ? saved : undefined
+      const compiled = await tools.assertTool(actor, wiring.organizationId, definition, checked)
       const { getPlan, exposedArgs } = wire(actor, draft, compiled, wiring)
       const outcome = await performCall(getPlan, http, exposedArgs, signal, onInternalError)
       if (saved !== undefined && isSameDocument(saved, definition)) {

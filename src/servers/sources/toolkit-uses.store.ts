@@ -1,5 +1,6 @@
 import type { Transaction } from '../../lib/db/client.ts'
 import { type IdPage, idPageQuery } from '../../lib/http/id-paging.ts'
+import { problemOf } from '../../tools/stored-definition.ts'
 import type { ServerRef, Uses } from '../../tools/toolkits.service.ts'
 import { findSnapshot } from '../../tools/toolkits.store.ts'
 import type { User } from '../access/access.ts'
@@ -66,6 +67,16 @@ export const findToolForServer = async (
   const own = await tx.tool.findFirst({ where: { id: toolId, toolkit: ofOrganization }, select })
   if (own === null) return undefined
   return (await findSnapshot(tx, server.id, own.toolkitId)) === undefined ? own : undefined
+}
+
+/** Returns why a tool cannot be used, with its name; undefined if it can. */
+export const findToolProblem = async (
+  tx: Transaction,
+  toolId: string,
+): Promise<{ name: string; problem: string } | undefined> => {
+  const tool = await tx.tool.findUnique({ where: { id: toolId }, select: { name: true, definition: true } })
+  const problem = tool === null ? undefined : problemOf(tool.definition)
+  return tool === null || problem === undefined ? undefined : { name: tool.name, problem }
 }
 
 /** Groups servers by the item they use, without duplicates, and sorts them by name. */

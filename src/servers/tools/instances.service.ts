@@ -15,7 +15,7 @@ import type { KeyUse } from '../origins/tool-origins.ts'
 import type { Instance, Server } from '../server.ts'
 import { getServerFor, type ServerServiceParts } from '../servers.service.ts'
 import { assertHoldsTools } from '../settings/passthrough-rules.ts'
-import { addUse, findToolForServer } from '../sources/toolkit-uses.store.ts'
+import { addUse, findToolForServer, findToolProblem } from '../sources/toolkit-uses.store.ts'
 import * as store from './instances.store.ts'
 
 const instanceNotFound = () => new AppError('not_found', 'Instance not found.')
@@ -23,9 +23,14 @@ const instanceNotFound = () => new AppError('not_found', 'Instance not found.')
 const NO_TOOL =
   'does not belong to a toolkit of this server. Add its toolkit to the server, or accept the pending update'
 
+const cannotBeUsed = ({ name, problem }: { name: string; problem: string }): AppError => {
+  const message = `cannot be used until it is fixed: ${problem}`
+  return new AppError('invalid_request', `The tool "${name}" ${message}.`, { errors: [{ path: 'toolId', message }] })
+}
+
 /**
  * Returns the ID of the tool, or of its copy in the server's snapshot. Also adds the tool's toolkit to the server if
- * the toolkit belongs to the organization.
+ * the toolkit belongs to the organization. Throws `invalid_request` if the tool is invalid.
  */
 export const takeTool = async (tx: Transaction, server: Server, toolId: string): Promise<string> => {
   assertHoldsTools(server)
@@ -33,6 +38,8 @@ export const takeTool = async (tx: Transaction, server: Server, toolId: string):
   if (tool === undefined) {
     throw new AppError('invalid_request', `The tool ${NO_TOOL}.`, { errors: [{ path: 'toolId', message: NO_TOOL }] })
   }
+  const unusable = await findToolProblem(tx, tool.id)
+  if (unusable !== undefined) throw cannotBeUsed(unusable)
   await addUse(tx, server.id, tool.toolkitId)
   return tool.id
 }
@@ -192,7 +199,7 @@ export const createInstanceService = ({
 
     /**
      * Adds removed instances again with their IDs and bindings, all or none. Skips those that are there again. Throws
-     * `conflict` if a name is taken, and `invalid_request` if a tool is gone or no longer fits its bindings.
+     * `conflict` if a name is taken, and `invalid_request` if a tool is gone, is invalid, or no longer fits its bindings.
      */
     restoreInstances: (actor: Actor, serverId: string, removed: readonly RemovedInstance[]): Promise<void> =>
       changes.commit(async (tx, announce) => {

@@ -2,6 +2,8 @@ import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { RESERVED_TOOL_PREFIX } from '../../lib/kernel/names.ts'
 import type { Sealing } from '../../lib/process/sealing.ts'
+import { bindTakenKeys } from '../bindings/taken-keys.ts'
+import { listGlobals } from '../globals/globals.store.ts'
 import { getServerFor, type ServerServiceParts } from '../servers.service.ts'
 import { assertRoomForTools, createChecked, takeTool } from './instances.service.ts'
 import { countInstances, listAllInstanceNames } from './instances.store.ts'
@@ -58,7 +60,8 @@ export const createToolAdding = ({
   },
 
   /**
-   * Adds several tools with their default bindings, all or none. Appends a number to names that are taken. Adds toolkits
+   * Adds several tools with their default bindings, all or none. A secret whose key is taken for other origins gets
+   * another key. Appends a number to names that are taken. Adds toolkits
    * of the organization. Skips a tool with more instances than `atWork`, because the same form has already added it.
    * Returns the new names.
    */
@@ -84,8 +87,12 @@ export const createToolAdding = ({
       })
       const isBare = ({ toolId }: { toolId: string }) => picked.get(toolId)?.hasDefaults !== true
       await store.createBareInstances(tx, serverId, instances.filter(isBare))
-      for (const { toolId, name } of instances.filter(one => !isBare(one))) {
-        await createChecked(tx, { actor, server, sealing }, { toolId, name, bindings: {} }).catch(nameTool(name))
+      const bound = instances.filter(one => !isBare(one))
+      const globals = bound.length === 0 ? [] : await listGlobals(tx, serverId)
+      for (const { toolId, name } of bound) {
+        const definition = picked.get(toolId)?.definition
+        const bindings = definition === undefined ? {} : bindTakenKeys(definition, globals)
+        await createChecked(tx, { actor, server, sealing }, { toolId, name, bindings }).catch(nameTool(name))
       }
       if (instances.length > 0) announce({ type: 'server_changed', serverId })
       return instances.map(({ name }) => name)

@@ -1,7 +1,8 @@
 import type { Database, Transaction } from '../../lib/db/client.ts'
 import { withoutNulls } from '../../lib/kernel/missing.ts'
 import { toolkitsMatching, toolsMatching } from '../../tools/sharing/catalogue.store.ts'
-import { defaultsOf } from '../../tools/stored-definition.ts'
+import { defaultsOf, parseDocument, problemOf } from '../../tools/stored-definition.ts'
+import type { ToolDefinition } from '../../tools/tool.ts'
 import { onlyCallerShown, policyOf, type User } from '../access/access.ts'
 import { openTo } from '../access/open-to.store.ts'
 import type { Server } from '../server.ts'
@@ -128,6 +129,8 @@ export type OfferedTool = {
   defaults: readonly { parameter: string; key: string }[]
   /** Names of the tool's instances on the server. */
   atWorkAs: readonly string[]
+  /** Why the tool cannot be added until it is fixed. */
+  problem: string | undefined
 }
 
 const listDefaults = (definition: unknown): OfferedTool['defaults'] =>
@@ -163,12 +166,13 @@ export const listOfferedTools = async (
   const tools = rows.map(({ instances, definition, ...row }) => ({
     ...withoutNulls(row),
     defaults: listDefaults(definition),
+    problem: problemOf(definition),
     atWorkAs: instances.map(({ name }) => name),
   }))
   return { tools, total }
 }
 
-export type PickedTool = { name: string; hasDefaults: boolean }
+export type PickedTool = { name: string; hasDefaults: boolean; definition: Pick<ToolDefinition, 'url' | 'parameters'> }
 
 /** Returns the picked tools by ID. The result contains no entry for an unknown ID. */
 export const listPickedTools = async (
@@ -178,7 +182,10 @@ export const listPickedTools = async (
   const where = { id: { in: [...ids] } }
   const rows = await tx.tool.findMany({ where, select: { id: true, name: true, definition: true } })
   return new Map(
-    rows.map(({ id, name, definition }) => [id, { name, hasDefaults: listDefaults(definition).length > 0 }]),
+    rows.map(({ id, name, definition }) => [
+      id,
+      { name, hasDefaults: listDefaults(definition).length > 0, definition: parseDocument(definition) },
+    ]),
   )
 }
 

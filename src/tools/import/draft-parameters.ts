@@ -15,8 +15,8 @@ export type IsSecret = (place: ValuePlace, name: string, value: string) => boole
 /** A secret of the pasted text. The draft has the parameter in its place. */
 export type FoundSecret = { place: ValuePlace; name: string; value: string; parameter: string }
 
-/** A variable of the shell or a file that became a parameter. `isSecret` tells whether its place is one of a secret. */
-export type DraftVariable = { parameter: string; written: string; from: 'shell' | 'file'; isSecret: boolean }
+/** A variable that became a parameter. `isSecret` tells whether its place is one of a secret. */
+export type DraftVariable = Omit<RequestVariable, 'name'> & { parameter: string; isSecret: boolean }
 
 /** Thrown where a request cannot be written as a template. `path` is the field of the definition. */
 export class UnwritableRequest extends Error {

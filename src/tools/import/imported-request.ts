@@ -25,10 +25,10 @@ export type RequestBody =
   | { kind: 'text'; text: string; contentType: string | undefined }
 
 /**
- * A value that the text does not contain: a variable of the shell, or the content of a file. `written` is how the text
- * refers to it, such as `$TOKEN` or `@body.json`.
+ * A value that the text does not contain: a variable of the shell, the content of a file, or a placeholder in the URL.
+ * `written` is how the text refers to it, such as `$TOKEN`, `@body.json` or `{id}`.
  */
-export type RequestVariable = { name: string; written: string; from: 'shell' | 'file' }
+export type RequestVariable = { name: string; written: string; from: 'shell' | 'file' | 'placeholder' }
 
 /** A request as read from a text of another program. */
 export type ImportedRequest = {

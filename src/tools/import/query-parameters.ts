@@ -1,4 +1,5 @@
 import { MAX_PARAMETERS } from '../../templates/limits.ts'
+import type { ParameterType } from '../../templates/template.ts'
 import { secretRuleOf } from '../secret-parameters.ts'
 import type { CandidateParameter } from './draft-url.ts'
 import type { RequestDraft } from './to-tool-draft.ts'
@@ -13,10 +14,14 @@ const namesIn = ({ url, headers, body = '' }: RequestDraft['definition']): Reado
     ),
   )
 
-/** Returns the placeholder. A number that would be written in another way, such as `1.0`, is a string. */
-const placeholderFor = ({ name, value, suggestedType }: CandidateParameter): string => {
-  const isSame = suggestedType === 'boolean' || String(Number(value)) === value
-  return suggestedType === 'string' || !isSame ? `{{${name}}}` : `{{${suggestedType}:${name}}}`
+/** Returns the type of the parameter. A number that would be written in another way, such as `1.0`, is a string. */
+export const typeOfCandidate = ({ value, suggestedType }: CandidateParameter): ParameterType =>
+  suggestedType === 'boolean' || String(Number(value)) === value ? suggestedType : 'string'
+
+/** Returns the placeholder for a candidate. */
+export const placeholderFor = (candidate: CandidateParameter): string => {
+  const type = typeOfCandidate(candidate)
+  return type === 'string' ? `{{${candidate.name}}}` : `{{${type}:${candidate.name}}}`
 }
 
 /**

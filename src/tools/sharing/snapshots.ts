@@ -122,7 +122,13 @@ export const acceptUpdate = async (
     }
     await removeTool(tx, tool.id)
   }
-  for (const { copy, origin: current } of changed) await assertMayBecome(copy, current)
+  for (const { copy, origin: current } of changed) {
+    if (current.problem !== undefined && (await instancesOf(copy.id)).length > 0) {
+      const message = `The update makes the tool "${copy.name}" invalid, which this server uses. Its owner must fix it first.`
+      throw new AppError('conflict', message)
+    }
+    await assertMayBecome(copy, current)
+  }
   // Two tools may have swapped names, so each renamed copy first gets a temporary name that no tool can have.
   const renamed = changed.filter(({ copy, origin: current }) => copy.name !== current.name)
   for (const { copy } of renamed) await updateTool(tx, copy.id, { ...copy, name: `~${copy.id}` })

@@ -9,6 +9,7 @@ import type { ToolAdding, ToolPick } from '../../servers/tools/tool-adding.servi
 import type { OfferedTool, OfferedToolkit } from '../../servers/tools/tool-picks.store.ts'
 import { type ServerFrame, type ServerFrameParts, serverTabPath } from '../frame/server-frame.ts'
 import { createServerTab, donePath, serverRoute } from '../frame/server-tab.ts'
+import { listMissingSecrets, type MissingSecretsParts } from './missing-secrets.ts'
 
 const TOOLS_PER_PAGE = 100
 const MAX_SELECTED = 200
@@ -41,22 +42,22 @@ const toGroups = (tools: readonly OfferedTool[], toolkits: readonly OfferedToolk
       id: toolkitId,
       title: toolkit?.title ?? '',
       note: toolkit === undefined ? '' : noteOf(toolkit),
-      tools: ofToolkit.map(({ id, name, title, description, defaults, atWorkAs }) => ({
+      tools: ofToolkit.map(({ id, name, title, description, defaults, atWorkAs, problem }) => ({
         value: `${id}:${atWorkAs.length}`,
         name,
         about: description ?? title,
         bound: shorten(defaults.map(({ parameter, key }) => `${parameter} to ${key}`).join(', '), MAX_BOUND_CHARACTERS),
         atWorkAs: atWorkAs.join(', '),
+        problem,
         isSelected: selected.has(id),
       })),
     }
   })
 
 /** Serves the page for adding several tools to a server at once. */
-export const toolAddingPages: FastifyPluginAsync<{ frames: ServerFrameParts; toolAdding: ToolAdding }> = async (
-  app,
-  { frames, toolAdding },
-) => {
+export const toolAddingPages: FastifyPluginAsync<
+  MissingSecretsParts & { frames: ServerFrameParts; toolAdding: ToolAdding }
+> = async (app, { frames, toolAdding, ...parts }) => {
   const pageFor = async (
     request: FastifyRequest,
     server: ServerFrame,
@@ -98,8 +99,11 @@ export const toolAddingPages: FastifyPluginAsync<{ frames: ServerFrameParts; too
     load: createServerTab(frames, 'tools').frameForChange,
     page: (request, server, typed) => pageFor(request, server, typed?.tool ?? []),
     save: async (request, server, { tool: selected }) => {
-      await toolAdding.addTools(actorOf(request), server.id, selected)
-      return donePath(serverTabPath(server.id, 'tools'), 'added', selected.length)
+      const actor = actorOf(request)
+      await toolAdding.addTools(actor, server.id, selected)
+      const missing = await listMissingSecrets(parts, actor, server.id)
+      const path = serverTabPath(server.id, 'tools')
+      return donePath(missing.length === 0 ? path : `${path}/values`, 'added', selected.length)
     },
   })
 }

@@ -45,6 +45,7 @@ const DONE: DoneTexts = {
   removed: count => `${count === 1 ? 'Tool' : formatCount(count, 'tool')} removed from this server`,
   restored: count => `${count === 1 ? 'Tool' : formatCount(count, 'tool')} restored`,
   'too-late': () => 'What was removed can no longer be restored. Add it again',
+  values: count => `${formatCount(count, 'secret')} stored`,
 }
 
 /** Searches a tool's names, toolkit and parameters. */

@@ -1,69 +1,77 @@
-import type { FastifyPluginAsync, FastifyReply } from 'fastify'
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
 import { signalOf } from '../../lib/http/gone.ts'
-import { type FormPage, formText, parseForm, showForm, submitForm } from '../../lib/http/pages/forms.ts'
-import type { Actor } from '../../lib/kernel/actor.ts'
-import { AppError } from '../../lib/kernel/errors.ts'
+import { formText } from '../../lib/http/pages/forms.ts'
 import { serverUrl } from '../../lib/kernel/server-url.ts'
-import { isErrorResult } from '../../runtime/call/tool-result.ts'
-import type { ExecutionService } from '../../runtime/execution.service.ts'
-import type { InstanceService } from '../../servers/tools/instances.service.ts'
+import type { ServerService } from '../../servers/servers.service.ts'
 import { toPatchFigure } from '../diagram/figure.ts'
 import { EMPTY_PATCH } from '../diagram/landing-patch.ts'
 import { serverTabPath } from '../frame/server-frame.ts'
 import { doneText, userRoute } from '../frame/user-page.ts'
 import { toConnectPanel } from '../overview/connect.ts'
+import { type AttachedServerPagesParts, addAttachedServerPages } from './attached-server.pages.ts'
+import { type CallView, createFirstCall, type FirstCallParts } from './first-call.ts'
+import type { Plugged } from './first-run.store.ts'
 import { createFirstRun, type FirstRunParts } from './first-run.ts'
+import { addPastedRequestPages, type PastedRequestPagesParts } from './pasted-request.pages.ts'
+import type { ShowStart } from './show-start.ts'
 
-type Parts = FirstRunParts & {
-  instances: Pick<InstanceService, 'createInstance' | 'listAllInstances'>
-  execution: Pick<ExecutionService, 'callInstance' | 'listExecutions'>
-  baseUrl: string
-}
+type Parts = FirstRunParts &
+  FirstCallParts &
+  PastedRequestPagesParts &
+  AttachedServerPagesParts & {
+    servers: Pick<ServerService, 'getServer'>
+    baseUrl: string
+  }
 
-const CallForm = { from: formText, to: formText, amount: formText }
-const TYPED = { from: 'EUR', to: 'JPY', amount: '100' }
+const Query = z.object({ tool: formText })
 const NOTES = { 'sample-removed': 'Sample removed. Its address no longer works.' }
-const LABELS = { from: 'currency', to: 'currency', amount: 'amount' }
-/** The sample tool called on this page. */
-const TOOL = 'convert_currency'
 
-const Text = z.object({ type: z.literal('text'), text: z.string() })
+type Called = Awaited<ReturnType<ReturnType<typeof createFirstCall>['call']>>
 
-/** Registers the first-run page, on which users add the sample API, connect a client and call a tool. */
+/** Registers the pages that lead from a new installation to the first call. */
 export const firstRunPages: FastifyPluginAsync<Parts> = async (app, parts) => {
-  const { instances, execution, baseUrl } = parts
+  const { servers, baseUrl } = parts
   const firstRun = createFirstRun(parts)
+  const firstCall = createFirstCall(parts)
   const emptyPatch = toPatchFigure(EMPTY_PATCH)
-  const base = { title: 'Get started', section: 'servers', baseUrl, emptyPatch, tool: TOOL } as const
 
-  const startPage = (note: string | undefined): FormPage => ({
-    view: 'start/first-run',
-    data: { ...base, isPlugged: false, note },
-    labels: {},
-  })
+  const showStart: ShowStart = (reply, page, status = 200) =>
+    reply.page(
+      'start/first-run',
+      { title: 'Create your first tool', section: 'servers', baseUrl, emptyPatch, url: '', ...page },
+      { status },
+    )
 
-  const pluggedPage = (serverId: string, more: { typed?: typeof TYPED; result?: string }): FormPage => {
+  const showPlugged = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { serverId }: Plugged,
+    call: CallView | undefined,
+    called?: Called,
+  ): Promise<FastifyReply> => {
+    const { name, access: tier } = await servers.getServer(actorOf(request), serverId)
     const url = serverUrl(baseUrl, serverId)
-    const { clients } = toConnectPanel({ id: serverId, name: 'Sample desk', tier: 'public', url })
-    const command = clients.find(({ id }) => id === 'connect-claude-code')?.snippets[0]?.code
-    return {
-      view: 'start/first-run',
-      data: {
-        ...base,
-        isPlugged: true,
-        url,
-        urlLead: serverUrl(baseUrl, ''),
-        command,
-        live: `${serverTabPath(serverId, 'overview')}/live`,
-        serverPath: serverTabPath(serverId, 'overview'),
-        typed: more.typed ?? TYPED,
-        result: more.result,
-        scripts: ['server-live'],
-      },
-      labels: LABELS,
+    const page = {
+      title: called?.isAnswered === true ? 'Your first tool works' : 'Call your first tool',
+      section: 'servers' as const,
+      serverName: name,
+      serverPath: serverTabPath(serverId, 'overview'),
+      toolsPath: serverTabPath(serverId, 'tools'),
+      globalsPath: serverTabPath(serverId, 'globals'),
+      sourcesPath: serverTabPath(serverId, 'sources'),
+      inspectorPath: serverTabPath(serverId, 'inspector'),
+      url,
+      urlLead: serverUrl(baseUrl, ''),
+      connect: toConnectPanel({ id: serverId, name, tier, url }),
+      live: `${serverTabPath(serverId, 'overview')}/live`,
+      call,
+      result: called?.result,
+      isAnswered: called?.isAnswered === true,
+      scripts: ['server-live'],
     }
+    return reply.page('start/first-call', page, { status: called === undefined || called.result ? 200 : 400 })
   }
 
   const onTo = (reply: FastifyReply): FastifyReply => reply.redirect('/servers', 303)
@@ -71,53 +79,34 @@ export const firstRunPages: FastifyPluginAsync<Parts> = async (app, parts) => {
   app.get('/first-run', userRoute, async (request, reply) => {
     const actor = actorOf(request)
     const state = await firstRun.getStep(actor)
-    if (state.step === 'start') return showForm(reply, startPage(doneText(request, NOTES)))
+    if (state.step === 'start') return showStart(reply, { note: doneText(request, NOTES) })
     if (state.step === 'over' || state.isAnswered) return onTo(reply)
-    return showForm(reply, pluggedPage(state.serverId, {}))
+    if (state.upstreamId !== undefined) return reply.redirect('/first-run/upstream', 303)
+    const { tool } = Query.parse(request.query)
+    const call = await firstCall.show(actor, state.serverId, tool === '' ? (state.tool ?? '') : tool)
+    return showPlugged(request, reply, state, call)
   })
 
-  app.post('/first-run/sample', userRoute, async (request, reply) => {
-    const serverId = await firstRun.addSample(actorOf(request))
-    return serverId === undefined ? onTo(reply) : reply.redirect('/first-run', 303)
-  })
+  app.post('/first-run/sample', userRoute, async (request, reply) =>
+    (await firstRun.openSample(actorOf(request))) === undefined ? onTo(reply) : reply.redirect('/first-run', 303),
+  )
 
-  const call = async (actor: Actor, serverId: string, typed: typeof TYPED, signal: AbortSignal): Promise<string> => {
-    const all = await instances.listAllInstances(actor, serverId)
-    const instance = all.find(({ name }) => name === TOOL)
-    if (instance === undefined) throw new AppError('not_found', `The server no longer has the tool ${TOOL}.`)
-    const amount = Number(typed.amount)
-    if (typed.amount.trim() === '' || !Number.isFinite(amount)) {
-      throw new AppError('invalid_request', 'The amount must be a number.', {
-        errors: [{ path: 'amount', message: 'must be a number, such as 100' }],
-      })
-    }
-    const result = await execution.callInstance(actor, instance.id, { from: typed.from, to: typed.to, amount }, signal)
-    const text = 'content' in result ? Text.safeParse(result.content[0]).data?.text : undefined
-    if (isErrorResult(result)) throw new AppError('invalid_request', text ?? 'The call failed.')
-    return text ?? ''
-  }
-
-  app.post('/first-run/call', userRoute, async (request, reply) => {
+  app.post('/first-run', userRoute, async (request, reply) => {
     const actor = actorOf(request)
     const state = await firstRun.getStep(actor)
     if (state.step !== 'plugged') return onTo(reply)
-    const typed = parseForm(CallForm, request.body)
-    return submitForm(
-      reply,
-      () => pluggedPage(state.serverId, { typed }),
-      async () => {
-        const text = await call(actor, state.serverId, typed, signalOf(reply))
-        await firstRun.recordCall(state.serverId)
-        return showForm(reply, pluggedPage(state.serverId, { typed, result: text }))
-      },
-    )
+    const called = await firstCall.call(actor, state.serverId, request.body, signalOf(reply))
+    if (called.isAnswered) await firstRun.recordCall(state)
+    return showPlugged(request, reply, state, called.view, called)
   })
 
   app.post('/first-run/end', userRoute, async (request, reply) => {
-    const actor = actorOf(request)
-    const state = await firstRun.getStep(actor)
+    const state = await firstRun.getStep(actorOf(request))
     if (state.step === 'over') return onTo(reply)
     await firstRun.end()
     return state.step === 'plugged' ? reply.redirect(serverTabPath(state.serverId, 'overview'), 303) : onTo(reply)
   })
+
+  addPastedRequestPages(app, parts, firstRun, showStart)
+  addAttachedServerPages(app, parts, firstRun, showStart)
 }

@@ -5,12 +5,22 @@ import type { Database, Transaction } from '../../lib/db/client.ts'
 const NAME = 'first-run'
 
 const State = z.discriminatedUnion('step', [
-  /** The sample server has been added. `isAnswered` is whether a call to it has completed. */
-  z.object({ step: z.literal('plugged'), serverId: z.string(), isAnswered: z.boolean() }),
+  z.object({
+    /** A server with tools has been created. */
+    step: z.literal('plugged'),
+    serverId: z.string(),
+    /** The tool to call first. */
+    tool: z.string().optional(),
+    /** The MCP server whose tools are still to be chosen. */
+    upstreamId: z.string().optional(),
+    /** Whether a call has completed. */
+    isAnswered: z.boolean(),
+  }),
   /** The first run was skipped or finished and is never shown again. */
   z.object({ step: z.literal('over') }),
 ])
 export type FirstRunState = z.infer<typeof State>
+export type Plugged = FirstRunState & { step: 'plugged' }
 
 /** Returns the state of the first run; undefined if it has not started. */
 export const findFirstRun = async (tx: Transaction): Promise<FirstRunState | undefined> => {

@@ -5,11 +5,13 @@ import { parseInput } from '../../lib/http/validation.ts'
 import { type Actor, assertMay } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { Sealing } from '../../lib/process/sealing.ts'
+import { bindTakenKeys } from '../../servers/bindings/taken-keys.ts'
 import { CreateServer } from '../../servers/servers.schema.ts'
 import type { InstanceService } from '../../servers/tools/instances.service.ts'
 import { removalPage } from '../frame/removal-page.ts'
 import { serverTabPath } from '../frame/server-frame.ts'
 import { idOf, idRoute } from '../frame/user-page.ts'
+import { listMissingSecrets, type MissingSecretsParts } from '../server-tools/missing-secrets.ts'
 import { createDeletedToolUndo, toDeletedTool } from '../toolkits/deleted-tool.ts'
 import type { ToolPageParts } from './tool-editor.pages.ts'
 import { createToolEditor } from './tool-editor.ts'
@@ -23,7 +25,7 @@ type ToolSubject = EditorSubject & { kind: 'tool' }
 
 /** Serves actions on a saved tool: adding it to a server, duplicating it and deleting it. */
 export const toolActionPages: FastifyPluginAsync<
-  ToolPageParts & { instances: InstanceService; sealing: Sealing }
+  ToolPageParts & MissingSecretsParts & { instances: InstanceService; sealing: Sealing }
 > = async (app, parts) => {
   const { tools, servers, instances, sealing } = parts
   const undo = createDeletedToolUndo(sealing)
@@ -85,7 +87,9 @@ export const toolActionPages: FastifyPluginAsync<
     const serverId = await findServerId(actor, subject, form)
     const isOffered = subject.offers.some(known => known.serverId === serverId)
     const { id: toolId, name } = subject.tool
-    if (!isOffered) await instances.createInstance(actor, serverId, { toolId, name, bindings: {} })
+    if (isOffered) return serverId
+    const bindings = bindTakenKeys(subject.tool, await parts.globals.listAllGlobals(actor, serverId))
+    await instances.createInstance(actor, serverId, { toolId, name, bindings })
     return serverId
   }
 
@@ -107,7 +111,13 @@ export const toolActionPages: FastifyPluginAsync<
     const subject = await openForChange(request)
     const form = parseForm(OfferFields, request.body)
     try {
-      return reply.redirect(`${serverTabPath(await offer(actor, subject, form), 'overview')}?done=offered`, 303)
+      const serverId = await offer(actor, subject, form)
+      const missing = await listMissingSecrets(parts, actor, serverId)
+      const path =
+        missing.length === 0
+          ? `${serverTabPath(serverId, 'overview')}?done=offered`
+          : `${serverTabPath(serverId, 'tools')}/values?done=added`
+      return reply.redirect(path, 303)
     } catch (error) {
       if (!(error instanceof AppError) || ['internal', 'not_found', 'forbidden'].includes(error.code)) throw error
       return showOfferError(reply, subject, form, error)

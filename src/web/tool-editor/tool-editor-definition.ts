@@ -3,6 +3,7 @@ import { describeJsonFault, findJsonFault } from '../../lib/kernel/json-fault.ts
 import { kindOf } from '../../templates/body-template.ts'
 import { readTemplate } from '../../templates/compile.ts'
 import type { Tool, ToolAnnotations, ToolDefinition } from '../../tools/tool.ts'
+import { toToolName } from '../../tools/tool-names.ts'
 import { CreateTool } from '../../tools/toolkits.schema.ts'
 import { linesOf } from '../frame/lines-of.ts'
 import { maskPlaceholders } from './mask-placeholders.ts'
@@ -89,7 +90,7 @@ export const readToolForm = (form: ToolForm, stored: Tool | undefined) => {
       message: `line ${line}, column ${column}: ${message}`,
     }))
   const definition: ToolDefinition = {
-    name: form.name.trim(),
+    name: toToolName(form.name),
     title: undefinedIfBlank(form.title.trim()),
     description: undefinedIfBlank(form.description.trim()),
     method: form.method.trim().toUpperCase(),
@@ -109,6 +110,8 @@ export const readToolForm = (form: ToolForm, stored: Tool | undefined) => {
   return {
     definition,
     template,
+    /** Those of `errors` that do not keep the tool from being saved. */
+    templateErrors,
     /** Errors in the form and in its template. */
     errors: [
       ...templateErrors,

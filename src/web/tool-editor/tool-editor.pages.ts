@@ -1,16 +1,16 @@
-import type { FastifyPluginAsync, FastifyReply } from 'fastify'
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
-import { formText } from '../../lib/http/pages/forms.ts'
+import { formText, parseForm } from '../../lib/http/pages/forms.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { isChangedMeanwhile } from '../../lib/kernel/conflicts.ts'
 import { isCurlCommand } from '../../lib/kernel/curl-command.ts'
-import { AppError } from '../../lib/kernel/errors.ts'
+import { AppError, type FieldError } from '../../lib/kernel/errors.ts'
 import { MAX_TOOL_DEFINITION_BYTES } from '../../lib/kernel/limits.ts'
 import type { Tool, ToolDefinition } from '../../tools/tool.ts'
 import { CreateTool, CreateToolkit } from '../../tools/toolkits.schema.ts'
-import type { ToolService } from '../../tools/tools.service.ts'
+import { isOnlyInvalid, type SaveOptions, type ToolService } from '../../tools/tools.service.ts'
 import { idOf, idRoute, userRoute } from '../frame/user-page.ts'
 import { toConflictView } from './tool-conflict.view.ts'
 import { createToolEditor } from './tool-editor.ts'
@@ -34,12 +34,31 @@ const ToolkitInput = CreateToolkit.pick({ title: true })
 /** Codes of errors that the user cannot fix in the form. */
 const UNFIXABLE: ReadonlySet<string> = new Set(['internal', 'not_found', 'forbidden'])
 
-/** Reads the tool from the form. If there are errors, throws `invalid_request` with all of them. */
-const definitionOf = (form: ToolForm, stored: Tool | undefined): ToolDefinition => {
-  const { definition, errors, responseErrors } = readToolForm(form, stored)
-  const all = [...errors, ...responseErrors, ...errorsOf(() => parseInput(CreateTool, definition))]
+/** The button that saves a tool although its template or a schema is invalid. */
+const Anyway = { saveInvalid: formText }
+const savingOf = ({ body }: FastifyRequest): SaveOptions => ({
+  allowsInvalid: parseForm(Anyway, body).saveInvalid === 'yes',
+})
+
+/**
+ * Reads the tool from the form. If there are errors, throws `invalid_request` with all of them; those of the template do
+ * not count if the tool may be invalid.
+ */
+const definitionOf = (form: ToolForm, stored: Tool | undefined, { allowsInvalid }: SaveOptions): ToolDefinition => {
+  const { definition, errors, templateErrors, responseErrors } = readToolForm(form, stored)
+  const ignored = new Set<FieldError>(allowsInvalid === true ? templateErrors : [])
+  const ofForm = errors.filter(error => !ignored.has(error))
+  const all = [...ofForm, ...responseErrors, ...errorsOf(() => parseInput(CreateTool, definition))]
   if (all.length > 0) throw new AppError('invalid_request', 'This tool cannot be saved.', { errors: all })
   return parseInput(CreateTool, definition)
+}
+
+/** Returns whether a refused tool can be saved if it may be invalid. A tool that servers use must be valid. */
+const mayBeSavedInvalid = (subject: EditorSubject, form: ToolForm, error: AppError): boolean => {
+  const stored = subject.kind === 'tool' ? subject.tool : undefined
+  const isUsed = subject.kind === 'tool' && subject.offers.length > 0
+  const isReadable = errorsOf(() => definitionOf(form, stored, { allowsInvalid: true })).length === 0
+  return !isUsed && isReadable && isOnlyInvalid(error)
 }
 
 const OPTIONAL = [
@@ -92,7 +111,7 @@ export const toolEditorPages: FastifyPluginAsync<ToolPageParts> = async (app, pa
       return editor.show(reply, subject, form, {
         rejected: error,
         status: error.status,
-        extra: { isUnsaved: true },
+        extra: { isUnsaved: true, maySaveInvalid: mayBeSavedInvalid(subject, form, error) },
       })
     }
   }
@@ -110,13 +129,15 @@ export const toolEditorPages: FastifyPluginAsync<ToolPageParts> = async (app, pa
     const subject = await subjects.openNew(actor, form.organizationId)
     return submit(reply, subject, form, async () => {
       const toolkitErrors = errorsOf(() => parseInput(ToolkitInput, { title: form.toolkitTitle }))
+      const saving = savingOf(request)
       const errors = [
-        ...errorsOf(() => definitionOf(form, undefined)),
+        ...errorsOf(() => definitionOf(form, undefined, saving)),
         ...toolkitErrors.map(({ message }) => ({ path: 'toolkitTitle', message })),
       ]
       if (errors.length > 0) throw new AppError('invalid_request', 'This tool cannot be created.', { errors })
       const toolkit = { title: form.toolkitTitle.trim(), organizationId: subject.organizationId }
-      const tool = await tools.createToolWithToolkit(actor, toolkit, definitionOf(form, undefined))
+      const definition = definitionOf(form, undefined, saving)
+      const tool = await tools.createToolWithToolkit(actor, toolkit, definition, saving)
       return reply.redirect(createdPath(tool, form), 303)
     })
   })
@@ -127,9 +148,14 @@ export const toolEditorPages: FastifyPluginAsync<ToolPageParts> = async (app, pa
   })
 
   /** Creates a tool and returns it. If the same form was submitted before, returns the tool created then. */
-  const createOnce = async (actor: Actor, toolkitId: string, definition: ToolDefinition): Promise<Tool> => {
+  const createOnce = async (
+    actor: Actor,
+    toolkitId: string,
+    definition: ToolDefinition,
+    saving: SaveOptions,
+  ): Promise<Tool> => {
     try {
-      return await tools.createTool(actor, toolkitId, definition)
+      return await tools.createTool(actor, toolkitId, definition, saving)
     } catch (error) {
       const same = isNameTaken(error) ? await tools.findSameTool(actor, toolkitId, definition) : undefined
       if (same === undefined) throw error
@@ -142,7 +168,8 @@ export const toolEditorPages: FastifyPluginAsync<ToolPageParts> = async (app, pa
     const subject = await subjects.openToolkit(actor, idOf(request))
     const form = parseToolForm(request.body)
     return submit(reply, subject, form, async () => {
-      const tool = await createOnce(actor, subject.toolkit.id, definitionOf(form, undefined))
+      const saving = savingOf(request)
+      const tool = await createOnce(actor, subject.toolkit.id, definitionOf(form, undefined, saving), saving)
       return reply.redirect(createdPath(tool, form), 303)
     })
   })
@@ -168,9 +195,10 @@ export const toolEditorPages: FastifyPluginAsync<ToolPageParts> = async (app, pa
     const subject = await subjects.openTool(actor, id)
     const form = parseToolForm(request.body)
     return submit(reply, subject, form, async () => {
-      const definition = definitionOf(form, subject.tool)
+      const saving = { ...savingOf(request), ifUnchangedSince: versionOf(form) }
+      const definition = definitionOf(form, subject.tool, saving)
       try {
-        await tools.updateTool(actor, id, toPatch(definition), { ifUnchangedSince: versionOf(form) })
+        await tools.updateTool(actor, id, toPatch(definition), saving)
       } catch (error) {
         if (!isChangedMeanwhile(error)) throw error
         return showConflict(reply, id, form)

@@ -23,6 +23,8 @@ const withConnections = ({ openConnections }: EditorSubject & { kind: 'tool' }):
 
 /** Returns the subtitle, such as "Used by 2 servers, with 5 open connections. Changes go live when you save." */
 const subtitleOf = (subject: EditorSubject): string => {
+  if (subject.kind === 'tool' && subject.tool.problem !== undefined)
+    return `Cannot be used until this is fixed: ${subject.tool.problem}.`
   if (subject.kind === 'in-toolkit') return `Adds a tool to ${subject.toolkit.title}.`
   if (subject.kind === 'new')
     return 'An HTTP request with parameters that the model fills in. Only a name and a URL are required.'
@@ -33,6 +35,7 @@ const subtitleOf = (subject: EditorSubject): string => {
 
 /** Returns the message after saving, such as "Saved. Live on 2 servers, with 5 open connections." */
 export const savedText = (subject: EditorSubject & { kind: 'tool' }): string => {
+  if (subject.tool.problem !== undefined) return 'Saved. No server can use it until it is fixed.'
   const servers = new Set(subject.offers.map(({ serverId }) => serverId)).size
   if (servers === 0) return 'Saved. Not used by any server yet.'
   return `Saved. Live on ${formatCount(servers, 'server')}${withConnections(subject)}.`
@@ -70,6 +73,7 @@ const saveStateOf = (subject: EditorSubject, isUnsaved: boolean): string => {
 export const toEditorPage = (state: EditorState, isUnsaved: boolean): PageData => {
   const { subject, form } = state
   const isNew = subject.kind !== 'tool'
+  const mayOffer = subject.kind === 'tool' && subject.mayBuild && subject.tool.problem === undefined
   return {
     title: subject.kind === 'tool' ? subject.tool.name : 'New tool',
     section: 'toolkits',
@@ -97,7 +101,7 @@ export const toEditorPage = (state: EditorState, isUnsaved: boolean): PageData =
     ...RESPONSE_CHOICES,
     servers: subject.servers,
     offers: subject.kind === 'tool' ? subject.offers : [],
-    askForServer: subject.kind === 'tool' && subject.mayBuild && subject.offers.length === 0,
-    offerAgain: subject.kind === 'tool' && subject.mayBuild && subject.offers.length > 0,
+    askForServer: mayOffer && subject.offers.length === 0,
+    offerAgain: mayOffer && subject.offers.length > 0,
   }
 }

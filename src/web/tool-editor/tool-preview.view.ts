@@ -4,7 +4,7 @@ import { bindingOf } from '../../servers/bindings/bindings.ts'
 import type { Bindings } from '../../servers/server.ts'
 import type { TemplateParameter } from '../../templates/template.ts'
 import { formatJson } from '../overview/format-json.ts'
-import { convertPlaceholders, foreignPlaceholderNames } from './foreign-placeholders.ts'
+import { offerPlaceholders } from './foreign-placeholders.ts'
 import { mayKeepValue } from './kept-values.ts'
 import { RESPONSE_HINTS } from './response-rules-form.ts'
 import { toResponseView } from './sent-response.view.ts'
@@ -106,8 +106,8 @@ const toSeen = (state: EditorState) => {
 const quoteList = (names: readonly string[]): string => names.map(name => `{{${name}}}`).join(', ')
 
 const toUrlOffer = (url: string) => {
-  const offer = convertPlaceholders(url)
-  return offer === undefined ? undefined : { url: offer, placeholders: quoteList(foreignPlaceholderNames(url)) }
+  const offer = offerPlaceholders(url)
+  return offer && { ...offer, placeholders: quoteList(offer.names) }
 }
 
 const HINTS = {
@@ -128,6 +128,12 @@ const HINTS = {
 
 const SENT_UNCHANGED = 'Sent unchanged: must be well-formed XML in UTF-8, without a DOCTYPE.'
 
+/** Shows the name that a typed text such as "Get order" becomes. */
+const nameHint = ({ read, form }: EditorState): string => {
+  const { name } = read.definition
+  return name === form.name.trim() ? HINTS.name : `Saved as ${name}.`
+}
+
 const bodyHint = ({ read }: EditorState): string => {
   const isDocument = read.template.parameters.some(({ places }) => places.some(({ kind }) => kind === 'xml-document'))
   return isDocument ? SENT_UNCHANGED : HINTS.body
@@ -146,6 +152,7 @@ export const toPreviewView = (state: EditorState) => {
     advice: Object.fromEntries(state.advice),
     hints: {
       ...HINTS,
+      name: nameHint(state),
       body: bodyHint(state),
       timeoutMs: `Default ${formatNumber(state.defaultTimeoutMs)}, max ${formatNumber(state.maxTimeoutMs)}`,
     },

@@ -663,6 +663,8 @@ const serverTabs: Row[] = [
     form: { sure: 'Plain' },
   },
   { route: 'POST /servers/:uuid/tools/undo', statuses: buildWithin(303) },
+  { route: 'GET /servers/:uuid/tools/values', statuses: seeingWithin('build') },
+  { route: 'POST /servers/:uuid/tools/values', statuses: buildWithin(303), form: {} },
   { route: 'GET /servers/:uuid/tools/:instanceId', id: wiredInstance, statuses: READ_WITHIN },
   {
     route: 'POST /servers/:uuid/tools/:instanceId',
@@ -856,7 +858,10 @@ const pages: Row[] = [
   { route: 'GET /', statuses: everybody(200) },
   // There are servers, so the first run is over.
   { route: 'GET /first-run', statuses: [303, 303, 303, 303, 303, 303, 303, 303, 403, 403] },
-  ...['sample', 'call', 'end'].map(name => ({ route: `POST /first-run/${name}`, statuses: own(303) })),
+  { route: 'POST /first-run', statuses: own(303) },
+  ...['sample', 'request', 'upstream', 'end'].map(name => ({ route: `POST /first-run/${name}`, statuses: own(303) })),
+  { route: 'GET /first-run/request', statuses: [303, 303, 303, 303, 303, 303, 303, 303, 403, 403] },
+  { route: 'GET /first-run/upstream', statuses: [303, 303, 303, 303, 303, 303, 303, 303, 403, 403] },
   { route: 'GET /servers', statuses: OWN },
   { route: 'GET /servers/new', statuses: OWN },
   // Every user may build in some organization, but the name is missing.

@@ -375,6 +375,17 @@ const tools: Pages = {
       },
     },
     {
+      path: '/toolkits/new-tool',
+      state: 'unusable',
+      act: async page => {
+        await page.getByLabel('Name', { exact: true }).fill(`unusable_${Date.now()}`)
+        await page.getByLabel('URL').fill('https://a.example/{{id')
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByRole('button', { name: 'Save anyway' }).click()
+        await page.getByText('Cannot be used until this is fixed').waitFor()
+      },
+    },
+    {
       path: '/tools/:toolId',
       state: 'conflict',
       status: 409,
@@ -418,6 +429,8 @@ export const PAGES: readonly (PageRow & { route: string })[] = [
 export const NOT_PAGES: Readonly<Record<string, string>> = {
   'GET /organizations/:id': 'redirects to its members',
   'GET /first-run': 'checked in test/web/browser/first-run.test.ts, on an installation without a server',
+  'GET /first-run/request': 'redirects; the page of its form is checked in test/web/browser/first-run-doors.test.ts',
+  'GET /first-run/upstream': 'checked in test/web/browser/first-run-doors.test.ts',
   'GET /servers/:uuid/live': 'server-sent events',
   'GET /search/options': 'the options of the palette, in a row of GET /search',
   'GET /sign-in/code': 'only during a sign-in; otherwise redirects to /sign-in',

@@ -14,6 +14,21 @@ const hostileInstance = async ({ longServerId, app }: DashboardWorld): Promise<s
   return `/servers/${longServerId}/tools/${id}`
 }
 
+/** Creates a server with a tool whose secret it does not have. */
+const onLackingSecret = async ({ owner, organizationId }: DashboardWorld): Promise<string> => {
+  const toolkit = await owner.create('/toolkits', { title: 'Lacking', organizationId })
+  const tool = await owner.create(`/toolkits/${toolkit.id}/tools`, {
+    name: 'lacking',
+    method: 'GET',
+    url: 'https://api.example.com/',
+    headers: [{ name: 'Authorization', value: 'Bearer {{token}}' }],
+    parameters: { token: { binding: { source: 'server', key: 'carrier_token', secret: true } } },
+  })
+  const server = await owner.create('/servers', { name: 'Lacking', organizationId })
+  await owner.create(`/servers/${server.id}/instances`, { toolId: tool.id, name: 'lacking' })
+  return `/servers/${server.id}`
+}
+
 /** Creates a server that uses a toolkit of another organization, for which an update is available. */
 const withUpdate = async ({ origin, owner, organizationId }: DashboardWorld): Promise<string> => {
   const stranger = await signUp(origin)
@@ -150,6 +165,10 @@ const tools: Pages = {
         await page.getByText('Select at least one tool').waitFor()
       },
     },
+  ],
+  'GET /servers/:uuid/tools/values': [
+    { path: '/servers/:serverId/tools/values', state: 'none' },
+    { path: async world => `${await onLackingSecret(world)}/tools/values` },
   ],
   'GET /servers/:uuid/tools/:instanceId': [
     { path: '/servers/:serverId/tools/:instanceId' },

@@ -1,0 +1,59 @@
+import { expect, it, vi } from 'vitest'
+import { signUp } from '../../support/api-client.ts'
+import { openPage } from '../../support/open-page.ts'
+import { runPatchbay } from '../../support/world.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
+
+const patchbay = runPatchbay()
+
+const open = async () => {
+  const { email } = await signUp(patchbay.origin)
+  const opened = await openPage(patchbay.origin, { email })
+  await opened.page.goto('/toolkits/new-tool')
+  return { ...opened, url: opened.page.getByLabel('URL', { exact: true }) }
+}
+
+it('placeholders of other tools become parameters when the field is left, and Undo brings them back for good', async () => {
+  const { page, url, complaints } = await open()
+  await url.fill('https://api.example.com/users/:id/posts?sort=<sort>&at=10:30')
+  await page.getByText('This URL uses a different placeholder syntax.').waitFor()
+  await page.getByLabel('Headers').fill('X-Note: {note}')
+  const converted = 'https://api.example.com/users/{{id}}/posts?sort={{sort}}&at=10:30'
+  await expect.poll(() => url.inputValue()).toBe(converted)
+  await page.getByText('Converted to {{sort}}, {{id}}.').or(page.getByText('Converted to {{id}}, {{sort}}.')).waitFor()
+  await page.getByText('2 parameters').waitFor()
+  expect(await page.getByLabel('Headers').inputValue()).toBe('X-Note: {note}')
+
+  await page.getByRole('button', { name: 'Undo' }).click()
+  expect(await url.inputValue()).toBe('https://api.example.com/users/:id/posts?sort=<sort>&at=10:30')
+  await page.getByText('This URL uses a different placeholder syntax.').waitFor()
+  await page.getByLabel('Body').fill('{id}')
+  await page.getByText('None yet').waitFor()
+  expect(await url.inputValue()).toBe('https://api.example.com/users/:id/posts?sort=<sort>&at=10:30')
+  expect(complaints.take()).toEqual([])
+})
+
+it('the field is converted after it was left, too, if the preview arrives late', async () => {
+  const { page, url } = await open()
+  await url.fill('https://api.example.com/users/{id}')
+  await page.getByLabel('Headers').focus()
+  await expect.poll(() => url.inputValue()).toBe('https://api.example.com/users/{{id}}')
+})
+
+it('a name with spaces is shown as it will be saved', async () => {
+  const { page } = await open()
+  await page.getByLabel('Name', { exact: true }).fill('Get order')
+  await page.getByText('Saved as get_order.').waitFor()
+})
+
+it('a placeholder in the host is only converted when asked', async () => {
+  const { page, url } = await open()
+  await url.fill('https://{tenant}.example.com/users')
+  await page.getByLabel('Headers').focus()
+  const convert = page.getByRole('button', { name: 'Convert to {{tenant}}' })
+  await convert.waitFor()
+  expect(await url.inputValue()).toBe('https://{tenant}.example.com/users')
+  await convert.click()
+  expect(await url.inputValue()).toBe('https://{{tenant}}.example.com/users')
+})
