@@ -87,14 +87,15 @@ export const createPreviews = form => {
     }
   }
 
-  const markStale = () => {
+  const markStale = () => shapedPart?.setAttribute('data-stale', '')
+  const noteChange = () => {
     edition++
-    shapedPart?.setAttribute('data-stale', '')
+    markStale()
   }
 
   /** Follows a change of the form soon. */
   const schedule = () => {
-    markStale()
+    noteChange()
     clearTimeout(timer)
     if (!isComposing) timer = setTimeout(request, PAUSE_MS)
   }
@@ -112,7 +113,7 @@ export const createPreviews = form => {
     stop,
     /** Follows a change of the form at once. @param {Record<string, string>} [more] fields to send besides its own */
     now: more => {
-      markStale()
+      noteChange()
       extra = more ?? extra
       void request()
     },
@@ -141,6 +142,7 @@ export const createPreviews = form => {
       if (asked === edition && extra === undefined) show(html, [])
       else {
         // Shaped by earlier rules, but with the new sample for the next preview.
+        markStale()
         replaceParts(html, { remembered, leave: [], only: ['response', 'shaped'] })
         if ([...fields()].some(([name, value]) => OF_REQUEST.test(name) && sent.get(name) !== value)) {
           markChangedRequest()

@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core'
 import { expect, it, vi } from 'vitest'
 import { signUp } from '../../support/api-client.ts'
 import { openPage } from '../../support/open-page.ts'
@@ -14,22 +15,26 @@ const open = async () => {
   return { ...opened, url: opened.page.getByLabel('URL', { exact: true }) }
 }
 
+const openTab = (page: Page, name: string) => page.getByRole('tab', { name }).click()
+
 it('placeholders of other tools become parameters when the field is left, and Undo brings them back for good', async () => {
   const { page, url, complaints } = await open()
   await url.fill('https://api.example.com/users/:id/posts?sort=<sort>&at=10:30')
   await page.getByText('This URL uses a different placeholder syntax.').waitFor()
-  await page.getByLabel('Headers').fill('X-Note: {note}')
+  await openTab(page, 'Headers')
+  await page.getByRole('textbox', { name: 'Headers' }).fill('X-Note: {note}')
   const converted = 'https://api.example.com/users/{{id}}/posts?sort={{sort}}&at=10:30'
   await expect.poll(() => url.inputValue()).toBe(converted)
   await page.getByText('Converted to {{sort}}, {{id}}.').or(page.getByText('Converted to {{id}}, {{sort}}.')).waitFor()
-  await page.getByText('2 parameters').waitFor()
-  expect(await page.getByLabel('Headers').inputValue()).toBe('X-Note: {note}')
+  await page.getByText('2 parameters').waitFor({ state: 'attached' })
+  expect(await page.getByRole('textbox', { name: 'Headers' }).inputValue()).toBe('X-Note: {note}')
 
   await page.getByRole('button', { name: 'Undo' }).click()
   expect(await url.inputValue()).toBe('https://api.example.com/users/:id/posts?sort=<sort>&at=10:30')
   await page.getByText('This URL uses a different placeholder syntax.').waitFor()
-  await page.getByLabel('Body').fill('{id}')
-  await page.getByText('None yet').waitFor()
+  await openTab(page, 'Body')
+  await page.getByRole('textbox', { name: 'Body' }).fill('{id}')
+  await page.getByText('None yet').waitFor({ state: 'attached' })
   expect(await url.inputValue()).toBe('https://api.example.com/users/:id/posts?sort=<sort>&at=10:30')
   expect(complaints.take()).toEqual([])
 })
@@ -37,7 +42,7 @@ it('placeholders of other tools become parameters when the field is left, and Un
 it('the field is converted after it was left, too, if the preview arrives late', async () => {
   const { page, url } = await open()
   await url.fill('https://api.example.com/users/{id}')
-  await page.getByLabel('Headers').focus()
+  await openTab(page, 'Headers')
   await expect.poll(() => url.inputValue()).toBe('https://api.example.com/users/{{id}}')
 })
 
@@ -50,7 +55,7 @@ it('a name with spaces is shown as it will be saved', async () => {
 it('a placeholder in the host is only converted when asked', async () => {
   const { page, url } = await open()
   await url.fill('https://{tenant}.example.com/users')
-  await page.getByLabel('Headers').focus()
+  await openTab(page, 'Headers')
   const convert = page.getByRole('button', { name: 'Convert to {{tenant}}' })
   await convert.waitFor()
   expect(await url.inputValue()).toBe('https://{tenant}.example.com/users')
