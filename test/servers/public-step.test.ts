@@ -31,6 +31,20 @@ describe('making a server public on its settings page', () => {
     return { serverId, instanceIds, path, person, read }
   }
 
+  it('refuses to change the presentation or the review in the same step, because it names what clients reach now', async () => {
+    const { serverId, path, person, read } = await open([])
+    await owner.expectOk('PATCH', `/servers/${serverId}`, { reviewUpstreamChanges: true })
+    await person.get(path)
+    for (const more of [{ presentation: 'passthrough' }, { switches: 'reviewUpstreamChanges' }]) {
+      const refused = await person.submit(path, { access: 'public', ...more })
+      expect(refused.status).toBe(400)
+      expect(refused.html).toContain(
+        'can only become public once the presentation and the review of MCP servers are saved',
+      )
+    }
+    expect(await read()).toMatchObject({ access: 'private', reviewUpstreamChanges: true })
+  })
+
   it('names the secrets and the destructive tools first, and saves all settings once that is confirmed', async () => {
     const { serverId, instanceIds, path, person, read } = await open([
       { name: 'list_things', method: 'GET', url: `${api.origin}/things/{{key}}` },

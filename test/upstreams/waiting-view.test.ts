@@ -85,6 +85,10 @@ describe('the changed lines of a tool that waits for approval', () => {
     })
     const lines = Array.from({ length: 250 }, (_, index) => `line ${index}`).join('\n')
     expect(show('', lines)).toMatchObject({ more: '50 more changed lines, not shown here' })
+    // Removed lines never hide added ones.
+    const replaced = show(lines, 'one\ntwo\nthree')
+    expect(replaced?.lines.filter(({ sign }) => sign === 'added').map(({ marked }) => marked)).toHaveLength(3)
+    expect(replaced).toMatchObject({ more: '50 more changed lines, not shown here' })
   })
 
   it('have a row for each changed, added or removed field, whatever the order of members', () => {

@@ -35,6 +35,7 @@ const DecideOnChanges = z.union(
         .array(z.strictObject({ name: z.string().max(2_048), hash: z.string().max(100) }))
         .min(1, 'must contain at least one tool')
         .max(MAX_TOOLS_BY_NAME, `must contain at most ${MAX_TOOLS_BY_NAME} tools`),
+      rejected: z.boolean().default(false).describe('whether these tools are rejected now, to approve them after all'),
     }),
   ],
   'must contain either version, or tools with their hashes',
@@ -58,7 +59,12 @@ const compare = (a: Position, b: Position): number => {
 }
 
 const toDecision = (body: z.infer<typeof DecideOnChanges>): Decision =>
-  'version' in body ? body : { tools: body.tools.map(({ name, hash }) => ({ nameHash: hashOfName(name), hash })) }
+  'version' in body
+    ? body
+    : {
+        tools: body.tools.map(({ name, hash }) => ({ nameHash: hashOfName(name), hash })),
+        isRejected: body.rejected,
+      }
 
 /** Routes for the pending changes of an upstream whose server requires reviews, and for decisions on them. */
 export const upstreamReviewRoutes: FastifyPluginAsyncZod<{ upstreamReviews: UpstreamReviews }> = async (

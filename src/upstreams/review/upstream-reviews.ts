@@ -48,8 +48,13 @@ export type UpstreamReview = {
   rejected: readonly PendingTool[]
 }
 
-/** What to decide on: single tools, identified by the hashes of name and shown definition, or the shown version. */
-export type Decision = { tools: readonly { nameHash: string; hash: string }[] } | { version: string }
+/**
+ * What to decide on: single tools, identified by the hashes of name and shown definition, or the shown version. `isRejected`:
+ * the tools were shown as rejected. Otherwise, they were shown as waiting.
+ */
+export type Decision =
+  | { tools: readonly { nameHash: string; hash: string }[]; isRejected?: boolean }
+  | { version: string }
 
 const NOTHING: ReadonlyMap<string, never> = new Map<string, never>()
 
@@ -99,15 +104,15 @@ type Choice = {
 }
 
 /**
- * Returns the tools to decide on; of the rejected ones, those that are chosen singly. Throws `conflict` if one differs
- * from what was shown.
+ * Returns the tools to decide on. Throws `conflict` if one differs from what was shown, also if somebody else has rejected
+ * it meanwhile.
  */
 const chooseTools = ({ waiting, rejected, decided }: Choice, input: Decision) => {
   if ('version' in input) {
     if (versionOf(waiting) !== input.version) throw changedMeanwhile()
     return waiting
   }
-  const byName = new Map([...waiting, ...rejected].map(tool => [hashOfName(tool.name), tool]))
+  const byName = new Map((input.isRejected ? rejected : waiting).map(tool => [hashOfName(tool.name), tool]))
   return input.tools.flatMap(({ nameHash, hash }) => {
     // The request was repeated.
     if (decided.get(nameHash) === hash) return []

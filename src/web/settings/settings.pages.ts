@@ -7,6 +7,7 @@ import { shownTime } from '../../lib/http/pages/time-text.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import { parseVersion } from '../../lib/http/versions.ts'
 import { type Actor, assertMay } from '../../lib/kernel/actor.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
 import { isLoopback } from '../../lib/kernel/loopback.ts'
 import { mayRole } from '../../lib/kernel/roles.ts'
 import type { ExecutionService } from '../../runtime/execution.service.ts'
@@ -44,6 +45,24 @@ const TransferInput = z.object({
   ownerEmail: z.string().max(254, 'is longer than 254 characters'),
 })
 type TypedTransfer = { organizationId: string; ownerEmail: string }
+
+/**
+ * Refuses to make a server public together with settings that change what clients can reach, because the confirmation
+ * names what they can reach now.
+ */
+const assertReachStays = (saved: Server, { presentation, reviewUpstreamChanges }: ServerChanges): void => {
+  const passesOn = (value: string | undefined): boolean => value === 'passthrough'
+  const changesPassing = passesOn(presentation) !== passesOn(saved.presentation)
+  if (!changesPassing && !(saved.reviewUpstreamChanges && reviewUpstreamChanges === false)) return
+  const message = 'can only become public once the presentation and the review of MCP servers are saved'
+  throw new AppError(
+    'invalid_request',
+    'Save the presentation and the review of MCP servers first, then make the server public.',
+    {
+      errors: [{ path: 'access', message }],
+    },
+  )
+}
 
 /** Labels by field name. Field names are unique across the page's forms. */
 const LABELS = { ...SETTINGS_LABELS, organizationId: 'organization', ownerEmail: 'new owner' }
@@ -173,6 +192,7 @@ export const settingsPages: FastifyPluginAsync<SettingsPagesParts> = async (
       const change = readSettings(typed, saved)
       await assertPinnedTools(actor, saved, change)
       if (change.access === 'public') {
+        assertReachStays(saved, change)
         const step = await findPublicStep(request, server, { typed, sure: sent.sure })
         if (step !== undefined) return reply.page(PUBLIC_STEP_VIEW, step)
       }

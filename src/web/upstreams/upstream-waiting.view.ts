@@ -9,7 +9,7 @@ import { toReviewFlags } from './review-flags.ts'
 
 /** Number of changes per page, small because a change may be long. */
 export const WAITING_PER_PAGE = 5
-/** Maximum number of changed lines shown of one field. */
+/** Maximum numbers of added and of removed lines shown of one field, each, so that removed lines hide no new text. */
 const MAX_LINES = 200
 /** Maximum length of a line. A longer line is cut around the difference. */
 const MAX_CHARS = 2_000
@@ -95,12 +95,15 @@ const toLines = (removed: readonly string[], added: readonly string[]): Line[] =
 const toRow = (field: string, before: JsonValue | undefined, after: JsonValue | undefined) => {
   const parts = diffLines(showHidden(toText(before)), showHidden(toText(after)))
   const lines = parts.flatMap(part => ('kept' in part ? [] : toLines(part.removed, part.added)))
+  const firstOf = (sign: Line['sign']) => lines.filter(line => line.sign === sign).slice(0, MAX_LINES)
+  const firstLines = new Set([...firstOf('removed'), ...firstOf('added')])
+  const shown = lines.filter(line => firstLines.has(line))
   return {
     field: FIELD_WORDS[field] ?? showHidden(field).slice(0, 40),
-    lines: lines.slice(0, MAX_LINES),
+    lines: shown,
     more:
-      lines.length > MAX_LINES
-        ? `${formatCount(lines.length - MAX_LINES, 'more changed line')}, not shown here`
+      lines.length > shown.length
+        ? `${formatCount(lines.length - shown.length, 'more changed line')}, not shown here`
         : undefined,
   }
 }

@@ -195,9 +195,10 @@ export const upstreamPages: FastifyPluginAsync<Parts> = async (
     ['approve', 'approved'],
     ['reject', 'rejected'],
   ] as const) {
-    addAction(name, { tool: formText, version: formText }, async (request, { id }, { tool, version }) => {
+    const fields = { tool: formText, version: formText, rejected: formFlag }
+    addAction(name, fields, async (request, { id }, { tool, version, rejected }) => {
       const [nameHash = '', hash = ''] = tool.split('.')
-      const decision = tool === '' ? { version } : { tools: [{ nameHash, hash }] }
+      const decision = tool === '' ? { version } : { tools: [{ nameHash, hash }], isRejected: rejected }
       const count = await parts.upstreamReviews[name](actorOf(request), id, decision)
       return count === 0 ? ['unchanged'] : [done, count]
     })
