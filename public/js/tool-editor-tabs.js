@@ -88,6 +88,7 @@ export const startTabs = () => {
     sets.push(set)
     root.dataset.ready = ''
     set.open(first)
+    remember(set, first)
     root.addEventListener('click', event => {
       const tab = event.target instanceof Element ? event.target.closest('[role="tab"]') : null
       if (!(tab instanceof HTMLElement) || !set.tabs.includes(tab)) return
