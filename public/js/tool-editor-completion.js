@@ -49,7 +49,7 @@ export const addCompletion = areas => {
   list.setAttribute('role', 'listbox')
   list.setAttribute('aria-label', 'Suggestions')
   list.hidden = true
-  document.body.append(list)
+  document.querySelector('main')?.append(list)
   /** @type {HTMLTextAreaElement | undefined} */
   let field
   /** @type {{ from: number, options: readonly Completion[] } | undefined} */
@@ -66,7 +66,6 @@ export const addCompletion = areas => {
     for (const [index, option] of [...list.children].entries()) {
       option.setAttribute('aria-selected', String(index === active))
       if (index !== active) continue
-      option.scrollIntoView({ block: 'nearest' })
       field?.setAttribute('aria-activedescendant', option.id)
     }
   }
@@ -139,6 +138,8 @@ export const addCompletion = areas => {
     area.addEventListener('blur', close)
     area.addEventListener('click', close)
   }
+  // The place of the caret has changed.
+  window.addEventListener('resize', close)
   // Keeps the focus in the field.
   list.addEventListener('mousedown', event => event.preventDefault())
   list.addEventListener('click', event => {

@@ -78,6 +78,7 @@ export const toEditorPage = (state: EditorState, isUnsaved: boolean): PageData =
     title: subject.kind === 'tool' ? subject.tool.name : 'New tool',
     section: 'toolkits',
     width: 'wide',
+    withoutHtmx: true,
     scripts: ['drafts', 'tool-editor'],
     isWithoutHtmx: true,
     ...toPreviewView(state),

@@ -279,8 +279,9 @@ it('the open tab is in the address, and the keyboard moves between the tabs', as
   await page.getByLabel('Timeout (ms)').fill('soon')
   await openTab(page, 'Headers')
   await page.keyboard.press('Control+s')
-  // The tab with the error opens.
+  // The tab with the error opens, once the page's scripts run.
   await page.getByText('The timeout must be a whole number').waitFor()
+  await page.locator('#tab-settings[aria-selected="true"]').waitFor()
   await page.getByLabel('Timeout (ms)').fill('1000')
   await page.keyboard.press('Control+s')
   await page.waitForURL('**/tools/*?done=saved&tab=settings')

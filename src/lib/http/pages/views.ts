@@ -69,6 +69,8 @@ export type PageData = {
   section?: 'servers' | 'toolkits' | 'organizations' | 'account' | 'operator'
   /** Use `narrow` for forms and account pages, and `wide` for pages with two columns of tools. */
   width?: 'narrow' | 'wide'
+  /** Whether no part of the page uses htmx, which then is not loaded. */
+  withoutHtmx?: boolean
   /** Names of modules in `public/js/`, without extension. */
   scripts?: readonly string[]
   /** Set for pages without `hx-` attributes whose own scripts are large. */
