@@ -80,7 +80,6 @@ export const toEditorPage = (state: EditorState, isUnsaved: boolean): PageData =
     width: 'wide',
     withoutHtmx: true,
     scripts: ['drafts', 'tool-editor'],
-    isWithoutHtmx: true,
     ...toPreviewView(state),
     crumbs: crumbsOf(subject),
     heading: subject.kind === 'tool' ? subject.tool.name : 'New tool',

@@ -73,8 +73,6 @@ export type PageData = {
   withoutHtmx?: boolean
   /** Names of modules in `public/js/`, without extension. */
   scripts?: readonly string[]
-  /** Set for pages without `hx-` attributes whose own scripts are large. */
-  isWithoutHtmx?: true
 } & Record<string, unknown>
 
 declare module 'fastify' {
