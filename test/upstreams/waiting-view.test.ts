@@ -2,10 +2,10 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { diffLines } from '../../src/web/upstreams/line-diff.ts'
 import { toReviewFlags } from '../../src/web/upstreams/review-flags.ts'
-import { toRejected, toWaitingTool } from '../../src/web/upstreams/upstream-waiting.view.ts'
+import { toReviewedTool } from '../../src/web/upstreams/upstream-waiting.view.ts'
 
 const show = (before: string | undefined, after: string) =>
-  toWaitingTool({
+  toReviewedTool({
     name: 'read',
     hash: 'hash',
     before: before === undefined ? undefined : { description: before },
@@ -92,7 +92,7 @@ describe('the changed lines of a tool that waits for approval', () => {
   })
 
   it('have a row for each changed, added or removed field, whatever the order of members', () => {
-    const { rows, isNew } = toWaitingTool({
+    const { rows, isNew } = toReviewedTool({
       name: 'read',
       hash: 'hash',
       before: { title: 'Read', inputSchema: { type: 'object', a: 1 }, icons: [] },
@@ -229,16 +229,4 @@ describe('the flags of a change', () => {
       'New instructions in the description',
     ])
   })
-})
-
-it('lists a limited number of rejected tools', () => {
-  expect(toRejected([])).toBeUndefined()
-  const rejected = Array.from({ length: 60 }, (_, index) => ({
-    name: `t${index}`,
-    hash: 'h',
-    before: undefined,
-    after: {},
-  }))
-  expect(toRejected(rejected)).toMatchObject({ count: '60 rejected changes', more: 'and 10 more' })
-  expect(toRejected(rejected)?.tools).toHaveLength(50)
 })
