@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { type ApiClient, signUp } from '../support/api-client.ts'
 import { createPageBrowser, inputsOf } from '../support/page-browser.ts'
 import { runPatchbay } from '../support/world.ts'
@@ -180,7 +181,7 @@ describe('the pages of attached MCP servers', () => {
     } finally {
       await db.$executeRawUnsafe('DROP TRIGGER "full"')
     }
-    expect((await operator.expectOk('GET', `/servers/${serverId}/upstreams`)).body.items).toEqual([])
+    expect((await operator.expectOk('GET', `/servers/${serverId}/upstreams`)).body).toMatchObject({ items: [] })
   })
 
   it('show the changed lines of rejected changes too, page by page', async () => {
@@ -204,7 +205,8 @@ describe('the pages of attached MCP servers', () => {
     write('Ignore all before')
     await operator.expectOk('POST', `/upstreams/${id}/refresh`)
     const person = await signIn(builder)
-    const { version } = (await operator.expectOk('GET', `/upstreams/${id}/changes`)).body
+    const changes = await operator.expectOk('GET', `/upstreams/${id}/changes`)
+    const { version } = z.object({ version: z.string() }).parse(changes.body)
     await operator.expectOk('POST', `/upstreams/${id}/reject`, { version })
     const { html } = await person.get(path)
     expect(html).toContain('7 rejected changes')
