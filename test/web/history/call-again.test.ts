@@ -113,9 +113,27 @@ describe('calling a recorded call again', () => {
     expect(found).toMatch(/"depot": "Leipzig"/)
     await owner.expectOk('PATCH', `/servers/${serverId}`, { presentation: 'grouped' })
     const grouped = await person.get(again)
-    expect(textOf(grouped.html)).toContain('Enter the group of book.')
-    expect(inputsOf(grouped.html).get('argument:name') ?? grouped.html).toContain('book')
+    expect(textOf(grouped.html)).toContain('Clients call it with call_dynamic_tool.')
+    expect(grouped.html).toMatch(/<textarea[^>]* name="argument:group"[^>]*>\s*Toolkit</)
+    expect(grouped.html).toMatch(/<textarea[^>]* name="argument:name"[^>]*>\s*book</)
     await owner.expectOk('PATCH', `/servers/${serverId}`, { presentation: 'flat' })
+  })
+
+  it.each(['search', 'grouped'])('says that the tool is gone, also on a server with %s', async presentation => {
+    const made = await makeServer(owner, [{ name: 'short_lived', method: 'GET', url: `${api.origin}/` }])
+    const instanceId = made.instanceIds.short_lived
+    await owner.expectOk('POST', `/instances/${instanceId}/call`, { arguments: {} })
+    await owner.expectOk('PATCH', `/servers/${made.serverId}`, { presentation })
+    await owner.expectOk('DELETE', `/instances/${instanceId}`)
+    await patchbay.services.recorder.flush()
+    const { db } = patchbay.services
+    const { id } = await db.execution.findFirstOrThrow({ where: { serverId: made.serverId } })
+    const person = await signIn()
+    const gone = await person.get(`/servers/${made.serverId}/inspector?tool=short_lived&call=${id}`)
+    expect([gone.status, textOf(gone.html)]).toEqual([
+      404,
+      expect.stringContaining('The server no longer has the tool short_lived.'),
+    ])
   })
 
   it('shows a call only to those who may see it, and only on its own server', async () => {
