@@ -7,6 +7,8 @@ import { signInToPages } from '../support/signed-in.ts'
 import { runFakeApi, runPatchbay, runUser } from '../support/world.ts'
 import { wiringText } from './render-part.ts'
 
+const NOW = new Date('2026-11-22T10:00:00Z')
+
 describe('the wiring on the overview page of a server', () => {
   const patchbay = runPatchbay()
   const api = runFakeApi()
@@ -125,7 +127,7 @@ describe('the patch of a server', () => {
     isFailing,
   })
   const groupsOf = (figures: readonly ReturnType<typeof figureOf>[], wiring = WIRING) =>
-    buildServerPatch({ wiring, figures, callers: [] }).groups
+    buildServerPatch({ wiring, figures, callers: [], now: NOW }).groups
 
   const upstreamOf = (state: UpstreamState, tools: readonly string[] = ['yard_read']): UpstreamWiring => ({
     upstream: {
@@ -152,7 +154,7 @@ describe('the patch of a server', () => {
     tools: tools.map(name => ({ name, parameters: ['gate'] })),
     state,
   })
-  const since = new Date('2026-11-22T10:00:00Z')
+  const since = NOW
   it.each<[string, string, UpstreamState, ReturnType<typeof figureOf>[]]>([
     ['good', 'connected', { kind: 'connected' }, []],
     ['good', 'healthy, 12 ms', { kind: 'connected' }, [figureOf('yard_read', 3, 0, 12)]],
@@ -162,14 +164,14 @@ describe('the patch of a server', () => {
     ['idle', 'switched off', { kind: 'disabled' }, [figureOf('yard_read', 3, 0, 12)]],
     [
       'failed',
-      'failed, next try 10:05 UTC',
+      'failed, next try in 5 min',
       { kind: 'failed', why: 'It refuses.', since, nextTryAt: new Date('2026-11-22T10:05:00Z') },
       [figureOf('yard_read', 3, 0, 12)],
     ],
     ['failed', 'failed', { kind: 'failed', why: 'It crashed.', since, nextTryAt: undefined }, []],
   ])('shows the state of an attached MCP server as %s: "%s"', (state, health, connection, figures) => {
     const upstreams = [upstreamOf(connection)]
-    const groups = buildServerPatch({ wiring: WIRING, figures, upstreams, callers: [] }).groups
+    const groups = buildServerPatch({ wiring: WIRING, figures, upstreams, callers: [], now: NOW }).groups
     expect(groups.at(-1)).toMatchObject({
       kind: 'upstream',
       name: 'yard',
@@ -182,7 +184,7 @@ describe('the patch of a server', () => {
 
   it('says that an attached MCP server was never connected', () => {
     const upstreams = [upstreamOf({ kind: 'idle' }, [])]
-    const groups = buildServerPatch({ wiring: WIRING, figures: [], upstreams, callers: [] }).groups
+    const groups = buildServerPatch({ wiring: WIRING, figures: [], upstreams, callers: [], now: NOW }).groups
     expect(groups.at(-1)).toMatchObject({ state: 'idle', health: 'idle, never connected', tools: [] })
   })
 

@@ -4,8 +4,8 @@ import type { StoredExecution } from '../../history/executions.store.ts'
 import { actorOf } from '../../lib/http/access.ts'
 import { addressOf, nextAddressOf } from '../../lib/http/list-query.ts'
 import { formText } from '../../lib/http/pages/forms.ts'
+import { startOfDay, startOfNextDay, timeZone } from '../../lib/http/pages/zoned-days.ts'
 import { uuidParam } from '../../lib/http/schemas.ts'
-import { DAY_MS } from '../../lib/kernel/durations.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { DEFAULT_PAGE_SIZE } from '../../lib/kernel/limits.ts'
 import { calledText } from '../../runtime/call/called-text.ts'
@@ -15,11 +15,11 @@ import { createServerTab, serverRoute } from '../frame/server-tab.ts'
 import { toCallView, toHistoryDays } from './history.view.ts'
 
 const CallParams = z.object({ uuid: uuidParam, id: uuidParam })
-const Query = z.object({ outcome: formText, tool: formText, from: formText, to: formText, cursor: formText })
+const Query = z.object({ outcome: formText, tool: formText, from: formText, to: formText, zone: formText, cursor: formText })
 type Query = z.infer<typeof Query>
 
-/** A date. PostgreSQL has no year 0. */
-const Day = z.iso.date().refine(day => !day.startsWith('0000'))
+/** A date. PostgreSQL has no year 0, in which the first day of year 1 begins in some time zones. */
+const Day = z.iso.date().refine(day => day > '0001-01-01')
 const Outcome = z.enum(['ok', 'error'])
 /** Maximum length of the tool name in the filter. */
 const MAX_TOOL_CHARACTERS = 64
@@ -31,21 +31,22 @@ const OUTCOMES = [
 ]
 
 /** Parses the filters. Returns errors by field. The end date is inclusive. */
-const readQuery = ({ outcome, tool, from, to, cursor }: Query) => {
+const readQuery = ({ outcome, tool, from, to, zone: typedZone, cursor }: Query) => {
   const errors: Record<string, string> = {}
-  const dayOf = (name: 'from' | 'to', text: string): Date | undefined => {
+  const zone = timeZone.parse(typedZone)
+  const dayOf = (name: 'from' | 'to', text: string): string | undefined => {
     if (text === '') return undefined
     const day = Day.safeParse(text).data
     if (day === undefined) errors[name] = 'Enter a date such as 2026-11-22.'
-    return day === undefined ? undefined : new Date(day)
+    return day
   }
   const [first, last] = [dayOf('from', from), dayOf('to', to)]
   if (first !== undefined && last !== undefined && last < first) errors.to = 'The end date is before the start date.'
   const wanted = {
     outcome: Outcome.safeParse(outcome).data,
     tool: tool === '' ? undefined : tool.slice(0, MAX_TOOL_CHARACTERS).toWellFormed(),
-    from: first,
-    to: last && new Date(last.getTime() + DAY_MS),
+    from: first === undefined ? undefined : startOfDay(first, zone),
+    to: last === undefined ? undefined : startOfNextDay(last, zone),
     limit: DEFAULT_PAGE_SIZE,
     cursor: cursor === '' ? undefined : cursor,
   }

@@ -19,25 +19,39 @@ const stepFor = (most: number): number => {
   return Math.max(1, factor * power)
 }
 
-type Words = { label: string; caption: string; toText: (value: number) => string }
+/** An hour as text in UTC, and in ISO 8601 so that a script can show it in the reader's time zone. */
+export type ShownHour = { at: string; text: string }
+
+export const shownHour = (startsAt: Date): ShownHour => ({
+  at: startsAt.toISOString(),
+  text: startsAt.toISOString().slice(11, 16),
+})
+
+type Words = {
+  /** Text alternative. `busiest` follows it with the hour that has the most calls. */
+  label: string
+  busiest?: { hour: ShownHour; calls: string } | undefined
+  caption: string
+  toText: (value: number) => string
+}
 
 /** Returns the axes of an hourly chart, and the functions that map values to coordinates. */
-const frameFor = (startsAt: readonly Date[], most: number, { label, caption, toText }: Words) => {
+const frameFor = (startsAt: readonly Date[], most: number, { label, busiest, caption, toText }: Words) => {
   const step = stepFor(most)
   const slot = (WIDTH - LEFT) / startsAt.length
   const xOf = (index: number): number => LEFT + slot * index
   const yOf = (value: number): number => FLOOR - (value / (step * 3)) * (FLOOR - TOP)
   const axes = {
     viewBox: VIEW_BOX,
-    /** Text alternative of the chart. */
     label,
+    busiest,
     /** What the axis measures. */
     caption,
     left: LEFT,
     right: WIDTH,
     ticks: [0, 1, 2, 3].map(index => ({ y: place(yOf(index * step)), text: toText(index * step) })),
     hours: startsAt.flatMap((date, index) =>
-      index % NAMED_EVERY === 0 ? [{ x: place(xOf(index + 0.5)), text: date.toISOString().slice(11, 16) }] : [],
+      index % NAMED_EVERY === 0 ? [{ x: place(xOf(index + 0.5)), ...shownHour(date) }] : [],
     ),
   }
   return { slot, xOf, yOf, axes }

@@ -6,7 +6,7 @@ import { calledText } from '../../runtime/call/called-text.ts'
 import type { PatchCaller } from '../diagram/patch.ts'
 import { serverTabPath } from '../frame/server-frame.ts'
 import { showOutcome } from '../history/call-outcome.view.ts'
-import { type HourChart, toCallChart, toDurationChart } from './hour-chart.ts'
+import { type HourChart, shownHour, toCallChart, toDurationChart } from './hour-chart.ts'
 import { toSpark } from './spark.ts'
 
 /** A figure for the last 24 hours, formatted as text. Live updates refer to it by `name`. */
@@ -20,8 +20,6 @@ const NONE = '–'
 
 const durationText = (durationMs: number | undefined): string =>
   durationMs === undefined ? NONE : formatDuration(durationMs)
-
-const hourText = (date: Date): string => date.toISOString().slice(11, 16)
 
 /** Formats a count as `3,000`, or as `3,000+` if counting stopped there. */
 export const atLeast = (count: number, isCut: boolean): string => `${formatNumber(count)}${isCut ? '+' : ''}`
@@ -45,19 +43,17 @@ const FIGURES: Readonly<Record<FigureText['name'], { label: string; of: (hour: H
   p99: { label: 'Slowest 1 %, p99', of: ({ p99Ms }) => p99Ms ?? 0 },
 }
 
-const describeCalls = ({ calls, errors, hours }: ServerCallFigures): string => {
-  const busiest = hours.reduce((most, hour) => (hour.calls > most.calls ? hour : most), {
-    startsAt: new Date(0),
-    calls: 0,
-  })
-  if (calls === 0) return 'Calls by hour: none in the last 24 hours'
-  const peak = `busiest hour from ${hourText(busiest.startsAt)} with ${formatCount(busiest.calls, 'call')}`
-  return `Calls by hour: ${formatNumber(calls)} in the last 24 hours, ${formatCount(errors, 'error')}; ${peak}`
+const busiestOf = ({ hours }: ServerCallFigures) => {
+  const [first, ...rest] = hours
+  if (first === undefined) return undefined
+  const { startsAt, calls } = rest.reduce((most, hour) => (hour.calls > most.calls ? hour : most), first)
+  return { hour: shownHour(startsAt), calls: formatCount(calls, 'call') }
 }
 
 const chartsOf = (figures: ServerCallFigures): readonly HourChart[] => [
   toCallChart(figures.hours, {
-    label: describeCalls(figures),
+    label: `Calls by hour: ${formatNumber(figures.calls)} in the last 24 hours, ${formatCount(figures.errors, 'error')}`,
+    busiest: busiestOf(figures),
     caption: 'Calls per hour, errors in red',
     toText: formatNumber,
   }),
@@ -78,7 +74,7 @@ export const toHealthView = (figures: ServerCallFigures) => ({
   cut: figures.isCut ? { calls: formatNumber(figures.calls), since: exactTime(figures.since) } : undefined,
   charts: figures.calls === 0 ? [] : chartsOf(figures),
   hours: figures.hours.map(hour => ({
-    hour: hourText(hour.startsAt),
+    hour: shownHour(hour.startsAt),
     calls: formatNumber(hour.calls),
     errors: formatNumber(hour.errors),
     p50: durationText(hour.p50Ms),
