@@ -119,10 +119,11 @@ describe('the patch of a server', () => {
     ],
     globals: [],
   }
-  const figureOf = (tool: string, calls: number, errors: number, p50Ms: number, isFailing = false) => ({
+  const figureOf = (tool: string, calls: number, failed: number, p50Ms: number, isFailing = false, rejected = 0) => ({
     tool,
     calls,
-    errors,
+    rejected,
+    failed,
     p50Ms,
     isFailing,
   })
@@ -192,7 +193,7 @@ describe('the patch of a server', () => {
     const [own] = groupsOf([figureOf('fine', 1_204, 2, 182), figureOf('bad', 60, 41, 900, true)])
     expect(own).toMatchObject({ state: 'good', health: 'healthy, 182 ms' })
     expect(own?.tools).toMatchObject([
-      { meta: 'GET · 1,204 calls, 2 errors', calls: 1_204 },
+      { meta: 'GET · 1,204 calls, 2 failed', calls: 1_204 },
       { meta: 'POST · 41 of 60 calls failed', state: 'failed' },
     ])
   })
@@ -200,6 +201,7 @@ describe('the patch of a server', () => {
   it.each([
     ['slow', 'slow, 2.4 s', [figureOf('fine', 10, 0, 2_400)]],
     ['failed', '41 of 60 calls failed', [figureOf('bad', 60, 41, 10, true)]],
+    ['slow', '41 of 60 calls rejected', [figureOf('bad', 60, 1, 10, false, 41)]],
     ['idle', 'not called', []],
     ['good', 'healthy, 1.4 s', [figureOf('fine', 1, 0, 1_400)]],
   ])('shows the state of a toolkit as %s: "%s"', (state, health, figures) => {

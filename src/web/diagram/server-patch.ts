@@ -1,4 +1,4 @@
-import { formatCount, formatDuration, shorten } from '../../lib/kernel/format.ts'
+import { formatCount, formatDuration, formatNumber, shorten } from '../../lib/kernel/format.ts'
 import type { BoundParameter, ServerWiring } from '../../servers/bindings/server-wiring.ts'
 import type { PresentedUpstream } from '../../upstreams/catalogue/upstream-offers.ts'
 import type { UpstreamState } from '../../upstreams/upstream.ts'
@@ -48,10 +48,10 @@ const toParameter = (bound: BoundParameter, globalSources: GlobalSources): Patch
 
 const metaOf = (method: string, figures: ToolFigures | undefined): string => {
   if (figures === undefined || figures.calls === 0) return `${method} · not called`
-  const { calls, errors, isFailing } = figures
-  if (isFailing) return `${method} · ${failedInWords(errors, calls)}`
-  const errorText = errors === 0 ? '' : `, ${formatCount(errors, 'error')}`
-  return `${method} · ${formatCount(calls, 'call')}${errorText}`
+  const { calls, rejected, failed, isFailing } = figures
+  if (isFailing) return `${method} · ${failedInWords(failed, calls)}`
+  const worst = failed > 0 ? `, ${formatNumber(failed)} failed` : rejected > 0 ? `, ${formatNumber(rejected)} rejected` : ''
+  return `${method} · ${formatCount(calls, 'call')}${worst}`
 }
 
 type Context = {

@@ -58,31 +58,37 @@ const frameFor = (startsAt: readonly Date[], most: number, { label, busiest, cap
 }
 type Frame = ReturnType<typeof frameFor>
 
+type BarKind = 'ok' | 'rejected' | 'failed'
+
 /** Data for `views/parts/hour-chart.eta`: labeled axes, and bars or lines by hour. */
 export type HourChart = Frame['axes'] & {
-  bars: readonly { kind: 'ok' | 'bad'; x: string; y: string; width: string; height: string }[]
+  bars: readonly { kind: BarKind; x: string; y: string; width: string; height: string }[]
   lines: readonly { kind: 'usual' | 'slowest'; path: string }[]
 }
 
-/** Builds a bar chart of the calls per hour, with failed calls on top. */
+/** Builds a bar chart of the calls per hour, with rejected calls above the successful ones and failed calls on top. */
 export const toCallChart = (
-  hours: readonly { startsAt: Date; calls: number; errors: number }[],
+  hours: readonly { startsAt: Date; calls: number; rejected: number; failed: number }[],
   words: Words,
 ): HourChart => {
   const most = Math.max(...hours.map(({ calls }) => calls), 0)
   const startsAt = hours.map(hour => hour.startsAt)
   const { slot, xOf, yOf, axes } = frameFor(startsAt, most, words)
-  const bar = (kind: 'ok' | 'bad', index: number, from: number, to: number) => ({
+  const bar = (kind: BarKind, index: number, from: number, to: number) => ({
     kind,
     x: place(xOf(index + (1 - BAR_SHARE) / 2)),
     y: place(yOf(to)),
     width: place(slot * BAR_SHARE),
     height: place(yOf(from) - yOf(to)),
   })
-  const bars = hours.flatMap(({ calls, errors }, index) => [
-    ...(calls > errors ? [bar('ok', index, 0, calls - errors)] : []),
-    ...(errors > 0 ? [bar('bad', index, calls - errors, calls)] : []),
-  ])
+  const bars = hours.flatMap(({ calls, rejected, failed }, index) => {
+    const [good, answered] = [calls - rejected - failed, calls - failed]
+    return [
+      ...(good > 0 ? [bar('ok', index, 0, good)] : []),
+      ...(rejected > 0 ? [bar('rejected', index, good, answered)] : []),
+      ...(failed > 0 ? [bar('failed', index, answered, calls)] : []),
+    ]
+  })
   return { ...axes, bars, lines: [] }
 }
 

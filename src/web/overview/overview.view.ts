@@ -10,7 +10,7 @@ import { type HourChart, shownHour, toCallChart, toDurationChart } from './hour-
 import { toSpark } from './spark.ts'
 
 /** A figure for the last 24 hours, formatted as text. Live updates refer to it by `name`. */
-export type FigureText = { name: 'calls' | 'errors' | 'p50' | 'p99'; text: string; note: string; isBad: boolean }
+export type FigureText = { name: 'calls' | 'failed' | 'p50' | 'p99'; text: string; note: string; isBad: boolean }
 
 /** Returns the path of the page that lists all calls of a server. */
 export const historyPath = (serverId: string): string => serverTabPath(serverId, 'history')
@@ -24,13 +24,18 @@ const durationText = (durationMs: number | undefined): string =>
 /** Formats a count as `3,000`, or as `3,000+` if counting stopped there. */
 export const atLeast = (count: number, isCut: boolean): string => `${formatNumber(count)}${isCut ? '+' : ''}`
 
-export const toFigureTexts = ({ calls, errors, isCut, p50Ms, p99Ms }: ServerCallFigures): FigureText[] => [
-  { name: 'calls', text: atLeast(calls, isCut), note: '', isBad: false },
+export const toFigureTexts = ({ calls, rejected, failed, isCut, p50Ms, p99Ms }: ServerCallFigures): FigureText[] => [
   {
-    name: 'errors',
-    text: formatNumber(errors),
-    note: errors === 0 ? '' : PERCENT.format(errors / calls),
-    isBad: errors > 0,
+    name: 'calls',
+    text: atLeast(calls, isCut),
+    note: rejected === 0 ? '' : `${formatNumber(rejected)} rejected`,
+    isBad: false,
+  },
+  {
+    name: 'failed',
+    text: formatNumber(failed),
+    note: failed === 0 ? '' : PERCENT.format(failed / calls),
+    isBad: failed > 0,
   },
   { name: 'p50', text: durationText(p50Ms), note: '', isBad: false },
   { name: 'p99', text: durationText(p99Ms), note: '', isBad: false },
@@ -38,7 +43,7 @@ export const toFigureTexts = ({ calls, errors, isCut, p50Ms, p99Ms }: ServerCall
 
 const FIGURES: Readonly<Record<FigureText['name'], { label: string; of: (hour: HourFigures) => number }>> = {
   calls: { label: 'Calls', of: ({ calls }) => calls },
-  errors: { label: 'Errors', of: ({ errors }) => errors },
+  failed: { label: 'Failed', of: ({ failed }) => failed },
   p50: { label: 'Median, p50', of: ({ p50Ms }) => p50Ms ?? 0 },
   p99: { label: 'Slowest 1 %, p99', of: ({ p99Ms }) => p99Ms ?? 0 },
 }
@@ -52,9 +57,9 @@ const busiestOf = ({ hours }: ServerCallFigures) => {
 
 const chartsOf = (figures: ServerCallFigures): readonly HourChart[] => [
   toCallChart(figures.hours, {
-    label: `Calls by hour: ${formatNumber(figures.calls)} in the last 24 hours, ${formatCount(figures.errors, 'error')}`,
+    label: `Calls by hour: ${formatNumber(figures.calls)} in the last 24 hours, ${formatNumber(figures.rejected)} rejected, ${formatNumber(figures.failed)} failed`,
     busiest: busiestOf(figures),
-    caption: 'Calls per hour, errors in red',
+    caption: 'Calls per hour: rejected in amber, failed in red',
     toText: formatNumber,
   }),
   toDurationChart(figures.hours, {
@@ -76,7 +81,8 @@ export const toHealthView = (figures: ServerCallFigures) => ({
   hours: figures.hours.map(hour => ({
     hour: shownHour(hour.startsAt),
     calls: formatNumber(hour.calls),
-    errors: formatNumber(hour.errors),
+    rejected: formatNumber(hour.rejected),
+    failed: formatNumber(hour.failed),
     p50: durationText(hour.p50Ms),
     p99: durationText(hour.p99Ms),
   })),
