@@ -67,20 +67,21 @@ describe('calling a recorded call again', () => {
   })
 
   it('shows no secret, neither the server’s nor one that the model gave, and says what is missing', async () => {
-    const args = { depot: 'Leipzig', key: 'typed-by-the-model', note: `say ${SECRET}`, items: ['x'.repeat(20_000)] }
+    const given = 'typed by/the&model'
+    const args = { depot: 'Leipzig', key: given, note: `say ${SECRET}`, items: [given, 'x'.repeat(20_000)] }
     const { person, html, again } = await callAndOpen('book', args)
-    expect(textOf(html)).toMatch(/Not recorded here, because they are secrets or contain one .*: key, note/)
+    expect(textOf(html)).toMatch(/Not recorded here, because they are secrets or contain one: key, note/)
     const opened = await person.get(again)
     const text = textOf(opened.html)
     expect(text).toContain('Not filled in, because they are secrets or contain one: key, note.')
     expect(text).toContain('Not filled in, because they were too long to be recorded: items.')
     for (const page of [html, opened.html]) expect(page).not.toContain(SECRET)
-    expect(opened.html).not.toContain('typed-by-the-model')
-    const { arguments: stored } = await patchbay.services.db.execution.findFirstOrThrow({
+    expect(textOf(html)).toContain('X-Api-Key: •••')
+    const { arguments: stored, request } = await patchbay.services.db.execution.findFirstOrThrow({
       where: { serverId },
       orderBy: { startedAt: 'desc' },
     })
-    expect(stored).not.toContain('typed-by-the-model')
+    for (const shown of [html, opened.html, stored, request]) expect(unescapeHtml(shown ?? '')).not.toContain(given)
     expect(stored).not.toContain(SECRET)
   })
 
