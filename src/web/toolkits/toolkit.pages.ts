@@ -44,7 +44,7 @@ const PATH = '/toolkits/:id'
 const sorting = createSorting(
   [
     { name: 'name', text: 'Tool' },
-    { text: 'Request' },
+    { name: 'request', text: 'Request' },
     { name: 'uses', text: 'Used by', isLargestFirst: true },
     { name: 'changed', text: 'Last changed', isLargestFirst: true },
   ],
