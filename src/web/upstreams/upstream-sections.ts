@@ -49,7 +49,7 @@ export const toLog = (lines: readonly LogLine[]) =>
     ? undefined
     : {
         lines: lines.slice(-MAX_SHOWN_LINES).map(({ at, source, text }) => ({
-          time: at.toISOString().slice(11, 19),
+          time: { at: at.toISOString(), text: at.toISOString().slice(11, 19) },
           source,
           text,
         })),
