@@ -1,5 +1,6 @@
 // Completes placeholders after `{{` in the fields of the template: types, names of parameters, globals of the chosen
-// server, and after `|` serializations. The list follows the ARIA pattern of a text field with a list of suggestions.
+// server, and after `|` serializations. Loaded when the first of these fields gets the focus. The list follows the ARIA
+// pattern of a text field with a list of suggestions.
 import { fillForm } from './fill-form.js'
 import { findCompletions } from './placeholder-completions.js'
 
@@ -97,6 +98,13 @@ export const addCompletion = areas => {
     mark()
   }
 
+  /** Follows what is typed, not what a script sets. @param {HTMLTextAreaElement} area */
+  const showFor = area => {
+    if (document.activeElement !== area) return
+    field = area
+    show()
+  }
+
   /** @param {number} index */
   const accept = index => {
     const option = found?.options[index]
@@ -130,13 +138,12 @@ export const addCompletion = areas => {
     area.setAttribute('aria-autocomplete', 'list')
     area.setAttribute('aria-haspopup', 'listbox')
     area.setAttribute('aria-controls', list.id)
-    area.addEventListener('input', () => {
-      field = area
-      show()
-    })
+    area.addEventListener('input', () => showFor(area))
     area.addEventListener('keydown', press)
     area.addEventListener('blur', close)
     area.addEventListener('click', close)
+    // Something may have been typed before this script was loaded.
+    showFor(area)
   }
   // The place of the caret has changed.
   window.addEventListener('resize', close)
