@@ -302,6 +302,19 @@ it('the save bar says what has changed', async () => {
   expect(await page.getByText('You have unsaved changes').count()).toBe(0)
 })
 
+it('a parameter that was added and removed again is no change', async () => {
+  const { page } = await open()
+  await page.goto(await makeTool(page))
+  const bar = page.getByRole('region', { name: 'Unsaved changes' })
+  const url = page.getByLabel('URL', { exact: true })
+  const saved = await url.inputValue()
+  await url.fill(`${saved}?q={{q}}`)
+  await page.getByText('2 parameters').waitFor()
+  await bar.getByText('Unsaved changes: URL').waitFor()
+  await url.fill(saved)
+  await bar.getByText('No unsaved changes').waitFor()
+})
+
 it('the type of a parameter and whether it is required are changed in the request', async () => {
   const { page } = await open()
   await page.goto(await makeTool(page))
