@@ -1,7 +1,7 @@
 // The tool editor: connects its form with the previews, Send, the tabs, and what helps with typing and saving.
 import { showToast } from './toast.js'
 import { readCommands } from './tool-editor-curl.js'
-import { isEdit } from './tool-editor-edits.js'
+import { followEdits, isEdit } from './tool-editor-edits.js'
 import { addHighlighting } from './tool-editor-highlight.js'
 import { createPreviews, markFields } from './tool-editor-previews.js'
 import { trackChanges } from './tool-editor-save-bar.js'
@@ -103,6 +103,7 @@ const edit = form => {
   )
   for (const area of areas) addHighlighting(area)
   loadCompletion(areas)
+  followEdits()
   followInput(form, previews)
   handleClicks(previews, send)
   handleKeys(form, send)
