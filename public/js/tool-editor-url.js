@@ -24,8 +24,14 @@ export const convertOnLeave = url => {
       url.focus()
     })
 
+  // The notice moves what is below: what the pointer is pressing must stay under it, or its click is lost.
+  let isPressed = false
+  /** @type {EventTarget | null} */
+  let focused = null
+
   /** @param {EventTarget | null} [next] where the focus goes */
   const convert = next => {
+    if (isPressed) return
     const button = offer.querySelector('button[data-from]')
     if (!(button instanceof HTMLButtonElement) || document.activeElement === url) return
     const before = button.dataset.from ?? ''
@@ -38,7 +44,20 @@ export const convertOnLeave = url => {
     if (next === button) setTimeout(() => undo.focus())
   }
 
-  url.addEventListener('blur', ({ relatedTarget }) => convert(relatedTarget))
+  document.addEventListener('pointerdown', () => {
+    isPressed = true
+    focused = null
+  })
+  for (const type of ['pointerup', 'pointercancel']) {
+    document.addEventListener(type, () => {
+      isPressed = false
+      setTimeout(() => convert(focused))
+    })
+  }
+  url.addEventListener('blur', ({ relatedTarget }) => {
+    focused = relatedTarget
+    convert(relatedTarget)
+  })
   url.addEventListener('input', () => place.replaceChildren())
   new MutationObserver(() => convert()).observe(offer, { childList: true })
   convert()
