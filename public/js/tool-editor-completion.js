@@ -6,8 +6,6 @@ import { findCompletions } from './placeholder-completions.js'
 
 /** @typedef {import('./placeholder-completions.js').Completion} Completion */
 
-const MAX_SHOWN = 12
-
 const listParameters = () =>
   [...document.querySelectorAll('.parameters th code')].map(code => ({
     name: code.textContent ?? '',
@@ -68,6 +66,7 @@ export const addCompletion = areas => {
       option.setAttribute('aria-selected', String(index === active))
       if (index !== active) continue
       field?.setAttribute('aria-activedescendant', option.id)
+      option.scrollIntoView({ block: 'nearest' })
     }
   }
 
@@ -78,7 +77,7 @@ export const addCompletion = areas => {
     if (found === undefined) return close()
     active = 0
     list.replaceChildren(
-      ...found.options.slice(0, MAX_SHOWN).map(({ label, detail }, index) => {
+      ...found.options.map(({ label, detail }, index) => {
         const option = document.createElement('li')
         option.id = `completion-${index}`
         option.setAttribute('role', 'option')

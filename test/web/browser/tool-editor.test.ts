@@ -1,4 +1,4 @@
-import type { BrowserContextOptions, Page } from 'playwright-core'
+import type { BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { expect, it, vi } from 'vitest'
 import { signUp } from '../../support/api-client.ts'
 import { openPage } from '../../support/open-page.ts'
@@ -354,6 +354,42 @@ it('auth and the kind of body are written into the request, and follow it', asyn
   await openTab(page, 'Auth')
   await page.getByText('Sent in the header X-Api-Key.').waitFor()
   expect(complaints.take()).toEqual([])
+})
+
+const isInside = async (inner: Locator, outer: Locator): Promise<boolean> => {
+  const [one, other] = [await inner.boundingBox(), await outer.boundingBox()]
+  return one !== null && other !== null && one.y >= other.y && one.y + one.height <= other.y + other.height
+}
+
+it('all suggestions can be reached, however many there are', async () => {
+  const { page } = await open()
+  await page.goto(await makeTool(page))
+  const many = Array.from({ length: 20 }, (_, index) => `p${index}={{p${index}}}`)
+  await page.getByLabel('URL', { exact: true }).fill(`${fake.origin}/things/{{id}}?${many.join('&')}`)
+  await page.getByText('21 parameters').waitFor()
+  await openTab(page, 'Headers')
+  await headers(page).fill('X-Last: {{')
+  const list = page.getByRole('listbox', { name: 'Suggestions' })
+  await list.waitFor()
+  await page.keyboard.press('ArrowUp')
+  const last = list.getByRole('option', { name: 'string:' })
+  expect(await last.getAttribute('aria-selected')).toBe('true')
+  expect(await isInside(last, list)).toBe(true)
+})
+
+it('on a narrow screen, Send shows the response, and a refusal', async () => {
+  const { page, context } = await open({ viewport: { width: 390, height: 800 } })
+  await page.goto(await makeTool(page))
+  await page.getByRole('textbox', { name: 'id', exact: true }).fill('7')
+  await page.evaluate('scrollTo(0, 0)')
+  await send(page)
+  await page.getByText('200 OK', { exact: true }).waitFor()
+  await expect.poll(async () => (await page.locator('#response-title').boundingBox())?.y).toBeLessThan(800)
+  await context.clearCookies()
+  await page.getByRole('button', { name: 'Send' }).last().click()
+  const problem = page.getByRole('alert').getByText('Sign in again in another tab')
+  await problem.waitFor()
+  await expect.poll(async () => (await problem.boundingBox())?.y).toBeGreaterThanOrEqual(0)
 })
 
 it('what another type of body or auth removes comes back with Undo, until something is typed', async () => {
