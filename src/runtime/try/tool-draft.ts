@@ -7,6 +7,7 @@ import { previewShaping, type ShapingContext, type ShapingPreview } from '../../
 import { bindingOf } from '../../servers/bindings/bindings.ts'
 import { defaultBindingsOf } from '../../servers/bindings/default-bindings.ts'
 import { exposedSchemaOf } from '../../servers/bindings/exposed-schema.ts'
+import { freeKey } from '../../servers/bindings/taken-keys.ts'
 import type { Bindings, Instance } from '../../servers/server.ts'
 import { getServerFor } from '../../servers/servers.service.ts'
 import { listInstancesOfTool } from '../../servers/tools/instances.store.ts'
@@ -60,19 +61,28 @@ export type DraftTest = ToolTest & { sampleId: string | undefined; media: Respon
 
 /**
  * Builds bindings for a test: parameters without an argument use the server's global that their default binding names,
- * or else the one of the same name, if it exists.
+ * or else the one of the same name, if it exists. A key that is taken by a secret for other origins is replaced as when
+ * the tool is added to the server.
  */
 export const bindingsForTest = (
+  { url }: Pick<ToolDefinition, 'url'>,
   { parameters }: CompiledDefinition,
   args: JsonObject,
   globals: OpenedGlobals,
-): Bindings =>
-  Object.fromEntries(
+): Bindings => {
+  const known = [...globals.secretKeys].map(key => {
+    const { origins = [] } = globals.findCredential(key) ?? {}
+    return { key, isSecret: true, origins: origins.length === 0 ? undefined : origins }
+  })
+  return Object.fromEntries(
     parameters.flatMap(({ parameter: { name }, meta: { binding } }) => {
-      const key = [binding?.key ?? name, name].find(one => globals.values.has(one))
+      const declared = binding?.key ?? name
+      const own = binding?.secret === true ? freeKey(declared, url, known) : declared
+      const key = [own, declared, name].find(one => globals.values.has(one))
       return Object.hasOwn(args, name) || key === undefined ? [] : [[name, { source: 'server', key } as const]]
     }),
   )
+}
 
 type Wiring = {
   organizationId: string
@@ -134,7 +144,7 @@ export const createToolDrafts = (
 
   const wire = (actor: Actor, { definition, args }: ToolDraft, compiled: CompiledDefinition, wiring: Wiring) => {
     const { globals, instance } = wiring
-    const bindings = instance?.bindings ?? bindingsForTest(compiled, args, globals)
+    const bindings = instance?.bindings ?? bindingsForTest(definition, compiled, args, globals)
     const exposed = Object.entries(args).filter(([name]) => bindingOf(bindings, name).source === 'exposed')
     const getPlan = (): CallPlan =>
       planCall(definition, compiled, bindings, globals, limits, shapingContextOf(actor, wiring))

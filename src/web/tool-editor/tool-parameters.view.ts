@@ -1,5 +1,6 @@
 import type { TemplateParameter } from '../../templates/template.ts'
 import { type SecretRule, secretRuleOfParameter } from '../../tools/secret-parameters.ts'
+import { toSecretView } from './parameter-secrets.view.ts'
 import type { Advice } from './tool-editor-advice.ts'
 import { type ParameterTexts, sourceOf } from './tool-editor-parameters.ts'
 import type { EditorState } from './tool-editor-state.ts'
@@ -39,7 +40,7 @@ const optionsToEdit = (options: Readonly<Record<string, string>>, current: strin
 const SOURCES = [
   { value: 'model', text: 'From the model' },
   { value: 'global', text: 'From a global' },
-  { value: 'secret', text: 'A secret' },
+  { value: 'secret', text: 'Secret' },
 ] as const
 
 /** Returns the text of a default that is written in the template. */
@@ -83,7 +84,7 @@ const isFor = (key: (typeof DETAILS)[number]['key'], { type }: TemplateParameter
 /** Returns the row of a parameter, with the fields that describe it and those that change its placeholders. */
 export const toParameterRow = (parameter: TemplateParameter, state: EditorState) => {
   const { name, type, required, places } = parameter
-  const { form, read, placed, advice } = state
+  const { form, read, placed, advice, subject } = state
   const texts: ParameterTexts = form.parameters.get(name) ?? {}
   const binding = read.definition.parameters[name]?.binding
   const field = (key: keyof ParameterTexts, value = texts[key] ?? '') => ({
@@ -115,6 +116,10 @@ export const toParameterRow = (parameter: TemplateParameter, state: EditorState)
     description: field('description'),
     advice: [...(advice.get(`parameter:${name}:description`) ?? []), ...secretAdvice(exposedRule)],
     isSecret: source === 'secret',
+    secret:
+      source === 'secret' && subject.mayBuild
+        ? toSecretView(name, state.secrets.get(name), placed.get(`parameter:${name}:secret`) ?? [])
+        : undefined,
     isExposedSecret: exposedRule === 'kept',
     details,
     setCount: setCount === 0 ? undefined : String(setCount),

@@ -37,10 +37,14 @@ const choicesOf = ({ type }: TemplateParameter, texts: ParameterTexts | undefine
   return type === 'boolean' ? ['true', 'false'] : undefined
 }
 
-const toTryFields = ({ read, form, values, valueFaults, preview }: EditorState) => {
+/** Returns the fields for values to try the tool with. A secret that the server lacks is asked for in its row. */
+const toTryFields = ({ read, form, values, valueFaults, preview, secrets }: EditorState) => {
   const checked = new Map(preview?.compiled.parameters.map(one => [one.parameter.name, one]))
   return read.template.parameters
-    .filter(({ name }) => bindingOf(preview?.bindings ?? {}, name).source === 'exposed')
+    .filter(
+      ({ name }) =>
+        bindingOf(preview?.bindings ?? {}, name).source === 'exposed' && secrets.get(name)?.state !== 'missing',
+    )
     .map(parameter => {
       const { name, type } = parameter
       const texts = form.parameters.get(name)

@@ -363,6 +363,14 @@ const tools: Pages = {
         await page.getByText('1 match', { exact: true }).waitFor()
       },
     },
+    {
+      path: '/toolkits/new-tool?server=:serverId',
+      state: 'secret',
+      act: async page => {
+        await page.getByLabel('URL').fill('https://a.example/?api_key={{api_key}}')
+        await page.getByRole('textbox', { name: 'Value of api_key for' }).fill('kf-1')
+      },
+    },
     { path: '/tools/:toolId', state: 'viewer', who: 'viewer' },
     {
       path: '/toolkits/new-tool',
