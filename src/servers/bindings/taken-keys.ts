@@ -1,4 +1,5 @@
 import { isAmongOrigins } from '../../lib/outbound/credentials.ts'
+import { secretKeyOf } from '../../templates/check-value.ts'
 import { ownedKey } from '../../tools/import/secret-values.ts'
 import type { ToolDefinition } from '../../tools/tool.ts'
 import type { Binding, Bindings, SecretOrigins } from '../server.ts'
@@ -29,9 +30,10 @@ export const bindTakenKeys = (
   globals: readonly KnownKey[],
 ): Bindings => {
   const taken = Object.entries(parameters).flatMap(([name, { binding }]): [string, Binding][] => {
-    if (binding?.secret !== true) return []
-    const key = freeKey(binding.key, url, globals)
-    return key === binding.key ? [] : [[name, { source: 'server', key }]]
+    const declared = secretKeyOf(binding)
+    if (declared === undefined) return []
+    const key = freeKey(declared, url, globals)
+    return key === declared ? [] : [[name, { source: 'server', key }]]
   })
   return Object.fromEntries(taken)
 }

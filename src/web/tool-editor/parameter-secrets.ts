@@ -8,6 +8,7 @@ import { freeKey, writtenOrigin } from '../../servers/bindings/taken-keys.ts'
 import type { GlobalService } from '../../servers/globals/globals.service.ts'
 import type { Global, Instance } from '../../servers/server.ts'
 import { listInstancesOfTool } from '../../servers/tools/instances.store.ts'
+import { secretKeyOf } from '../../templates/check-value.ts'
 import type { ToolDefinition } from '../../tools/tool.ts'
 import type { Choice, EditorSubject } from './tool-editor-subject.ts'
 
@@ -93,9 +94,10 @@ export const createParameterSecrets = ({
     known: readonly Global[],
   ): Promise<SecretPlaces> => {
     const server = subject.servers.find(({ value }) => value === serverId)
-    const wanted = Object.entries(parameters).flatMap(([name, { binding }]): Wanted[] =>
-      binding?.secret === true ? [{ name, key: binding.key }] : [],
-    )
+    const wanted = Object.entries(parameters).flatMap(([name, { binding }]): Wanted[] => {
+      const key = secretKeyOf(binding)
+      return key === undefined ? [] : [{ name, key }]
+    })
     if (server === undefined || wanted.length === 0) return new Map()
     const isUsed = subject.kind === 'tool' && subject.offers.some(offer => offer.serverId === serverId)
     const [instance] = isUsed ? await listInstancesOfTool(db, serverId, subject.tool.id) : []

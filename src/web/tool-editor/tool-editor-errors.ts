@@ -52,7 +52,7 @@ const SECRETS = 'secrets.'
 
 /** Converts `parameters.page.size.default` to `parameter:page.size:default`. Names may contain dots, keys do not. */
 const fieldOf = (path: string): string => {
-  const ofParameter = path.replace(/\.binding\.[a-z]+$/, '.binding')
+  const ofParameter = path.replace(/\.binding\.value$/, '.fixed').replace(/\.binding\.[a-z]+$/, '.binding')
   const [, quoted, plain, key] = /^parameters(?:\["(.+)"\]|\.(.+))\.([a-z]+)$/.exec(ofParameter) ?? []
   const name = quoted ?? plain
   if (path.startsWith(SECRETS)) return `parameter:${path.slice(SECRETS.length)}:secret`

@@ -172,6 +172,7 @@ export const toPreviewView = (state: EditorState) => {
     rewritten: form.rewritten.map(field => ({ field, text: form[field] })),
     parameterCount: formatCount(rows.length, 'parameter'),
     hiddenFields: toHiddenFields(state, shown),
+    isUsed: subject.kind === 'tool' && subject.offers.length > 0,
     tryFields,
     method: read.definition.method,
     request: preview?.request && toRequestSegments(preview.request),
