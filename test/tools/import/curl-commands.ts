@@ -14,7 +14,7 @@ export const PACKAGE_COMMANDS: Readonly<Record<string, readonly string[]>> = {
   accepts: [`curl -I -H'Accept: text/html' http://localhost:3000/`],
   'better-sqlite3': [`curl -#f "https://www.example.com/$YEAR/sqlite-src-$VERSION.zip" > "source.zip" || exit 1`],
   bintrees: [
-    `curl --data-urlencode "js_code@file" \\
+    `curl --data-urlencode "js_code@filename" \\
   -d "output_info=compiled_code&compilation_level=SIMPLE_OPTIMIZATIONS" \\
   http://closure-compiler.example.com/compile \\
   > rbtree.min.js`,
