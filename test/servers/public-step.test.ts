@@ -115,7 +115,7 @@ describe('making a server public on its settings page', () => {
       expect(again.html).toMatch(/<bdi>yard_token<\/bdi><\/code>\s*<span class="faint"><bdi>in yard</)
       expect(again.html).toContain('<code><bdi>yard_erase</bdi></code>')
       expect(again.html).not.toContain('yard_look')
-      expect(again.html).toMatch(/One tool of attached MCP servers may change data[\s\S]*<code><bdi>yard_unclear</)
+      expect(again.html).toMatch(/This tool of an attached MCP server may change data[\s\S]*<code><bdi>yard_unclear</)
       expect(await read()).toMatchObject({ access: 'private' })
     }
     const { html } = await person.submit(path, { access: 'public' })

@@ -30,8 +30,8 @@ const toUses = (names: readonly string[]): string => {
 
 const toUndeclaredText = (count: number): string =>
   count === 1
-    ? 'One tool of attached MCP servers may change data and does not say whether it is destructive:'
-    : `${formatNumber(count)} tools of attached MCP servers may change data and do not say whether they are destructive:`
+    ? 'This tool of an attached MCP server may change data and does not say whether it is destructive.'
+    : `These ${formatNumber(count)} tools of attached MCP servers may change data and do not say whether they are destructive.`
 
 const toUnknownText = (names: readonly string[]): string | undefined =>
   names.length === 0

@@ -51,47 +51,39 @@ export const attachUpstream = async (
   }
 }
 
-const isDown = (kind: UpstreamFault): boolean =>
-  ['refused', 'connect_timeout', 'no_response', 'timeout', 'http_status', 'unavailable', 'exited'].includes(kind)
+/** Whose the fault is: the MCP server is only down, the user can mend it here, or it has to be mended there. */
+type Remedy = 'wait' | 'here' | 'there'
 
-/** Returns what happened, as the first half of a sentence. */
-const describeFault = (kind: UpstreamFault): string => {
-  switch (kind) {
-    case 'misconfigured':
-      return 'Its settings cannot be used'
-    case 'blocked':
-      return 'Patchbay may not connect to its address'
-    case 'command_not_found':
-      return 'Its command could not be started'
-    case 'exited':
-      return 'Its process ended'
-    case 'no_response':
-    case 'timeout':
-      return 'It did not respond in time'
-    case 'unauthorized':
-      return 'It asks for other credentials'
-    case 'http_status':
-      return 'It responded with an error'
-    case 'not_mcp':
-    case 'not_mcp_output':
-      return 'It responded with something other than MCP'
-    case 'too_large':
-      return 'It sent more than Patchbay accepts'
-    case 'protocol':
-    case 'session_ended':
-      return 'It was reached, but its messages could not be used'
-    case 'refused':
-    case 'connect_timeout':
-    case 'unavailable':
-    case 'aborted':
-      return 'Could not connect'
-  }
+/** What happened, as the first half of a sentence, and whose fault it is. */
+const FAULTS: Readonly<Record<UpstreamFault, readonly [what: string, remedy: Remedy]>> = {
+  misconfigured: ['Its settings cannot be used', 'here'],
+  command_not_found: ['Its command could not be started', 'here'],
+  blocked: ['Patchbay may not connect to its address', 'here'],
+  unauthorized: ['It asks for other credentials', 'here'],
+  not_mcp: ['It responded with something other than MCP', 'here'],
+  not_mcp_output: ['It printed something other than MCP', 'there'],
+  too_large: ['It sent more than Patchbay accepts', 'there'],
+  protocol: ['It was reached, but its messages could not be used', 'there'],
+  session_ended: ['It was reached, but ended the session', 'there'],
+  exited: ['Its process ended', 'wait'],
+  no_response: ['It did not respond in time', 'wait'],
+  timeout: ['It did not respond in time', 'wait'],
+  http_status: ['It responded with an error', 'wait'],
+  refused: ['Could not connect', 'wait'],
+  connect_timeout: ['Could not connect', 'wait'],
+  unavailable: ['Could not connect', 'wait'],
+  aborted: ['The connection was closed', 'wait'],
+}
+
+const REMEDIES: Readonly<Record<Remedy, string>> = {
+  wait: 'Fix the error below, or attach it anyway if it is only down at the moment.',
+  here: 'Fix the error below.',
+  there:
+    'The error is below. If it has to be fixed on the MCP server, you can attach it anyway and refresh its lists later.',
 }
 
 /** Returns the notice above the form of an MCP server that was not attached. The error itself is beside a field. */
 export const toAttachNotice = ({ kind }: Pick<AttachFault, 'kind'>): string => {
-  const next = isDown(kind)
-    ? 'Fix the error below, or attach it anyway if it is only down at the moment.'
-    : 'Fix the error below. If that has to be done on the MCP server, you can attach it anyway and refresh its lists later.'
-  return `${describeFault(kind)}, so nothing was attached. ${next}`
+  const [what, remedy] = FAULTS[kind]
+  return `${what}, so nothing was attached. ${REMEDIES[remedy]}`
 }
