@@ -77,7 +77,10 @@ describe.each(databasesOfRun)('the server of the demo on $kind', kind => {
     await Promise.all(Array.from({ length: 5 }, (_, index) => signUp(origin, `user${index}@example.com`)))
     const operators = await db.user.findMany({ where: { isOperator: true }, select: { id: true } })
     expect(operators).toHaveLength(1)
-    expect(await db.server.findUnique({ where: { id } })).toMatchObject({ ownerId: operators[0]?.id, access: 'private' })
+    expect(await db.server.findUnique({ where: { id } })).toMatchObject({
+      ownerId: operators[0]?.id,
+      access: 'private',
+    })
   })
 
   it('is taken over with a server that the demo’s account was deleting meanwhile', async () => {
