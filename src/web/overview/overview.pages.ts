@@ -124,9 +124,8 @@ export const overviewPages: FastifyPluginAsync<Parts> = async (
       calls: recent.items.map(toCallView),
       historyPath: historyPath(uuid),
       catalogue: {
-        ...(report && toCatalogueSentence(report, presentation)),
+        text: report && toCatalogueSentence(report, presentation),
         href: `${serverTabPath(uuid, 'tools')}#catalogue`,
-        findingsHref: `${serverTabPath(uuid, 'tools')}#lint`,
       },
       isEmpty: server.counts.tools === 0 && upstreams.length === 0,
     })

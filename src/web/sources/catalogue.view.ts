@@ -137,13 +137,13 @@ export const toCatalogueView = (
   }
 }
 
-/** Returns a sentence for the overview with the token cost of the tool list, and the findings counted by severity. */
-export const toCatalogueSentence = (report: CatalogueReport, presentation: Presentation) => {
+/** Returns a sentence for the overview with the token cost of the tool list and the number of findings. */
+export const toCatalogueSentence = (report: CatalogueReport, presentation: Presentation): string | undefined => {
   const tokens = findListCost(report, presentation)?.tokens
   if (tokens === undefined) return undefined
   const count = countInWords(listFindings(report, presentation))
-  const text = `The list of tools adds ${formatNumber(tokens)} tokens to every conversation (counted with ${report.encoding}).`
-  return { text, findings: count === '' ? undefined : count }
+  const suggestions = count === '' ? '' : ` Suggestions: ${count}.`
+  return `The list of tools adds ${formatNumber(tokens)} tokens to every conversation (counted with ${report.encoding}).${suggestions}`
 }
 
 /** Returns the token count and number of findings for each tool's row. */
