@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { CALL_RESULTS, type CallResult } from '../../src/history/call-result.ts'
 import { createCallFigureStore } from '../../src/history/call-figures.store.ts'
+import { CALL_RESULTS, type CallResult } from '../../src/history/call-result.ts'
 import type { ExecutionRecord } from '../../src/history/execution-record.ts'
 import { listServerUsage } from '../../src/history/usage.store.ts'
 import { databaseKinds } from '../support/databases.ts'
@@ -42,7 +42,12 @@ describe.each(databaseKinds)('the figures of calls on $kind', kind => {
     expect(mine?.hours).toHaveLength(24)
     expect(mine?.hours.at(0)).toEqual({ startsAt: mine?.since, calls: 1, rejected: 0, failed: 0 })
     expect(mine?.hours.at(-2)).toMatchObject({ calls: 1, rejected: 0, failed: 1 })
-    expect(mine?.hours.at(-1)).toEqual({ startsAt: new Date('2026-11-22T12:00:00.000Z'), calls: 2, rejected: 0, failed: 1 })
+    expect(mine?.hours.at(-1)).toEqual({
+      startsAt: new Date('2026-11-22T12:00:00.000Z'),
+      calls: 2,
+      rejected: 0,
+      failed: 1,
+    })
     expect(counts.get(quiet)).toMatchObject({ calls: 0, failed: 0, calledTools: 0, failingTools: 0 })
   })
 
@@ -57,7 +62,12 @@ describe.each(databaseKinds)('the figures of calls on $kind', kind => {
     const figures = await createCallFigureStore(world.db).ofServer(allOf(serverId), NOW)
     expect(figures.hours.at(-1)).toMatchObject({ calls: 100, p50Ms: 49.5, p95Ms: 94.5, p99Ms: 98.5 })
     expect(figures.hours.at(-3)).toMatchObject({ calls: 1, p50Ms: 7.25, p99Ms: 7.25 })
-    expect(figures.hours.at(-2)).toEqual({ startsAt: new Date('2026-11-22T11:00:00.000Z'), calls: 0, rejected: 0, failed: 0 })
+    expect(figures.hours.at(-2)).toEqual({
+      startsAt: new Date('2026-11-22T11:00:00.000Z'),
+      calls: 0,
+      rejected: 0,
+      failed: 0,
+    })
     expect(figures).toMatchObject({ calls: 101, failed: 0, p50Ms: 49.5, p99Ms: 98.5 })
   })
 

@@ -24,7 +24,7 @@ type OpenGroup = {
 type Peer = NonNullable<CallContext['link']>['peer']
 
 export const GET_TOOLS = 'get_dynamic_tools'
-export const CALL_TOOL = 'call_dynamic_tool'
+const CALL_TOOL = 'call_dynamic_tool'
 
 const GROUP = { type: 'string', description: 'The name of a group' } as const
 

@@ -50,7 +50,8 @@ const metaOf = (method: string, figures: ToolFigures | undefined): string => {
   if (figures === undefined || figures.calls === 0) return `${method} · not called`
   const { calls, rejected, failed, isFailing } = figures
   if (isFailing) return `${method} · ${failedInWords(failed, calls)}`
-  const worst = failed > 0 ? `, ${formatNumber(failed)} failed` : rejected > 0 ? `, ${formatNumber(rejected)} rejected` : ''
+  const worst =
+    failed > 0 ? `, ${formatNumber(failed)} failed` : rejected > 0 ? `, ${formatNumber(rejected)} rejected` : ''
   return `${method} · ${formatCount(calls, 'call')}${worst}`
 }
 

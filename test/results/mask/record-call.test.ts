@@ -31,7 +31,9 @@ const record = (values: JsonObject, request: Partial<RenderedRequest>, error?: s
 
 describe('the recorded request of a call', () => {
   it('hides a secret argument in every place to which a tool sends it', () => {
-    const secrets = fc.string({ minLength: 6, maxLength: 60, unit: 'grapheme-ascii' }).filter(text => /\S{3}/.test(text))
+    const secrets = fc
+      .string({ minLength: 6, maxLength: 60, unit: 'grapheme-ascii' })
+      .filter(text => /\S{3}/.test(text))
     fc.assert(
       fc.property(secrets, secret => {
         const inJson = JSON.stringify(secret).slice(1, -1)
@@ -56,7 +58,11 @@ describe('the recorded request of a call', () => {
   })
 
   it('hides it in the error and in other arguments, and a number like a text', () => {
-    const { error, request, arguments: args } = record(
+    const {
+      error,
+      request,
+      arguments: args,
+    } = record(
       { client_secret: 48_151_623, note: 'It is 48151623.', count: 3 },
       { url: 'https://api.example.com/48151623' },
       'The API responded with: unknown client 48151623, of-the-server',

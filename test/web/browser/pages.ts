@@ -74,6 +74,7 @@ const history: Pages = {
     { path: '/servers/:serverId/history' },
     { path: '/servers/:serverId/history?outcome=error&from=2020-01-01&to=2020-01-02', state: 'nothing-found' },
     { path: '/servers/:emptyServerId/history', state: 'empty' },
+    { path: '/servers/:serverId/history?result=gone', state: 'unknown-outcome', status: 400 },
   ],
   'GET /servers/:uuid/history/:id': [
     { path: '/servers/:serverId/history/:executionId' },
