@@ -7,9 +7,9 @@ const TOKEN = 'sk-live-4f9XbQ27TzLmWc81RyVn05Ke'
 const WITH_VALUES = 'https://api.carrier.example/v1/orders/17?limit=20&tag=a&tag=b'
 const WITH_SECRET = `https://ada:${TOKEN}@api.carrier.example/v1/orders?api_key=${TOKEN}`
 
-/** Returns what the page offers to replace in the URL. */
+/** Returns the parameters that the page offers to make of the URL's values. */
 const offerIn = (html: string): string | undefined =>
-  /<button[^>]*name="import" value="url"[^>]*>([^<]*)<\/button>/.exec(unescapeHtml(html))?.[1]
+  /Its values can be parameters: (.*?)\.<\/span><button[^>]*name="import" value="url"/.exec(unescapeHtml(html))?.[1]
 
 describe('a URL with values, in the tool editor', () => {
   const patchbay = runPatchbay()
@@ -20,7 +20,7 @@ describe('a URL with values, in the tool editor', () => {
     const fields = { method: 'POST', url: WITH_VALUES, headers: 'Accept: text/plain', body: 'Hello' }
     const shown = await browser.submit('/tool-preview', fields)
     expect(textareaOf(shown.html, 'url')).toBe(WITH_VALUES)
-    expect(offerIn(shown.html)).toBe('Replace with {{order_id}}, {{limit}}')
+    expect(offerIn(shown.html)).toBe('{{order_id}}, {{limit}}')
     const { html } = await browser.submit('/tool-preview', { ...fields, import: 'url' })
     expect(textareaOf(html, 'url')).toBe(
       'https://api.carrier.example/v1/orders/{{integer:order_id}}?limit={{integer:limit}}&tag=a&tag=b',
@@ -41,6 +41,7 @@ describe('a URL with values, in the tool editor', () => {
     expect(textareaOf(html, 'headers')).toBe('Accept: text/plain\nAuthorization: Basic {{basic_credentials}}')
     expect(selectsOf(html).get('parameter:api_key:source')).toBe('secret')
     expect(inputsOf(html).get('parameter:api_key:key')).toBe('carrier_api_key')
+    expect(offerIn(html)).toBeUndefined()
   })
 
   it('is left alone once it is saved, unless it has a secret', async () => {
@@ -52,9 +53,7 @@ describe('a URL with values, in the tool editor', () => {
       return (await browser.get(location ?? '')).html
     }
     expect(offerIn(await save('plain', WITH_VALUES))).toBeUndefined()
-    expect(offerIn(await save('secret', `https://api.carrier.example/v1/orders?api_key=${TOKEN}`))).toBe(
-      'Replace with {{api_key}}',
-    )
+    expect(offerIn(await save('secret', `https://api.carrier.example/v1/orders?api_key=${TOKEN}`))).toBe('{{api_key}}')
   })
 
   it.each([

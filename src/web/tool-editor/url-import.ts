@@ -25,7 +25,9 @@ export const importUrl = (form: ToolForm): (FormImport & { names: readonly strin
   if (read?.ok !== true) return undefined
   const { draft, notes } = read.value
   const { definition, candidates } = draft
-  const secrets = [...draft.secrets, ...draft.variables.filter(({ isSecret }) => isSecret)].map(one => one.parameter)
+  // What the form says of its own parameters stays.
+  const isForeign = ({ isSecret, written }: (typeof draft.variables)[number]) => isSecret && !written.startsWith('{{')
+  const secrets = [...draft.secrets, ...draft.variables.filter(isForeign)].map(({ parameter }) => parameter)
   const inPath = candidates.filter(({ place, name }) => place === 'path' && !definition.url.includes(`{{${name}}}`))
   const withPath = applyCandidates(definition.url, inPath)
   const { url, defaults } = withQueryParameters({ definition: { ...definition, url: withPath }, candidates })

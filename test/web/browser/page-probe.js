@@ -198,7 +198,10 @@ const endKeyboard = () => {
   return { faults, isReplaced }
 }
 
-/** Returns the compressed size in bytes of this page and everything it loads, as with an empty cache. */
+/**
+ * Returns the compressed size in bytes of this page and everything it loads, as with an empty cache. Answers to what is
+ * typed do not count.
+ */
 const weigh = async () => {
   const list = () => ['navigation', 'resource'].flatMap(type => performance.getEntriesByType(type))
   // The browser reports no size for files that it has cached.
@@ -212,7 +215,7 @@ const weigh = async () => {
   let others = 0
   for (const { name, encodedBodySize } of list()) {
     if (assets.has(name)) sizes.set(name, Math.max(sizes.get(name) ?? 0, encodedBodySize))
-    else others += encodedBodySize
+    else if (!name.endsWith('/tool-preview')) others += encodedBodySize
   }
   return [...sizes.values()].reduce((sum, size) => sum + size, others)
 }

@@ -123,7 +123,7 @@ it('the values of a pasted URL become parameters, and Undo brings the URL back',
   await page.getByRole('region', { name: 'Request preview' }).getByText('/v1/orders/17?limit=20').waitFor()
   await page.getByRole('button', { name: 'Undo' }).click()
   expect(await urlOf(page).inputValue()).toBe('https://api.carrier.example/v1/orders/17?limit=20')
-  await page.getByRole('button', { name: 'Replace with {{order_id}}, {{limit}}' }).click()
+  await page.getByRole('button', { name: 'Make parameters' }).click()
   await page.getByText('Filled in from the URL.').waitFor()
 
   await urlOf(page).fill('')
