@@ -3,15 +3,13 @@
 import { isCurlCommand } from './curl-command.js'
 import { fillForm } from './fill-form.js'
 import { replaceParts } from './tool-editor-parts.js'
+import { plainFields } from './tool-editor-secrets.js'
 
 /** A URL, maybe with a method in front of it. */
 const WHOLE_URL = /^\s*(?:[a-z]{3,7}\s+)?(https?:\/\/\S+)\s*$/i
 
 /** Fields that the text can change. */
 const FILLED = /^(?:name|method|url|headers|body|parameter:.*)$/
-
-/** @param {HTMLFormElement} form @returns {[string, string][]} */
-const fieldsOf = form => [...new FormData(form)].map(([name, value]) => [name, String(value)])
 
 /** Returns those that the command can change. @param {[string, string][]} fields */
 const filledIn = fields => fields.filter(([name]) => FILLED.test(name))
@@ -40,7 +38,7 @@ export const readCommands = (form, url, { request, refresh, markFields }) => {
 
   /** @param {[string, string][]} before */
   const undo = before => {
-    const now = fieldsOf(form)
+    const now = plainFields(form)
     const cleared = filledIn(now).map(([name]) => /** @type {[string, string]} */ ([name, '']))
     fillForm(form, [...now, ...cleared, ...filledIn(before)])
     place?.replaceChildren()
@@ -50,7 +48,7 @@ export const readCommands = (form, url, { request, refresh, markFields }) => {
 
   /** @param {string} text @param {string} kind `curl` or `url` */
   const read = async (text, kind) => {
-    const before = fieldsOf(form)
+    const before = plainFields(form)
     const sent = new URLSearchParams(before)
     sent.set('url', text)
     sent.set('import', kind)
@@ -60,7 +58,7 @@ export const readCommands = (form, url, { request, refresh, markFields }) => {
     const filled = page.querySelector('form#tool')
     const note = page.querySelector('[data-part="imported"] > .note')
     if (note === null && kind === 'url') {
-      fillForm(form, [...fieldsOf(form), ['url', text.trim()]])
+      fillForm(form, [...plainFields(form), ['url', text.trim()]])
       refresh()
       return
     }
@@ -70,7 +68,7 @@ export const readCommands = (form, url, { request, refresh, markFields }) => {
       return
     }
     addMethods(page)
-    fillForm(form, [...fieldsOf(form), ...filledIn(fieldsOf(filled))])
+    fillForm(form, [...plainFields(form), ...filledIn(plainFields(filled))])
     const button = note.querySelector('[data-undo]')
     if (button instanceof HTMLElement) {
       button.hidden = false

@@ -5,6 +5,7 @@ import { followEdits, isEdit } from './tool-editor-edits.js'
 import { addHighlighting } from './tool-editor-highlight.js'
 import { createPreviews, markFields } from './tool-editor-previews.js'
 import { trackChanges } from './tool-editor-save-bar.js'
+import { isSecretField } from './tool-editor-secrets.js'
 import { createSend } from './tool-editor-send.js'
 import { startTabs } from './tool-editor-tabs.js'
 import { convertOnLeave } from './tool-editor-url.js'
@@ -19,10 +20,21 @@ const followInput = (form, previews) => {
   const isFormField = target =>
     target instanceof Element && 'form' in target && target.form === form && target.getAttribute('name') !== null
   document.addEventListener('input', event => {
-    if (!isFormField(event.target)) return
+    if (!isFormField(event.target) || isSecretField(event.target.name)) return
     if (isEdit(event.target)) previews.now()
     else previews.follow(event.target.name, event.target.value)
   })
+}
+
+/** @param {Previews} previews @param {string} parameter */
+const storeSecret = async (previews, parameter) => {
+  try {
+    await previews.storeSecrets(parameter)
+  } catch {
+    showToast('Could not reach Patchbay. The secret is not stored.')
+  }
+  // The field and its button are gone once the value is stored.
+  if (document.activeElement === document.body) document.getElementById(`parameter:${parameter}:source`)?.focus()
 }
 
 /** @param {Previews} previews @param {() => Promise<void>} send */
@@ -32,6 +44,9 @@ const handleClicks = (previews, send) => {
     if (button?.matches('[data-send]')) {
       event.preventDefault()
       void send()
+    } else if (button?.name === 'storeSecret') {
+      event.preventDefault()
+      void storeSecret(previews, button.value)
     } else if (button?.name === 'format') {
       event.preventDefault()
       previews.now({ format: button.value })
@@ -61,6 +76,7 @@ const handleKeys = (form, send) => {
       // Prevents saving by accident. In a value field, Enter sends the request.
       event.preventDefault()
       if (event.target.name.startsWith('value:')) void send()
+      if (isSecretField(event.target.name)) event.target.parentElement?.querySelector('button')?.click()
     }
   })
 }
