@@ -112,7 +112,6 @@ export const createPreviews = form => {
 
   return {
     schedule,
-    stop,
     /** Follows a change of the form at once. @param {Record<string, string>} [more] fields to send besides its own */
     now: more => {
       noteChange()
@@ -138,10 +137,7 @@ export const createPreviews = form => {
       if (asked !== edition) void request()
     },
     /** Returns the page of the editor for other fields than those of the form. @param {URLSearchParams} body */
-    requestPage: body => {
-      stop()
-      return requestHtml('/tool-preview', body)
-    },
+    requestPage: body => requestHtml('/tool-preview', body),
     /**
      * Sends the request of the tool and shows its response. Returns the HTML, or undefined if Patchbay refused it.
      * @param {AbortSignal} signal

@@ -96,6 +96,10 @@ type ToolServiceParts = ToolkitServiceParts & {
   schemaChecks: Pick<SchemaChecks, 'findProblem' | 'createCheck'>
 }
 
+/** The servers that use a tool are not always open to who edits it. */
+const mustBeValid = (cause: unknown): AppError =>
+  new AppError('invalid_request', 'A server uses this tool, so it must be valid.', { cause })
+
 export const createToolService = ({ db, changes, uses, maxTimeoutMs, schemaChecks }: ToolServiceParts) => {
   /** Checks everything but the schemas, whose errors are given. */
   const assertWithSchemas = (
@@ -262,7 +266,7 @@ export const createToolService = ({ db, changes, uses, maxTimeoutMs, schemaCheck
           const definition = patched(tool)
           // Checked again because the tool may have changed meanwhile. Its schemas are those of the patch or were saved.
           if (problem === undefined) assertWithSchemas(definition)
-          else if ((await uses.ofTools(tx, [id])).has(id)) throw refusal
+          else if ((await uses.ofTools(tx, [id])).has(id)) throw mustBeValid(refusal)
           const written = { ...definition, problem }
           const updated = orThrow(await store.updateVersion(tx, tool, written, ifUnchangedSince !== undefined), () =>
             changedMeanwhile(nameFor(tool)),

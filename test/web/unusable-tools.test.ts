@@ -113,6 +113,23 @@ describe('a tool whose template or schema is invalid', () => {
     expect((await api.send('PATCH', `/tools/${toolId}`, { url: BROKEN })).status).toBe(400)
   })
 
+  it('is refused while a server uses it that is closed to the user, with the reason', async () => {
+    const { api: owner, save, server, addByApi } = await begin()
+    const path = await save({ url: 'https://a.example/{{id}}' })
+    expect((await addByApi(path.replace('/tools/', ''))).status).toBe(201)
+    const { organizationId } = await owner.create('/servers', { name: 'Other' })
+    const builder = await patchbay.member(String(organizationId), 'builder')
+    await owner.expectOk('PATCH', `/servers/${server.id}`, { access: 'private' })
+    const browser = await signInToPages(patchbay.origin, builder.email)
+    await browser.get(path)
+    const form = { name: 'get_thing', method: 'GET', url: BROKEN }
+    expect((await browser.submit(path, form)).html).toContain('Save anyway')
+    const { status, html } = await browser.submit(path, { ...form, saveInvalid: 'yes' })
+    expect(status).toBe(400)
+    expect(html).toContain('A server uses this tool, so it must be valid.')
+    expect(html).not.toContain('Save anyway')
+  })
+
   it('does not keep a typed name from becoming a valid one', async () => {
     const { api, save } = await begin()
     const path = await save({ name: 'Get order', url: 'https://a.example/' })

@@ -17,7 +17,7 @@ import { assertDefinitionSize, checkDefinition } from '../../tools/tool-definiti
 import type { ToolLint, ToolLintService } from '../../tools/tool-lint.ts'
 import { CreateTool } from '../../tools/toolkits.schema.ts'
 import type { ToolService } from '../../tools/tools.service.ts'
-import { importCurl } from './curl-import.ts'
+import { type FormImport, importCurl } from './curl-import.ts'
 import { toLastCalls } from './last-calls.view.ts'
 import { createParameterSecrets, type TypedSecrets } from './parameter-secrets.ts'
 import { toEditorPage } from './tool-editor.view.ts'
@@ -29,6 +29,7 @@ import { readArguments } from './tool-editor-parameters.ts'
 import type { EditorState } from './tool-editor-state.ts'
 import type { EditorSubject } from './tool-editor-subject.ts'
 import { toPreviewView } from './tool-preview.view.ts'
+import { importUrl } from './url-import.ts'
 
 type Seen = NonNullable<EditorState['seen']>
 
@@ -203,8 +204,20 @@ export const createToolEditor = ({
     )
   }
 
+  const showFilledIn = (reply: FastifyReply, subject: EditorSubject, imported: FormImport): Promise<FastifyReply> => {
+    const isServed = subject.kind === 'tool' && subject.offers.length > 0
+    return show(reply, subject, imported.form, { extra: { isUnsaved: true, imported: { ...imported, isServed } } })
+  }
+
   return {
     show,
+
+    /** Shows the form with parameters in place of the values of its URL, or as it is if there are none. */
+    showUrlImport: (reply: FastifyReply, subject: EditorSubject, form: ToolForm): Promise<FastifyReply> => {
+      const imported = importUrl(form)
+      if (imported !== undefined) return showFilledIn(reply, subject, imported)
+      return show(reply, subject, form, { extra: { isUnsaved: true } })
+    },
 
     /**
      * Shows the form filled in from the cURL command in its URL field. If the command cannot be read, shows the error
@@ -217,11 +230,7 @@ export const createToolEditor = ({
       status: number,
     ): Promise<FastifyReply> => {
       const imported = importCurl(form)
-      if (imported.ok) {
-        const isServed = subject.kind === 'tool' && subject.offers.length > 0
-        const extra = { isUnsaved: true, imported: { ...imported.value, isServed } }
-        return show(reply, subject, imported.value.form, { extra })
-      }
+      if (imported.ok) return showFilledIn(reply, subject, imported.value)
       const rejected = new AppError('invalid_request', 'This cURL command cannot be read.', {
         errors: [imported.error],
       })

@@ -16,8 +16,8 @@ import { createEditorSubjects, type EditorSubject } from './tool-editor-subject.
 const options = { ...userRoute, bodyLimit: TOOL_BODY_LIMIT }
 
 /**
- * The tool or toolkit being edited, the converted URL if the user pressed the convert button, and `curl` if the form is to
- * be filled in from a cURL command.
+ * The tool or toolkit being edited, the converted URL if the user pressed the convert button, and `curl` or `url` if the
+ * form is to be filled in from a cURL command or a URL with values.
  */
 const EditorParams = z.object({ tool: formText, toolkit: formText, placedUrl: formText, import: formText })
 const Id = z.uuid()
@@ -66,6 +66,7 @@ export const toolPreviewPages: FastifyPluginAsync<ToolPageParts> = async (app, p
     if (isCurlCommand(form.url) && (source === 'curl' || !isFragmentRequest(request))) {
       return editor.showImport(reply, subject, form, 200)
     }
+    if (source === 'url') return editor.showUrlImport(reply, subject, form)
     if (isFragmentRequest(request)) return editor.showPreview(reply, subject, form)
     return editor.show(reply, subject, form, { extra: { isUnsaved: true } })
   })

@@ -15,6 +15,7 @@ import type { ParameterTexts } from './tool-editor-parameters.ts'
 import type { EditorState } from './tool-editor-state.ts'
 import { textOfDefault, toParameterRow } from './tool-parameters.view.ts'
 import { toBodyKinds, toTabs } from './tool-tabs.view.ts'
+import { importUrl } from './url-import.ts'
 
 /** Returns hidden fields for parameters that are no longer in the request, in case the user adds them again. */
 const toHiddenFields = ({ form, read, values }: EditorState, shown: ReadonlySet<string>) => {
@@ -114,6 +115,14 @@ const toUrlOffer = (url: string) => {
   return offer && { ...offer, placeholders: quoteList(offer.names) }
 }
 
+/** Offers to make the values of the URL parameters. A saved URL is only changed if it has a secret. */
+const toValuesOffer = ({ form, subject }: EditorState) => {
+  const imported = importUrl(form)
+  const isSaved = subject.kind === 'tool' && subject.tool.url === form.url.trim()
+  if (imported === undefined || (isSaved && !imported.hadSecrets)) return undefined
+  return { placeholders: quoteList(imported.names), hasSecret: imported.hadSecrets }
+}
+
 const HINTS = {
   name: 'Tool name the model uses. Letters, digits, _ and -.',
   title: '',
@@ -162,6 +171,7 @@ export const toPreviewView = (state: EditorState) => {
     },
     bodyWarning: read.bodyWarning,
     urlOffer: subject.mayBuild ? toUrlOffer(form.url) : undefined,
+    valuesOffer: subject.mayBuild ? toValuesOffer(state) : undefined,
     isCommand: subject.mayBuild && isCommand,
     rows,
     globals: state.globals,

@@ -43,7 +43,8 @@ const listClickFaults = element => {
   const hit = document.elementFromPoint(rect.x + rect.width / 2, rect.y + rect.height / 2)
   if (hit === null) return [`${nameOf(element)} cannot be scrolled into view`]
   const isOwn = element.contains(hit) || hit.closest('label')?.control === element
-  return isOwn ? [] : [`${nameOf(element)} is covered by ${nameOf(hit)}`]
+  // A list of suggestions covers the page until it is closed.
+  return isOwn || hit.closest('.complete') !== null ? [] : [`${nameOf(element)} is covered by ${nameOf(hit)}`]
 }
 
 /** Returns the part of an element that its scrolling ancestors do not clip. @param {Element} element */
@@ -198,7 +199,10 @@ const endKeyboard = () => {
   return { faults, isReplaced }
 }
 
-/** Returns the compressed size in bytes of this page and everything it loads, as with an empty cache. */
+/**
+ * Returns the compressed size in bytes of this page and everything it loads, as with an empty cache. The answers to what
+ * is typed or sent on it do not count.
+ */
 const weigh = async () => {
   const list = () => ['navigation', 'resource'].flatMap(type => performance.getEntriesByType(type))
   // The browser reports no size for files that it has cached.
@@ -212,7 +216,7 @@ const weigh = async () => {
   let others = 0
   for (const { name, encodedBodySize } of list()) {
     if (assets.has(name)) sizes.set(name, Math.max(sizes.get(name) ?? 0, encodedBodySize))
-    else others += encodedBodySize
+    else if (!/\/tool-(?:preview|send)$/.test(name)) others += encodedBodySize
   }
   return [...sizes.values()].reduce((sum, size) => sum + size, others)
 }

@@ -386,6 +386,40 @@ const tools: Pages = {
     },
     { path: '/tools/:toolId', state: 'viewer', who: 'viewer' },
     {
+      path: '/tools/:toolId?tab=auth',
+      state: 'auth-changed',
+      act: async page => {
+        await page.getByLabel('Auth type').selectOption('API key in the query')
+        await page.getByText('Changed the ').waitFor()
+      },
+    },
+    {
+      path: '/toolkits/new-tool',
+      state: 'other-placeholders',
+      act: async page => {
+        await page.getByLabel('URL').fill('https://a.example/{customer}/{order}?from={first_day}&to={last_day}')
+        await page.getByRole('button', { name: 'Convert to' }).waitFor()
+      },
+    },
+    {
+      path: '/toolkits/new-tool',
+      state: 'with-values',
+      act: async page => {
+        await page.getByLabel('URL').fill('https://a.example/orders/17?limit=20&api_key=sk-live-4f9XbQ27TzLmWc81RyVn')
+        await page.getByText('This URL has a secret').waitFor()
+      },
+    },
+    {
+      path: '/toolkits/new-tool',
+      state: 'filled-in',
+      act: async page => {
+        await page.getByLabel('URL').fill('https://a.example/orders/17?limit=20&api_key=sk-live-4f9XbQ27TzLmWc81RyVn')
+        await page.getByRole('button', { name: 'Make parameters' }).click()
+        await page.getByText('Filled in from the URL.').waitFor()
+        await page.getByText('3 parameters').waitFor()
+      },
+    },
+    {
       path: '/toolkits/new-tool',
       state: 'made',
       act: async page => {
