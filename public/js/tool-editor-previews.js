@@ -62,6 +62,7 @@ export const createPreviews = form => {
     for (const hidden of form.querySelectorAll('input[data-restored]')) hidden.remove()
     markFields()
     shapedPart?.removeAttribute('data-stale')
+    form.dispatchEvent(new CustomEvent('preview:shown'))
   }
 
   const stop = () => {

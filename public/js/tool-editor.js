@@ -1,8 +1,7 @@
 // The tool editor: connects its form with the previews, Send, the tabs, and what helps with typing and saving.
 import { showToast } from './toast.js'
-import { addCompletion } from './tool-editor-completion.js'
 import { readCommands } from './tool-editor-curl.js'
-import { isEdit } from './tool-editor-edits.js'
+import { followEdits, isEdit } from './tool-editor-edits.js'
 import { addHighlighting } from './tool-editor-highlight.js'
 import { createPreviews, markFields } from './tool-editor-previews.js'
 import { trackChanges } from './tool-editor-save-bar.js'
@@ -108,6 +107,20 @@ const fillValues = (form, values) => {
   return changed.length > 0
 }
 
+/** Loads completion with the first focus: it is of no use before. @param {readonly HTMLTextAreaElement[]} areas */
+const loadCompletion = areas => {
+  let isLoaded = false
+  const load = () => {
+    if (isLoaded) return
+    isLoaded = true
+    import('./tool-editor-completion.js').then(({ addCompletion }) => addCompletion(areas)).catch(() => {})
+  }
+  for (const area of areas) {
+    area.addEventListener('focus', load)
+    if (document.activeElement === area) load()
+  }
+}
+
 /** @param {HTMLFormElement} form */
 const edit = form => {
   const previews = createPreviews(form)
@@ -121,7 +134,8 @@ const edit = form => {
     area => area instanceof HTMLTextAreaElement,
   )
   for (const area of areas) addHighlighting(area)
-  addCompletion(areas)
+  loadCompletion(areas)
+  followEdits()
   followInput(form, previews)
   handleClicks(previews, send)
   handleKeys(form, send)

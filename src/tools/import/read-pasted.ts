@@ -82,9 +82,9 @@ const METHOD = /^(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)\s+(?=\S)/i
 const HTTP_VERSION = /\s+HTTP\/[\d.]+$/i
 const QUOTED = /^(?:"(.*)"|'(.*)'|`(.*)`|<(https?:.*)>)$/is
 
-/** Matches a scheme, a host with a dot or a port, or `localhost`. */
+/** Matches a scheme, a host with a dot or a port, an IPv4 address, or `localhost`. */
 const URL_LIKE =
-  /^(?:[a-z][a-z0-9+.-]*:\/\/|(?:[\w-]+\.)+[a-z\d-]{2,}(?=[:/?#]|$)|[\w-]+:\d+(?=[/?#]|$)|localhost(?=[/?#]|$))/i
+  /^(?:[a-z][a-z0-9+.-]*:\/\/|(?:[\w-]+\.)+[a-z\d-]{2,}(?=[:/?#]|$)|(?:\d{1,3}\.){3}\d{1,3}(?=[:/?#]|$)|[\w-]+:\d+(?=[/?#]|$)|localhost(?=[/?#]|$))/i
 
 /** `{{name}}` of Patchbay, Postman and others, with a type, a default or a serialization. */
 const OWN_PLACEHOLDER = /(?<!\\)\{\{\s*(?:[a-z]+:)?([A-Za-z_][\w.-]{0,63})(?:\?|\s*=[^{}]*|\s*\|[^{}]*)?\s*\}\}/g

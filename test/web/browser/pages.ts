@@ -413,6 +413,7 @@ const tools: Pages = {
     {
       path: '/toolkits/new-tool',
       state: 'unusable',
+      status: 400,
       act: async page => {
         await page.getByLabel('Name', { exact: true }).fill(`unusable_${Date.now()}`)
         await page.getByLabel('URL').fill('https://a.example/{{id')
