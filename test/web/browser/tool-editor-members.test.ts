@@ -58,7 +58,7 @@ it('members are added, described and nested, and the model sees them', async () 
   await page.getByLabel('Name', { exact: true }).fill('book')
   await page.getByRole('button', { name: 'Save' }).click()
   await page.waitForURL('**/tools/*?done=created*')
-  expect(await page.getByLabel('Name of the member').evaluateAll(all => all.length)).toBe(3)
+  await expect.poll(() => page.getByLabel('Name of the member').count()).toBe(3)
   expect(complaints.take()).toEqual([])
 })
 
