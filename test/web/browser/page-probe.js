@@ -198,10 +198,7 @@ const endKeyboard = () => {
   return { faults, isReplaced }
 }
 
-/**
- * Returns the compressed size in bytes of this page and everything it loads, as with an empty cache. What scripts fetch
- * while somebody types, such as previews, is not part of it.
- */
+/** Returns the compressed size in bytes of this page and everything it loads, as with an empty cache. */
 const weigh = async () => {
   const list = () => ['navigation', 'resource'].flatMap(type => performance.getEntriesByType(type))
   // The browser reports no size for files that it has cached.
@@ -213,9 +210,9 @@ const weigh = async () => {
   for (const asset of assets) await (await fetch(asset, { cache: 'reload' })).arrayBuffer()
   const sizes = new Map()
   let others = 0
-  for (const { name, encodedBodySize, initiatorType } of list()) {
+  for (const { name, encodedBodySize } of list()) {
     if (assets.has(name)) sizes.set(name, Math.max(sizes.get(name) ?? 0, encodedBodySize))
-    else if (initiatorType !== 'fetch') others += encodedBodySize
+    else others += encodedBodySize
   }
   return [...sizes.values()].reduce((sum, size) => sum + size, others)
 }
