@@ -81,6 +81,22 @@ const handleKeys = (form, send) => {
   })
 }
 
+/** Loads the script for the members of JSON parameters once there is one. @param {HTMLFormElement} form */
+const loadMembers = form => {
+  const part = document.querySelector('[data-part="parameters"]')
+  if (part === null) return
+  const observer = new MutationObserver(() => load())
+  const load = async () => {
+    if (part.querySelector('[data-members]') === null) return
+    observer.disconnect()
+    // Without it, schemas are edited as text.
+    const { startMembers } = await import('./tool-editor-members.js')
+    startMembers(form)
+  }
+  observer.observe(part, { childList: true })
+  load().catch(() => {})
+}
+
 /** Fills in the values of the last Send. @param {HTMLFormElement} form @param {[string, string][]} values */
 const fillValues = (form, values) => {
   const changed = values.flatMap(([name, value]) => {
@@ -125,6 +141,7 @@ const edit = form => {
   handleKeys(form, send)
   if (!('unsaved' in form.dataset) && fillValues(form, tried.find())) previews.schedule()
   trackChanges(form)
+  loadMembers(form)
 
   /** Follows fields that a script has set. */
   const refresh = () => {

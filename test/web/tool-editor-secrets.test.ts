@@ -33,7 +33,7 @@ describe('a parameter that is kept as a secret, in the tool editor', () => {
     const { html } = await page.submit('/tool-preview', fields)
     expect(html).toMatch(new RegExp(`<input class="input" type="password"[^>]* name="${field}" aria-describedby`))
     const { html: without } = await page.submit('/tool-preview', { ...fields, serverId: '' })
-    expect(without).not.toContain('type="password"')
+    expect(without).not.toContain('name="secret:')
     expect(without).toContain('You are asked for the value when the tool is added to a server.')
   })
 
@@ -121,19 +121,76 @@ describe('a parameter that is kept as a secret, in the tool editor', () => {
     expect(refused.html).not.toContain(VALUE)
   })
 
-  it('keeps the binding that the tool has on the server', async () => {
-    const { page } = await open()
-    const definition = {
+  describe('of a tool that the server has', () => {
+    const definition = (parameters: object = {}) => ({
       name: 'track',
       method: 'GET',
       url: `${fake.origin}/track`,
       headers: [{ name: 'Authorization', value: 'Bearer {{token}}' }],
-      parameters: { token: { binding: { source: 'server', key: 'token', secret: true } } },
+      parameters,
+    })
+    const SECRET = { token: { binding: { source: 'server', key: 'token', secret: true } } }
+    const openTool = async (parameters: object, binding: object) => {
+      const { serverId, instanceIds, toolIds } = await makeServer(ada, [definition(parameters)])
+      await ada.expectOk('PUT', `/servers/${serverId}/globals/carrier`, {
+        value: 'x',
+        secret: true,
+        origins: [fake.origin],
+      })
+      await ada.expectOk('PATCH', `/instances/${instanceIds.track}`, { bindings: { token: binding } })
+      const page = await signInToPages(patchbay.origin, ada.email)
+      const { html } = await page.get(`/tools/${toolIds.track}?as=${serverId}`)
+      return {
+        page,
+        html,
+        serverId,
+        toolPath: `/tools/${toolIds.track}`,
+        href: `/servers/${serverId}/tools/${instanceIds.track}`,
+      }
     }
-    const { serverId, instanceIds, toolIds } = await makeServer(ada, [definition])
-    await ada.expectOk('PATCH', `/instances/${instanceIds.track}`, { bindings: { token: { source: 'exposed' } } })
-    const { html } = await page.get(`/tools/${toolIds.track}?as=${serverId}`)
-    expect(html).toContain(`<a href="/servers/${serverId}/tools/${instanceIds.track}">another binding`)
-    expect(html).not.toContain('type="password"')
+
+    it('says that the server lets the model supply it, and does not ask', async () => {
+      const { html, href } = await openTool(SECRET, { source: 'exposed' })
+      expect(html).toMatch(new RegExp(`On <a href="${href}">.*from the model.*Bind it to a secret there\\.`))
+      expect(html).not.toContain('name="secret:')
+      expect(html).toContain('where anyone who can read the conversation can read it')
+    })
+
+    it('does not warn of a parameter that the server binds to a secret', async () => {
+      const { html, href } = await openTool({}, { source: 'server', value: 'carrier' })
+      expect(html).toMatch(new RegExp(`On <a href="${href}">.*<code>carrier</code>`))
+      expect(html).not.toContain('Make it a secret.')
+      expect(html).not.toContain('read the conversation')
+    })
+
+    it('asks for the value that its binding there lacks', async () => {
+      const { page, html, serverId, toolPath } = await openTool(SECRET, { source: 'server', value: 'own' })
+      const field = `secret:${serverId}:token`
+      expect(html).toContain(`name="${field}"`)
+      const fields = {
+        name: 'track',
+        method: 'GET',
+        url: `${fake.origin}/track`,
+        headers: 'Authorization: Bearer {{token}}',
+      }
+      const typed = {
+        ...fields,
+        serverId,
+        tool: toolPath.slice('/tools/'.length),
+        storeSecret: 'token',
+        [field]: VALUE,
+      }
+      const stored = await page.submit('/tool-secret', typed)
+      expect(stored.html).toContain('/globals/own">')
+    })
+  })
+
+  it('is typed into a password field to try the tool without a server, and not shown again', async () => {
+    const { page, fields } = await open()
+    const { html } = await page.submit('/tool-send', { ...fields, serverId: '', 'value:token': VALUE })
+    expect(html).toMatch(/<input class="input" type="password"[^>]* name="value:token" value=""/)
+    expect(fake.seen.at(-1)).toMatchObject({ headers: { authorization: `Bearer ${VALUE}` } })
+    const bound = await page.submit('/tool-preview', { ...fields, 'value:token': VALUE })
+    expect(bound.html).not.toContain('name="value:token"')
   })
 })

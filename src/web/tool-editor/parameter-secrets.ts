@@ -13,14 +13,15 @@ import type { ToolDefinition } from '../../tools/tool.ts'
 import type { Choice, EditorSubject } from './tool-editor-subject.ts'
 
 /**
- * Where the chosen server has the value of a parameter that is kept as a secret. `otherwise`: the tool is on the server,
- * as the instance with this id, and has another binding there. `isPlain`: the server has a global with the key that is
- * not a secret.
+ * Where the chosen server has the value of a parameter that is kept as a secret. `isPlain`: the server has a global with
+ * the key that is not a secret.
  */
-export type SecretPlace =
-  | { state: 'missing' | 'stored'; server: Choice; key: string; isPlain: boolean }
-  | { state: 'otherwise'; server: Choice; instanceId: string }
+export type SecretPlace = { state: 'missing' | 'stored'; server: Choice; key: string; isPlain: boolean }
 
+/** The tool on the chosen server, with the bindings that it has there. */
+export type ToolUse = { server: Choice; instance: Instance }
+
+/** A parameter that has another binding on the server is not in it. */
 export type SecretPlaces = ReadonlyMap<string, SecretPlace>
 
 /** Values that were typed, by parameter. They are not part of the form, which is shown again. */
@@ -48,13 +49,11 @@ const placeOf = (
   url: string,
   globals: readonly Global[],
   server: Choice,
-  instance: Instance | undefined,
-): SecretPlace => {
-  const binding = instance && bindingOf(instance.bindings, name)
-  if (instance !== undefined && binding?.source !== 'server') {
-    return { state: 'otherwise', server, instanceId: instance.id }
-  }
-  const key = binding?.source === 'server' ? (binding.key ?? name) : freeKey(declared, url, globals)
+  use: ToolUse | undefined,
+): SecretPlace | undefined => {
+  const binding = use && bindingOf(use.instance.bindings, name)
+  if (binding !== undefined && binding.source !== 'server') return undefined
+  const key = binding === undefined ? freeKey(declared, url, globals) : (binding.key ?? name)
   const global = globals.find(one => one.key === key)
   const isPlain = global?.isSecret === false
   return { state: global?.isSecret === true ? 'stored' : 'missing', server, key, isPlain }
@@ -87,25 +86,38 @@ export const createParameterSecrets = ({
   db: Database
   globals: Pick<GlobalService, 'listAllGlobals' | 'putGlobal'>
 }) => {
-  const findPlaces = async (
+  const findPlaces = (
     subject: EditorSubject,
     serverId: string,
     { url, parameters }: Pick<ToolDefinition, 'url' | 'parameters'>,
     known: readonly Global[],
-  ): Promise<SecretPlaces> => {
+    use: ToolUse | undefined,
+  ): SecretPlaces => {
     const server = subject.servers.find(({ value }) => value === serverId)
     const wanted = Object.entries(parameters).flatMap(([name, { binding }]): Wanted[] => {
       const key = secretKeyOf(binding)
       return key === undefined ? [] : [{ name, key }]
     })
     if (server === undefined || wanted.length === 0) return new Map()
-    const isUsed = subject.kind === 'tool' && subject.offers.some(offer => offer.serverId === serverId)
-    const [instance] = isUsed ? await listInstancesOfTool(db, serverId, subject.tool.id) : []
-    return new Map(wanted.map(one => [one.name, placeOf(one, url, known, server, instance)]))
+    return new Map(
+      wanted.flatMap(one => {
+        const place = placeOf(one, url, known, server, use)
+        return place === undefined ? [] : [[one.name, place] as const]
+      }),
+    )
+  }
+
+  const findUse = async (subject: EditorSubject, serverId: string): Promise<ToolUse | undefined> => {
+    const server = subject.servers.find(({ value }) => value === serverId)
+    if (server === undefined || subject.kind !== 'tool') return undefined
+    if (!subject.offers.some(offer => offer.serverId === serverId)) return undefined
+    const [instance] = await listInstancesOfTool(db, serverId, subject.tool.id)
+    return instance && { server, instance }
   }
 
   return {
     findPlaces,
+    findUse,
 
     /**
      * Stores the typed values that the server lacks, each as a secret that may be sent only to the origin of the tool's
@@ -121,7 +133,7 @@ export const createParameterSecrets = ({
       if (![...typed.values()].some(value => value !== '')) return
       const isKnown = subject.servers.some(({ value }) => value === serverId)
       const known = isKnown ? await globals.listAllGlobals(actor, serverId) : []
-      const places = await findPlaces(subject, serverId, definition, known)
+      const places = findPlaces(subject, serverId, definition, known, await findUse(subject, serverId))
       const origin = writtenOrigin(definition.url)
       for (const [name, place] of places) {
         const value = typed.get(name) ?? ''
@@ -132,4 +144,3 @@ export const createParameterSecrets = ({
     },
   }
 }
-export type ParameterSecrets = ReturnType<typeof createParameterSecrets>

@@ -155,6 +155,7 @@ export const createToolEditor = ({
     const ofSaved = subject.kind === 'tool' ? lintRequest(subject.tool, false) : []
     const findings = subject.mayBuild ? [...ofSaved, ...(linted?.findings ?? [])] : []
     const known = await listGlobals(actor, subject, form.serverId)
+    const use = await secrets.findUse(subject, form.serverId)
     return {
       subject,
       form,
@@ -170,7 +171,8 @@ export const createToolEditor = ({
       seen,
       cost: seen && linted && (await costOf(seen, linted, tokenCounterFor(actor.userId))),
       globals: known.map(({ key, isSecret }) => ({ key, isSecret })),
-      secrets: await secrets.findPlaces(subject, form.serverId, read.definition, known),
+      use,
+      secrets: secrets.findPlaces(subject, form.serverId, read.definition, known, use),
       test,
       isCommand,
       maxTimeoutMs: tools.maxTimeoutMs,

@@ -1,7 +1,7 @@
 import type { DefaultBinding } from '../../templates/check-value.ts'
 import type { TemplateParameter } from '../../templates/template.ts'
 import { type SecretRule, secretRuleOfParameter } from '../../tools/secret-parameters.ts'
-import { toSecretView } from './parameter-secrets.view.ts'
+import { isFromModel, toBindingThere, toSecretView } from './parameter-secrets.view.ts'
 import type { Advice } from './tool-editor-advice.ts'
 import { type ParameterTexts, sourceOf } from './tool-editor-parameters.ts'
 import type { EditorState } from './tool-editor-state.ts'
@@ -58,9 +58,9 @@ const FIXED_SECRET_ADVICE =
   'Looks like a secret. Everybody who may see the tool can read its fixed value. Make it a secret.'
 
 /** Returns whether a parameter from the model may be a secret. */
-const exposedRuleOf = (parameter: TemplateParameter, { read }: EditorState): SecretRule => {
-  const meta = read.definition.parameters[parameter.name] ?? {}
-  return meta.binding === undefined ? secretRuleOfParameter({ parameter, meta }) : 'none'
+const exposedRuleOf = (parameter: TemplateParameter, state: EditorState): SecretRule => {
+  const meta = state.read.definition.parameters[parameter.name] ?? {}
+  return isFromModel(parameter.name, state) ? secretRuleOfParameter({ parameter, meta }) : 'none'
 }
 
 /** Returns whether a fixed value is probably a secret, by the parameter or by the value itself. */
@@ -72,7 +72,9 @@ const isFixedSecret = (parameter: TemplateParameter, { read }: EditorState): boo
 
 const secretAdvice = (parameter: TemplateParameter, state: EditorState): readonly Advice[] => {
   if (isFixedSecret(parameter, state)) return [{ tone: 'warn', text: FIXED_SECRET_ADVICE }]
-  const rule = exposedRuleOf(parameter, state)
+  // Otherwise, the row says that the server has another binding.
+  const isDefault = state.read.definition.parameters[parameter.name]?.binding === undefined
+  const rule = isDefault ? exposedRuleOf(parameter, state) : 'none'
   return rule === 'none' ? [] : [{ tone: rule === 'kept' ? 'warn' : 'hint', text: SECRET_ADVICE[rule] }]
 }
 
@@ -102,7 +104,7 @@ const keyText = (name: string, binding: DefaultBinding | undefined): string =>
 
 /** Returns the row of a parameter, with the fields that describe it and those that change its placeholders. */
 export const toParameterRow = (parameter: TemplateParameter, state: EditorState) => {
-  const { name, type, required, places } = parameter
+  const { name, type, places } = parameter
   const { form, read, placed, advice, subject } = state
   const texts: ParameterTexts = form.parameters.get(name) ?? {}
   const binding = read.definition.parameters[name]?.binding
@@ -117,6 +119,9 @@ export const toParameterRow = (parameter: TemplateParameter, state: EditorState)
     ...field(key),
   }))
   const source = texts.source ?? sourceOf(binding)
+  const place = state.secrets.get(name)
+  const hasDefault = parameter.default !== undefined || read.definition.parameters[name]?.default !== undefined
+  const isRequired = parameter.required && !hasDefault
   const setCount = details.filter(({ value }) => value !== '').length
   return {
     name,
@@ -125,7 +130,8 @@ export const toParameterRow = (parameter: TemplateParameter, state: EditorState)
     types: { name: `parameter:${name}:type`, options: optionsToEdit(TYPES, type) },
     required: {
       name: `parameter:${name}:required`,
-      options: optionsToEdit({ yes: 'Yes', no: 'No' }, required ? 'yes' : 'no'),
+      options: optionsToEdit({ yes: 'Yes', no: 'No' }, isRequired ? 'yes' : 'no'),
+      isDecided: hasDefault,
     },
     inlineDefault: textOfDefault(parameter),
     default: field('default'),
@@ -136,9 +142,10 @@ export const toParameterRow = (parameter: TemplateParameter, state: EditorState)
     advice: [...(advice.get(`parameter:${name}:description`) ?? []), ...secretAdvice(parameter, state)],
     isSecret: source === 'secret',
     secret:
-      source === 'secret' && subject.mayBuild
-        ? toSecretView(name, state.secrets.get(name), placed.get(`parameter:${name}:secret`) ?? [])
+      source === 'secret' && subject.mayBuild && (place !== undefined || state.use === undefined)
+        ? toSecretView(name, place, placed.get(`parameter:${name}:secret`) ?? [])
         : undefined,
+    there: toBindingThere(name, state),
     isExposedSecret: exposedRuleOf(parameter, state) === 'kept',
     details,
     setCount: setCount === 0 ? undefined : String(setCount),

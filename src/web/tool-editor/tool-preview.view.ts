@@ -2,6 +2,7 @@ import { formatCount, formatNumber } from '../../lib/kernel/format.ts'
 import type { DraftPreview } from '../../runtime/try/tool-draft.ts'
 import { bindingOf } from '../../servers/bindings/bindings.ts'
 import type { Bindings } from '../../servers/server.ts'
+import { secretKeyOf } from '../../templates/check-value.ts'
 import type { TemplateParameter } from '../../templates/template.ts'
 import { formatJson } from '../overview/format-json.ts'
 import { offerPlaceholders } from './foreign-placeholders.ts'
@@ -17,6 +18,9 @@ import { textOfDefault, toParameterRow } from './tool-parameters.view.ts'
 import { toBodyKinds, toTabs } from './tool-tabs.view.ts'
 import { importUrl } from './url-import.ts'
 
+const isKeptSecret = ({ definition }: EditorState['read'], name: string): boolean =>
+  secretKeyOf(definition.parameters[name]?.binding) !== undefined
+
 /** Returns hidden fields for parameters that are no longer in the request, in case the user adds them again. */
 const toHiddenFields = ({ form, read, values }: EditorState, shown: ReadonlySet<string>) => {
   const found = new Set(read.template.parameters.map(({ name }) => name))
@@ -27,7 +31,7 @@ const toHiddenFields = ({ form, read, values }: EditorState, shown: ReadonlySet<
         : Object.entries(texts).flatMap(([key, value]) => (value ? [{ name: `parameter:${name}:${key}`, value }] : [])),
     ),
     ...[...values].flatMap(([name, value]) =>
-      shown.has(name) || value === '' ? [] : [{ name: `value:${name}`, value }],
+      shown.has(name) || value === '' || isKeptSecret(read, name) ? [] : [{ name: `value:${name}`, value }],
     ),
   ]
 }
@@ -49,14 +53,17 @@ const toTryFields = ({ read, form, values, valueFaults, preview, secrets }: Edit
     .map(parameter => {
       const { name, type } = parameter
       const texts = form.parameters.get(name)
-      const value = values.get(name) ?? ''
+      const isSecret = isKeptSecret(read, name)
+      // A secret that was typed is not shown again.
+      const value = isSecret ? '' : (values.get(name) ?? '')
       const compiled = checked.get(name)
       return {
         name,
         type,
+        isSecret,
         value,
         // An example is on the page anyway.
-        isKept: compiled !== undefined && value !== texts?.example && mayKeepValue(compiled, value),
+        isKept: !isSecret && compiled !== undefined && value !== texts?.example && mayKeepValue(compiled, value),
         choices: choicesOf(parameter, texts),
         placeholder: textOfDefault(parameter) ?? texts?.default ?? '',
         fault: valueFaults.get(name),

@@ -384,6 +384,22 @@ const tools: Pages = {
         await page.getByText('Everybody who may see the tool can read').waitFor()
       },
     },
+    {
+      path: '/toolkits/new-tool',
+      state: 'members',
+      act: async page => {
+        await page.getByLabel('URL').fill('https://a.example/?contact={{json:contact}}')
+        await page.getByText('Members of contact').click()
+        await page.getByLabel('Structure of contact').selectOption('Object')
+        await page.getByRole('button', { name: 'Add a member to contact' }).click()
+        await page.getByLabel('Name of the member').fill('packages')
+        await page.getByLabel('Type of contact.packages').selectOption('List')
+        await page.getByLabel('Type of each item of contact.packages').selectOption('Object')
+        await page.getByRole('button', { name: 'Add a member to each item' }).click()
+        await page.getByLabel('Name of the member').nth(1).fill('service')
+        await page.getByLabel('Allowed values of each item').fill('express')
+      },
+    },
     { path: '/tools/:toolId', state: 'viewer', who: 'viewer' },
     {
       path: '/tools/:toolId?tab=auth',
