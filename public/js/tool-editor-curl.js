@@ -3,12 +3,10 @@
 import { isCurlCommand } from './curl-command.js'
 import { fillForm } from './fill-form.js'
 import { replaceParts } from './tool-editor-parts.js'
+import { plainFields } from './tool-editor-secrets.js'
 
 /** Fields that the command can change. */
 const FILLED = /^(?:name|method|url|headers|body|parameter:.*)$/
-
-/** @param {HTMLFormElement} form @returns {[string, string][]} */
-const fieldsOf = form => [...new FormData(form)].map(([name, value]) => [name, String(value)])
 
 /** Returns those that the command can change. @param {[string, string][]} fields */
 const filledIn = fields => fields.filter(([name]) => FILLED.test(name))
@@ -37,7 +35,7 @@ export const readCommands = (form, url, { request, refresh, markFields }) => {
 
   /** @param {[string, string][]} before */
   const undo = before => {
-    const now = fieldsOf(form)
+    const now = plainFields(form)
     const cleared = filledIn(now).map(([name]) => /** @type {[string, string]} */ ([name, '']))
     fillForm(form, [...now, ...cleared, ...filledIn(before)])
     place?.replaceChildren()
@@ -47,7 +45,7 @@ export const readCommands = (form, url, { request, refresh, markFields }) => {
 
   /** @param {string} command */
   const read = async command => {
-    const before = fieldsOf(form)
+    const before = plainFields(form)
     const sent = new URLSearchParams(before)
     sent.set('url', command)
     sent.set('import', 'curl')
@@ -62,7 +60,7 @@ export const readCommands = (form, url, { request, refresh, markFields }) => {
       return
     }
     addMethods(page)
-    fillForm(form, [...fieldsOf(form), ...filledIn(fieldsOf(filled))])
+    fillForm(form, [...plainFields(form), ...filledIn(plainFields(filled))])
     const button = note.querySelector('[data-undo]')
     if (button instanceof HTMLElement) {
       button.hidden = false

@@ -175,6 +175,45 @@ describe.each(databasesOfRun)('a tool whose parameters have default bindings, on
     )
   })
 
+  it('has the fixed values of its defaults, which the model does not see', async () => {
+    const LIMIT = { binding: { source: 'instance', value: 20 } }
+    const BASE = { binding: { source: 'instance', value: '{{region}}-1' } }
+    const definition = {
+      ...tool('list', { limit: LIMIT, base: BASE }),
+      url: `${base}/list?n={{integer:limit}}&b={{base}}`,
+    }
+    const { serverId, instanceIds, url } = await makeServer(ada, [{ ...definition, headers: [] }])
+    await put(serverId, 'region', { value: 'north' })
+    const { bindings, inputSchema } = await instanceOf(instanceIds.list)
+    expect(bindings).toEqual({
+      limit: { source: 'instance', value: 20 },
+      base: { source: 'instance', value: '{{region}}-1' },
+    })
+    expect(Object.keys(inputSchema.properties)).toEqual([])
+    expect(await callText(await connect(url), 'list', {})).toMatchObject({ isError: false })
+    expect(fake.seen.at(-1)).toMatchObject({ url: '/list?n=20&b=north-1' })
+  })
+
+  it('refuses a fixed value that the parameter cannot have', async () => {
+    const { toolkitId } = await makeServer(ada, [])
+    const save = (binding: object) =>
+      ada.send('POST', `/toolkits/${toolkitId}/tools`, {
+        name: 'list',
+        method: 'GET',
+        url: `${base}/list?n={{integer:limit}}`,
+        parameters: { limit: { binding, maximum: 50 } },
+      })
+    for (const value of ['many', 51, null, [20]]) {
+      expect(await save({ source: 'instance', value })).toMatchObject({
+        status: 400,
+        body: { errors: [{ path: 'parameters.limit.binding.value' }] },
+      })
+    }
+    expect(await save({ source: 'instance' })).toMatchObject({ status: 400 })
+    expect(await save({ source: 'instance', value: 20, key: 'limit' })).toMatchObject({ status: 400 })
+    expect(await save({ source: 'instance', value: '20' })).toMatchObject({ status: 201 })
+  })
+
   it('refuses a default binding of an unknown parameter, source or key', async () => {
     const { toolkitId } = await makeServer(ada, [])
     const save = (parameters: object) => ada.send('POST', `/toolkits/${toolkitId}/tools`, tool('track', parameters))

@@ -9,7 +9,9 @@ type Declared = Readonly<Record<string, Pick<ParameterMeta, 'binding'>>>
 export const defaultBindingsOf = ({ parameters }: { parameters: Declared }): Bindings =>
   Object.fromEntries(
     Object.entries(parameters).flatMap(([name, { binding }]): [string, Binding][] =>
-      binding === undefined ? [] : [[name, { source: 'server', key: binding.key }]],
+      binding === undefined
+        ? []
+        : [[name, binding.source === 'server' ? { source: 'server', key: binding.key } : binding]],
     ),
   )
 
@@ -29,8 +31,10 @@ export const missingDefaults = ({ tool, bindings }: Instance, before: Instance |
   return Object.fromEntries(missing)
 }
 
+type FromServer = Extract<DefaultBinding, { source: 'server' }>
+
 /** Returns whether the binding in effect is the tool's default. */
-const isDefault = (name: string, binding: Binding, declared: DefaultBinding): boolean =>
+const isDefault = (name: string, binding: Binding, declared: FromServer): boolean =>
   binding.source === 'server' && (binding.key ?? name) === declared.key
 
 /** The value that a parameter lacks: the global, or the secret, that its default binding reads. */
@@ -45,7 +49,7 @@ export const findLacking = (
   binding: Binding,
   isSecretKey: (key: string) => boolean | undefined,
 ): LackingValue | undefined => {
-  if (declared === undefined || !isDefault(name, binding, declared)) return undefined
+  if (declared?.source !== 'server' || !isDefault(name, binding, declared)) return undefined
   const { key, secret } = declared
   const isSecret = isSecretKey(key)
   return isSecret === undefined || (secret && !isSecret)

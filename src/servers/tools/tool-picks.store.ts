@@ -1,5 +1,6 @@
 import type { Database, Transaction } from '../../lib/db/client.ts'
 import { withoutNulls } from '../../lib/kernel/missing.ts'
+import type { DefaultBinding } from '../../templates/check-value.ts'
 import { toolkitsMatching, toolsMatching } from '../../tools/sharing/catalogue.store.ts'
 import { defaultsOf, parseDocument, problemOf } from '../../tools/stored-definition.ts'
 import type { ToolDefinition } from '../../tools/tool.ts'
@@ -125,8 +126,8 @@ export type OfferedTool = {
   title: string | undefined
   description: string | undefined
   toolkitId: string
-  /** The parameters with a default binding, and the keys of the globals that they are bound to. */
-  defaults: readonly { parameter: string; key: string }[]
+  /** The parameters with a default binding. */
+  defaults: readonly { parameter: string; binding: DefaultBinding }[]
   /** Names of the tool's instances on the server. */
   atWorkAs: readonly string[]
   /** Why the tool cannot be added until it is fixed. */
@@ -135,7 +136,7 @@ export type OfferedTool = {
 
 const listDefaults = (definition: unknown): OfferedTool['defaults'] =>
   Object.entries(defaultsOf(definition).parameters).flatMap(([parameter, { binding }]) =>
-    binding === undefined ? [] : [{ parameter, key: binding.key }],
+    binding === undefined ? [] : [{ parameter, binding }],
   )
 
 /** Lists tools, sorted by toolkit and name. Searches name, title and description. An empty search matches all tools. */

@@ -2,6 +2,7 @@ import type { Actor } from '../../lib/kernel/actor.ts'
 import { bindingOf } from '../../servers/bindings/bindings.ts'
 import type { GlobalService } from '../../servers/globals/globals.service.ts'
 import type { InstanceService } from '../../servers/tools/instances.service.ts'
+import { secretKeyOf } from '../../templates/check-value.ts'
 
 export type MissingSecretsParts = {
   instances: Pick<InstanceService, 'listAllInstances'>
@@ -25,7 +26,7 @@ export const listMissingSecrets = async (
   const lacking = all.flatMap(({ name: tool, tool: { parameters }, bindings }) =>
     Object.entries(parameters).flatMap(([name, { binding }]) => {
       const bound = bindingOf(bindings, name)
-      if (binding?.secret !== true || bound.source !== 'server') return []
+      if (secretKeyOf(binding) === undefined || bound.source !== 'server') return []
       const key = bound.key ?? name
       return isSecret.get(key) === true ? [] : [{ key, tool }]
     }),

@@ -44,14 +44,17 @@ export const toolActionPages: FastifyPluginAsync<
     button: 'Delete tool',
     load: openForChange,
     nameOf: ({ tool }) => tool.name,
-    page: (_request, { tool, toolkit, organization, offers }) => ({
+    page: (request, { tool, toolkit, organization, offers }) => ({
       section: 'toolkits',
       crumbs: [
         { href: '/toolkits', text: organization.text },
         { href: `/toolkits/${toolkit.id}`, text: toolkit.title },
         { href: `/tools/${tool.id}`, text: tool.name },
       ],
-      text: offers.length > 0 ? 'Servers use this tool. Remove it from them first:' : 'No server uses this tool.',
+      text:
+        offers.length > 0
+          ? 'Servers use this tool. Remove it from them first:'
+          : `No server uses this tool. ${undo.describe(request, { path: `/toolkits/${toolkit.id}` }, [toDeletedTool(tool)])}`,
       items: offers.map(({ serverId, serverName, name }) => ({
         href: serverTabPath(serverId, 'tools'),
         text: serverName,
@@ -62,7 +65,7 @@ export const toolActionPages: FastifyPluginAsync<
     }),
     remove: async (request, { tool, toolkit }, reply) => {
       await tools.removeTool(actorOf(request), tool.id)
-      undo.keep(request, reply, { path: `/toolkits/${toolkit.id}` }, toDeletedTool(tool))
+      undo.keep(request, reply, { path: `/toolkits/${toolkit.id}` }, [toDeletedTool(tool)])
       return `/toolkits/${toolkit.id}?done=tool-removed`
     },
   })

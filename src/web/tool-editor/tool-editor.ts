@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify'
+import type { Database } from '../../lib/db/client.ts'
 import { actorOf } from '../../lib/http/access.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
@@ -18,6 +19,7 @@ import { CreateTool } from '../../tools/toolkits.schema.ts'
 import type { ToolService } from '../../tools/tools.service.ts'
 import { importCurl } from './curl-import.ts'
 import { toLastCalls } from './last-calls.view.ts'
+import { createParameterSecrets, type TypedSecrets } from './parameter-secrets.ts'
 import { toEditorPage } from './tool-editor.view.ts'
 import { placeAdvice } from './tool-editor-advice.ts'
 import { type ReadForm, readToolForm } from './tool-editor-definition.ts'
@@ -85,22 +87,25 @@ type Outcome = {
 }
 
 export const createToolEditor = ({
+  db,
   execution,
   tools,
   toolLint,
   tokenCounterFor,
   globals,
 }: {
+  db: Database
   execution: ExecutionService
   tools: Pick<ToolService, 'maxTimeoutMs'>
   toolLint: Pick<ToolLintService, 'lintShown'>
   tokenCounterFor: TokenCounterFor
-  globals: Pick<GlobalService, 'listAllGlobals'>
+  globals: Pick<GlobalService, 'listAllGlobals' | 'putGlobal'>
 }) => {
+  const secrets = createParameterSecrets({ db, globals })
+
   const listGlobals = async (actor: Actor, { servers }: EditorSubject, serverId: string) => {
     const isKnown = servers.some(({ value }) => value === serverId)
-    const found = isKnown ? await globals.listAllGlobals(actor, serverId) : []
-    return found.map(({ key, isSecret }) => ({ key, isSecret }))
+    return isKnown ? await globals.listAllGlobals(actor, serverId) : []
   }
 
   const lint = (subject: EditorSubject, { definition }: ReadForm, seen: Seen): Promise<ToolLint> =>
@@ -148,6 +153,7 @@ export const createToolEditor = ({
     const linted = seen && (await lint(subject, read, seen))
     const ofSaved = subject.kind === 'tool' ? lintRequest(subject.tool, false) : []
     const findings = subject.mayBuild ? [...ofSaved, ...(linted?.findings ?? [])] : []
+    const known = await listGlobals(actor, subject, form.serverId)
     return {
       subject,
       form,
@@ -162,7 +168,8 @@ export const createToolEditor = ({
       preview,
       seen,
       cost: seen && linted && (await costOf(seen, linted, tokenCounterFor(actor.userId))),
-      globals: await listGlobals(actor, subject, form.serverId),
+      globals: known.map(({ key, isSecret }) => ({ key, isSecret })),
+      secrets: await secrets.findPlaces(subject, form.serverId, read.definition, known),
       test,
       isCommand,
       maxTimeoutMs: tools.maxTimeoutMs,
@@ -231,6 +238,12 @@ export const createToolEditor = ({
       const form = isCommand ? withoutCommand(typed) : typed
       const state = await buildState(actorOf(reply.request), subject, form, { ...more, isCommand })
       return reply.fragment('tool-editor/tool-preview', toPreviewView(state))
+    },
+
+    /** Stores typed values of secrets on the chosen server. */
+    storeSecrets: (actor: Actor, subject: EditorSubject, form: ToolForm, typed: TypedSecrets): Promise<void> => {
+      const { definition } = readToolForm(form, subject.kind === 'tool' ? subject.tool : undefined)
+      return secrets.store(actor, subject, form.serverId, definition, typed)
     },
 
     /** Sends the request. If errors prevent this, throws `invalid_request` with the errors. */

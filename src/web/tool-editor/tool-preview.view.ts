@@ -37,10 +37,14 @@ const choicesOf = ({ type }: TemplateParameter, texts: ParameterTexts | undefine
   return type === 'boolean' ? ['true', 'false'] : undefined
 }
 
-const toTryFields = ({ read, form, values, valueFaults, preview }: EditorState) => {
+/** Returns the fields for values to try the tool with. A secret that the server lacks is asked for in its row. */
+const toTryFields = ({ read, form, values, valueFaults, preview, secrets }: EditorState) => {
   const checked = new Map(preview?.compiled.parameters.map(one => [one.parameter.name, one]))
   return read.template.parameters
-    .filter(({ name }) => bindingOf(preview?.bindings ?? {}, name).source === 'exposed')
+    .filter(
+      ({ name }) =>
+        bindingOf(preview?.bindings ?? {}, name).source === 'exposed' && secrets.get(name)?.state !== 'missing',
+    )
     .map(parameter => {
       const { name, type } = parameter
       const texts = form.parameters.get(name)
@@ -168,6 +172,7 @@ export const toPreviewView = (state: EditorState) => {
     rewritten: form.rewritten.map(field => ({ field, text: form[field] })),
     parameterCount: formatCount(rows.length, 'parameter'),
     hiddenFields: toHiddenFields(state, shown),
+    isUsed: subject.kind === 'tool' && subject.offers.length > 0,
     tryFields,
     method: read.definition.method,
     request: preview?.request && toRequestSegments(preview.request),

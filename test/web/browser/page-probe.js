@@ -199,10 +199,23 @@ const endKeyboard = () => {
 }
 
 /** Returns the compressed size in bytes of this page and everything it loads, as with an empty cache. */
-const weigh = () =>
-  ['navigation', 'resource']
-    .flatMap(type => performance.getEntriesByType(type))
-    .reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0)
+const weigh = async () => {
+  const list = () => ['navigation', 'resource'].flatMap(type => performance.getEntriesByType(type))
+  // The browser reports no size for files that it has cached.
+  const assets = new Set(
+    list()
+      .map(({ name }) => name)
+      .filter(name => name.startsWith(`${location.origin}/assets/`)),
+  )
+  for (const asset of assets) await (await fetch(asset, { cache: 'reload' })).arrayBuffer()
+  const sizes = new Map()
+  let others = 0
+  for (const { name, encodedBodySize } of list()) {
+    if (assets.has(name)) sizes.set(name, Math.max(sizes.get(name) ?? 0, encodedBodySize))
+    else others += encodedBodySize
+  }
+  return [...sizes.values()].reduce((sum, size) => sum + size, others)
+}
 
 /** Resolves when the page is complete, including its styles, its fonts and the parts that load themselves. */
 const settle = async () => {

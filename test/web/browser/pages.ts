@@ -363,6 +363,26 @@ const tools: Pages = {
         await page.getByText('1 match', { exact: true }).waitFor()
       },
     },
+    {
+      path: '/toolkits/new-tool?server=:serverId',
+      state: 'secret',
+      act: async page => {
+        await page.getByLabel('URL').fill('https://a.example/?api_key={{api_key}}')
+        await page.getByRole('textbox', { name: 'Value of api_key for' }).fill('kf-1')
+      },
+    },
+    {
+      path: '/toolkits/new-tool',
+      state: 'fixed',
+      act: async page => {
+        await page.getByLabel('URL').fill('https://a.example/?limit={{integer:limit}}&api_key={{api_key}}')
+        await page.getByLabel('Where the value of limit comes from').selectOption('Fixed value')
+        await page.getByLabel('Fixed value of limit').fill('many')
+        await page.getByText('The fixed value must be an integer').waitFor()
+        await page.getByLabel('Where the value of api_key comes from').selectOption('Fixed value')
+        await page.getByText('Everybody who may see the tool can read').waitFor()
+      },
+    },
     { path: '/tools/:toolId', state: 'viewer', who: 'viewer' },
     {
       path: '/toolkits/new-tool',
@@ -377,6 +397,7 @@ const tools: Pages = {
     {
       path: '/toolkits/new-tool',
       state: 'unusable',
+      status: 400,
       act: async page => {
         await page.getByLabel('Name', { exact: true }).fill(`unusable_${Date.now()}`)
         await page.getByLabel('URL').fill('https://a.example/{{id')
