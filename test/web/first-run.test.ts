@@ -90,9 +90,9 @@ describe('a request that is pasted in the first run', () => {
   })
 
   it.each([
-    ['the query', 'https://a.example/?token=hunter2&limit=5', 'query token'],
-    ['JSON', `curl https://a.example/ --json '{"token": "hunter2", "tokens": 5}'`, 'body token'],
-    ['a form', 'curl https://a.example/ -d token=hunter2 -d limit=5', 'body token'],
+    ['the query', 'https://a.example/?token=hunter2&limit=5', 'query parameter token'],
+    ['JSON', `curl https://a.example/ --json '{"token": "hunter2", "tokens": 5}'`, 'body field token'],
+    ['a form', 'curl https://a.example/ -d token=hunter2 -d limit=5', 'body field token'],
     ['a header', 'curl https://a.example/ -H "X-Key-Name: hunter2"', 'X-Key-Name'],
   ])('does not show a value in %s that may be a secret, nor to the model', async (_, text, where) => {
     const { app, browser } = await begin()

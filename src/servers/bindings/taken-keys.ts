@@ -42,7 +42,8 @@ export const bindTakenKeys = async (
   for (const [name, { binding }] of Object.entries(parameters)) {
     if (origin === undefined || binding?.secret !== true) continue
     const { key } = binding
-    if (await isTaken(tx, serverId, { key, origin, globals })) taken[name] = { source: 'server', key: ownedKey(key, url) }
+    if (await isTaken(tx, serverId, { key, origin, globals }))
+      taken[name] = { source: 'server', key: ownedKey(key, url) }
   }
   return taken
 }

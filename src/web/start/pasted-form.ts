@@ -6,8 +6,8 @@ import { PARAMETER_TYPES } from '../../templates/template.ts'
 import { applyCandidates, metaOfCandidate } from '../../tools/import/apply-candidates.ts'
 import type { CandidateParameter } from '../../tools/import/draft-url.ts'
 import type { PastedRequest } from '../../tools/import/read-pasted.ts'
-import type { ToolDefinition } from '../../tools/tool.ts'
 import { isSecretValue } from '../../tools/import/secret-values.ts'
+import type { ToolDefinition } from '../../tools/tool.ts'
 import { toToolName } from '../../tools/tool-names.ts'
 import { CreateTool } from '../../tools/toolkits.schema.ts'
 
@@ -98,14 +98,14 @@ const describeWhere = ({ place, name }: Pick<Where, 'place' | 'name'>): string =
     case 'path':
       return 'path'
     case 'query':
-      return `query ${name}`
+      return `query parameter ${name}`
     case 'cookie':
       return `cookie ${name}`
     case 'form':
     case 'json':
     case 'xml':
     case 'multipart':
-      return `body ${name}`
+      return `body field ${name}`
   }
 }
 
