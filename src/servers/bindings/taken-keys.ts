@@ -1,11 +1,13 @@
+import type { Transaction } from '../../lib/db/client.ts'
 import { isAmongOrigins } from '../../lib/outbound/credentials.ts'
 import { secretKeyOf } from '../../templates/check-value.ts'
 import { ownedKey } from '../../tools/import/secret-values.ts'
 import type { ToolDefinition } from '../../tools/tool.ts'
+import { listBoundOrigins } from '../origins/bound-origins.store.ts'
 import type { Binding, Bindings, SecretOrigins } from '../server.ts'
 
 /** Returns the origin of a tool's URL; undefined if a parameter decides it. */
-export const writtenOrigin = (url: string): string | undefined => {
+export const writtenOriginOf = (url: string): string | undefined => {
   const [written] = /^https?:\/\/[^/?#{}]+(?=[/?#]|$)/i.exec(url) ?? []
   return written === undefined ? undefined : URL.parse(written)?.origin
 }
@@ -14,26 +16,36 @@ export const writtenOrigin = (url: string): string | undefined => {
 type KnownKey = { key: string; isSecret: boolean; origins?: SecretOrigins['origins'] }
 
 /**
- * Returns the key for the secret of a tool: the key itself, unless the server has a secret with it for other origins.
- * Then it begins with the label of the host that names its owner: `kestrel_api_key`.
+ * Returns the key for the secret of a tool: the key itself, unless it is that of a global that is not secret, or of a
+ * secret for other origins. Then it begins with the label of the host that names its owner: `kestrel_api_key`.
  */
 export const freeKey = (key: string, url: string, globals: readonly KnownKey[]): string => {
-  const origin = writtenOrigin(url)
+  const origin = writtenOriginOf(url)
   const known = globals.find(one => one.key === key)
-  if (origin === undefined || known?.isSecret !== true || known.origins === undefined) return key
-  return isAmongOrigins(known.origins, origin) ? key : ownedKey(key, url)
+  if (origin === undefined || known === undefined) return key
+  const { isSecret, origins = [] } = known
+  return isSecret && (origins.length === 0 || isAmongOrigins(origins, origin)) ? key : ownedKey(key, url)
 }
 
-/** Returns bindings for the parameters whose default is a secret that the server has for other origins. */
-export const bindTakenKeys = (
+/**
+ * Returns bindings for the parameters whose default is a secret with a key that is taken: by a global, or by tools of
+ * other origins that are bound to it before it exists.
+ */
+export const bindTakenKeys = async (
+  tx: Transaction,
+  serverId: string,
   { url, parameters }: Pick<ToolDefinition, 'url' | 'parameters'>,
   globals: readonly KnownKey[],
-): Bindings => {
-  const taken = Object.entries(parameters).flatMap(([name, { binding }]): [string, Binding][] => {
+): Promise<Bindings> => {
+  const taken: Record<string, Binding> = {}
+  for (const [name, { binding }] of Object.entries(parameters)) {
     const declared = secretKeyOf(binding)
-    if (declared === undefined) return []
-    const key = freeKey(declared, url, globals)
-    return key === declared ? [] : [[name, { source: 'server', key }]]
-  })
-  return Object.fromEntries(taken)
+    if (declared === undefined) continue
+    const known = globals.find(one => one.key === declared)
+    const bound = known === undefined ? await listBoundOrigins(tx, serverId, declared) : []
+    const origins = bound.map(({ origin }) => origin)
+    const key = freeKey(declared, url, [known ?? { key: declared, isSecret: true, origins }])
+    if (key !== declared) taken[name] = { source: 'server', key }
+  }
+  return taken
 }

@@ -2,10 +2,11 @@ import type { Database, Transaction } from '../../lib/db/client.ts'
 import { withoutNulls } from '../../lib/kernel/missing.ts'
 import type { DefaultBinding } from '../../templates/check-value.ts'
 import { toolkitsMatching, toolsMatching } from '../../tools/sharing/catalogue.store.ts'
-import { defaultsOf, parseDocument, problemOf } from '../../tools/stored-definition.ts'
+import { defaultsOf, parseDocument, problemOf, templateOf } from '../../tools/stored-definition.ts'
 import type { ToolDefinition } from '../../tools/tool.ts'
 import { onlyCallerShown, policyOf, type User } from '../access/access.ts'
 import { openTo } from '../access/open-to.store.ts'
+import { writtenOriginOf } from '../bindings/taken-keys.ts'
 import type { Server } from '../server.ts'
 import { toServer, WITH_USERS } from '../servers.store.ts'
 
@@ -128,6 +129,8 @@ export type OfferedTool = {
   toolkitId: string
   /** The parameters with a default binding. */
   defaults: readonly { parameter: string; binding: DefaultBinding }[]
+  /** The origin that the tool calls; undefined if a parameter decides it. */
+  origin: string | undefined
   /** Names of the tool's instances on the server. */
   atWorkAs: readonly string[]
   /** Why the tool cannot be added until it is fixed. */
@@ -167,6 +170,7 @@ export const listOfferedTools = async (
   const tools = rows.map(({ instances, definition, ...row }) => ({
     ...withoutNulls(row),
     defaults: listDefaults(definition),
+    origin: writtenOriginOf(templateOf(definition).url),
     problem: problemOf(definition),
     atWorkAs: instances.map(({ name }) => name),
   }))

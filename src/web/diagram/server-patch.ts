@@ -35,12 +35,9 @@ const fixedText = ({ binding }: BoundParameter): string | undefined => {
  * there is one, otherwise a secret if there is one.
  */
 const toParameter = (bound: BoundParameter, globalSources: GlobalSources): PatchParameter => {
-  const { name, required, globalKeys, lacking } = bound
-  // An optional parameter that lacks its default binding's value does not make calls fail.
-  if (lacking !== undefined) return { name, source: required ? 'missing' : 'global', key: lacking.key }
+  const { name, globalKeys, lacking } = bound
+  if (lacking !== undefined) return { name, source: lacking.isNeeded ? 'missing' : 'global', key: lacking.key }
   const value = fixedText(bound)
-  const missing = globalKeys.find(key => !globalSources.has(key))
-  if (missing !== undefined) return { name, source: 'missing', key: missing }
   const key = globalKeys.find(of => globalSources.get(of) === 'secret') ?? globalKeys[0]
   if (key !== undefined) return { name, source: globalSources.get(key) ?? 'global', key, value }
   return value === undefined ? { name, source: 'exposed' } : { name, source: 'fixed', value }
@@ -69,7 +66,7 @@ const toTool = (tool: BoundTool, { serverId, globalSources, figures }: Context):
     return { ...named, meta: 'invalid template', state: 'failed', parameters: [] }
   }
   const parameters = tool.parameters.map(parameter => toParameter(parameter, globalSources))
-  if (tool.parameters.some(({ lacking, required }) => required && lacking !== undefined)) {
+  if (tool.parameters.some(({ lacking }) => lacking?.isNeeded)) {
     return { ...named, meta: `${tool.method} · needs a value`, state: 'failed', parameters }
   }
   return {

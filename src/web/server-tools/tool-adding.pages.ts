@@ -47,11 +47,12 @@ const toGroups = (tools: readonly OfferedTool[], toolkits: readonly OfferedToolk
       id: toolkitId,
       title: toolkit?.title ?? '',
       note: toolkit === undefined ? '' : noteOf(toolkit),
-      tools: ofToolkit.map(({ id, name, title, description, defaults, atWorkAs, problem }) => ({
+      tools: ofToolkit.map(({ id, name, title, description, defaults, origin, atWorkAs, problem }) => ({
         value: `${id}:${atWorkAs.length}`,
         name,
         about: description ?? title,
         bound: shorten(defaults.map(describeDefault).join(', '), MAX_BOUND_CHARACTERS),
+        sentTo: origin,
         atWorkAs: atWorkAs.join(', '),
         problem,
         isSelected: selected.has(id),

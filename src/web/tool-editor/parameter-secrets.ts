@@ -4,7 +4,7 @@ import { formText } from '../../lib/http/pages/forms.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { bindingOf } from '../../servers/bindings/bindings.ts'
-import { freeKey, writtenOrigin } from '../../servers/bindings/taken-keys.ts'
+import { freeKey, writtenOriginOf } from '../../servers/bindings/taken-keys.ts'
 import type { GlobalService } from '../../servers/globals/globals.service.ts'
 import type { Global, Instance } from '../../servers/server.ts'
 import { listInstancesOfTool } from '../../servers/tools/instances.store.ts'
@@ -134,7 +134,7 @@ export const createParameterSecrets = ({
       const isKnown = subject.servers.some(({ value }) => value === serverId)
       const known = isKnown ? await globals.listAllGlobals(actor, serverId) : []
       const places = findPlaces(subject, serverId, definition, known, await findUse(subject, serverId))
-      const origin = writtenOrigin(definition.url)
+      const origin = writtenOriginOf(definition.url)
       for (const [name, place] of places) {
         const value = typed.get(name) ?? ''
         if (place.state !== 'missing' || value === '') continue
