@@ -42,6 +42,13 @@ describe('credentials that are written out in the settings of an MCP server', ()
     expect(remote({ [name]: value })).toEqual([])
   })
 
+  it('are found in linear time', () => {
+    const spaces = ' '.repeat(50_000)
+    expect(remote({ Authorization: `{{${spaces}`, 'X-Api-Key': `{{${spaces}key${spaces}}}` })).toEqual([
+      'header Authorization',
+    ])
+  })
+
   it('are found in a URL', () => {
     expect(remote({}, 'https://mcp.example.com/mcp?api_key=abc')).toEqual(['URL'])
     expect(remote({}, `https://mcp.example.com/${TOKEN}/mcp`)).toEqual(['URL'])

@@ -2,15 +2,15 @@ import { isPlaceholder, looksSecret } from '../../tools/secret-looks.ts'
 import { type NamedParameter, secretRuleOf } from '../../tools/secret-parameters.ts'
 import type { UpstreamConfig } from '../../upstreams/upstream.ts'
 
-/** A `{{global}}` in a setting or a template. */
-const REFERENCE = /\{\{\s*([^{}]*?)\s*\}\}/g
+/** A `{{global}}` in a setting or a template. The spaces are cut off later, so that the search takes linear time. */
+const REFERENCE = /\{\{([^{}]*)\}\}/g
 
 type Written = Pick<NamedParameter, 'place' | 'name'> & { value: string }
 
 /** Returns whether a value contains a credential that is not a secret of the server. */
 const isWritten = ({ place, name, value }: Written, secrets: ReadonlySet<string>): boolean => {
   if (value.trim() === '' || isPlaceholder(value) || secretRuleOf({ place, name, value }) !== 'kept') return false
-  const keys = [...value.matchAll(REFERENCE)].map(([, key = '']) => key)
+  const keys = [...value.matchAll(REFERENCE)].map(([, key = '']) => key.trim())
   if (!keys.some(key => secrets.has(key))) return true
   return value.replaceAll(REFERENCE, ' ').split(/\s+/).some(looksSecret)
 }
