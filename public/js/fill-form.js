@@ -1,11 +1,12 @@
 /**
  * Sets the fields of a form. Fields that are not on the page become hidden inputs, because the page adds some fields
- * later, such as those of a parameter. Their values are then in the request.
+ * later, such as those of a parameter. Their values are then in the request. Fields that describe the form stay as they
+ * are: several are called `_secret`.
  * @param {HTMLFormElement} form
  * @param {Iterable<[string, string]>} fields
  */
 export const fillForm = (form, fields) => {
-  const values = new Map(fields)
+  const values = new Map([...fields].filter(([name]) => !name.startsWith('_')))
   for (const control of form.elements) {
     if (control instanceof HTMLInputElement && /^(checkbox|radio)$/.test(control.type)) {
       control.checked = values.get(control.name) === control.value

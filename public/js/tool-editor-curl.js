@@ -11,6 +11,12 @@ const WHOLE_URL = /^\s*(?:[a-z]{3,7}\s+)?(https?:\/\/\S+)\s*$/i
 /** Fields that the text can change. */
 const FILLED = /^(?:name|method|url|headers|body|parameter:.*)$/
 
+/** Returns the names of the fields that have another value now. @param {[string, string][]} before @param {[string, string][]} now */
+const changedFields = (before, now) => {
+  const values = new Map(before)
+  return now.flatMap(([name, value]) => (value === (values.get(name) ?? '') ? [] : [name]))
+}
+
 /** Returns those that the command can change. @param {[string, string][]} fields */
 const filledIn = fields => fields.filter(([name]) => FILLED.test(name))
 
@@ -68,7 +74,10 @@ export const readCommands = (form, url, { request, refresh, markFields }) => {
       return
     }
     addMethods(page)
-    fillForm(form, [...plainFields(form), ...filledIn(plainFields(filled))])
+    const now = plainFields(form)
+    const typedSince = new Set(changedFields(before, now).filter(name => name !== 'url'))
+    const fresh = filledIn(plainFields(filled)).filter(([name]) => !typedSince.has(name))
+    fillForm(form, [...now, ...fresh])
     const button = note.querySelector('[data-undo]')
     if (button instanceof HTMLElement) {
       button.hidden = false

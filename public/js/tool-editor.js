@@ -158,7 +158,7 @@ const edit = form => {
       try {
         return await previews.requestPage(body)
       } catch {
-        showToast('Could not reach Patchbay. Your changes are still here.')
+        showToast('Could not reach Patchbay. Nothing was filled in.')
       }
     },
     refresh: () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { listWrittenCredentials } from '../../src/servers/access/written-credentials.ts'
+import type { JsonValue } from '../../src/lib/kernel/json.ts'
+import { listWrittenCredentials, listWrittenInTool } from '../../src/servers/access/written-credentials.ts'
 import type { UpstreamConfig } from '../../src/upstreams/upstream.ts'
 
 const SETTINGS = {
@@ -42,6 +43,13 @@ describe('credentials that are written out in the settings of an MCP server', ()
     expect(remote({ [name]: value })).toEqual([])
   })
 
+  it('are found in linear time', () => {
+    const spaces = ' '.repeat(50_000)
+    expect(remote({ Authorization: `{{${spaces}`, 'X-Api-Key': `{{${spaces}key${spaces}}}` })).toEqual([
+      'header Authorization',
+    ])
+  })
+
   it('are found in a URL', () => {
     expect(remote({}, 'https://mcp.example.com/mcp?api_key=abc')).toEqual(['URL'])
     expect(remote({}, `https://mcp.example.com/${TOKEN}/mcp`)).toEqual(['URL'])
@@ -59,5 +67,33 @@ describe('credentials that are written out in the settings of an MCP server', ()
     for (const args of [['--api-key=abc'], ['--token', 'abc'], ['a-server', TOKEN]]) {
       expect(command({}, args)).toEqual(['arguments'])
     }
+  })
+})
+
+describe('credentials that are written out in a tool', () => {
+  const findIn = (url: string, fixed: Record<string, JsonValue> = {}) => {
+    const bindings = Object.entries(fixed).map(([name, value]) => [name, { source: 'instance', value }] as const)
+    return listWrittenInTool({ tool: { url, headers: [] }, bindings: Object.fromEntries(bindings) })
+  }
+
+  it.each([
+    'https://api.example.com/orders/{{id}}?api_key=abc',
+    `https://api.example.com/${TOKEN}/{{id}}`,
+    'https://me:abc@api.example.com/{{id}}',
+  ])('are found in the URL %s', url => {
+    expect(findIn(url)).toEqual(['URL'])
+  })
+
+  it.each([
+    'https://api.example.com/orders/{{id}}?api_key={{api_key}}&page=2',
+    'https://{{user}}:{{password}}@api.example.com/bot{{token}}',
+    '{{base}}/orders?limit={{integer:limit=20}}',
+  ])('are not found in the URL %s', url => {
+    expect(findIn(url)).toEqual([])
+  })
+
+  it('are found in fixed values, unless they are those of a global', () => {
+    const fixed = { api_key: 'abc', note: TOKEN, password: '{{secret}}', region: 'eu', limit: 20 }
+    expect(findIn('https://api.example.com/', fixed)).toEqual(['parameter api_key', 'parameter note'])
   })
 })

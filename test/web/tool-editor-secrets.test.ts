@@ -85,6 +85,28 @@ describe('a parameter that is kept as a secret, in the tool editor', () => {
     })
   })
 
+  it('gets a key of its own if a tool of another origin waits for a secret with its name', async () => {
+    const { page, serverId, fields, field, globals } = await open()
+    const waiting = {
+      name: 'other',
+      method: 'GET',
+      url: 'https://other.example/',
+      headers: [{ name: 'Authorization', value: 'Bearer {{token}}' }],
+      parameters: { token: { binding: { source: 'server', key: 'token', secret: true } } },
+    }
+    const { id: toolkitId } = await ada.create('/toolkits', { title: 'Other' })
+    const { id: toolId } = await ada.create(`/toolkits/${toolkitId}/tools`, waiting)
+    await page.submit(`/servers/${serverId}/tools/new`, { tool: toolId })
+    const url = 'https://api.kestrel.example/track'
+    await page.submit('/tool-secret', { ...fields, url, [field]: VALUE, storeSecret: 'token' })
+    expect(await globals()).toMatchObject({
+      items: [{ key: 'kestrel_token', origins: ['https://api.kestrel.example'] }],
+    })
+    const { html } = await page.submit('/tool-preview', { ...fields, url })
+    expect(html).toContain('/globals/kestrel_token">')
+    expect(html).not.toContain('name="value:token"')
+  })
+
   it('is not stored on another server than the one that the page named', async () => {
     const { page, fields, field, globals } = await open()
     const { serverId: elsewhere } = await makeServer(ada, [])

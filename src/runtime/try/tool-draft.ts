@@ -12,6 +12,7 @@ import type { Binding, Bindings, Instance } from '../../servers/server.ts'
 import { getServerFor } from '../../servers/servers.service.ts'
 import { listInstancesOfTool } from '../../servers/tools/instances.store.ts'
 import { secretKeyOf } from '../../templates/check-value.ts'
+import { ownedKey } from '../../tools/import/secret-values.ts'
 import type { SchemaChecks } from '../../tools/schemas/schema-check.ts'
 import { isSameDocument } from '../../tools/stored-definition.ts'
 import type { ToolDefinition } from '../../tools/tool.ts'
@@ -62,8 +63,8 @@ export type DraftTest = ToolTest & { sampleId: string | undefined; media: Respon
 
 /**
  * Builds bindings for a test: parameters without an argument use their fixed value, the server's global that their
- * default binding names, or else the one of the same name, if it exists. A key that is taken by a secret for other origins is replaced as when
- * the tool is added to the server.
+ * default binding names, or else the one of the same name, if it exists. A key that is taken is replaced as when the tool
+ * is added to the server.
  */
 export const bindingsForTest = (
   { url }: Pick<ToolDefinition, 'url'>,
@@ -80,8 +81,8 @@ export const bindingsForTest = (
       if (Object.hasOwn(args, name)) return []
       if (binding?.source === 'instance') return [[name, binding]]
       const declared = binding?.key ?? name
-      const own = secretKeyOf(binding) === undefined ? declared : freeKey(declared, url, known)
-      const key = [own, declared, name].find(one => globals.values.has(one))
+      const own = secretKeyOf(binding) === undefined ? [] : [freeKey(declared, url, known), ownedKey(declared, url)]
+      const key = [...own, declared, name].find(one => globals.values.has(one))
       return key === undefined ? [] : [[name, { source: 'server', key }]]
     }),
   )

@@ -1,16 +1,19 @@
 import { isPlaceholder, looksSecret } from '../../tools/secret-looks.ts'
 import { type NamedParameter, secretRuleOf } from '../../tools/secret-parameters.ts'
 import type { UpstreamConfig } from '../../upstreams/upstream.ts'
+import type { Instance } from '../server.ts'
 
-/** A `{{global}}` in a setting or a template. */
-const REFERENCE = /\{\{\s*([^{}]*?)\s*\}\}/g
+/** A `{{global}}` in a setting or a template. The spaces are cut off later, so that the search takes linear time. */
+const REFERENCE = /\{\{([^{}]*)\}\}/g
+
+const NO_SECRETS: ReadonlySet<string> = new Set()
 
 type Written = Pick<NamedParameter, 'place' | 'name'> & { value: string }
 
 /** Returns whether a value contains a credential that is not a secret of the server. */
 const isWritten = ({ place, name, value }: Written, secrets: ReadonlySet<string>): boolean => {
   if (value.trim() === '' || isPlaceholder(value) || secretRuleOf({ place, name, value }) !== 'kept') return false
-  const keys = [...value.matchAll(REFERENCE)].map(([, key = '']) => key)
+  const keys = [...value.matchAll(REFERENCE)].map(([, key = '']) => key.trim())
   if (!keys.some(key => secrets.has(key))) return true
   return value.replaceAll(REFERENCE, ' ').split(/\s+/).some(looksSecret)
 }
@@ -49,8 +52,23 @@ export const listWrittenCredentials = (config: UpstreamConfig, secrets: Readonly
   return [...named('variable', config.env), ...(hasArgument ? ['arguments'] : [])]
 }
 
-/** Returns the headers of a tool in which credentials are written out. */
-export const listWrittenHeaders = (headers: readonly { name: string; value: string }[]): string[] =>
-  headers.flatMap(({ name, value }) =>
-    !value.includes('{{') && isWritten({ place: 'header', name, value }, new Set()) ? `header ${name}` : [],
+type WrittenTool = Pick<Instance, 'bindings'> & { tool: Pick<Instance['tool'], 'url' | 'headers'> }
+
+/**
+ * Returns where credentials are written out in a tool of a server: in headers, in the URL, and as the fixed values of
+ * parameters. A value with a placeholder or a global is none.
+ */
+export const listWrittenInTool = ({ tool, bindings }: WrittenTool): string[] => {
+  const headers = tool.headers.map(({ name, value }) => ({ place: 'header', name, value }) as const)
+  const fixed = Object.entries(bindings).flatMap(([name, binding]) =>
+    binding.source === 'instance' && typeof binding.value === 'string'
+      ? ({ place: 'query', name, value: binding.value } as const)
+      : [],
   )
+  const isLiteral = (written: Written): boolean => !written.value.includes('{{') && isWritten(written, NO_SECRETS)
+  return [
+    ...headers.filter(isLiteral).map(({ name }) => `header ${name}`),
+    ...(isWrittenInUrl(tool.url.replaceAll(REFERENCE, ''), NO_SECRETS) ? ['URL'] : []),
+    ...fixed.filter(isLiteral).map(({ name }) => `parameter ${name}`),
+  ]
+}

@@ -1,4 +1,4 @@
-import type { Transaction } from '../../lib/db/client.ts'
+import type { Database, Transaction } from '../../lib/db/client.ts'
 import { isAmongOrigins } from '../../lib/outbound/credentials.ts'
 import { secretKeyOf } from '../../templates/check-value.ts'
 import { ownedKey } from '../../tools/import/secret-values.ts'
@@ -27,10 +27,19 @@ export const freeKey = (key: string, url: string, globals: readonly KnownKey[]):
   return isSecret && (origins.length === 0 || isAmongOrigins(origins, origin)) ? key : ownedKey(key, url)
 }
 
-/**
- * Returns bindings for the parameters whose default is a secret with a key that is taken: by a global, or by tools of
- * other origins that are bound to it before it exists.
- */
+/** Same as `freeKey`, but a key is also taken if tools of other origins are bound to it before it exists. */
+export const findFreeKey = async (
+  db: Database | Transaction,
+  serverId: string,
+  { key, url }: { key: string; url: string },
+  globals: readonly KnownKey[],
+): Promise<string> => {
+  if (globals.some(one => one.key === key)) return freeKey(key, url, globals)
+  const bound = await listBoundOrigins(db, serverId, key)
+  return freeKey(key, url, [{ key, isSecret: true, origins: bound.map(({ origin }) => origin) }])
+}
+
+/** Returns bindings for the parameters whose default is a secret with a key that is taken (see `findFreeKey`). */
 export const bindTakenKeys = async (
   tx: Transaction,
   serverId: string,
@@ -41,10 +50,7 @@ export const bindTakenKeys = async (
   for (const [name, { binding }] of Object.entries(parameters)) {
     const declared = secretKeyOf(binding)
     if (declared === undefined) continue
-    const known = globals.find(one => one.key === declared)
-    const bound = known === undefined ? await listBoundOrigins(tx, serverId, declared) : []
-    const origins = bound.map(({ origin }) => origin)
-    const key = freeKey(declared, url, [known ?? { key: declared, isSecret: true, origins }])
+    const key = await findFreeKey(tx, serverId, { key: declared, url }, globals)
     if (key !== declared) taken[name] = { source: 'server', key }
   }
   return taken

@@ -1,4 +1,4 @@
-import type { Transaction } from '../../lib/db/client.ts'
+import type { Database, Transaction } from '../../lib/db/client.ts'
 
 /** Maximum number of origins noted for one key and user. A secret cannot have more. */
 export const MAX_ORIGINS = 100
@@ -23,11 +23,11 @@ export const noteBoundOrigins = async (
 }
 
 export const listBoundOrigins = (
-  tx: Transaction,
+  db: Database | Transaction,
   serverId: string,
   key: string,
 ): Promise<{ userId: string; origin: string }[]> =>
-  tx.boundOrigin.findMany({ where: { serverId, key }, select: { userId: true, origin: true } })
+  db.boundOrigin.findMany({ where: { serverId, key }, select: { userId: true, origin: true } })
 
 export const forgetBoundOrigins = async (tx: Transaction, serverId: string, key: string): Promise<void> => {
   await tx.boundOrigin.deleteMany({ where: { serverId, key } })

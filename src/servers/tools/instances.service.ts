@@ -12,7 +12,7 @@ import { bindingOf, globalKeysOf } from '../bindings/bindings.ts'
 import { missingDefaults } from '../bindings/default-bindings.ts'
 import type { Binder } from '../origins/secret-origins.ts'
 import type { KeyUse } from '../origins/tool-origins.ts'
-import type { Instance, Server } from '../server.ts'
+import type { Bindings, Instance, Server } from '../server.ts'
 import { getServerFor, type ServerServiceParts } from '../servers.service.ts'
 import { assertHoldsTools } from '../settings/passthrough-rules.ts'
 import { addUse, findToolForServer, findToolProblem } from '../sources/toolkit-uses.store.ts'
@@ -75,26 +75,40 @@ export type RemovedInstance = Pick<
 
 type Applied = { instance: Instance; isChosen: (use: KeyUse) => boolean }
 
+type DefaultsInput = {
+  before?: Instance | undefined
+  /** Default bindings with other keys than the tool names. */
+  rekeyed?: Bindings | undefined
+}
+
 /**
  * Stores the tool's default bindings where the instance has none. `isChosen` is false for uses that the actor did not
  * choose: the defaults of another organization's toolkit must not decide where a secret may be sent.
  */
-const applyDefaults = async (tx: Transaction, written: Instance, before?: Instance): Promise<Applied> => {
-  const defaults = missingDefaults(written, before)
+const applyDefaults = async (
+  tx: Transaction,
+  written: Instance,
+  { before, rekeyed }: DefaultsInput,
+): Promise<Applied> => {
+  const defaults = { ...missingDefaults(written, before), ...rekeyed }
   if (Object.keys(defaults).length === 0) return { instance: written, isChosen: () => true }
   const instance = await store.updateInstance(tx, written.id, { bindings: { ...written.bindings, ...defaults } })
   const isForeign = instance.tool.originId !== undefined
   return { instance, isChosen: ({ path }) => !isForeign || !Object.hasOwn(defaults, path) }
 }
 
-/** Creates an instance with the tool's default bindings, and checks all of its bindings. */
+/**
+ * Creates an instance with the tool's default bindings, and checks all of its bindings. `rekeyed` are default bindings
+ * with other keys than the tool names.
+ */
 export const createChecked = async (
   tx: Transaction,
   binder: Binder & { sealing: Sealing },
   input: store.NewInstance,
+  rekeyed?: Bindings,
 ): Promise<Instance> => {
   const written = await store.createInstance(tx, { ...input, serverId: binder.server.id })
-  const { instance, isChosen } = await applyDefaults(tx, written)
+  const { instance, isChosen } = await applyDefaults(tx, written, { rekeyed })
   await assertBindings(tx, binder, instance, isChosen)
   return instance
 }
@@ -119,7 +133,7 @@ export const changeInstance = async (
   const toolId = patch.toolId === undefined ? undefined : await takeTool(tx, server, patch.toolId)
   const written = await store.updateInstance(tx, id, { ...patch, toolId })
   if (patch.bindings === undefined && toolId === undefined) return written
-  const { instance, isChosen } = await applyDefaults(tx, written, before)
+  const { instance, isChosen } = await applyDefaults(tx, written, { before })
   const isChanged = (use: KeyUse): boolean =>
     stored.includes(use.path) ||
     (isChosen(use) && !globalKeysOf(use.path, bindingOf(before.bindings, use.path)).has(use.key))

@@ -90,8 +90,9 @@ export const createToolAdding = ({
       const globals = bound.length === 0 ? [] : await listGlobals(tx, serverId)
       for (const { toolId, name } of bound) {
         const definition = picked.get(toolId)?.definition
-        const bindings = definition === undefined ? {} : await bindTakenKeys(tx, serverId, definition, globals)
-        await createChecked(tx, { actor, server, sealing }, { toolId, name, bindings }).catch(nameTool(name))
+        const rekeyed = definition && (await bindTakenKeys(tx, serverId, definition, globals))
+        const input = { toolId, name, bindings: {} }
+        await createChecked(tx, { actor, server, sealing }, input, rekeyed).catch(nameTool(name))
       }
       if (instances.length > 0) announce({ type: 'server_changed', serverId })
       return instances.map(({ name }) => name)

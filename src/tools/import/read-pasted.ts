@@ -87,7 +87,7 @@ const URL_LIKE =
   /^(?:[a-z][a-z0-9+.-]*:\/\/|(?:[\w-]+\.)+[a-z\d-]{2,}(?=[:/?#]|$)|(?:\d{1,3}\.){3}\d{1,3}(?=[:/?#]|$)|[\w-]+:\d+(?=[/?#]|$)|localhost(?=[/?#]|$))/i
 
 /** `{{name}}` of Patchbay, Postman and others, with a type, a default or a serialization. */
-const OWN_PLACEHOLDER = /(?<!\\)\{\{\s*(?:[a-z]+:)?([A-Za-z_][\w.-]{0,63})(?:\?|\s*=[^{}]*|\s*\|[^{}]*)?\s*\}\}/g
+const OWN_PLACEHOLDER = /(?<!\\)\{\{\s*(?:[a-z]+:)?([A-Za-z_][\w.-]{0,63})(?:\?\s*|\s*(?:[=|][^{}]*)?)\}\}/g
 
 const NO_URL =
   'no URL was found. Paste a whole URL, such as https://api.example.com/orders/{id}, or a command that starts with curl'

@@ -4,7 +4,7 @@ import { formText } from '../../lib/http/pages/forms.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { bindingOf } from '../../servers/bindings/bindings.ts'
-import { freeKey, writtenOriginOf } from '../../servers/bindings/taken-keys.ts'
+import { findFreeKey, writtenOriginOf } from '../../servers/bindings/taken-keys.ts'
 import type { GlobalService } from '../../servers/globals/globals.service.ts'
 import type { Global, Instance } from '../../servers/server.ts'
 import { listInstancesOfTool } from '../../servers/tools/instances.store.ts'
@@ -44,21 +44,6 @@ export const readTypedSecrets = (body: unknown, serverId: string): TypedSecrets 
 
 type Wanted = { name: string; key: string }
 
-const placeOf = (
-  { name, key: declared }: Wanted,
-  url: string,
-  globals: readonly Global[],
-  server: Choice,
-  use: ToolUse | undefined,
-): SecretPlace | undefined => {
-  const binding = use && bindingOf(use.instance.bindings, name)
-  if (binding !== undefined && binding.source !== 'server') return undefined
-  const key = binding === undefined ? freeKey(declared, url, globals) : (binding.key ?? name)
-  const global = globals.find(one => one.key === key)
-  const isPlain = global?.isSecret === false
-  return { state: global?.isSecret === true ? 'stored' : 'missing', server, key, isPlain }
-}
-
 const refuse = (parameter: string, message: string): never => {
   throw new AppError('invalid_request', message, { errors: [{ path: `secrets.${parameter}`, message }] })
 }
@@ -86,25 +71,37 @@ export const createParameterSecrets = ({
   db: Database
   globals: Pick<GlobalService, 'listAllGlobals' | 'putGlobal'>
 }) => {
-  const findPlaces = (
+  const findKey = async (
+    serverId: string,
+    { name, key }: Wanted,
+    url: string,
+    known: readonly Global[],
+    use: ToolUse | undefined,
+  ): Promise<string | undefined> => {
+    if (use === undefined) return findFreeKey(db, serverId, { key, url }, known)
+    const binding = bindingOf(use.instance.bindings, name)
+    return binding.source === 'server' ? (binding.key ?? name) : undefined
+  }
+
+  const findPlaces = async (
     subject: EditorSubject,
     serverId: string,
     { url, parameters }: Pick<ToolDefinition, 'url' | 'parameters'>,
     known: readonly Global[],
     use: ToolUse | undefined,
-  ): SecretPlaces => {
+  ): Promise<SecretPlaces> => {
+    const places = new Map<string, SecretPlace>()
     const server = subject.servers.find(({ value }) => value === serverId)
-    const wanted = Object.entries(parameters).flatMap(([name, { binding }]): Wanted[] => {
-      const key = secretKeyOf(binding)
-      return key === undefined ? [] : [{ name, key }]
-    })
-    if (server === undefined || wanted.length === 0) return new Map()
-    return new Map(
-      wanted.flatMap(one => {
-        const place = placeOf(one, url, known, server, use)
-        return place === undefined ? [] : [[one.name, place] as const]
-      }),
-    )
+    if (server === undefined) return places
+    for (const [name, { binding }] of Object.entries(parameters)) {
+      const declared = secretKeyOf(binding)
+      const key = declared && (await findKey(serverId, { name, key: declared }, url, known, use))
+      if (key === undefined) continue
+      const global = known.find(one => one.key === key)
+      const state = global?.isSecret === true ? 'stored' : 'missing'
+      places.set(name, { state, server, key, isPlain: global?.isSecret === false })
+    }
+    return places
   }
 
   const findUse = async (subject: EditorSubject, serverId: string): Promise<ToolUse | undefined> => {
@@ -133,7 +130,7 @@ export const createParameterSecrets = ({
       if (![...typed.values()].some(value => value !== '')) return
       const isKnown = subject.servers.some(({ value }) => value === serverId)
       const known = isKnown ? await globals.listAllGlobals(actor, serverId) : []
-      const places = findPlaces(subject, serverId, definition, known, await findUse(subject, serverId))
+      const places = await findPlaces(subject, serverId, definition, known, await findUse(subject, serverId))
       const origin = writtenOriginOf(definition.url)
       for (const [name, place] of places) {
         const value = typed.get(name) ?? ''

@@ -101,8 +101,8 @@ export const toolEditorPages: FastifyPluginAsync<ToolPageParts> = async (app, pa
   const editor = createToolEditor(parts)
 
   /**
-   * Stores typed secrets and runs `work`. If it is rejected, shows the form again with the user's input and the errors. A cURL command is not
-   * saved, but fills in the form.
+   * Stores typed secrets and runs `work`. If it is rejected, shows the form again with the user's input and the errors. A
+   * cURL command is not saved, but fills in the form.
    */
   const submit = async (
     reply: FastifyReply,

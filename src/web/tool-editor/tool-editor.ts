@@ -172,7 +172,7 @@ export const createToolEditor = ({
       cost: seen && linted && (await costOf(seen, linted, tokenCounterFor(actor.userId))),
       globals: known.map(({ key, isSecret }) => ({ key, isSecret })),
       use,
-      secrets: secrets.findPlaces(subject, form.serverId, read.definition, known, use),
+      secrets: await secrets.findPlaces(subject, form.serverId, read.definition, known, use),
       test,
       isCommand,
       maxTimeoutMs: tools.maxTimeoutMs,

@@ -176,6 +176,21 @@ it('a command in a block of Markdown is no draft either', async () => {
   expect(await everythingIn(page)).not.toContain(TOKEN)
 })
 
+it('what is typed while a pasted URL is read stays', async () => {
+  const { page } = await open(patchbay.origin)
+  const { promise: typed, resolve: goOn } = Promise.withResolvers<void>()
+  await page.route('**/tool-preview', async route => {
+    if (route.request().postData()?.includes('import=url')) await typed
+    await route.continue()
+  })
+  await paste(page, 'https://api.carrier.example/v1/orders?limit=20')
+  await page.getByLabel('Name', { exact: true }).fill('list_orders')
+  goOn()
+  await page.getByText('Filled in from the URL.').waitFor()
+  expect(await urlOf(page).inputValue()).toContain('/v1/orders?limit={{integer:limit}}')
+  expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('list_orders')
+})
+
 it('Undo keeps what was typed into other fields after the paste', async () => {
   const { page } = await open(patchbay.origin)
   await urlOf(page).fill('https://before.example/')

@@ -95,6 +95,28 @@ it('a typed value is stored by Save, and not for another server that is chosen m
   expect(await globals()).toMatchObject([{ key: 'token', secret: true }])
 })
 
+it('a pasted URL leaves it as it is which fields are secret', async () => {
+  const { page, serverId } = await open(patchbay.origin)
+  await page.getByRole('tab', { name: 'Headers' }).click()
+  await page.getByRole('textbox', { name: 'Headers' }).fill('Authorization: Bearer {{token}}\nX-Api-Key: {{api_key}}')
+  const listDeclared = () =>
+    page.locator('[name="_secret"]').evaluateAll(fields => fields.map(field => field.getAttribute('value')))
+  const names = [`secret:${serverId}:token`, `secret:${serverId}:api_key`]
+  await expect.poll(listDeclared).toEqual(expect.arrayContaining(names))
+  // The preview that follows would write these fields anew.
+  await page.route('**/tool-preview', route =>
+    route.request().postData()?.includes('import=url') ? route.continue() : route.abort(),
+  )
+  await page.getByLabel('URL', { exact: true }).selectText()
+  await page.evaluate(`(() => {
+    const data = new DataTransfer()
+    data.setData('text/plain', 'https://api.carrier.example/orders?limit=20')
+    document.getElementById('url').dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, cancelable: true }))
+  })()`)
+  await page.getByText('Filled in from the URL.').waitFor()
+  expect(await listDeclared()).toEqual(expect.arrayContaining(names))
+})
+
 it('a value that is refused stays typed, and its fault is beside it', async () => {
   const { page, globals } = await open(patchbay.origin)
   await page.getByRole('button', { name: 'Store the value of token' }).click()
