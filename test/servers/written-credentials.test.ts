@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { listWrittenCredentials } from '../../src/servers/access/written-credentials.ts'
+import { listWrittenCredentials, listWrittenInTool } from '../../src/servers/access/written-credentials.ts'
 import type { UpstreamConfig } from '../../src/upstreams/upstream.ts'
 
 const SETTINGS = {
@@ -59,5 +59,34 @@ describe('credentials that are written out in the settings of an MCP server', ()
     for (const args of [['--api-key=abc'], ['--token', 'abc'], ['a-server', TOKEN]]) {
       expect(command({}, args)).toEqual(['arguments'])
     }
+  })
+})
+
+describe('credentials that are written out in a tool', () => {
+  const at = (url: string) => listWrittenInTool({ url, headers: [] })
+
+  it.each([
+    'https://api.example.com/orders?api_key=abc&page={{page}}',
+    `https://api.example.com/{{id}}/${TOKEN}`,
+    'https://me:abc@api.example.com/orders',
+  ])('are found in the URL %s', url => {
+    expect(at(url)).toEqual(['URL'])
+  })
+
+  it.each([
+    'https://api.example.com/orders?api_key={{api_key}}&page=2',
+    'https://api.example.com/orders?tag={{json:tags? | repeat}}&token={{token?}}',
+    'https://{{host}}/{{path | segments}}?depot=LEJ',
+    'https://{{user}}:{{password}}@api.example.com/',
+  ])('are not found in the URL %s', url => {
+    expect(at(url)).toEqual([])
+  })
+
+  it('are found in its headers', () => {
+    const headers = [
+      { name: 'X-Api-Key', value: 'abc' },
+      { name: 'Authorization', value: 'Bearer {{token}}' },
+    ]
+    expect(listWrittenInTool({ url: 'https://api.example.com/', headers })).toEqual(['header X-Api-Key'])
   })
 })

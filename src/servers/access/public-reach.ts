@@ -13,7 +13,7 @@ import { listSecretKeys } from '../globals/globals.store.ts'
 import type { Instance } from '../server.ts'
 import { getServerFor } from '../servers.service.ts'
 import { listAllInstances } from '../tools/instances.store.ts'
-import { listWrittenCredentials, listWrittenHeaders } from './written-credentials.ts'
+import { listWrittenCredentials, listWrittenInTool } from './written-credentials.ts'
 
 /** What calls can use and change. If the server is public, anyone with its address can make these calls. */
 export type PublicReach = {
@@ -58,7 +58,7 @@ const listWritten = (
   instances: readonly Instance[],
   upstreams: readonly Upstream[],
 ): PublicReach['written'] => [
-  ...instances.flatMap(({ name, tool }) => listWrittenHeaders(tool.headers).map(place => ({ place, usedBy: name }))),
+  ...instances.flatMap(({ name, tool }) => listWrittenInTool(tool).map(place => ({ place, usedBy: name }))),
   ...upstreams.flatMap(({ name, config }) =>
     listWrittenCredentials(config, secrets).map(place => ({ place, usedBy: name })),
   ),

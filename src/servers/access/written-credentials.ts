@@ -49,8 +49,13 @@ export const listWrittenCredentials = (config: UpstreamConfig, secrets: Readonly
   return [...named('variable', config.env), ...(hasArgument ? ['arguments'] : [])]
 }
 
-/** Returns the headers of a tool in which credentials are written out. */
-export const listWrittenHeaders = (headers: readonly { name: string; value: string }[]): string[] =>
-  headers.flatMap(({ name, value }) =>
+type WrittenTool = { url: string; headers: readonly { name: string; value: string }[] }
+
+/** Returns where credentials are written out in the headers and the URL of a tool, such as "header Authorization". */
+export const listWrittenInTool = ({ url, headers }: WrittenTool): string[] => [
+  ...headers.flatMap(({ name, value }) =>
     !value.includes('{{') && isWritten({ place: 'header', name, value }, new Set()) ? `header ${name}` : [],
-  )
+  ),
+  // A placeholder may itself contain `?`.
+  ...(isWrittenInUrl(url.replaceAll(REFERENCE, ''), new Set()) ? ['URL'] : []),
+]
