@@ -79,7 +79,7 @@ describe.each(databasesOfRun)('the palette on $kind', kind => {
     const yard = await attach('yard', ['open_gate', 'close gate', 'secret_gate'], { deny: ['secret_*'] })
     await attach('off', ['open_gate'], { enabled: false })
     const many = Array.from({ length: 9 }, (_, index) => `ramp_${index}`)
-    await attach('ramps', many, { prefix: 'gate' })
+    await attach('ramps', many.toReversed(), { prefix: 'gate' })
     expect(await find('yard_OPEN', 'Tools of MCP servers')).toEqual([
       { href: `${yard}/tool?name=open_gate`, text: 'yard_open_gate', note: 'yard, Yard desk' },
     ])

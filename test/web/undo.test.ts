@@ -270,6 +270,16 @@ describe.each(databasesOfRun)('undo on $kind', kind => {
     expect(html).not.toContain('/undo"')
   })
 
+  it('is not offered for so much that compressing it would take long, even if it would fit', async () => {
+    const { browser, owner, toolkitId } = await makeWorld()
+    const large = { ...TOOL, method: 'POST', body: 'a'.repeat(200_000) }
+    const { id } = await owner.create(`/toolkits/${toolkitId}/tools`, { ...large, name: 'large' })
+    const { id: other } = await owner.create(`/toolkits/${toolkitId}/tools`, { ...large, name: 'larger' })
+    const removal = `/toolkits/${toolkitId}/tools/removal?tool=${id}`
+    expect(textOf((await browser.get(removal)).html)).toContain('You can undo this for 10 minutes.')
+    expect(textOf((await browser.get(`${removal}&tool=${other}`)).html)).toContain('This cannot be undone')
+  })
+
   it('ends after ten minutes', async () => {
     const world = await makeWorld()
     const { browser, toolsPath } = world

@@ -74,11 +74,13 @@ const MAX_GIVEN_CHARACTERS = MAX_SECRET_BYTES
 
 /**
  * Returns a masker that also hides the secrets that the caller gave as arguments, or undefined if they are too long or
- * too many.
+ * too many, or among too many arguments.
  */
 const withGiven = (masker: Masker, args: ArgumentsToRecord | undefined): Masker | undefined => {
-  const given = args === undefined ? [] : [...listSecretTexts(args)]
-  if (given.length === 0) return masker
+  const found = args === undefined ? new Set<string>() : listSecretTexts(args)
+  if (found === undefined) return undefined
+  if (found.size === 0) return masker
+  const given = [...found]
   const characters = given.reduce((sum, { length }) => sum + length, 0)
   return given.length <= MAX_GIVEN && characters <= MAX_GIVEN_CHARACTERS ? masker.also(() => given) : undefined
 }

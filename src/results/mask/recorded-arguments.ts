@@ -33,31 +33,43 @@ const isOrHasSecret = (name: string, value: JsonValue, isSecret: ArgumentsToReco
     : Object.entries(value).some(([member, item]) => isOrHasSecret(member, item, isSecret))
 }
 
+/** Maximum number of values that are judged, because that takes microseconds each on the main thread. */
+const MAX_JUDGED = 2_000
+
+type Found = { texts: Set<string>; judged: number }
+
 /** Collects the strings and numbers of a value. */
-const collectTexts = (value: JsonValue, texts: Set<string>): void => {
-  if (typeof value === 'string' || typeof value === 'number') texts.add(String(value))
-  else if (typeof value === 'object' && value !== null) for (const one of Object.values(value)) collectTexts(one, texts)
+const collectTexts = (value: JsonValue, found: Found): void => {
+  found.judged += 1
+  if (found.judged > MAX_JUDGED) return
+  if (typeof value === 'string' || typeof value === 'number') found.texts.add(String(value))
+  else if (typeof value === 'object' && value !== null) for (const one of Object.values(value)) collectTexts(one, found)
 }
 
 const collectSecrets = (
   name: string,
   value: JsonValue,
   isSecret: ArgumentsToRecord['isSecret'],
-  texts: Set<string>,
+  found: Found,
 ): void => {
-  if (isSecret(name, typeof value === 'string' ? value : undefined)) collectTexts(value, texts)
-  else if (Array.isArray(value)) for (const item of value) collectSecrets(name, item, isSecret, texts)
+  found.judged += 1
+  if (found.judged > MAX_JUDGED) return
+  if (isSecret(name, typeof value === 'string' ? value : undefined)) collectTexts(value, found)
+  else if (Array.isArray(value)) for (const item of value) collectSecrets(name, item, isSecret, found)
   else if (typeof value === 'object' && value !== null) {
-    for (const [member, item] of Object.entries(value)) collectSecrets(member, item, isSecret, texts)
+    for (const [member, item] of Object.entries(value)) collectSecrets(member, item, isSecret, found)
   }
 }
 
-/** Returns the texts of the arguments, and of members within them, that are secrets by their name or value. */
-export const listSecretTexts = ({ values, isSecret }: ArgumentsToRecord): ReadonlySet<string> => {
-  const texts = new Set<string>()
-  for (const [name, value] of Object.entries(values)) collectSecrets(name, value, isSecret, texts)
-  texts.delete('')
-  return texts
+/**
+ * Returns the texts of the arguments, and of members within them, that are secrets by their name or value. Undefined if
+ * there are too many arguments and members.
+ */
+export const listSecretTexts = ({ values, isSecret }: ArgumentsToRecord): ReadonlySet<string> | undefined => {
+  const found: Found = { texts: new Set(), judged: 0 }
+  for (const [name, value] of Object.entries(values)) collectSecrets(name, value, isSecret, found)
+  found.texts.delete('')
+  return found.judged > MAX_JUDGED ? undefined : found.texts
 }
 
 /** Searches the strings of JSON, and its text for a secret that was given as a number. */

@@ -21,14 +21,14 @@ export const createToolNames = ({ catalogues }: Pick<Parts, 'catalogues'>) => {
     sizeCalculation: names => names.length + 1,
   })
 
-  /** Returns the names that clients see, unless they are taken. `hash` is that of the upstream's catalogue. */
+  /** Returns the names that clients see, unless they are taken, in ascending order. `hash` is that of the upstream's catalogue. */
   return async (upstream: Upstream, hash: string): Promise<readonly string[]> => {
     const key = `${upstream.id} ${hash} ${upstream.updatedAt.getTime()}`
     const cached = cache.get(key)
     if (cached !== undefined) return cached
     const stored = (await catalogues.find([upstream])).get(upstream.id)
     const allowed = stored === undefined ? [] : listAllowedTools({ upstream, stored })
-    const names = allowed.map(({ name }) => presentedName(upstream, name))
+    const names = allowed.map(({ name }) => presentedName(upstream, name)).toSorted()
     cache.set(key, names)
     return names
   }
@@ -45,11 +45,16 @@ export const createToolSearch =
   async (upstreamIds: readonly string[], text: string, limit: number): Promise<FoundTool[]> => {
     const wanted = text.toLowerCase()
     const isFirst = (name: string): boolean => name.toLowerCase().startsWith(wanted)
+    // Sorting all matches of many upstreams would block the event loop for seconds.
+    const listBest = (names: readonly string[]): string[] => {
+      const matching = names.filter(name => name.toLowerCase().includes(wanted))
+      return [...matching.filter(isFirst), ...matching.filter(name => !isFirst(name))].slice(0, limit)
+    }
     const hashes = await listCatalogueHashes(db, upstreamIds)
     const found: { upstream: Upstream; name: string }[] = []
     for (const upstream of await listUpstreamsById(db, [...hashes.keys()])) {
       const names = await namesOf(upstream, hashes.get(upstream.id) ?? '')
-      for (const name of names) if (name.toLowerCase().includes(wanted)) found.push({ upstream, name })
+      found.push(...listBest(names).map(name => ({ upstream, name })))
     }
     const rank = (name: string): string => `${isFirst(name) ? 0 : 1}${name}`
     const shown = found.sort((one, other) => (rank(one.name) < rank(other.name) ? -1 : 1)).slice(0, limit)

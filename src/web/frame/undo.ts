@@ -10,6 +10,8 @@ const UNDO_MS = 10 * MINUTE_MS
 const COOKIE = 'removed'
 /** Browsers store cookies of up to 4,096 bytes, including name and attributes (RFC 6265bis). */
 const MAX_COOKIE_CHARACTERS = 3_800
+/** More is not compressed, because that would block the event loop, and the result would rarely fit. */
+const MAX_PLAIN_CHARACTERS = 256 * 1_024
 
 type Page = {
   /** The path of the page that offers *Undo*, and of everything below it. */
@@ -44,7 +46,9 @@ export const createUndo = <Removed>(sealing: Sealing, purpose: string, schema: z
   /** Returns the value of the cookie, or undefined if it is too large for one. */
   const seal = (request: FastifyRequest, page: Page, removed: Removed): string | undefined => {
     const endsAt = request.server.sessionOptions.now() + UNDO_MS
-    const plain = deflateRawSync(JSON.stringify({ endsAt, removed })).toString('base64')
+    const json = JSON.stringify({ endsAt, removed })
+    if (json.length > MAX_PLAIN_CHARACTERS) return undefined
+    const plain = deflateRawSync(json).toString('base64')
     const { keyId, text } = sealing.seal(plain, contextOf(request, page))
     const value = `${keyId}.${Buffer.from(text, 'base64').toString('base64url')}`
     return value.length > MAX_COOKIE_CHARACTERS ? undefined : value

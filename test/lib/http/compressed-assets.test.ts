@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
@@ -46,4 +46,18 @@ it('a changed file is compressed again, and a missing one is reported', async ()
   writeFileSync(join(folder, 'a.css'), 'p { color: green }')
   expect(brotliDecompressSync((await get('br')).rawPayload).toString()).toBe('p { color: green }')
   expect((await get('br', '/assets/b.css')).statusCode).toBe(404)
+})
+
+it('a file is compressed once, however its path is spelled', async () => {
+  const { folder, get } = await serve()
+  const file = join(folder, 'a.css')
+  const changedAt = new Date('2026-11-22T09:30:00Z')
+  utimesSync(file, changedAt, changedAt)
+  await get('br')
+  // The same size and time mean the same version, so that text which was compressed again would be the new one.
+  writeFileSync(file, STYLE.replaceAll('red', 'tan'))
+  utimesSync(file, changedAt, changedAt)
+  for (const path of ['/assets/%61.css', '/assets/a%2ecss?v=1', '/assets/./a.css']) {
+    expect(brotliDecompressSync((await get('br', path)).rawPayload).toString()).toBe(STYLE)
+  }
 })

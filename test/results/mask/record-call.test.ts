@@ -7,7 +7,12 @@ import { recordCall } from '../../../src/results/mask/record-call.ts'
 import type { RenderedRequest } from '../../../src/templates/template.ts'
 import { isSecretArgument } from '../../../src/tools/secret-parameters.ts'
 
-const record = (values: JsonObject, request: Partial<RenderedRequest>, error?: string): ExecutionRecord => {
+const record = (
+  values: JsonObject,
+  request: Partial<RenderedRequest>,
+  error?: string,
+  isSecret = isSecretArgument,
+): ExecutionRecord => {
   const records: ExecutionRecord[] = []
   recordCall({ record: one => records.push(one) }, createMasker(['of-the-server']), {
     serverId: '0190a0a0-0000-7000-8000-000000000001',
@@ -22,7 +27,7 @@ const record = (values: JsonObject, request: Partial<RenderedRequest>, error?: s
     responseBytes: 0,
     error,
     request: { method: 'POST', url: 'https://api.example.com/', headers: [], body: undefined, ...request },
-    arguments: { values, isSecret: isSecretArgument },
+    arguments: { values, isSecret },
   })
   const [recorded] = records
   if (recorded === undefined) throw new Error('nothing was recorded')
@@ -77,5 +82,22 @@ describe('the recorded request of a call', () => {
     const { request, error } = record({ password }, { body: `${password}tail`, headers: [['x', password]] }, password)
     expect(request).toMatchObject({ method: 'POST', url: '•••', headers: [], body: undefined })
     expect(error).toBe('•••')
+  })
+
+  it('has only its method if there are too many values to be judged', () => {
+    const items = (count: number) => Array.from({ length: count }, (_, index) => ({ note: `n${index}` }))
+    let judged = 0
+    const isSecret = (name: string, value: string | undefined) => {
+      judged += 1
+      return isSecretArgument(name, value)
+    }
+    const body = '{"password": "open sesame"}'
+    const few = record({ items: items(900), password: 'open sesame' }, { body }, undefined, isSecret)
+    expect(few.request).toMatchObject({ url: 'https://api.example.com/', body: '{"password": "•••"}' })
+    judged = 0
+    const many = record({ items: items(100_000), password: 'open sesame' }, { body }, 'open sesame', isSecret)
+    expect(many.request).toMatchObject({ method: 'POST', url: '•••', headers: [], body: undefined })
+    expect(many.error).toBe('•••')
+    expect(judged).toBeLessThan(3_000)
   })
 })

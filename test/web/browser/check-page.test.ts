@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto'
+import fastify from 'fastify'
 import type { Page } from 'playwright-core'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { openContext } from '../../support/open-page.ts'
 import { checkAccessibility, checkPage } from './check-page.ts'
 
@@ -8,10 +10,30 @@ beforeAll(async () => {
   page = await (await openContext()).newPage()
 })
 
-/** Shows a page that is correct apart from the given content and style. */
-const show = (content: string, style = '') =>
-  page.setContent(`<!doctype html><html lang="en"><head><title>Planted · Patchbay</title><style>${style}</style></head>
-    <body><header>Bar</header><main><h1>Planted</h1>${content}</main><footer>Foot</footer></body></html>`)
+/** Returns a page that is correct apart from the given content and style. */
+const pageOf = (content: string, style = ''): string =>
+  `<!doctype html><html lang="en"><head><title>Planted · Patchbay</title><style>${style}</style></head>
+    <body><header>Bar</header><main><h1>Planted</h1>${content}</main><footer>Foot</footer></body></html>`
+
+const show = (content: string, style = '') => page.setContent(pageOf(content, style))
+
+/** Serves a page, and a file of this size at every other path, and opens the page again once the files are cached. */
+const openServed = async (content: string, bytes: number): Promise<Page> => {
+  const [app, context] = [fastify(), await openContext()]
+  onTestFinished(async () => {
+    await context.close()
+    await app.close()
+  })
+  const file = `// ${randomBytes(bytes).toString('hex').slice(0, bytes)}`
+  app.get('/', (_request, reply) => reply.type('text/html; charset=utf-8').send(pageOf(content)))
+  app.get('/*', (_request, reply) =>
+    reply.type('text/javascript').header('cache-control', 'public, max-age=31536000, immutable').send(file),
+  )
+  const origin = await app.listen({ port: 0, host: '127.0.0.1' })
+  const served = await context.newPage()
+  for (const _visit of ['first', 'second']) await served.goto(origin)
+  return served
+}
 
 describe('the check of a page', () => {
   it('finds nothing on a correct page', async () => {
@@ -36,6 +58,20 @@ describe('the check of a page', () => {
     const faults = [expect.stringMatching(/^390 px, light: axe color-contrast/)]
     expect(await checkPage(page, undefined, { isThorough: true })).toEqual(faults)
     expect(await checkAccessibility(page)).toEqual(faults)
+  })
+
+  it.each([
+    ['a script', '<script src="/assets/a.js"></script>'],
+    ['a part that it loads itself', '<script>fetch("/part")</script>'],
+  ])('weighs a page with %s, also if that is cached', async (_what, content) => {
+    const served = await openServed(content, 110_000)
+    expect(await checkPage(served)).toEqual([expect.stringMatching(/^weighs 110\d{3} bytes$/)])
+  })
+
+  it('weighs a script that is used twice once, and no answer to what is sent', async () => {
+    const script = '<script src="/assets/a.js"></script>'
+    const served = await openServed(`${script}${script}<script>fetch("/tool-send")</script>`, 60_000)
+    expect(await checkPage(served)).toEqual([])
   })
 
   it.each([

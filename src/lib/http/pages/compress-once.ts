@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream'
+import { ReadStream } from 'node:fs'
 import { buffer } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { brotliCompress } from 'node:zlib'
@@ -9,7 +9,7 @@ const compress = promisify(brotliCompress)
 const COMPRESSIBLE = /^(?:text\/|application\/javascript|image\/svg)/
 /** Browsers list the encodings without weights. Others get what @fastify/compress offers. */
 const ACCEPTS_BROTLI = /(?:^|,)\s*br\s*(?:,|$)/
-/** A file can be asked for in many spellings of its path. */
+/** Far more than there are files. Files that are edited during development have many versions. */
 const MAX_KEPT = 200
 
 /**
@@ -19,12 +19,12 @@ const MAX_KEPT = 200
 export const compressOnce = (app: FastifyInstance): void => {
   const kept = new Map<string, Promise<Buffer>>()
   app.addHook('onSend', async (request, reply, payload) => {
-    const isWhole = request.method === 'GET' && reply.statusCode === 200 && payload instanceof Readable
+    const isWhole = request.method === 'GET' && reply.statusCode === 200 && payload instanceof ReadStream
     const type = String(reply.getHeader('content-type'))
     const accepted = request.headers['accept-encoding']?.toString() ?? ''
     if (!isWhole || !COMPRESSIBLE.test(type) || !ACCEPTS_BROTLI.test(accepted)) return payload
-    const [path] = request.url.split('?')
-    const version = `${path} ${reply.getHeader('etag')}`
+    // The URL would let anybody have a file compressed again and again, because a path can be spelled in many ways.
+    const version = `${payload.path} ${reply.getHeader('etag')}`
     const found = kept.get(version)
     if (kept.size === MAX_KEPT) kept.clear()
     if (found !== undefined) payload.destroy()
