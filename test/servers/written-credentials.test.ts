@@ -88,8 +88,19 @@ describe('credentials that are written out in a tool', () => {
     'https://api.example.com/orders/{{id}}?api_key={{api_key}}&page=2',
     'https://{{user}}:{{password}}@api.example.com/bot{{token}}',
     '{{base}}/orders?limit={{integer:limit=20}}',
+    'https://api.example.com/orders?tag={{json:tags? | repeat}}&token={{token?}}',
+    'https://{{host}}/{{path | segments}}?depot=LEJ',
   ])('are not found in the URL %s', url => {
     expect(findIn(url)).toEqual([])
+  })
+
+  it('are found in its headers', () => {
+    const headers = [
+      { name: 'X-Api-Key', value: 'abc' },
+      { name: 'Authorization', value: 'Bearer {{token}}' },
+    ]
+    const tool = { url: 'https://api.example.com/', headers }
+    expect(listWrittenInTool({ tool, bindings: {} })).toEqual(['header X-Api-Key'])
   })
 
   it('are found in fixed values, unless they are those of a global', () => {
