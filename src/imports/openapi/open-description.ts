@@ -73,18 +73,43 @@ const lengthOfPart = ([first, second]: readonly string[], length: number): numbe
   return first === 'components' ? Math.min(length, 3) : length
 }
 
+const replaceMember = (parent: JsonValue | undefined, key: string, value: JsonValue): void => {
+  if (isJsonObject(parent)) parent[key] = value
+  else if (Array.isArray(parent)) parent[Number(key)] = value
+}
+
+/**
+ * Creates a function that upgrades the part of a document behind these keys. Replaces the part, so that a large
+ * description is not in memory twice.
+ */
+const createUpgrade = () => {
+  const upgraded = new WeakSet<object>()
+  return (document: JsonValue, keys: readonly string[]): JsonValue | undefined => {
+    const parent = keys.slice(0, -1).reduce<JsonValue | undefined>(memberOf, document)
+    const last = keys.at(-1) ?? ''
+    const value = memberOf(parent, last)
+    if (typeof value !== 'object' || value === null || upgraded.has(value)) return value
+    const newer = upgradePart(keys, value)
+    if (typeof newer !== 'object' || newer === null) return newer
+    upgraded.add(newer)
+    replaceMember(parent, last, newer)
+    return newer
+  }
+}
+
 const createLookUp = (root: JsonObject, documents: Documents, needsUpgrade: boolean) => {
   const found = new Map<string, JsonValue | undefined>()
-  const upgradeIn = (keys: readonly string[], value: JsonValue | undefined): JsonValue | undefined =>
-    needsUpgrade && typeof value === 'object' && value !== null ? upgradePart(keys, value) : value
+  const upgradeAt = createUpgrade()
 
   const findIn = (document: JsonValue, fragment: string): JsonValue | undefined => {
-    if (fragment === '' || fragment === '#') return upgradeIn(['components', 'schemas', 'whole'], document)
+    if (fragment === '' || fragment === '#') {
+      return needsUpgrade ? upgradePart(['components', 'schemas', 'whole'], document) : document
+    }
     if (!fragment.startsWith('#/')) return undefined
     const keys = decodePointer(fragment)
     const length = lengthOfPart(keys, keys.length)
     const head = keys.slice(0, length)
-    const part = upgradeIn(head, head.reduce<JsonValue | undefined>(memberOf, document))
+    const part = needsUpgrade ? upgradeAt(document, head) : head.reduce<JsonValue | undefined>(memberOf, document)
     return keys.slice(length).reduce(memberOf, part)
   }
   const find = (ref: string): JsonValue | undefined => {

@@ -33,6 +33,8 @@ const toPlainText = (text: string): string =>
     .replaceAll(/!\[[^\]]*\]\([^)\s]*\)/g, ' ')
     .replaceAll(/\[([^\][]+)\]\([^)]*\)/g, '$1')
     .replaceAll(/^[ \t]*(?:[#>*+-]+|\d+\.)[ \t]+/gm, '')
+    .replaceAll(/\[!(?:NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]/g, ' ')
+    .replaceAll(/(^|\s)_{1,2}(?=[^\s_])([^\n]{1,500}?)_{1,2}(?=$|[\s.,;:)])/gm, '$1$2')
     .replaceAll(/[*`]+/g, '')
     .replaceAll(/[\s\p{Cc}]+/gu, ' ')
     .trim()
