@@ -1,7 +1,7 @@
 import { failure, type Result, success } from '../lib/kernel/result.ts'
 import type { ImportedOperation, OperationSource } from './openapi/imported-operation.ts'
 import type { DescriptionDocument } from './read/documents.ts'
-import { type DescriptionSummary, type ReadOutcome, readDescription } from './read-description.ts'
+import { type DescriptionSummary, type ReadOptions, type ReadOutcome, readDescription } from './read-description.ts'
 
 /** A tool that an import would create. */
 export type PlannedTool = OperationSource & {
@@ -36,10 +36,12 @@ const addTo = (
 /** Reads a description and returns the tools that it would become. Runs as a job. The error is a sentence. */
 export const planImport = async ({
   documents,
+  options,
 }: {
   documents: readonly DescriptionDocument[]
+  options: ReadOptions
 }): Promise<Result<ImportPlan, string>> => {
-  const read = readDescription(documents)
+  const read = readDescription(documents, options)
   if (!read.ok) return failure(read.error)
   const { summary, batches } = read.value
   const plan = { tools: [], refused: [] }

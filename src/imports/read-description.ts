@@ -9,7 +9,7 @@ import { type FoundOperation, listOperations } from './openapi/list-operations.t
 import { type MappingContext, writeTool } from './openapi/map-operation.ts'
 import { objectEntries, toList, toObject, toText } from './openapi/nodes.ts'
 import { type Description, openDescription } from './openapi/open-description.ts'
-import { readSecurity, type SecretProposal } from './openapi/security.ts'
+import { type GivenSecurity, readSecurity, type SecretProposal } from './openapi/security.ts'
 import { type BaseUrlProposal, readServers } from './openapi/servers.ts'
 import { plainText } from './openapi/texts.ts'
 import { type DescriptionDocument, readDocuments } from './read/documents.ts'
@@ -20,6 +20,8 @@ const MAX_TEXT_CHARS = 2_000
 export type ReadOptions = {
   /** Names of tools that exist already. */
   takenNames?: Iterable<string> | undefined
+  /** How the API authenticates if the description does not say it, as that of GitHub. */
+  security?: GivenSecurity | undefined
 }
 
 /** What a description is about, known before its operations are. */
@@ -100,10 +102,10 @@ const mapOperation = async (
  * seconds and hundreds of megabytes.
  */
 export const readDescription = (
-  given: readonly DescriptionDocument[],
-  { takenNames = [] }: ReadOptions = {},
+  sources: readonly DescriptionDocument[],
+  { takenNames = [], security: given }: ReadOptions = {},
 ): Result<ReadDescription, string> => {
-  const documents = readDocuments(given)
+  const documents = readDocuments(sources)
   if (!documents.ok) return documents
   const opened = openDescription(documents.value)
   if (!opened.ok) return opened
@@ -117,7 +119,7 @@ export const readDescription = (
   }
   const taken = new Set<string>()
   const servers = readServers(description, taken)
-  const security = readSecurity(description, taken)
+  const security = readSecurity(description, taken, given)
   const context = { description, security, servers, takenNames: new Set(takenNames) }
   const webhooks = objectEntries(root.webhooks).length + objectEntries(root['x-webhooks']).length
 

@@ -75,6 +75,15 @@ Globals of the server:
     expect(tools[0]?.notes).toEqual([expect.stringContaining('../parameters.yaml#/limit')])
   })
 
+  it('authenticates as --auth says if the description does not', async () => {
+    const directory = temporaryDirectory()
+    writeFileSync(join(directory, 'given'), 'openapi: 3.1.0\npaths: {/a: {get: {}}}')
+    expect((await run(directory, 'given', '--plan')).stdout).toContain('does not say how to authenticate: see --auth.')
+    const { stdout } = await run(directory, 'given', '--plan', '--auth', 'bearer')
+    expect(stdout).toContain('access_token (secret: bearer token')
+    expect(await run(directory, 'given', '--plan', '--auth', 'x')).toMatchObject({ code: 2 })
+  })
+
   it('reads standard input', async () => {
     const child = spawn(process.execPath, [PROGRAM, 'import', 'openapi', '-', '--plan', '--json'], {
       cwd: temporaryDirectory(),

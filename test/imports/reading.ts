@@ -1,6 +1,6 @@
 import type { ImportedOperation, MappedOperation } from '../../src/imports/openapi/imported-operation.ts'
 import type { DescriptionDocument } from '../../src/imports/read/documents.ts'
-import { readDescription } from '../../src/imports/read-description.ts'
+import { type ReadOptions, readDescription } from '../../src/imports/read-description.ts'
 import type { JsonObject, JsonValue } from '../../src/lib/kernel/json.ts'
 import { compileTemplate } from '../../src/templates/compile.ts'
 import type { RenderedRequest } from '../../src/templates/template.ts'
@@ -11,8 +11,8 @@ export const document = (content: string | JsonObject, name = 'openapi.json'): D
 })
 
 /** Reads a description with all of its operations. Throws if it is refused. */
-export const readAll = async (documents: readonly DescriptionDocument[]) => {
-  const read = readDescription(documents)
+export const readAll = async (documents: readonly DescriptionDocument[], options?: ReadOptions) => {
+  const read = readDescription(documents, options)
   if (!read.ok) throw new Error(read.error)
   const { summary, batches } = read.value
   const operations: ImportedOperation[] = []

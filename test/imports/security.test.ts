@@ -104,6 +104,27 @@ describe('an operation', () => {
     expect(summary.secrets).toHaveLength(7)
   })
 
+  it.each([
+    { security: 'bearer', header: ['Authorization', 'Bearer x'], key: 'access_token' },
+    { security: 'basic', header: ['Authorization', 'Basic x'], key: 'basic_credentials' },
+    { security: { header: 'X-Api-Key' }, header: ['X-Api-Key', 'x'], key: 'x_api_key' },
+  ] as const)(
+    'authenticates as given if the description does not say how: $security',
+    async ({ security, header, key }) => {
+      const paths = { '/a': { get: { responses: {} } } }
+      const { operations, summary } = await readAll([document(descriptionOf({ paths }))], { security })
+      expect(render(onlyTool(operations), { [key]: 'x' }).headers).toEqual([header])
+      expect(summary.secrets.map(secret => secret.key)).toEqual([key])
+      const described = await readAll([document(specOf([{ key: [] }]))], { security })
+      expect(onlyTool(described.operations).globals).toEqual(['base_url', 'key'])
+    },
+  )
+
+  it('keeps the names of tools that exist already', async () => {
+    const { operations } = await readAll([document(specOf([]))], { takenNames: ['a'] })
+    expect(onlyTool(operations).tool.name).toBe('a_2')
+  })
+
   it('leaves out parameters that repeat a security scheme, and headers that are described elsewhere', async () => {
     const parameters = [
       { name: 'X-Key', in: 'header', schema: { type: 'string' } },

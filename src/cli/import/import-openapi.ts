@@ -2,10 +2,12 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { relative, resolve, sep } from 'node:path'
 import { buffer } from 'node:stream/consumers'
-import { Command } from 'commander'
+import { Command, InvalidArgumentError } from 'commander'
 import { MAX_DESCRIPTION_BYTES } from '../../imports/limits.ts'
+import type { GivenSecurity } from '../../imports/openapi/security.ts'
 import type { ImportPlan } from '../../imports/plan-import.ts'
 import type { DescriptionDocument } from '../../imports/read/documents.ts'
+import type { ReadOptions } from '../../imports/read-description.ts'
 import { createJobPool } from '../../jobs/job-pool.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { formatBytes } from '../../lib/kernel/format.ts'
@@ -71,10 +73,10 @@ const describeEnding = (ending: JobEnding): string => {
   return 'The description could not be read.'
 }
 
-const plan = async (documents: readonly DescriptionDocument[]): Promise<ImportPlan> => {
+const plan = async (documents: readonly DescriptionDocument[], options: ReadOptions): Promise<ImportPlan> => {
   const pool = createJobPool({ memory: loadSettings().memory })
   try {
-    const ended = await pool.job('plan-import').run('cli', { documents })
+    const ended = await pool.job('plan-import').run('cli', { documents, options })
     if (!ended.ok) throw new AppError('unavailable', describeEnding(ended.error))
     if (!ended.value.ok) throw new AppError('invalid_request', ended.value.error)
     return ended.value.value
@@ -83,10 +85,20 @@ const plan = async (documents: readonly DescriptionDocument[]): Promise<ImportPl
   }
 }
 
+type Options = { json?: boolean; plan?: boolean; auth?: GivenSecurity }
+
+/** Reads `bearer`, `basic` or `header:NAME`. */
+const toSecurity = (text: string): GivenSecurity => {
+  const [, header] = /^header:([\w-]+)$/.exec(text) ?? []
+  if (header !== undefined) return { header }
+  if (text === 'bearer' || text === 'basic') return text
+  throw new InvalidArgumentError('Give bearer, basic or header:NAME.')
+}
+
 const runOpenapi = async (sources: readonly string[], _options: unknown, command: Command): Promise<void> => {
-  const { json, plan: isPlan } = command.optsWithGlobals<{ json?: boolean; plan?: boolean }>()
+  const { json, plan: isPlan, auth } = command.optsWithGlobals<Options>()
   if (isPlan !== true) command.error('error: give --plan: this version only shows what would be imported')
-  const read = await plan(await openDocuments(sources))
+  const read = await plan(await openDocuments(sources), { security: auth })
   print({ json }, read, planLines(read))
 }
 
@@ -95,5 +107,10 @@ export const importOpenapiCommand = (): Command =>
     .description('show the tools that an API description (OpenAPI 3.0 to 3.2, Swagger 2.0) would become')
     .argument('<file...>', 'the description as JSON or YAML, then files it refers to, or - for standard input')
     .option('--plan', 'print the tools and the operations that cannot be imported, without creating anything')
+    .option(
+      '--auth <how>',
+      'how the API authenticates if the file does not say: bearer, basic, header:NAME',
+      toSecurity,
+    )
     .option('--json', 'print one JSON value')
     .action(runOpenapi)

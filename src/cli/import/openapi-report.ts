@@ -34,6 +34,7 @@ export const planLines = ({ summary, tools, refused, missing, baseUrls }: Import
     ...refused.map(({ key, reason }) => `  ${key}  ${reason}`),
     ...(webhooks === 0 ? [] : [`${formatCount(webhooks, 'webhook')} will not be imported: the API sends them.`]),
     ...(missing.length === 0 ? [] : ['These documents are missing:', ...missing.map(name => `  ${name}`)]),
+    ...(secrets.length === 0 ? ['The description does not say how to authenticate: see --auth.'] : []),
     'Globals of the server:',
     ...baseUrls.map(({ key, value }) => `  ${key} = ${value ?? '(the description does not say; enter the base URL)'}`),
     ...secrets

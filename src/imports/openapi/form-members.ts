@@ -7,7 +7,7 @@ import { isFile } from './media-types.ts'
 import { objectEntries, toList, toObject, toText } from './nodes.ts'
 import { chooseKind, type Kind, type Style, serializationOf } from './styles.ts'
 
-/** A field of a form, with the placeholder of its value. */
+/** A field of a form, with the placeholder of its value. `contentType` is that of its part in a multipart form. */
 export type FormMember = { name: string; text: string; kind: Kind; style: Style; contentType: string | undefined }
 
 /** Returns the fields of a form, also those of its alternatives, of which a form cannot say that they exclude each other. */
@@ -81,6 +81,7 @@ export const writeMembers = (context: BodyContext): readonly FormMember[] => {
     const text = isJson
       ? placeholders.open({ ...value, position: 'json-text' })
       : placeholders.open({ ...value, position: 'text', serialization: serializationOf(style, kind) })
-    return { name, text, kind: isJson ? 'scalar' : kind, style, contentType }
+    const partType = contentType ?? (isJson ? 'application/json' : undefined)
+    return { name, text, kind: isJson ? 'scalar' : kind, style, contentType: partType }
   })
 }

@@ -25,12 +25,10 @@ export const writeMultipart = (context: BodyContext): WrittenBody => {
         `Its body has an object in the style ${style.style}, which a multipart form cannot contain.`,
       )
     }
-    const isJson = text.startsWith('{{json:') && kind === 'scalar'
-    const type = contentType ?? (isJson ? 'application/json' : undefined)
     return [
       `--${boundary}`,
       `Content-Disposition: form-data; name="${quoteName(name)}"`,
-      ...(type === undefined || /[*,]/.test(type) ? [] : [`Content-Type: ${type}`]),
+      ...(contentType === undefined || /[*,]/.test(contentType) ? [] : [`Content-Type: ${contentType}`]),
       '',
       text,
     ].join(LINE)

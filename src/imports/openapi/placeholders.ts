@@ -3,7 +3,7 @@ import type { ParameterType, Serialization } from '../../templates/template.ts'
 import { MAX_PARAMETER_TEXT_CHARS } from '../limits.ts'
 import type { NewTool } from './imported-operation.ts'
 import { parameterNameOf } from './names.ts'
-import { toList, toText } from './nodes.ts'
+import { toList, toObject, toText } from './nodes.ts'
 import { plainText } from './texts.ts'
 
 type Parameters = NewTool['parameters']
@@ -26,12 +26,10 @@ const SCALARS: readonly ParameterType[] = ['string', 'integer', 'number', 'boole
 
 /** Returns a schema as one of texts, which accepts all that can be sent as one. */
 const toTextSchema = (schema: JsonObject): JsonObject => {
-  const values = [schema, ...toList(schema.anyOf)].flatMap(one =>
-    toList(typeof one === 'object' && one !== null && !Array.isArray(one) ? one.enum : []),
-  )
-  const isClosed =
-    schema.enum !== undefined || toList(schema.anyOf).every(one => JSON.stringify(one).includes('"enum"'))
+  const branches = schema.anyOf === undefined ? [schema] : toList(schema.anyOf).map(toObject)
+  const values = branches.flatMap(one => toList(one.enum))
   const texts = values.map(value => (typeof value === 'string' ? value : JSON.stringify(value)))
+  const isClosed = branches.every(one => one.enum !== undefined)
   return { type: 'string', ...(isClosed && texts.length > 0 && { enum: [...new Set(texts)] }) }
 }
 

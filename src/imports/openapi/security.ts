@@ -53,12 +53,26 @@ const areDistinct = (schemes: readonly UsableScheme[]): boolean => {
   return new Set(places).size === places.length
 }
 
-/** Reads the security schemes of a description. `taken` are keys that their globals cannot have. */
-export const readSecurity = (description: Description, taken: Set<string>) => {
+/** How an API authenticates whose description does not say it: with a token, user and password, or a key in a header. */
+export type GivenSecurity = 'bearer' | 'basic' | { header: string }
+
+/** Writes the security as a description would have it. */
+const toDeclared = (given: GivenSecurity): JsonObject => {
+  if (typeof given === 'object') return { [given.header]: { type: 'apiKey', in: 'header', name: given.header } }
+  const name = given === 'bearer' ? 'access_token' : 'basic_credentials'
+  return { [name]: { type: 'http', scheme: given } }
+}
+
+/**
+ * Reads the security schemes of a description. If it has none, `given` applies to all operations. `taken` are keys that
+ * their globals cannot have.
+ */
+export const readSecurity = (description: Description, taken: Set<string>, given: GivenSecurity | undefined) => {
   const { root, followObject } = description
-  const declared = new Map(
-    objectEntries(toObject(root.components).securitySchemes).map(([name, scheme]) => [name, followObject(scheme)]),
-  )
+  const own = objectEntries(toObject(root.components).securitySchemes)
+  const schemes = own.length > 0 || given === undefined ? own : objectEntries(toDeclared(given))
+  const declared = new Map(schemes.map(([name, scheme]) => [name, followObject(scheme)]))
+  const common = own.length > 0 ? root.security : schemes.map(([name]) => ({ [name]: [] }))
   const usable = new Map(
     [...declared].flatMap(([name, scheme]): [string, UsableScheme][] => {
       const carrier = carrierOf(scheme)
@@ -76,7 +90,7 @@ export const readSecurity = (description: Description, taken: Set<string>) => {
       [...declared.values()].some(scheme => scheme.type === 'apiKey' && scheme.in === place && scheme.name === name),
     /** Returns the first alternative whose schemes are all usable. Prefers any to none: APIs tell known callers more. */
     credentialsOf: (operation: JsonObject): Credentials => {
-      const alternatives = toList(operation.security ?? root.security).map(one => Object.keys(toObject(one)))
+      const alternatives = toList(operation.security ?? common).map(one => Object.keys(toObject(one)))
       const needed = alternatives.filter(({ length }) => length > 0)
       for (const names of needed) {
         const schemes = names.flatMap(name => usable.get(name) ?? [])
