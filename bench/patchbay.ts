@@ -22,6 +22,7 @@ export type Send = (method: string, path: string, body?: unknown) => Promise<unk
 export type HostedServer = {
   uuid: string
   path: string
+  toolkitId: string
   /** By tool name. */
   instances: ReadonlyMap<string, { id: string; toolId: string }>
 }
@@ -115,7 +116,10 @@ const toParameters = ({ properties }: BenchTool) =>
   Object.fromEntries(Object.entries(properties).map(([name, { description }]) => [name, { description }]))
 
 /** Returns the instance whose name is that of its tool. */
-export const instanceOf = ({ instances }: HostedServer, name: string): { id: string; toolId: string } => {
+export const instanceOf = (
+  { instances }: Pick<HostedServer, 'instances'>,
+  name: string,
+): { id: string; toolId: string } => {
   const instance = instances.get(name)
   if (instance === undefined) throw new Error(`no instance ${name}`)
   return instance
@@ -152,5 +156,5 @@ export const createHostedServer = async (
     const instance = await send('POST', `/servers/${uuid}/instances`, { toolId: made.id, name })
     instances.set(name, { id: WithId.parse(instance).id, toolId: made.id })
   }
-  return { uuid, path: `/s/${uuid}`, instances }
+  return { uuid, path: `/s/${uuid}`, toolkitId: toolkit.id, instances }
 }

@@ -142,13 +142,11 @@ export const createRig = (logFile: string) => {
   /** Starts a measurement. The returned function returns the usage since then. */
   const meter = (server: Child): (() => Usage) => {
     const usage = () => {
-      const self = process.cpuUsage()
-      const ours = [...children].flatMap(child => treeOf(child.pid))
       return {
         at: performance.now(),
         server: cpuMsOf(treeOf(server.pid)),
         own: cpuMsOf([server.pid]),
-        ours: cpuMsOf(ours) + (self.user + self.system) / 1_000,
+        ours: cpuMsOf(treeOf(process.pid)),
         busy: busyMsOf(cores ?? []),
       }
     }

@@ -12,7 +12,7 @@ const CONNECTIONS = 8
 const MAX_LOAD_MS = 300_000
 
 const addAndRemove = async (send: Send, { uuid, instances }: HostedServer, name: string): Promise<void> => {
-  const { toolId } = instanceOf({ uuid, path: '', instances }, 'filler_0')
+  const { toolId } = instanceOf({ instances }, 'filler_0')
   const made = await send('POST', `/servers/${uuid}/instances`, { toolId, name })
   const id = typeof made === 'object' && made !== null && 'id' in made ? String(made.id) : ''
   await send('DELETE', `/instances/${id}`)

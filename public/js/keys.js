@@ -21,16 +21,25 @@ const focusSearch = () => {
   else document.querySelector('.finder')?.click()
 }
 
+/** Whether the list of keys is being loaded. A second press must not open it twice. */
+let isLoading = false
+
 const showKeys = async () => {
+  if (isLoading) return
+  isLoading = true
   const response = await fetch('/shortcuts', { headers: { 'hx-request': 'true' } }).catch(() => null)
-  if (response === null || !response.ok) {
+  const html = response?.ok ? await response.text().catch(() => null) : null
+  isLoading = false
+  if (html === null) {
     location.assign('/shortcuts')
     return
   }
+  // Another dialog may have been opened meanwhile, such as the palette.
+  if (document.querySelector('dialog[open]') !== null) return
   const dialog = document.createElement('dialog')
   dialog.className = 'dialog shortcuts'
   dialog.setAttribute('aria-labelledby', 'shortcuts-title')
-  dialog.innerHTML = await response.text()
+  dialog.innerHTML = html
   dialog.addEventListener('close', () => dialog.remove())
   document.body.append(dialog)
   dialog.showModal()

@@ -14,6 +14,17 @@ const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
 const CLOCK = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
 const CLOCK_WITH_SECONDS = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 const TIME_OF_DAY = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' })
+const HOUR_AND_MINUTE = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' })
+const WITH_MILLISECONDS = new Intl.DateTimeFormat(undefined, {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  fractionalSecondDigits: 3,
+})
+/** Name of the reader's time zone, such as `GMT+1`. */
+const ZONE_NAME = new Intl.DateTimeFormat(undefined, { timeZoneName: 'short' })
+  .formatToParts()
+  .find(({ type }) => type === 'timeZoneName')?.value
 /** With the name of the time zone. */
 const EXACT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' })
 
@@ -32,6 +43,8 @@ const relativeText = (time, now) => {
 /** Returns the text of a time, in the form that its element asks for. @param {Element} element @param {Date} time */
 const textOf = (element, time) => {
   if (element.hasAttribute('data-clock')) return TIME_OF_DAY.format(time)
+  if (element.hasAttribute('data-hour')) return HOUR_AND_MINUTE.format(time)
+  if (element.hasAttribute('data-milliseconds')) return WITH_MILLISECONDS.format(time)
   if (element.hasAttribute('data-seconds')) return CLOCK_WITH_SECONDS.format(time)
   return element.hasAttribute('data-exact') ? CLOCK.format(time) : relativeText(time, Date.now())
 }
@@ -45,6 +58,15 @@ const showTimes = part => {
     const text = textOf(element, time)
     // Unchanged text keeps what the reader has selected.
     if (element.textContent !== text) element.textContent = text
+  }
+  // Drawings have no <time>, and some headings name the zone of the times below them.
+  for (const element of part.querySelectorAll('text[data-time]')) {
+    element.textContent = HOUR_AND_MINUTE.format(new Date(element.getAttribute('data-time') ?? ''))
+  }
+  for (const element of part.querySelectorAll('[data-zone]')) element.textContent = ZONE_NAME ?? 'local time'
+  // Forms with dates send the zone in which the reader means them.
+  for (const field of part.querySelectorAll('input[type="hidden"][name="zone"]')) {
+    field.setAttribute('value', Intl.DateTimeFormat().resolvedOptions().timeZone)
   }
 }
 

@@ -1,11 +1,10 @@
 // Completes placeholders after `{{` in the fields of the template: types, names of parameters, globals of the chosen
-// server, and after `|` serializations. The list follows the ARIA pattern of a text field with a list of suggestions.
+// server, and after `|` serializations. Loaded when the first of these fields gets the focus. The list follows the ARIA
+// pattern of a text field with a list of suggestions.
 import { fillForm } from './fill-form.js'
 import { findCompletions } from './placeholder-completions.js'
 
 /** @typedef {import('./placeholder-completions.js').Completion} Completion */
-
-const MAX_SHOWN = 12
 
 const listParameters = () =>
   [...document.querySelectorAll('.parameters th code')].map(code => ({
@@ -67,6 +66,7 @@ export const addCompletion = areas => {
       option.setAttribute('aria-selected', String(index === active))
       if (index !== active) continue
       field?.setAttribute('aria-activedescendant', option.id)
+      option.scrollIntoView({ block: 'nearest' })
     }
   }
 
@@ -77,7 +77,7 @@ export const addCompletion = areas => {
     if (found === undefined) return close()
     active = 0
     list.replaceChildren(
-      ...found.options.slice(0, MAX_SHOWN).map(({ label, detail }, index) => {
+      ...found.options.map(({ label, detail }, index) => {
         const option = document.createElement('li')
         option.id = `completion-${index}`
         option.setAttribute('role', 'option')
@@ -95,6 +95,13 @@ export const addCompletion = areas => {
     list.style.left = `${Math.max(8, Math.min(left, document.documentElement.clientWidth - width - 8)) + scrollX}px`
     list.style.top = `${bottom + scrollY + 4}px`
     mark()
+  }
+
+  /** Follows what is typed, not what a script sets. @param {HTMLTextAreaElement} area */
+  const showFor = area => {
+    if (document.activeElement !== area) return
+    field = area
+    show()
   }
 
   /** @param {number} index */
@@ -130,13 +137,12 @@ export const addCompletion = areas => {
     area.setAttribute('aria-autocomplete', 'list')
     area.setAttribute('aria-haspopup', 'listbox')
     area.setAttribute('aria-controls', list.id)
-    area.addEventListener('input', () => {
-      field = area
-      show()
-    })
+    area.addEventListener('input', () => showFor(area))
     area.addEventListener('keydown', press)
     area.addEventListener('blur', close)
     area.addEventListener('click', close)
+    // Something may have been typed before this script was loaded.
+    showFor(area)
   }
   // The place of the caret has changed.
   window.addEventListener('resize', close)

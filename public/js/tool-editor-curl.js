@@ -1,14 +1,15 @@
-// Fills in the tool editor from a cURL command. The command may contain secrets: it is only sent to the server, which
-// takes them out.
+// Fills in the tool editor from a cURL command or a URL. The text may contain secrets: it is only sent to the server,
+// which takes them out.
 import { isCurlCommand } from './curl-command.js'
 import { fillForm } from './fill-form.js'
 import { replaceParts } from './tool-editor-parts.js'
+import { plainFields } from './tool-editor-secrets.js'
 
-/** Fields that the command can change. */
+/** A URL, maybe with a method in front of it. */
+const WHOLE_URL = /^\s*(?:[a-z]{3,7}\s+)?(https?:\/\/\S+)\s*$/i
+
+/** Fields that the text can change. */
 const FILLED = /^(?:name|method|url|headers|body|parameter:.*)$/
-
-/** @param {HTMLFormElement} form @returns {[string, string][]} */
-const fieldsOf = form => [...new FormData(form)].map(([name, value]) => [name, String(value)])
 
 /** Returns those that the command can change. @param {[string, string][]} fields */
 const filledIn = fields => fields.filter(([name]) => FILLED.test(name))
@@ -23,7 +24,7 @@ const addMethods = page => {
 }
 
 /**
- * Reads cURL commands that are pasted or dropped into the URL field, or typed there.
+ * Reads cURL commands and URLs that are pasted or dropped into the URL field, and on request those that are typed there.
  * @param {HTMLFormElement} form
  * @param {HTMLTextAreaElement} url
  * @param {{
@@ -37,7 +38,7 @@ export const readCommands = (form, url, { request, refresh, markFields }) => {
 
   /** @param {[string, string][]} before */
   const undo = before => {
-    const now = fieldsOf(form)
+    const now = plainFields(form)
     const cleared = filledIn(now).map(([name]) => /** @type {[string, string]} */ ([name, '']))
     fillForm(form, [...now, ...cleared, ...filledIn(before)])
     place?.replaceChildren()
@@ -45,28 +46,35 @@ export const readCommands = (form, url, { request, refresh, markFields }) => {
     url.focus()
   }
 
-  /** @param {string} command */
-  const read = async command => {
-    const before = fieldsOf(form)
+  /** @param {string} text @param {string} kind `curl` or `url` */
+  const read = async (text, kind) => {
+    const before = plainFields(form)
     const sent = new URLSearchParams(before)
-    sent.set('url', command)
-    sent.set('import', 'curl')
+    sent.set('url', text)
+    sent.set('import', kind)
     const html = await request(sent)
     if (html === undefined) return
     const page = new DOMParser().parseFromString(html, 'text/html')
     const filled = page.querySelector('form#tool')
     const note = page.querySelector('[data-part="imported"] > .note')
+    if (note === null && kind === 'url') {
+      fillForm(form, [...plainFields(form), ['url', text.trim()]])
+      refresh()
+      return
+    }
     if (note === null || !(filled instanceof HTMLFormElement)) {
       replaceParts(page.querySelector('[data-part="note-url"]')?.outerHTML ?? '', { remembered: new Map(), leave: [] })
       markFields()
       return
     }
     addMethods(page)
-    fillForm(form, [...fieldsOf(form), ...filledIn(fieldsOf(filled))])
+    fillForm(form, [...plainFields(form), ...filledIn(plainFields(filled))])
     const button = note.querySelector('[data-undo]')
     if (button instanceof HTMLElement) {
       button.hidden = false
-      button.addEventListener('click', () => undo(before))
+      // A URL comes back as it was pasted, unless it had a secret.
+      const pasted = kind === 'url' && !('hadSecrets' in button.dataset) ? WHOLE_URL.exec(text)?.[1] : undefined
+      button.addEventListener('click', () => undo(pasted === undefined ? before : [...before, ['url', pasted]]))
     }
     place?.replaceChildren(note)
     refresh()
@@ -75,9 +83,11 @@ export const readCommands = (form, url, { request, refresh, markFields }) => {
   /** @param {Event} event @param {DataTransfer | null} data */
   const take = (event, data) => {
     const text = data?.getData('text/plain') ?? ''
-    if (!isCurlCommand(text)) return
+    const isReplaced = url.selectionStart === 0 && url.selectionEnd === url.value.length
+    const kind = isCurlCommand(text) ? 'curl' : WHOLE_URL.test(text) && isReplaced ? 'url' : undefined
+    if (kind === undefined) return
     event.preventDefault()
-    void read(text)
+    void read(text, kind)
   }
   url.addEventListener('paste', event => take(event, event.clipboardData))
   url.addEventListener('drop', event => take(event, event.dataTransfer))
@@ -89,6 +99,6 @@ export const readCommands = (form, url, { request, refresh, markFields }) => {
     event.preventDefault()
     // The button is removed with the note.
     url.focus()
-    void read(url.value)
+    void read(url.value, button.getAttribute('value') ?? '')
   })
 }

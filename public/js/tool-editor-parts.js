@@ -27,6 +27,7 @@ const serialize = part => {
     }
   }
   for (const details of copy.querySelectorAll('details[id]')) details.removeAttribute('open')
+  for (const local of copy.querySelectorAll('[data-local]')) local.replaceChildren()
   return copy
 }
 
@@ -48,6 +49,14 @@ const restoreFocus = focus => {
   if (isText && focus?.range) element.setSelectionRange(focus.range[0] ?? null, focus.range[1] ?? null)
 }
 
+/** Moves what scripts show, in places that the server leaves empty. @param {Element} part @param {Element} fresh */
+const keepLocal = (part, fresh) => {
+  for (const place of fresh.querySelectorAll('[data-local]')) {
+    const shown = part.querySelector(`#${CSS.escape(place.id)}`)
+    if (shown !== null) place.replaceWith(shown)
+  }
+}
+
 /**
  * Replaces the content of a part if it has changed. Keeps values typed since the request, open details, and the focus.
  * @param {Element} part
@@ -63,6 +72,7 @@ const replacePart = (part, fresh, remembered) => {
   if (serialize(part).isEqualNode(serialize(fresh))) return
   const opened = [...part.querySelectorAll('details[id][open]')].map(({ id }) => id)
   const focus = focusIn(part)
+  keepLocal(part, fresh)
   part.replaceChildren(...fresh.childNodes)
   for (const attribute of ['data-fresh']) part.toggleAttribute(attribute, fresh.hasAttribute(attribute))
   for (const details of part.querySelectorAll('details')) if (opened.includes(details.id)) details.open = true

@@ -2,6 +2,7 @@
 // through this file, so that only the response to the newest one is shown as current.
 import { rewriteTemplate } from './tool-editor-edits.js'
 import { replaceParts } from './tool-editor-parts.js'
+import { allFields, plainFields } from './tool-editor-secrets.js'
 
 /** Delay after the last key press before the preview is updated. */
 const PAUSE_MS = 250
@@ -51,7 +52,7 @@ export const createPreviews = form => {
   let extra
   const shapedPart = document.querySelector('[data-part="shaped"]')
 
-  const fields = () => new URLSearchParams([...new FormData(form)].map(([name, value]) => [name, String(value)]))
+  const fields = () => new URLSearchParams(plainFields(form))
 
   /** @param {string} html @param {readonly string[]} leave parts that stay as they are */
   const show = (html, leave) => {
@@ -61,6 +62,7 @@ export const createPreviews = form => {
     for (const hidden of form.querySelectorAll('input[data-restored]')) hidden.remove()
     markFields()
     shapedPart?.removeAttribute('data-stale')
+    form.dispatchEvent(new CustomEvent('preview:shown'))
   }
 
   const stop = () => {
@@ -110,7 +112,6 @@ export const createPreviews = form => {
 
   return {
     schedule,
-    stop,
     /** Follows a change of the form at once. @param {Record<string, string>} [more] fields to send besides its own */
     now: more => {
       noteChange()
@@ -123,18 +124,27 @@ export const createPreviews = form => {
       if (OF_REQUEST.test(name)) markChangedRequest()
       schedule()
     },
-    /** Returns the page of the editor for other fields than those of the form. @param {URLSearchParams} body */
-    requestPage: body => {
+    /** Stores the typed secrets, of which `parameter` must be one. @param {string} parameter */
+    storeSecrets: async parameter => {
       stop()
-      return requestHtml('/tool-preview', body)
+      const asked = edition
+      const sent = new URLSearchParams(allFields(form))
+      sent.set('storeSecret', parameter)
+      const html = await requestHtml('/tool-secret', sent)
+      if (html === undefined) return
+      // A value that was refused stays typed.
+      show(html, ['response'])
+      if (asked !== edition) void request()
     },
+    /** Returns the page of the editor for other fields than those of the form. @param {URLSearchParams} body */
+    requestPage: body => requestHtml('/tool-preview', body),
     /**
      * Sends the request of the tool and shows its response. Returns the HTML, or undefined if Patchbay refused it.
      * @param {AbortSignal} signal
      */
     send: async signal => {
       const asked = edition
-      const sent = fields()
+      const sent = new URLSearchParams(allFields(form))
       const html = await requestHtml('/tool-send', sent, signal)
       if (html === undefined) return undefined
       // A preview that is still running shapes the response before this one.

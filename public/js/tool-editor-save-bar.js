@@ -58,4 +58,6 @@ export const trackChanges = form => {
   show()
   document.addEventListener('input', show)
   form.addEventListener('draft:restored', show)
+  // Fields of parameters have appeared or disappeared.
+  form.addEventListener('preview:shown', show)
 }

@@ -31,8 +31,11 @@ const showProgress = cancel => {
 
 const showOutcome = () => {
   const state = document.querySelector('[data-part="response"] .state')
-  if (state !== null) showToast(`Response: ${state.textContent}`)
-  else {
+  if (state !== null) {
+    showToast(`Response: ${state.textContent}`)
+    // On narrow screens, the response is far below.
+    document.querySelector('[data-part="response"]')?.scrollIntoView({ block: 'nearest' })
+  } else {
     const invalid = document.querySelector('[aria-invalid="true"]')
     openTabOf(invalid)
     invalid?.scrollIntoView({ block: 'nearest' })
@@ -60,6 +63,7 @@ export const createSend = (form, request) => {
     import('./tool-response.js').catch(() => {})
     try {
       if (await request(controller.signal)) showOutcome()
+      else document.getElementById('live-problem')?.scrollIntoView({ block: 'nearest' })
     } catch {
       showToast(
         controller.signal.aborted

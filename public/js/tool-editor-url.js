@@ -1,5 +1,6 @@
 // Turns placeholders of other tools, such as {id}, into parameters when the URL field is left. The server finds them: a
 // button in the preview offers the converted URL, also without this script.
+import { addNotePlace, showUndoNote } from './undo-note.js'
 
 /** @param {HTMLTextAreaElement} url */
 export const convertOnLeave = url => {
@@ -7,9 +8,7 @@ export const convertOnLeave = url => {
   if (offer === null) return
   /** URLs whose conversion was undone. */
   const declined = new Set()
-  const place = document.createElement('div')
-  place.setAttribute('role', 'status')
-  offer.after(place)
+  const place = addNotePlace(offer)
 
   /** @param {string} value */
   const write = value => {
@@ -18,28 +17,21 @@ export const convertOnLeave = url => {
   }
 
   /** @param {string} before @param {string} names */
-  const showUndo = (before, names) => {
-    const note = document.createElement('div')
-    note.className = 'note'
-    const text = document.createElement('span')
-    text.textContent = `Converted to ${names}.`
-    const undo = document.createElement('button')
-    undo.type = 'button'
-    undo.className = 'button'
-    undo.dataset.size = 'small'
-    undo.textContent = 'Undo'
-    undo.addEventListener('click', () => {
+  const showUndo = (before, names) =>
+    showUndoNote(place, `Converted to ${names}.`, () => {
       declined.add(before)
       write(before)
       url.focus()
     })
-    note.append(text, undo)
-    place.replaceChildren(note)
-    return undo
-  }
+
+  // The notice moves what is below: what the pointer is pressing must stay under it, or its click is lost.
+  let isPressed = false
+  /** @type {EventTarget | null} */
+  let focused = null
 
   /** @param {EventTarget | null} [next] where the focus goes */
   const convert = next => {
+    if (isPressed) return
     const button = offer.querySelector('button[data-from]')
     if (!(button instanceof HTMLButtonElement) || document.activeElement === url) return
     const before = button.dataset.from ?? ''
@@ -52,7 +44,20 @@ export const convertOnLeave = url => {
     if (next === button) setTimeout(() => undo.focus())
   }
 
-  url.addEventListener('blur', ({ relatedTarget }) => convert(relatedTarget))
+  document.addEventListener('pointerdown', () => {
+    isPressed = true
+    focused = null
+  })
+  for (const type of ['pointerup', 'pointercancel']) {
+    document.addEventListener(type, () => {
+      isPressed = false
+      setTimeout(() => convert(focused))
+    })
+  }
+  url.addEventListener('blur', ({ relatedTarget }) => {
+    focused = relatedTarget
+    convert(relatedTarget)
+  })
   url.addEventListener('input', () => place.replaceChildren())
   new MutationObserver(() => convert()).observe(offer, { childList: true })
   convert()

@@ -13,10 +13,13 @@ const MAX_CALLS_IN_LIST = 2_000
 /** Maximum number of servers per query, because SQLite blocks the thread during a query. */
 const SERVERS_AT_ONCE = 4
 
-/** Calls in a period. If `isCut`, there were too many, and only the newest calls, starting at `since`, are counted. */
-export type CallCounts = { calls: number; errors: number; isCut: boolean; since: Date }
+/**
+ * Calls in a period. `rejected` calls were refused (a 4xx status, invalid arguments, a blocked address), `failed` ones
+ * ended with any other error. If `isCut`, there were too many, and only the newest calls, starting at `since`, are counted.
+ */
+export type CallCounts = { calls: number; rejected: number; failed: number; isCut: boolean; since: Date }
 
-export type HourCounts = { startsAt: Date; calls: number; errors: number }
+export type HourCounts = { startsAt: Date; calls: number; rejected: number; failed: number }
 
 /** Percentiles of durations, in milliseconds. */
 type Durations = { p50Ms: number; p95Ms: number; p99Ms: number }
@@ -36,7 +39,8 @@ export type ToolCallFigures = Durations & {
   /** The MCP tool name at the time of the calls. */
   tool: string
   calls: number
-  errors: number
+  rejected: number
+  failed: number
   lastCallAt: Date
   isFailing: boolean
 }
@@ -45,7 +49,7 @@ export type ToolCallFigures = Durations & {
 export type ClientCalls = { client: string | undefined; calls: number }
 
 const count = z.coerce.number()
-const CountRow = z.object({ key: z.string(), calls: count, errors: count })
+const CountRow = z.object({ key: z.string(), calls: count, rejected: count, failed: count })
 const ServerRow = z.object({ key: z.string(), called: count, failing: count, firstAt: z.coerce.date() })
 const FigureRow = CountRow.extend({
   p50Ms: z.number(),
@@ -53,10 +57,14 @@ const FigureRow = CountRow.extend({
   p99Ms: z.number(),
   firstAt: z.coerce.date(),
   lastAt: z.coerce.date(),
-  lastErrorAt: z.coerce.date().nullable(),
+  lastFailureAt: z.coerce.date().nullable(),
 })
 
 const startOf = (now: Date): Date => new Date((Math.floor(now.getTime() / HOUR_MS) - HOURS + 1) * HOUR_MS)
+
+/** Whether a call with the outcome `error` failed, as in `call-result.ts`. Rows from before results follow the status. */
+const IS_FAILED = sql`(CASE WHEN "result" IS NULL THEN COALESCE("status", 0) NOT BETWEEN 400 AND 499
+  ELSE "result" IN ('failed', 'timeout') END)`
 
 /** The calls to count: those of a server, or of one of its callers. */
 export type CountedCalls = { serverId: string; callerId: string | undefined }
@@ -66,9 +74,10 @@ export type CountedCalls = { serverId: string; callerId: string | undefined }
  * newest calls, so that the limit also bounds the cost for a caller with few calls.
  */
 const newestCalls = ({ serverId, callerId }: CountedCalls, from: Date, limit: number): Sql => sql`
-  SELECT "serverId", "startedAt", "tool", "client", "durationMs", "isError" FROM (
+  SELECT "serverId", "startedAt", "tool", "client", "durationMs", "isRejected", "isFailed" FROM (
     SELECT "serverId", "startedAt", "tool", "client", "userId", "durationMs",
-      CASE WHEN "outcome" = 'error' THEN 1 ELSE 0 END AS "isError"
+      CASE WHEN "outcome" = 'error' AND NOT ${IS_FAILED} THEN 1 ELSE 0 END AS "isRejected",
+      CASE WHEN "outcome" = 'error' AND ${IS_FAILED} THEN 1 ELSE 0 END AS "isFailed"
     FROM "Execution" WHERE "serverId" = ${serverId} AND "startedAt" >= ${from}
     ORDER BY "startedAt" DESC LIMIT ${limit}
   ) AS "newest" ${callerId === undefined ? empty : sql`WHERE "userId" = ${callerId}`}`
@@ -87,8 +96,8 @@ export const newestCallsOf = (servers: readonly CountedCalls[], from: Date, limi
 const countBy = async (db: Database, key: Sql, calls: Sql) =>
   z.array(CountRow).parse(
     await db.$queryRaw(sql`
-      SELECT "key", COUNT(*) AS "calls", SUM("isError") AS "errors"
-      FROM (SELECT ${key} AS "key", "isError" FROM (${calls}) AS "call") AS "keyed" GROUP BY "key"`),
+      SELECT "key", COUNT(*) AS "calls", SUM("isRejected") AS "rejected", SUM("isFailed") AS "failed"
+      FROM (SELECT ${key} AS "key", "isRejected", "isFailed" FROM (${calls}) AS "call") AS "keyed" GROUP BY "key"`),
   )
 
 /**
@@ -98,10 +107,10 @@ const countTools = async (db: Database, calls: Sql) =>
   z.array(ServerRow).parse(
     await db.$queryRaw(sql`
       SELECT "serverId" AS "key", COUNT(*) AS "called", MIN("firstAt") AS "firstAt",
-        SUM(CASE WHEN "lastErrorAt" = "lastAt" THEN 1 ELSE 0 END) AS "failing"
+        SUM(CASE WHEN "lastFailureAt" = "lastAt" THEN 1 ELSE 0 END) AS "failing"
       FROM (
         SELECT "serverId", "tool", MIN("startedAt") AS "firstAt", MAX("startedAt") AS "lastAt",
-          MAX(CASE WHEN "isError" = 1 THEN "startedAt" END) AS "lastErrorAt"
+          MAX(CASE WHEN "isFailed" = 1 THEN "startedAt" END) AS "lastFailureAt"
         FROM (${calls}) AS "call" GROUP BY "serverId", "tool"
       ) AS "byTool" GROUP BY "serverId"`),
   )
@@ -113,33 +122,36 @@ const countTools = async (db: Database, calls: Sql) =>
 const measureBy = async (db: Database, key: Sql, calls: Sql) =>
   z.array(FigureRow).parse(
     await db.$queryRaw(sql`
-      SELECT "key", COUNT(*) AS "calls", SUM("isError") AS "errors",
+      SELECT "key", COUNT(*) AS "calls", SUM("isRejected") AS "rejected", SUM("isFailed") AS "failed",
         MIN(CASE WHEN "share" >= 0.5 THEN "durationMs" END) AS "p50Ms",
         MIN(CASE WHEN "share" >= 0.95 THEN "durationMs" END) AS "p95Ms",
         MIN(CASE WHEN "share" >= 0.99 THEN "durationMs" END) AS "p99Ms",
         MIN("startedAt") AS "firstAt", MAX("startedAt") AS "lastAt",
-        MAX(CASE WHEN "isError" = 1 THEN "startedAt" END) AS "lastErrorAt"
+        MAX(CASE WHEN "isFailed" = 1 THEN "startedAt" END) AS "lastFailureAt"
       FROM (
-        SELECT "key", "isError", "durationMs", "startedAt",
+        SELECT "key", "isRejected", "isFailed", "durationMs", "startedAt",
           CUME_DIST() OVER (PARTITION BY "key" ORDER BY "durationMs") AS "share"
-        FROM (SELECT ${key} AS "key", "isError", "durationMs", "startedAt" FROM (${calls}) AS "call") AS "keyed"
+        FROM (SELECT ${key} AS "key", "isRejected", "isFailed", "durationMs", "startedAt" FROM (${calls}) AS "call") AS "keyed"
       ) AS "shared" GROUP BY "key"`),
   )
 
-const figuresOf = ({ calls, errors, p50Ms, p95Ms, p99Ms }: z.infer<typeof FigureRow>) => ({
+const figuresOf = ({ calls, rejected, failed, p50Ms, p95Ms, p99Ms }: z.infer<typeof FigureRow>) => ({
   calls,
-  errors,
+  rejected,
+  failed,
   p50Ms,
   p95Ms,
   p99Ms,
 })
+
+const NO_CALLS = { calls: 0, rejected: 0, failed: 0 }
 
 /** Returns every hour since `from`, including those without calls. */
 const fillHours = <T extends HourCounts>(from: Date, known: readonly T[]): (T | HourCounts)[] => {
   const byTime = new Map(known.map(hour => [hour.startsAt.getTime(), hour]))
   return Array.from({ length: HOURS }, (_, index) => {
     const startsAt = new Date(from.getTime() + index * HOUR_MS)
-    return byTime.get(startsAt.getTime()) ?? { startsAt, calls: 0, errors: 0 }
+    return byTime.get(startsAt.getTime()) ?? { startsAt, ...NO_CALLS }
   })
 }
 
@@ -173,7 +185,8 @@ const countOfSome = async (
       {
         ...extentOf(total, MAX_CALLS_IN_LIST, from, tools?.firstAt),
         calls: total,
-        errors: known.reduce((sum, hour) => sum + hour.errors, 0),
+        rejected: known.reduce((sum, hour) => sum + hour.rejected, 0),
+        failed: known.reduce((sum, hour) => sum + hour.failed, 0),
         hours: fillHours(from, known),
         calledTools: tools?.called ?? 0,
         failingTools: tools?.failing ?? 0,
@@ -205,7 +218,7 @@ export const createCallFigureStore = (db: Database) => ({
     const hours = byHour.map(row => ({ startsAt: toHour(row.key), ...figuresOf(row) }))
     return {
       ...extentOf(total?.calls ?? 0, MAX_CALLS_OF_SERVER, from, total?.firstAt),
-      ...(total === undefined ? { calls: 0, errors: 0 } : figuresOf(total)),
+      ...(total === undefined ? NO_CALLS : figuresOf(total)),
       hours: fillHours(from, hours),
     }
   },
@@ -219,7 +232,7 @@ export const createCallFigureStore = (db: Database) => ({
         tool: row.key,
         ...figuresOf(row),
         lastCallAt: row.lastAt,
-        isFailing: row.lastErrorAt?.getTime() === row.lastAt.getTime(),
+        isFailing: row.lastFailureAt?.getTime() === row.lastAt.getTime(),
       }))
       .sort((a, b) => b.calls - a.calls || a.tool.localeCompare(b.tool))
   },

@@ -4,7 +4,7 @@ import type { Database, Rows } from '../lib/db/client.ts'
 import { decodeCursor, type Page, toPage } from '../lib/http/paging.ts'
 import { MAX_PAGE_SIZE } from '../lib/kernel/limits.ts'
 import { definedFields, mapFound, withoutNulls } from '../lib/kernel/missing.ts'
-import { resultOfErrorStatus } from './call-result.ts'
+import { type CallResult, resultOfErrorStatus } from './call-result.ts'
 import {
   type ExecutionGap,
   type ExecutionRecord,
@@ -21,6 +21,7 @@ export type ExecutionQuery = TimeRange & {
   /** Lists only the calls of this user. */
   userId?: string | undefined
   outcome?: 'ok' | 'error' | undefined
+  result?: CallResult | undefined
   tool?: string | undefined
   /** Lists only the calls of this tool of the server, whatever its name was. */
   instanceId?: string | undefined
@@ -72,6 +73,27 @@ const toExecution = ({ request, arguments: args, tokensEstimated, result, ...row
   areTokensEstimated: tokensEstimated ?? false,
 })
 
+const IS_REFUSAL = { status: { gte: 400, lte: 499 } }
+
+/** Selects rows with this result, and those from before results were recorded from which it follows. */
+const having = (result: CallResult | undefined) => {
+  switch (result) {
+    case undefined:
+      return []
+    case 'success':
+      return [{ outcome: 'ok' as const }]
+    case 'rejected':
+      return [{ OR: [{ result }, { result: null, outcome: 'error' as const, ...IS_REFUSAL }] }]
+    case 'failed': {
+      // A condition is not true for a status that is null, nor is its opposite.
+      const isOther = { OR: [{ status: null }, { NOT: IS_REFUSAL }] }
+      return [{ OR: [{ result }, { result: null, outcome: 'error' as const, ...isOther }] }]
+    }
+    default:
+      return [{ result }]
+  }
+}
+
 /** Selects rows after the cursor, newest first. The first condition is redundant, but lets the index be used. */
 const after = (cursor: string | undefined) => {
   const key = decodeCursor(cursor, CURSOR)
@@ -88,13 +110,13 @@ export const countExecutions = (db: Database, serverId: string, atMost: number):
 export const createExecutionStore = (db: Database) => ({
   /** Lists calls, newest first, without their arguments. Throws `invalid_request` if the cursor is invalid. */
   list: async (query: ExecutionQuery): Promise<Page<StoredExecution>> => {
-    const { serverId, userId, from, to, outcome, tool, instanceId, limit, cursor } = query
+    const { serverId, userId, from, to, outcome, result, tool, instanceId, limit, cursor } = query
     const rows = await db.execution.findMany({
       where: {
         serverId,
         startedAt: definedFields({ gte: from, lt: to }),
         ...definedFields({ userId, outcome, tool, instanceId }),
-        AND: after(cursor),
+        AND: [...after(cursor), ...having(result)],
       },
       orderBy: [{ startedAt: 'desc' }, { id: 'desc' }],
       take: limit + 1,

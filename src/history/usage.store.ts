@@ -15,22 +15,22 @@ const SERVERS_AT_ONCE = 200
 /** Calls of a server in the last 24 hours and 30 days. If `isCut`, only the newest are counted. */
 export type ServerUsage = {
   serverId: string
-  day: { calls: number; errors: number }
-  month: { calls: number; errors: number }
+  day: { calls: number; failed: number }
+  month: { calls: number; failed: number }
   isCut: boolean
 }
 
 const count = z.coerce.number()
-const Row = z.object({ serverId: z.string(), calls: count, errors: count, dayCalls: count, dayErrors: count })
+const Row = z.object({ serverId: z.string(), calls: count, failed: count, dayCalls: count, dayFailed: count })
 
 const countSome = async (db: Database, servers: readonly CountedCalls[], now: Date, limit: number) => {
   const from = new Date(now.getTime() - DAYS * DAY_MS)
   const dayFrom = new Date(now.getTime() - DAY_MS)
   return z.array(Row).parse(
     await db.$queryRaw(sql`
-      SELECT "serverId", COUNT(*) AS "calls", SUM("isError") AS "errors",
+      SELECT "serverId", COUNT(*) AS "calls", SUM("isFailed") AS "failed",
         SUM(CASE WHEN "startedAt" >= ${dayFrom} THEN 1 ELSE 0 END) AS "dayCalls",
-        SUM(CASE WHEN "startedAt" >= ${dayFrom} THEN "isError" ELSE 0 END) AS "dayErrors"
+        SUM(CASE WHEN "startedAt" >= ${dayFrom} THEN "isFailed" ELSE 0 END) AS "dayFailed"
       FROM (${newestCallsOf(servers, from, limit)}) AS "call" GROUP BY "serverId"`),
   )
 }
@@ -47,8 +47,8 @@ export const listServerUsage = async (
     for (const row of await countSome(db, servers.slice(first, first + SERVERS_AT_ONCE), now, limit)) {
       usage.push({
         serverId: row.serverId,
-        day: { calls: row.dayCalls, errors: row.dayErrors },
-        month: { calls: row.calls, errors: row.errors },
+        day: { calls: row.dayCalls, failed: row.dayFailed },
+        month: { calls: row.calls, failed: row.failed },
         isCut: row.calls >= limit,
       })
     }

@@ -180,7 +180,10 @@ export const createAccountService = (needs: AccountServiceParts) => {
      * operator yet.
      */
     getDemoActor: async (): Promise<Actor> => {
-      const userId = (await store.findOldestOperatorId(db)) ?? (await changes.commit(tx => ensureDemoAccount(tx))).id
+      // In one transaction, because nobody would take over an account that is created after the first sign-up.
+      const userId = await changes.commit(
+        async tx => (await store.findOldestOperatorId(tx)) ?? (await ensureDemoAccount(tx)).id,
+      )
       const actor = await findActorByUserId(userId)
       if (actor === undefined) throw new AppError('not_found', 'The demo account no longer exists.')
       return actor

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { AppError } from '../lib/kernel/errors.ts'
 import { isJsonObject, type JsonObject } from '../lib/kernel/json.ts'
+import type { OuterCall } from '../runtime/call/compiled-server.ts'
 import { type Caller, checkUserAccess, type User } from '../servers/access/access.ts'
 import { type BodyLimits, parseBody } from './body.ts'
 import { createCall } from './call.ts'
@@ -166,6 +167,10 @@ export const createInProcessClient = ({ registry, limits, clientInfo, report }: 
       request,
       /** Returns the tools in list order: all of them, or enough full pages to contain `atLeast` tools. */
       listTools,
+      /** Returns how clients call a tool that is not listed. Use it only after a request, because requests check access. */
+      findOuterCall: (name: string): OuterCall | undefined => mounted.router.server.findOuterCall?.(name),
+      /** Returns whether the tool can be called by this name, listed or not. The same applies. */
+      canCall: (name: string): boolean => mounted.router.tools.has(name),
       /** Number of listed tools. Read it only after a request, because requests check access. */
       toolCount: mounted.router.listedTools,
       /** Calls a tool. `executionId` is undefined if the call is not in the history. */

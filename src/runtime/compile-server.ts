@@ -26,7 +26,7 @@ import { compileUpstreamOffers } from './compile-upstream-offers.ts'
 import { compileUpstreamTools, type UpstreamSources, type UpstreamToolParts } from './compile-upstream-tools.ts'
 import { type OpenedGlobals, toOpenedGlobals } from './opened-globals.ts'
 import { explainMissing } from './presentation/explain-missing.ts'
-import { compileGroupedTools, GET_TOOLS } from './presentation/grouped-tools.ts'
+import { compileGroupedTools, createOuterCalls, GET_TOOLS } from './presentation/grouped-tools.ts'
 import { mergeInstructions } from './presentation/server-instructions.ts'
 import {
   byGroupName,
@@ -174,6 +174,7 @@ export const compileServer = async (
           ? `Unknown tool: ${name}. The tools of this server are in groups: see ${GET_TOOLS}`
           : explainUpstream?.(kind, name),
       tools: compileGroupedTools(groups),
+      findOuterCall: createOuterCalls(groups),
     }
   }
   const tools = listWithGroups(own, groupToolkits(toolkits, own, upstreamNames))

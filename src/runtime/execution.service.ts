@@ -71,7 +71,7 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
       const tool = await tools.getOwnTool(actor, toolId)
       const compiled = assertDefinition(tool)
       const { globals, shapingContext } = await findWiring(actor, tool, serverId)
-      const bindings = bindingsForTest(compiled, args, globals)
+      const bindings = bindingsForTest(tool, compiled, args, globals)
       const getPlan = () => planCall(tool, compiled, bindings, globals, limits, shapingContext)
       const outcome = await performCall(getPlan, http, args, signal, onInternalError)
       await sendSizes.note(toolId, shapingContext, outcome)

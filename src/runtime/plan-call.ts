@@ -49,25 +49,23 @@ export type CallPlan = {
 /** The limits of the installation. */
 export type CallLimits = { maxResponseBytes: number; maxToolTimeoutMs: number }
 
-/** Returns the parameters whose default binding has no value on this server. */
+/** Returns the bound parameters that have no value on this server. */
 const listLacking = (
   { parameters }: CompiledDefinition,
   bindings: Bindings,
   { values, secretKeys }: OpenedGlobals,
 ): ReadonlyMap<string, LackingValue> => {
   const isSecretKey = (key: string) => (values.has(key) ? secretKeys.has(key) : undefined)
-  const lacking = parameters.flatMap(({ parameter: { name }, meta: { binding } }) => {
-    const found = findLacking({ name, binding }, bindingOf(bindings, name), isSecretKey)
+  const lacking = parameters.flatMap(({ parameter: { name, required }, meta: { binding } }) => {
+    const found = findLacking({ name, required, binding }, bindingOf(bindings, name), isSecretKey)
     return found === undefined ? [] : [[name, found] as const]
   })
   return new Map(lacking)
 }
 
-/** Returns whether every call of the instance fails because a required parameter has no value on this server. */
-export const lacksValue = (compiled: CompiledDefinition, bindings: Bindings, globals: OpenedGlobals): boolean => {
-  const lacking = listLacking(compiled, bindings, globals)
-  return compiled.parameters.some(({ parameter }) => parameter.required && lacking.has(parameter.name))
-}
+/** Returns whether every call of the instance fails because a bound parameter has no value on this server. */
+export const lacksValue = (compiled: CompiledDefinition, bindings: Bindings, globals: OpenedGlobals): boolean =>
+  [...listLacking(compiled, bindings, globals).values()].some(({ isNeeded }) => isNeeded)
 
 const planResolution = (compiled: CompiledDefinition, bindings: Bindings, globals: OpenedGlobals): ResolutionPlan => {
   const { values, secretKeys } = globals
@@ -80,10 +78,10 @@ const planResolution = (compiled: CompiledDefinition, bindings: Bindings, global
   const exposed = new Map<string, CheckedParameter>()
   const problems: string[] = []
   for (const checked of compiled.parameters) {
-    const { name, required, default: fallback } = checked.parameter
+    const { name, default: fallback } = checked.parameter
     const lacking = lackingValues.get(name)
     if (lacking !== undefined) {
-      if (required) problems.push(explainLacking(lacking))
+      if (lacking.isNeeded) problems.push(explainLacking(lacking))
       if (fallback !== undefined) constants.push([name, fallback])
       continue
     }

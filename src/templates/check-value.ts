@@ -118,8 +118,17 @@ export const castValue = (
   return cast === undefined ? failure({ expected: EXPECTED[type], got: describeMismatch(type, value) }) : success(cast)
 }
 
-/** The binding of instances that do not bind the parameter themselves: the server's global or secret with this key. */
-export type DefaultBinding = { source: 'server'; key: string; secret: boolean }
+/**
+ * The binding of instances that do not bind the parameter themselves: a fixed value, which may contain `{{global}}`, or
+ * the server's global or secret with this key.
+ */
+export type DefaultBinding =
+  | { source: 'instance'; value: JsonValue }
+  | { source: 'server'; key: string; secret: boolean }
+
+/** Returns the key of the secret that a parameter is bound to by default, or undefined if it is not bound to one. */
+export const secretKeyOf = (binding: DefaultBinding | undefined): string | undefined =>
+  binding?.source === 'server' && binding.secret ? binding.key : undefined
 
 /** What a builder declares about a parameter in addition to its type. */
 export type ParameterMeta = {

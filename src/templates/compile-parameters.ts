@@ -3,13 +3,13 @@ import { RE2JS } from 're2js'
 import type { FieldError } from '../lib/kernel/errors.ts'
 import type { JsonValue } from '../lib/kernel/json.ts'
 import { failure, type Result, success } from '../lib/kernel/result.ts'
-import { castValue, checkFor, EXPECTED, type ParameterCheck, type ParameterMeta } from './check-value.ts'
+import { castValue, checkFor, EXPECTED, type ParameterCheck, type ParameterMeta, secretKeyOf } from './check-value.ts'
 import { MAX_PARAMETERS_MS, MAX_PATTERN_CHARS, MAX_PATTERN_INSTRUCTIONS } from './limits.ts'
 import { acceptedTypes, type ListType } from './lists/serialize.ts'
 import { refuseSchema } from './parameter-schema.ts'
 import type { ParameterType, TemplateParameter } from './template.ts'
 
-type MetaProblem = { key: keyof ParameterMeta; message: string }
+type MetaProblem = { key: keyof ParameterMeta | 'binding.value'; message: string }
 
 const compiles = (compile: () => unknown): string | undefined => {
   try {
@@ -70,9 +70,20 @@ const problemsOf = (
     ['maximum', refuseRange(type, meta, 'maximum')],
     ['pattern', meta.pattern === undefined ? undefined : refusePattern(type, meta.pattern)],
     ['schema', meta.schema && refuseSchema(type, meta, accepted)],
-    ['binding', accepted !== undefined && meta.binding?.secret === true ? SECRET_IN_LIST : undefined],
+    ['binding', accepted !== undefined && secretKeyOf(meta.binding) !== undefined ? SECRET_IN_LIST : undefined],
   ] as const
   return refusals.flatMap(([key, message]) => (message === undefined ? [] : [{ key, message }]))
+}
+
+/** Returns whether a fixed value contains no global, and so is known before the tool is on a server. */
+export const isKnownValue = (value: JsonValue): boolean => !JSON.stringify(value).includes('{{')
+
+const refuseFixedValue = ({ binding }: ParameterMeta, check: ParameterCheck): readonly MetaProblem[] => {
+  if (binding?.source !== 'instance' || !isKnownValue(binding.value)) return []
+  const checked = check(binding.value, 'text')
+  if (checked.ok) return []
+  const message = `the fixed value must be ${checked.error.expected}, got ${checked.error.got}`
+  return [{ key: 'binding.value', message }]
 }
 
 /**
@@ -87,13 +98,14 @@ export const compileParameterCheck = (
   const problems = problemsOf(type, meta, accepted)
   if (problems.length > 0) return failure(problems)
   const check = checkFor(type, meta, accepted)
-  const refused = (['default', 'example'] as const).flatMap(key => {
+  const ofValues = (['default', 'example'] as const).flatMap(key => {
     const value = meta[key]
     const checked = value === undefined ? success(null) : check(value)
     return checked.ok
       ? []
       : [{ key, message: `the ${key} must be ${checked.error.expected}, got ${checked.error.got}` }]
   })
+  const refused = [...ofValues, ...refuseFixedValue(meta, check)]
   return refused.length > 0 ? failure(refused) : success(check)
 }
 

@@ -73,12 +73,14 @@ const presentSearch = (
   const { finder, embeddings, counting } = parts
   const budget = { tenant: { owner: server.id, group: organizationId }, maxTokens, counting }
   const nameMostUsed = selectMostUsed(findable, shown)
+  const names = new Set(tools.filter(tool => !isAlwaysShown(tool)).map(({ name }) => name))
   const overview = { hiddenCount, groups: countGroups(findable), mostUsed: nameMostUsed(basis?.mostUsed ?? []) }
   const own = compileSearchTools(tools, findable, overview, { finder, embeddings, unlisted, explain, budget })
   return {
     ...server,
     basis: basis && { ...basis, nameMostUsed },
     tools: [...shown, ...own],
+    findOuterCall: name => (names.has(name) ? { through: CALL_TOOL, where: { name }, inner: 'arguments' } : undefined),
     explainMissing: (kind, name) => (kind === 'tools' ? explainSearch(name) : explainMissing?.(kind, name)),
   }
 }

@@ -1,4 +1,5 @@
 import { splitNames } from '../lib/search/split-words.ts'
+import { secretKeyOf } from '../templates/check-value.ts'
 import type { CheckedParameter } from '../templates/compile-parameters.ts'
 import { acceptedTypes } from '../templates/lists/serialize.ts'
 import type { Place } from '../templates/template.ts'
@@ -157,7 +158,7 @@ export const secretRuleOfParameter = ({
   meta,
 }: Pick<CheckedParameter, 'parameter' | 'meta'>): SecretRule => {
   const { name: alias, type, places } = parameter
-  if (meta.binding?.secret === true) return 'kept'
+  if (secretKeyOf(meta.binding) !== undefined) return 'kept'
   if (type === 'boolean' || meta.enum !== undefined || acceptedTypes(places) !== undefined) return 'none'
   const values = [parameter.default, meta.example].map(value => (typeof value === 'string' ? value : undefined))
   const rules = places.flatMap(({ kind, name = alias }) =>

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import { AppError, type FieldError } from '../lib/kernel/errors.ts'
-import { isJsonObject, type JsonObject } from '../lib/kernel/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../lib/kernel/json.ts'
 import { MAX_TOOL_DEFINITION_BYTES, MAX_TOOL_SCHEMA_BYTES } from '../lib/kernel/limits.ts'
 import { failure, type Result, success } from '../lib/kernel/result.ts'
 import { compileTemplate, refusedValues } from '../templates/compile.ts'
-import { type CheckedParameter, compileParameters } from '../templates/compile-parameters.ts'
+import { type CheckedParameter, compileParameters, isKnownValue } from '../templates/compile-parameters.ts'
 import type { CompiledTemplate } from '../templates/template.ts'
 import { responseErrors } from './response/response-rules.ts'
 import type { ToolDefinition } from './tool.ts'
@@ -42,17 +42,31 @@ const inputSchemaErrors = (schema: JsonObject, { parameters }: CompiledDefinitio
     .map(name => ({ path: `${path}.properties.${name}`, message: `the template has no parameter named "${name}"` }))
 }
 
-/** Reports defaults that cannot be sent. Defaults in the template are already checked when it is compiled. */
-const defaultErrors = (definition: ToolDefinition, { parameters }: CompiledDefinition): FieldError[] => {
-  const defaults = parameters.flatMap(({ parameter: { name, default: value }, meta }) =>
-    meta.default === undefined || value === undefined ? [] : [[name, value] as const],
-  )
-  if (defaults.length === 0) return []
-  return refusedValues(definition, new Map(defaults)).map(({ parameter, message }) => ({
-    path: `parameters.${parameter}.default`,
-    message: `${parameter}: the default ${message}`,
-  }))
-}
+type Declared = 'default' | 'binding.value'
+
+/** Returns the values that parameters have by default, from the metadata. */
+const declaredValues = (parameters: readonly CheckedParameter[], key: Declared): [string, JsonValue][] =>
+  parameters.flatMap(({ parameter: { name, default: value }, meta: { binding, ...meta }, check }) => {
+    if (key === 'default') return meta.default === undefined || value === undefined ? [] : [[name, value]]
+    const fixed =
+      binding?.source === 'instance' && isKnownValue(binding.value) ? check(binding.value, 'text') : undefined
+    return fixed?.ok ? [[name, fixed.value]] : []
+  })
+
+/**
+ * Reports defaults and fixed values that cannot be sent. Defaults in the template are already checked when it is
+ * compiled.
+ */
+const declaredErrors = (definition: ToolDefinition, { parameters }: CompiledDefinition): FieldError[] =>
+  (['default', 'binding.value'] as const).flatMap(key => {
+    const values = declaredValues(parameters, key)
+    if (values.length === 0) return []
+    const what = key === 'default' ? 'default' : 'fixed value'
+    return refusedValues(definition, new Map(values)).map(({ parameter, message }) => ({
+      path: `parameters.${parameter}.${key}`,
+      message: `${parameter}: the ${what} ${message}`,
+    }))
+  })
 
 /** Only the result of a tool that the builder marked read-only may be cached, because a cached call has no effects. */
 const cacheErrors = ({ cacheSeconds, annotations }: ToolDefinition): FieldError[] =>
@@ -111,7 +125,7 @@ export const assertDefinition = (
   const { inputSchema } = definition
   const checked = checkDefinition(definition)
   const errors = [
-    ...(checked.ok ? defaultErrors(definition, checked.value) : checked.error),
+    ...(checked.ok ? declaredErrors(definition, checked.value) : checked.error),
     ...(checked.ok && inputSchema !== undefined ? inputSchemaErrors(inputSchema, checked.value) : []),
     ...schemaErrors,
     ...responseErrors(definition.response),

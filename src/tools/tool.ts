@@ -13,14 +13,20 @@ export const ToolAnnotations = z.object({
 })
 export type ToolAnnotations = z.infer<typeof ToolAnnotations>
 
-const DefaultBinding = z.strictObject({
-  source: z.literal('server'),
-  key: z
-    .string()
-    .regex(GLOBAL_KEY, 'must start with a letter or _ and contain only letters, digits, _ . and -')
-    .describe('the key of the global'),
-  secret: z.boolean().default(false).describe('whether the value must be a secret'),
-})
+const DefaultBinding = z.discriminatedUnion('source', [
+  z.strictObject({
+    source: z.literal('server'),
+    key: z
+      .string()
+      .regex(GLOBAL_KEY, 'must start with a letter or _ and contain only letters, digits, _ . and -')
+      .describe('the key of the global'),
+    secret: z.boolean().default(false).describe('whether the value must be a secret'),
+  }),
+  z.strictObject({
+    source: z.literal('instance'),
+    value: z.json().describe('the fixed value, in which {{key}} stands for a global'),
+  }),
+])
 
 export const StoredParameter = z.object({
   description: z.string().optional(),

@@ -32,6 +32,11 @@ import * as store from './tools.store.ts'
 
 const toolNotFound = () => new AppError('not_found', 'Tool not found.')
 
+const isElsewhere = (name: string, isForeign: boolean): AppError => {
+  const place = isForeign ? 'a toolkit of another organization' : 'another toolkit'
+  return new AppError('conflict', `The tool "${name}" was already restored. It is now in ${place}.`)
+}
+
 const nameFor = ({ name }: Tool): string => `the tool "${name}"`
 
 /** A tool that was deleted. */
@@ -90,6 +95,10 @@ type ToolServiceParts = ToolkitServiceParts & {
   maxTimeoutMs: number
   schemaChecks: Pick<SchemaChecks, 'findProblem' | 'createCheck'>
 }
+
+/** The servers that use a tool are not always open to who edits it. */
+const mustBeValid = (cause: unknown): AppError =>
+  new AppError('invalid_request', 'A server uses this tool, so it must be valid.', { cause })
 
 export const createToolService = ({ db, changes, uses, maxTimeoutMs, schemaChecks }: ToolServiceParts) => {
   /** Checks everything but the schemas, whose errors are given. */
@@ -257,7 +266,7 @@ export const createToolService = ({ db, changes, uses, maxTimeoutMs, schemaCheck
           const definition = patched(tool)
           // Checked again because the tool may have changed meanwhile. Its schemas are those of the patch or were saved.
           if (problem === undefined) assertWithSchemas(definition)
-          else if ((await uses.ofTools(tx, [id])).has(id)) throw refusal
+          else if ((await uses.ofTools(tx, [id])).has(id)) throw mustBeValid(refusal)
           const written = { ...definition, problem }
           const updated = orThrow(await store.updateVersion(tx, tool, written, ifUnchangedSince !== undefined), () =>
             changedMeanwhile(nameFor(tool)),
@@ -281,20 +290,39 @@ export const createToolService = ({ db, changes, uses, maxTimeoutMs, schemaCheck
       }),
 
     /**
-     * Creates a deleted tool again, with its ID. Does nothing if it is there. Throws `conflict` if its name is taken. The
-     * definition is not checked, because it was stored before.
+     * Creates deleted tools again with their IDs, all or none. Skips those that are there again. Throws `conflict` if a
+     * name is taken or a tool is elsewhere by now, and checks each tool as saving would: the settings may have changed.
      */
-    restoreTool: (actor: Actor, toolkitId: string, { id, createdAt, definition }: DeletedTool): Promise<void> =>
-      changes
-        .commit(async (tx, announce) => {
-          await getToolkitForChange(tx, actor, toolkitId)
-          if ((await store.findTool(tx, id, organizationIdsOf(actor))) !== undefined) return
+    restoreTools: async (actor: Actor, toolkitId: string, deleted: readonly DeletedTool[]): Promise<void> => {
+      const { organizationId } = await getToolkitForChange(db, actor, toolkitId)
+      const checked: DeletedTool[] = []
+      for (const tool of deleted) {
+        const { problem: before, ...definition } = tool.definition
+        const saved = before === undefined ? definition : undefined
+        const { problem } = await checkTool(actor, organizationId, definition, { allowsInvalid: true, saved })
+        checked.push({ ...tool, definition: { ...definition, problem } })
+      }
+      await changes.commit(async (tx, announce) => {
+        const toolkit = await getToolkitForChange(tx, actor, toolkitId)
+        const there = await store.listPlaces(
+          tx,
+          checked.map(({ id }) => id),
+        )
+        for (const { id, createdAt, definition } of checked) {
+          const place = there.get(id)
+          if (place?.toolkitId === toolkitId) continue
+          if (place !== undefined) {
+            throw isElsewhere(definition.name, place.organizationId !== toolkit.organizationId)
+          }
           await assertRoom(tx, toolkitId)
-          await store.createTool(tx, toolkitId, definition, { id, createdAt })
-          await touchToolkit(tx, toolkitId)
-          announce({ type: 'toolkit_changed', toolkitId })
-        })
-        .catch(rethrowTaken('toolkit', 'a tool', definition.name)),
+          await store
+            .createTool(tx, toolkitId, definition, { id, createdAt })
+            .catch(rethrowTaken('toolkit', 'a tool', definition.name))
+        }
+        await touchToolkit(tx, toolkitId)
+        announce({ type: 'toolkit_changed', toolkitId })
+      })
+    },
   }
 }
 

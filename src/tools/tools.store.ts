@@ -61,6 +61,15 @@ export const listAllTools = async (tx: Transaction, toolkitId: string): Promise<
 export const listToolsById = async (tx: Transaction, toolkitId: string, ids: readonly string[]): Promise<Tool[]> =>
   (await tx.tool.findMany({ where: { toolkitId, id: { in: [...ids] } }, orderBy: { name: 'asc' } })).map(toTool)
 
+type Place = { toolkitId: string; organizationId: string }
+
+/** Returns where those of the tools are that exist, by ID, in all organizations. */
+export const listPlaces = async (tx: Transaction, ids: readonly string[]): Promise<ReadonlyMap<string, Place>> => {
+  const select = { id: true, toolkit: { select: { id: true, organizationId: true } } } as const
+  const rows = await tx.tool.findMany({ where: { id: { in: [...ids] } }, select })
+  return new Map(rows.map(({ id, toolkit }) => [id, { toolkitId: toolkit.id, organizationId: toolkit.organizationId }]))
+}
+
 /** Moves tools to another toolkit. Throws a unique violation if one of the names is taken there. */
 export const moveTools = async (tx: Transaction, ids: readonly string[], toolkitId: string): Promise<void> => {
   await tx.tool.updateMany({ where: { id: { in: [...ids] } }, data: { toolkitId } })

@@ -81,6 +81,15 @@ export const isOAuth = (auth: UpstreamAuth | undefined): auth is OAuth => auth?.
 export const isPerCaller = ({ auth }: Pick<UpstreamConfig, 'auth'>): boolean =>
   auth.type === 'oauth' && auth.per === 'caller'
 
+/** Returns the settings with which an upstream is connected. The others only decide what is listed. */
+export const connectSettingsOf = <Config extends UpstreamConfig>({
+  features: _features,
+  allow: _allow,
+  deny: _deny,
+  prefix: _prefix,
+  ...connecting
+}: Config) => connecting
+
 /** How the results of one upstream tool are shaped and cached. Our own tools have the same settings. */
 export const ToolAnswers = z.object({
   response: StoredResponse.optional(),

@@ -70,6 +70,10 @@ export const listEnabledUpstreams = async (
   return rows.map(({ server, ...own }) => ({ upstream: toUpstream(own), isReviewed: server.reviewUpstreamChanges }))
 }
 
+/** Returns upstreams without checking access. */
+export const listUpstreamsById = async (tx: Transaction, ids: readonly string[]): Promise<Upstream[]> =>
+  (await tx.upstream.findMany({ where: { id: { in: [...ids] } } })).map(toUpstream)
+
 /** Returns the organization of a server. */
 export const findOrganizationId = async (tx: Transaction, serverId: string): Promise<string | undefined> =>
   (await tx.server.findUnique({ where: { id: serverId }, select: { organizationId: true } }))?.organizationId

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { CALL_RESULTS } from '../../src/history/call-result.ts'
 import { newExecutionId } from '../../src/history/execution-id.ts'
 import type { ExecutionRecord } from '../../src/history/execution-record.ts'
 import { databaseKinds } from '../support/databases.ts'
@@ -150,6 +151,37 @@ describe.each(databaseKinds)('the history of a server on $kind', kind => {
     expect(await idsOf({ from: at(1), to: at(2) })).toEqual([failed.id])
     expect(await idsOf({ outcome: 'error' })).toEqual([failed.id])
     expect(await idsOf({ outcome: 'ok', tool: 'get_weather' })).toEqual([early.id])
+  })
+
+  it('can be filtered by result, also where it follows from outcome and status', async () => {
+    const world = await createHistoryWorld(kind)
+    const { serverId, db } = world
+    const records = CALL_RESULTS.map((result, index) =>
+      buildExecution(serverId, { startedAt: at(index), result, outcome: result === 'success' ? 'ok' : 'error' }),
+    )
+    const statuses = [200, 404, 500, undefined]
+    const old = statuses.map((status, index) =>
+      buildExecution(serverId, { startedAt: at(50 - index), status, outcome: status === 200 ? 'ok' : 'error' }),
+    )
+    await store(world, [...records, ...old])
+    await db.execution.updateMany({ where: { id: { in: old.map(({ id }) => id) } }, data: { result: null } })
+    const found = await Promise.all(
+      CALL_RESULTS.map(async result => {
+        const { items } = await world.executions.list({ serverId, limit: 200, result })
+        expect(items.map(item => item.result)).toEqual(items.map(() => result))
+        return [result, items.length] as const
+      }),
+    )
+    expect(found).toEqual([
+      ['success', 2],
+      ['rejected', 2],
+      ['failed', 3],
+      ['timeout', 1],
+      ['blocked', 1],
+      ['invalid_arguments', 1],
+    ])
+    const { items } = await world.executions.list({ serverId, limit: 1, result: 'failed' })
+    expect(items.map(({ id }) => id)).toEqual([old[2]?.id])
   })
 
   it('rejects a cursor of another list', async () => {

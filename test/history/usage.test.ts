@@ -11,7 +11,7 @@ const ago = (hours: number): Date => new Date(NOW.getTime() - hours * HOUR_MS)
 const allOf = (serverId: string) => ({ serverId, callerId: undefined })
 
 describe.each(databaseKinds)('the usage of servers on $kind', kind => {
-  it('counts calls and errors of a day and of 30 days for each server', async () => {
+  it('counts calls and failed calls of a day and of 30 days for each server', async () => {
     const { db, serverId, recorder } = await createHistoryWorld(kind)
     const other = await createServer(db)
     const quiet = await createServer(db)
@@ -29,8 +29,8 @@ describe.each(databaseKinds)('the usage of servers on $kind', kind => {
     const usage = await listServerUsage(db, [serverId, other, quiet].map(allOf), NOW)
     expect(new Map(usage.map(({ serverId: id, ...rest }) => [id, rest]))).toEqual(
       new Map([
-        [serverId, { day: { calls: 2, errors: 1 }, month: { calls: 4, errors: 2 }, isCut: false }],
-        [other, { day: { calls: 1, errors: 0 }, month: { calls: 1, errors: 0 }, isCut: false }],
+        [serverId, { day: { calls: 2, failed: 1 }, month: { calls: 4, failed: 2 }, isCut: false }],
+        [other, { day: { calls: 1, failed: 0 }, month: { calls: 1, failed: 0 }, isCut: false }],
       ]),
     )
     expect(await listServerUsage(db, [], NOW)).toEqual([])
@@ -70,7 +70,7 @@ describe.each(databaseKinds)('the usage of servers on $kind', kind => {
       (_, index) => `0190a0a0-0000-7000-9000-${String(index).padStart(12, '0')}`,
     )
     expect(await listServerUsage(db, [serverId, ...absent].map(allOf), NOW)).toEqual([
-      { serverId, day: { calls: 500, errors: 0 }, month: { calls: 500, errors: 0 }, isCut: true },
+      { serverId, day: { calls: 500, failed: 0 }, month: { calls: 500, failed: 0 }, isCut: true },
     ])
     expect(await listServerUsage(db, [serverId].map(allOf), NOW)).toMatchObject([
       { month: { calls: 600 }, isCut: false },

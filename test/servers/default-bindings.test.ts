@@ -165,14 +165,67 @@ describe.each(databasesOfRun)('a tool whose parameters have default bindings, on
     expect((await instanceOf(instanceIds.plain)).bindings).toEqual({ token: { source: 'server', value: 'api_token' } })
   })
 
-  it('leaves tools without default bindings as they were: a missing global fails the call only', async () => {
-    const bindings = { track: { token: { source: 'server', value: 'api_token' } } }
+  it.each([
+    ['a global', { source: 'server', value: 'gone' }],
+    ['a fixed value with a global in it', { source: 'instance', value: 'v1 {{gone}}' }],
+  ])('is not listed while %s of an instance does not exist, whatever the tool says', async (_, token) => {
+    const bindings = { track: { token } }
+    for (const parameters of [{}, { token: TOKEN }]) {
+      const { serverId, url } = await makeServer(ada, [tool('track', parameters)], { bindings })
+      const client = await connect(url)
+      expect(await toolNames(client)).toEqual([])
+      const { text } = await callText(client, 'track', { id: '7' })
+      expect(text).toContain('This tool needs a value: "token" comes from the ')
+      await put(serverId, 'gone', { value: 'sk-2', secret: true, origins: [fake.origin] })
+      await expect.poll(() => toolNames(client)).toEqual(['track'])
+    }
+  })
+
+  it('is not listed if an optional parameter is bound by hand to a global that does not exist', async () => {
+    const bindings = { track: { region: { source: 'server', value: 'gone' } } }
     const { url } = await makeServer(ada, [tool('track', {})], { bindings })
     const client = await connect(url)
-    expect(await toolNames(client)).toEqual(['track'])
-    expect((await callText(client, 'track', { id: '7' })).text).toContain(
-      '"api_token", which "token" is bound to, does not',
-    )
+    expect(await toolNames(client)).toEqual([])
+    expect((await callText(client, 'track', { id: '7', token: 'x' })).text).toContain('needs a value: "region"')
+  })
+
+  it('has the fixed values of its defaults, which the model does not see', async () => {
+    const LIMIT = { binding: { source: 'instance', value: 20 } }
+    const BASE = { binding: { source: 'instance', value: '{{region}}-1' } }
+    const definition = {
+      ...tool('list', { limit: LIMIT, base: BASE }),
+      url: `${base}/list?n={{integer:limit}}&b={{base}}`,
+    }
+    const { serverId, instanceIds, url } = await makeServer(ada, [{ ...definition, headers: [] }])
+    await put(serverId, 'region', { value: 'north' })
+    const { bindings, inputSchema } = await instanceOf(instanceIds.list)
+    expect(bindings).toEqual({
+      limit: { source: 'instance', value: 20 },
+      base: { source: 'instance', value: '{{region}}-1' },
+    })
+    expect(Object.keys(inputSchema.properties)).toEqual([])
+    expect(await callText(await connect(url), 'list', {})).toMatchObject({ isError: false })
+    expect(fake.seen.at(-1)).toMatchObject({ url: '/list?n=20&b=north-1' })
+  })
+
+  it('refuses a fixed value that the parameter cannot have', async () => {
+    const { toolkitId } = await makeServer(ada, [])
+    const save = (binding: object) =>
+      ada.send('POST', `/toolkits/${toolkitId}/tools`, {
+        name: 'list',
+        method: 'GET',
+        url: `${base}/list?n={{integer:limit}}`,
+        parameters: { limit: { binding, maximum: 50 } },
+      })
+    for (const value of ['many', 51, null, [20]]) {
+      expect(await save({ source: 'instance', value })).toMatchObject({
+        status: 400,
+        body: { errors: [{ path: 'parameters.limit.binding.value' }] },
+      })
+    }
+    expect(await save({ source: 'instance' })).toMatchObject({ status: 400 })
+    expect(await save({ source: 'instance', value: 20, key: 'limit' })).toMatchObject({ status: 400 })
+    expect(await save({ source: 'instance', value: '20' })).toMatchObject({ status: 201 })
   })
 
   it('refuses a default binding of an unknown parameter, source or key', async () => {
@@ -194,7 +247,7 @@ describe.each(databasesOfRun)('a tool whose parameters have default bindings, on
       const { id: toolId } = await ada.create(`/toolkits/${toolkitId}/tools`, tool('track'))
       const page = await signInToPages(patchbay.origin, ada.email)
       const { html: offer } = await page.get(`/servers/${serverId}/tools/new`)
-      expect(offer).toContain('binds token to api_token, region to region')
+      expect(offer).toContain(`binds token to api_token, region to region, sent to ${fake.origin}`)
       const added = await page.submit(`/servers/${serverId}/tools/new`, { tool: toolId })
       expect(added.status).toBe(303)
       const overview = async () => wiringText((await page.get(`/servers/${serverId}`)).html)

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { ensureDemoServer } from '../../src/cli/demo/demo-server.ts'
@@ -51,6 +52,35 @@ describe.each(databasesOfRun)('the server of the demo on $kind', kind => {
     expect(await ensureDemoServer(services)).toMatchObject({ id: demo.id, access: 'public' })
     expect(await knock(`${origin}/s/${demo.id}`)).toBe(200)
     expect(await ada.send('GET', `/servers/${demo.id}`)).toMatchObject({ body: { ownerId: ada.userId } })
+  })
+
+  it('never belongs to an account of its own once somebody has signed up, also at the same time', async () => {
+    const { origin, db, services } = await begin()
+    let isSignedUp = false
+    const signingUp = signUp(origin, 'ada@example.com').finally(() => {
+      isSignedUp = true
+    })
+    const askAgain = async () => {
+      while (!isSignedUp) {
+        // The demo's account may be deleted between the two steps.
+        await services.accounts.getDemoActor().catch(() => undefined)
+        await setImmediate()
+      }
+    }
+    await Promise.all([signingUp, askAgain(), askAgain(), askAgain()])
+    expect(await db.user.findMany({ select: { email: true } })).toEqual([{ email: 'ada@example.com' }])
+  })
+
+  it('has one new owner if several people sign up at once', async () => {
+    const { origin, db, services } = await begin()
+    const { id } = await ensureDemoServer(services)
+    await Promise.all(Array.from({ length: 5 }, (_, index) => signUp(origin, `user${index}@example.com`)))
+    const operators = await db.user.findMany({ where: { isOperator: true }, select: { id: true } })
+    expect(operators).toHaveLength(1)
+    expect(await db.server.findUnique({ where: { id } })).toMatchObject({
+      ownerId: operators[0]?.id,
+      access: 'private',
+    })
   })
 
   it('is taken over with a server that the demo’s account was deleting meanwhile', async () => {

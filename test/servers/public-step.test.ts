@@ -62,7 +62,7 @@ describe('making a server public on its settings page', () => {
     const typed = { name: 'Open desk', description: 'Two\r\nlines', access: 'public', maxResponseTokens: '1200' }
     const asked = await person.submit(path, typed)
     expect(asked.status).toBe(200)
-    expect(asked.html).toMatch(/<code>used_key<\/code>\s*<span class="faint">in <bdi>list_things/)
+    expect(asked.html).toMatch(/<bdi>used_key<\/bdi><\/code>\s*<span class="faint"><bdi>in list_things</)
     for (const name of ['drop_thing', 'wipe_things']) expect(asked.html).toContain(`<code><bdi>${name}</bdi></code>`)
     for (const other of ['spare_key', 'north_depot', 'hide_thing', 'add_thing']) expect(asked.html).not.toContain(other)
     expect(await read()).toMatchObject({ name: 'Server', access: 'private' })
@@ -112,15 +112,50 @@ describe('making a server public on its settings page', () => {
       const again = await person.submit(path, { access: 'public', sure: forged })
       expect(again.status).toBe(200)
       expect(again.html).toContain('have changed since you were asked')
-      expect(again.html).toMatch(/<code>yard_token<\/code>\s*<span class="faint">in <bdi>yard/)
+      expect(again.html).toMatch(/<bdi>yard_token<\/bdi><\/code>\s*<span class="faint"><bdi>in yard</)
       expect(again.html).toContain('<code><bdi>yard_erase</bdi></code>')
       expect(again.html).not.toContain('yard_look')
-      expect(again.html).toContain('1 tool of attached MCP servers may change data and does not say')
+      expect(again.html).toMatch(/This tool of an attached MCP server may change data[\s\S]*<code><bdi>yard_unclear</)
       expect(await read()).toMatchObject({ access: 'private' })
     }
+    const { html } = await person.submit(path, { access: 'public' })
+    // As many as before, but another.
+    writeFileSync(file, JSON.stringify([...tools.slice(0, 2), { name: 'murky', inputSchema }]))
+    await owner.expectOk('POST', `/upstreams/${id}/refresh`)
+    const renamed = await person.submit(path, Object.fromEntries(inputsOf(html)))
+    expect(renamed.status).toBe(200)
+    expect(renamed.html).toContain('<code><bdi>yard_murky</bdi></code>')
     const last = await person.submit(path, { access: 'public' })
     expect((await person.submit(path, Object.fromEntries(inputsOf(last.html)))).status).toBe(303)
     expect(await read()).toMatchObject({ access: 'public' })
+  })
+
+  it('names credentials that are written out in MCP servers and tools, and collapses long lists', async () => {
+    const many = Array.from({ length: 14 }, (_, index) => ({
+      name: `drop_${index}`,
+      method: 'DELETE',
+      url: `${api.origin}/${index}`,
+    }))
+    const literal = { name: 'look', method: 'GET', url: api.origin }
+    const header = { name: 'X-Api-Key', value: 'yard-9' }
+    const { serverId, path, person } = await open([{ ...literal, headers: [header] }, ...many])
+    const quiet = await person.submit(path, { access: 'public' })
+    const sure = inputsOf(quiet.html).get('sure') ?? ''
+    expect(quiet.html).toMatch(/<summary>[\s\S]*2 more<\/summary>[\s\S]*drop_/)
+    expect(quiet.html).toMatch(/<bdi>header X-Api-Key<\/bdi><\/code>\s*<span class="faint"><bdi>written out in look</)
+    await owner.create(`/servers/${serverId}/upstreams`, {
+      name: 'issues',
+      transport: 'http',
+      url: 'https://mcp.example.com/mcp',
+      headers: { Authorization: 'Bearer plainly-here', 'X-Team': 'blue' },
+    })
+    const again = await person.submit(path, { access: 'public', sure })
+    expect(again.html).toContain('have changed since you were asked')
+    expect(again.html).toMatch(
+      /<bdi>header Authorization<\/bdi><\/code>\s*<span class="faint"><bdi>written out in issues</,
+    )
+    expect(again.html).not.toContain('X-Team')
+    expect(again.html).not.toContain('plainly-here')
   })
 
   it('is refused to builders who do not own the server, before they are asked', async () => {

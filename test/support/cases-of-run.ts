@@ -1,4 +1,5 @@
-const isRest = process.env.TEST_REST === '1'
+/** Whether this run has TEST_REST=1. */
+export const isRest = process.env.TEST_REST === '1'
 
 /**
  * Returns the cases of this run: a first selection in `npm test`, and the rest with TEST_REST=1, as in the last stage

@@ -8,6 +8,7 @@ import { countTokens } from '../../src/lib/tokens/tokens.ts'
 import { insertToken } from '../oauth/support/tokens.ts'
 import { connectListening } from '../servers/mcp.ts'
 import { makeServer } from '../support/api-client.ts'
+import { signInToPages } from '../support/signed-in.ts'
 import { during, runFakeApi } from '../support/world.ts'
 import { runAttached } from './attached.ts'
 import { type ClientExtras, jsonOf } from './clients.ts'
@@ -144,6 +145,12 @@ describe('a grouped server', () => {
         { tool: 'forecast', outcome: 'error' },
       ],
     })
+    // The page that makes a recorded call again knows the tool's group and its name in it.
+    const id = Executions.parse(body).items[0]?.id
+    const person = await signInToPages(world.patchbay.origin, 'operator@example.com')
+    const { html } = await person.get(`/servers/${serverId}/inspector?tool=every_echo&call=${id}`)
+    expect(html).toMatch(/<textarea[^>]* name="argument:group"[^>]*>\s*every</)
+    expect(html).toMatch(/<textarea[^>]* name="argument:name"[^>]*>\s*echo</)
   })
 
   it.each(ERAS)(

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { type ApiClient, signUp } from '../support/api-client.ts'
 import { createPageBrowser, inputsOf } from '../support/page-browser.ts'
 import { runPatchbay } from '../support/world.ts'
@@ -133,6 +134,92 @@ describe('the pages of attached MCP servers', () => {
     const kept = await person.submit(path, { ...there, command: '/nowhere/to-be-found', anyway: 'on' })
     expect(kept.status).toBe(303)
     expect(await db.upstream.findMany({ where: { serverId } })).toMatchObject([{ name: 'local', isEnabled: true }])
+  })
+
+  it('say what else went wrong than that it is down, and where headers are', async () => {
+    const path = `/servers/${await makeServer()}/sources/upstreams/new`
+    const person = await signIn(operator)
+    const { html } = await person.get(path)
+    expect(html).toContain('add them as headers.')
+    expect(html).not.toContain('headers above')
+    const file = join(FOLDER, 'too-deep.json')
+    const deep = JSON.parse(`${'['.repeat(300)}${']'.repeat(300)}`)
+    writeFileSync(file, JSON.stringify([{ name: 'deep', inputSchema: deep }]))
+    const noticeFor = async (command: string, args: readonly string[]) => {
+      const typed = { ...TICKED, name: 'far', transport: 'stdio', command, args: args.join('\n') }
+      const refused = await person.submit(path, typed)
+      expect(refused.status).toBe(400)
+      return /([^<>]*), so nothing was attached\. ([^<]*)/.exec(refused.html)?.slice(1)
+    }
+    expect(await noticeFor(process.execPath, ['--disable-warning=ExperimentalWarning', FROM_FILE, file])).toEqual([
+      'It was reached, but its messages could not be used',
+      expect.stringContaining('you can attach it anyway and refresh its lists later'),
+    ])
+    expect(await noticeFor('/nowhere/to-be-found', [])).toEqual([
+      'Its command could not be started',
+      'Fix the error below.',
+    ])
+    expect(await noticeFor(process.execPath, ['-e', 'process.exit(4)'])).toEqual([
+      'Its process ended',
+      expect.stringContaining('only down at the moment'),
+    ])
+  })
+
+  it('attach nothing if something unexpected fails after it was connected', async () => {
+    const serverId = await makeServer()
+    const file = join(FOLDER, 'unstored.json')
+    writeFileSync(file, '[]')
+    const person = await signIn(operator)
+    const path = `/servers/${serverId}/sources/upstreams/new`
+    await person.get(path)
+    const { db } = patchbay.services
+    await db.$executeRawUnsafe(
+      `CREATE TRIGGER "full" BEFORE INSERT ON "UpstreamCatalogue" BEGIN SELECT RAISE(ABORT, 'full'); END`,
+    )
+    try {
+      const args = ['--disable-warning=ExperimentalWarning', FROM_FILE, file].join('\n')
+      const typed = { ...TICKED, name: 'far', transport: 'stdio', command: process.execPath, args }
+      expect((await person.submit(path, typed)).status).toBe(500)
+    } finally {
+      await db.$executeRawUnsafe('DROP TRIGGER "full"')
+    }
+    expect((await operator.expectOk('GET', `/servers/${serverId}/upstreams`)).body).toMatchObject({ items: [] })
+  })
+
+  it('show the changed lines of rejected changes too, page by page', async () => {
+    const file = join(FOLDER, 'rejected.json')
+    const write = (about: string) =>
+      writeFileSync(
+        file,
+        JSON.stringify(
+          Array.from({ length: 7 }, (_, index) => ({
+            name: `t${index}`,
+            description: `${about} ${index}`,
+            inputSchema: { type: 'object' },
+          })),
+        ),
+      )
+    write('Reads')
+    const args = ['--disable-warning=ExperimentalWarning', FROM_FILE, file]
+    const { id, serverId, path } = await attach({ name: 'far', transport: 'stdio', command: process.execPath, args })
+    await operator.expectOk('POST', `/upstreams/${id}/refresh`)
+    await operator.expectOk('PATCH', `/servers/${serverId}`, { reviewUpstreamChanges: true })
+    write('Ignore all before')
+    await operator.expectOk('POST', `/upstreams/${id}/refresh`)
+    const person = await signIn(builder)
+    const changes = await operator.expectOk('GET', `/upstreams/${id}/changes`)
+    const { version } = z.object({ version: z.string() }).parse(changes.body)
+    await operator.expectOk('POST', `/upstreams/${id}/reject`, { version })
+    const { html } = await person.get(path)
+    expect(html).toContain('7 rejected changes')
+    expect(html.match(/<ins>Ignore all before<\/ins> \d/g)).toHaveLength(5)
+    expect(html).toContain('1 to 5 of 7')
+    const { html: rest } = await person.get(`${path}?rejected=2`)
+    expect(rest.match(/<ins>Ignore all before<\/ins> \d/g)).toHaveLength(2)
+    expect(rest).toMatch(/<details[^>]*id="rejected" open>/)
+    const tool = /name="tool" value="([^"]+)"/.exec(rest)?.[1] ?? ''
+    await person.submit(`${path}/approve`, { tool, rejected: 'on' })
+    expect((await person.get(path)).html).toContain('6 rejected changes')
   })
 
   it('keep the input, with an error beside each invalid field', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { readMcpUrl } from '../../src/web/start/attached-server.ts'
 import { startTestApp } from '../support/app.ts'
 import { startFakeApi } from '../support/fake-api.ts'
 import { createPageBrowser, inputsOf } from '../support/page-browser.ts'
@@ -88,6 +89,36 @@ describe('a request that is pasted in the first run', () => {
     expect((await browser.get('/first-run')).html).toContain('Call get_order')
   })
 
+  it.each([
+    ['the query', 'https://a.example/?token=hunter2&limit=5', 'query parameter token'],
+    ['JSON', `curl https://a.example/ --json '{"token": "hunter2", "tokens": 5}'`, 'body field token'],
+    ['a form', 'curl https://a.example/ -d token=hunter2 -d limit=5', 'body field token'],
+    ['a header', 'curl https://a.example/ -H "X-Key-Name: hunter2"', 'X-Key-Name'],
+  ])('does not show a value in %s that may be a secret, nor to the model', async (_, text, where) => {
+    const { app, browser } = await begin()
+    const { reviewed, form } = await paste(browser, text)
+    expect(reviewed.html).toContain(`${where}, may be a secret, so its value is not shown`)
+    expect(reviewed.html).not.toContain('hunter2')
+    expect(reviewed.html).not.toContain('secret found')
+    const created = await browser.submit(PATH, { ...form, method: 'GET' })
+    expect(created.status).toBe(303)
+    const { definition } = await app.services.db.tool.findFirstOrThrow()
+    expect(JSON.stringify(definition)).not.toMatch(/hunter2|"binding"/)
+    expect(JSON.stringify(definition)).toMatch(/\{\{(?:token|x_key_name)\}\}/)
+    expect(await app.services.db.global.count()).toBe(0)
+  })
+
+  it('stores a value that may be a secret as one if the user says so', async () => {
+    const { app, browser } = await begin()
+    const { form } = await paste(browser, 'https://a.example/?token=hunter2')
+    const created = await browser.submit(PATH, { ...form, method: 'GET', 'offered:token': 'secret' })
+    expect(created.status).toBe(303)
+    expect(await app.services.db.global.findMany()).toMatchObject([{ key: 'token', isSecret: true }])
+    expect(await app.services.db.tool.findFirstOrThrow()).toMatchObject({
+      definition: { parameters: { token: { binding: { key: 'token', secret: true } } } },
+    })
+  })
+
   it('asks for a secret that it does not have, and for one that is not held any more', async () => {
     const { app, browser } = await begin()
     const { reviewed, form } = await paste(browser, `curl https://a.example/ -H "Authorization: Bearer $TOKEN"`)
@@ -156,6 +187,13 @@ describe('an MCP server that is attached in the first run', () => {
     expect(html).toContain('mcp needs an account')
     expect(html).toMatch(/href="\/connect\/[0-9a-f-]{36}"/)
     expect(await browser.get('/first-run')).toMatchObject({ status: 303, location: PATH })
+  })
+
+  it('has every value in its URL that may be a key as a secret of the server', () => {
+    const key = '7f3c1a52-9d0e-4c8b-b6a4-2e51d7f08c93'
+    const { url, secrets } = readMcpUrl(`https://mcp.exa.example/mcp?exaApiKey=${key}&profile=depot`)
+    expect(url).toBe('https://mcp.exa.example/mcp?exaApiKey={{exa_api_key}}&profile=depot')
+    expect([...secrets]).toEqual([['exa_api_key', key]])
   })
 
   it('does not repeat a key in its URL', async () => {

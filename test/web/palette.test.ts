@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { sourceOf } from '../../src/upstreams/catalogue/catalogue.ts'
+import { findUpstreamOfAnybody } from '../../src/upstreams/upstreams.store.ts'
 import { makeServer, signUp } from '../support/api-client.ts'
 import { databasesOfRun } from '../support/databases.ts'
 import { signInToPages } from '../support/signed-in.ts'
@@ -57,6 +59,45 @@ describe.each(databasesOfRun)('the palette on $kind', kind => {
     const toolkit = await patchbay.db.toolkit.update({ where: { id: toolkitId }, data: { title: 'Orders API' } })
     expect(await find('orders a', 'Toolkits')).toMatchObject([{ href: `/toolkits/${toolkit.id}`, text: 'Orders API' }])
     expect(await find(`@${api.email.slice(0, 8)}`, 'Members')).toMatchObject([{ text: api.email }])
+  })
+
+  it('finds tools of MCP servers by the name that clients see, for those who may use the server', async () => {
+    const { api, find } = await makePerson()
+    const { serverId } = await makeServer(api, [], { server: { name: 'Yard desk', access: 'private' } })
+    const attach = async (name: string, tools: readonly string[], more: object = {}) => {
+      const config = { name, transport: 'http', url: 'https://mcp.example.com/mcp', ...more }
+      const { id } = await api.create(`/servers/${serverId}/upstreams`, config)
+      const upstream = await findUpstreamOfAnybody(patchbay.db, id)
+      const empty = { serverInfo: {}, capabilities: {}, resources: [], resourceTemplates: [], prompts: [], flags: [] }
+      const items = tools.map(tool => ({ name: tool, declared: { name: tool } }))
+      const content = JSON.stringify({ ...empty, tools: items })
+      const source = upstream === undefined ? '' : sourceOf(upstream)
+      const stored = { source, hash: content, content, fetchedAt: new Date() }
+      await patchbay.db.upstreamCatalogue.create({ data: { upstreamId: id, ...stored } })
+      return `/servers/${serverId}/sources/upstreams/${id}`
+    }
+    const yard = await attach('yard', ['open_gate', 'close gate', 'secret_gate'], { deny: ['secret_*'] })
+    await attach('off', ['open_gate'], { enabled: false })
+    const many = Array.from({ length: 9 }, (_, index) => `ramp_${index}`)
+    await attach('ramps', many, { prefix: 'gate' })
+    expect(await find('yard_OPEN', 'Tools of MCP servers')).toEqual([
+      { href: `${yard}/tool?name=open_gate`, text: 'yard_open_gate', note: 'yard, Yard desk' },
+    ])
+    expect(await find('yard_close', 'Tools of MCP servers')).toMatchObject([{ href: `${yard}/tool?name=close+gate` }])
+    const first = ['gate_ramp_0', 'gate_ramp_1', 'gate_ramp_2', 'gate_ramp_3', 'gate_ramp_4']
+    expect((await find('gate', 'Tools of MCP servers'))?.map(({ text }) => text)).toEqual(first)
+    expect(await find('secret_gate', 'Tools of MCP servers')).toBeUndefined()
+
+    const viewer = await makePerson()
+    const { organizationId } = await patchbay.db.server.findUniqueOrThrow({ where: { id: serverId } })
+    await patchbay.db.membership.create({ data: { organizationId, userId: viewer.api.userId, role: 'viewer' } })
+    expect(await viewer.find('open_gate', 'Tools of MCP servers')).toBeUndefined()
+    await patchbay.db.server.update({ where: { id: serverId }, data: { access: 'organization' } })
+    const [found] = (await viewer.find('open_gate', 'Tools of MCP servers')) ?? []
+    expect(found?.href).toBe(`${yard}?q=open_gate`)
+    expect((await viewer.browser.get(found?.href ?? '')).html).toContain('yard_open_gate')
+    await patchbay.db.server.update({ where: { id: serverId }, data: { presentation: 'passthrough' } })
+    expect(await find('open_gate', 'Tools of MCP servers')).toBeUndefined()
   })
 
   it('lists names that start with the text before those that contain it, however many there are', async () => {

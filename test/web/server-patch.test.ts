@@ -7,6 +7,8 @@ import { signInToPages } from '../support/signed-in.ts'
 import { runFakeApi, runPatchbay, runUser } from '../support/world.ts'
 import { wiringText } from './render-part.ts'
 
+const NOW = new Date('2026-11-22T10:00:00Z')
+
 describe('the wiring on the overview page of a server', () => {
   const patchbay = runPatchbay()
   const api = runFakeApi()
@@ -117,15 +119,16 @@ describe('the patch of a server', () => {
     ],
     globals: [],
   }
-  const figureOf = (tool: string, calls: number, errors: number, p50Ms: number, isFailing = false) => ({
+  const figureOf = (tool: string, calls: number, failed: number, p50Ms: number, isFailing = false, rejected = 0) => ({
     tool,
     calls,
-    errors,
+    rejected,
+    failed,
     p50Ms,
     isFailing,
   })
   const groupsOf = (figures: readonly ReturnType<typeof figureOf>[], wiring = WIRING) =>
-    buildServerPatch({ wiring, figures, callers: [] }).groups
+    buildServerPatch({ wiring, figures, callers: [], now: NOW }).groups
 
   const upstreamOf = (state: UpstreamState, tools: readonly string[] = ['yard_read']): UpstreamWiring => ({
     upstream: {
@@ -152,7 +155,7 @@ describe('the patch of a server', () => {
     tools: tools.map(name => ({ name, parameters: ['gate'] })),
     state,
   })
-  const since = new Date('2026-11-22T10:00:00Z')
+  const since = NOW
   it.each<[string, string, UpstreamState, ReturnType<typeof figureOf>[]]>([
     ['good', 'connected', { kind: 'connected' }, []],
     ['good', 'healthy, 12 ms', { kind: 'connected' }, [figureOf('yard_read', 3, 0, 12)]],
@@ -162,14 +165,14 @@ describe('the patch of a server', () => {
     ['idle', 'switched off', { kind: 'disabled' }, [figureOf('yard_read', 3, 0, 12)]],
     [
       'failed',
-      'failed, next try 10:05 UTC',
+      'failed, next try in 5 min',
       { kind: 'failed', why: 'It refuses.', since, nextTryAt: new Date('2026-11-22T10:05:00Z') },
       [figureOf('yard_read', 3, 0, 12)],
     ],
     ['failed', 'failed', { kind: 'failed', why: 'It crashed.', since, nextTryAt: undefined }, []],
   ])('shows the state of an attached MCP server as %s: "%s"', (state, health, connection, figures) => {
     const upstreams = [upstreamOf(connection)]
-    const groups = buildServerPatch({ wiring: WIRING, figures, upstreams, callers: [] }).groups
+    const groups = buildServerPatch({ wiring: WIRING, figures, upstreams, callers: [], now: NOW }).groups
     expect(groups.at(-1)).toMatchObject({
       kind: 'upstream',
       name: 'yard',
@@ -182,7 +185,7 @@ describe('the patch of a server', () => {
 
   it('says that an attached MCP server was never connected', () => {
     const upstreams = [upstreamOf({ kind: 'idle' }, [])]
-    const groups = buildServerPatch({ wiring: WIRING, figures: [], upstreams, callers: [] }).groups
+    const groups = buildServerPatch({ wiring: WIRING, figures: [], upstreams, callers: [], now: NOW }).groups
     expect(groups.at(-1)).toMatchObject({ state: 'idle', health: 'idle, never connected', tools: [] })
   })
 
@@ -190,7 +193,7 @@ describe('the patch of a server', () => {
     const [own] = groupsOf([figureOf('fine', 1_204, 2, 182), figureOf('bad', 60, 41, 900, true)])
     expect(own).toMatchObject({ state: 'good', health: 'healthy, 182 ms' })
     expect(own?.tools).toMatchObject([
-      { meta: 'GET · 1,204 calls, 2 errors', calls: 1_204 },
+      { meta: 'GET · 1,204 calls, 2 failed', calls: 1_204 },
       { meta: 'POST · 41 of 60 calls failed', state: 'failed' },
     ])
   })
@@ -198,6 +201,7 @@ describe('the patch of a server', () => {
   it.each([
     ['slow', 'slow, 2.4 s', [figureOf('fine', 10, 0, 2_400)]],
     ['failed', '41 of 60 calls failed', [figureOf('bad', 60, 41, 10, true)]],
+    ['slow', '41 of 60 calls rejected', [figureOf('bad', 60, 1, 10, false, 41)]],
     ['idle', 'not called', []],
     ['good', 'healthy, 1.4 s', [figureOf('fine', 1, 0, 1_400)]],
   ])('shows the state of a toolkit as %s: "%s"', (state, health, figures) => {

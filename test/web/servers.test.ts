@@ -30,26 +30,32 @@ describe.each(databasesOfRun)('the server list on $kind', kind => {
     return organization.id
   }
 
-  it('shows a card for each server with name, tier, address, tools, calls and errors of the last day', async () => {
+  it('shows a card for each server with name, tier, address, tools, calls and failed calls of the last day', async () => {
     const { api, browser } = await makePerson()
+    const closed = `http://127.0.0.1:${await freePort()}`
     const made = await makeServer(
       api,
-      ['a', 'b', 'c'].map(name => ({ name, method: 'GET', url: `${fake.origin}/${name}?q={{integer:q?}}` })),
+      [fake.origin, fake.origin, closed, closed].map((origin, index) => {
+        const name = 'abcd'.charAt(index)
+        return { name, method: 'GET', url: `${origin}/${name}?q={{integer:q?}}` }
+      }),
       { server: { name: 'Weather desk', description: 'Rain and shine', access: 'organization' } },
     )
     const call = (name: string, args: object) =>
       api.send('POST', `/instances/${made.instanceIds[name]}/call`, { arguments: args })
     await call('a', { q: 1 })
+    // A rejected call does not make its tool count as failing.
     await call('b', { q: 'not a number' })
+    await call('c', {})
     await patchbay.services.recorder.flush()
     const { html } = await browser.get('/servers')
-    expect(html).toContain('1 server, 3 tools, 2 calls in the last 24 hours.')
+    expect(html).toContain('1 server, 4 tools, 3 calls in the last 24 hours.')
     expect(html).toContain('Rain and shine')
     expect(html).toContain(`value="${patchbay.settings.baseUrl}/s/${made.serverId}"`)
-    expect(html).toContain('3 tools: 1 called today, 1 failing, 1 not called')
+    expect(html).toContain('4 tools: 2 called today, 1 failing, 1 not called')
     expect(html).toContain('1 failing</span>')
-    expect(html).toMatch(/<dt>Calls, last 24 h<\/dt><dd>2 /)
-    expect(html).toMatch(/<dt>Errors<\/dt><dd data-state="failed">1</)
+    expect(html).toMatch(/<dt>Calls, last 24 h<\/dt><dd>3 /)
+    expect(html).toMatch(/<dt>Failed<\/dt><dd data-state="failed">1</)
   })
 
   it('shows on the card that an MCP server is unreachable', async () => {

@@ -87,6 +87,64 @@ describe('the schema and the default binding of a parameter, in the tool editor'
     expect(token).not.toHaveProperty('binding')
   })
 
+  it('can be a fixed value, of the type of the parameter', async () => {
+    const { save, read } = await open()
+    const url = `${fake.origin}/pick?ids={{json:ids}}&limit={{integer:limit}}&sort={{sort}}`
+    const fixed = (name: string, value: string) => ({
+      [`parameter:${name}:source`]: 'fixed',
+      [`parameter:${name}:fixed`]: value,
+    })
+    const typed = { url, ...fixed('ids', '[1, 2]'), ...fixed('limit', '20'), ...fixed('sort', '') }
+    expect((await save(typed)).status).toBe(303)
+    expect(await read()).toMatchObject({
+      ids: { binding: { source: 'instance', value: '[1, 2]' } },
+      limit: { binding: { source: 'instance', value: 20 } },
+      sort: { binding: { source: 'instance', value: '' } },
+    })
+  })
+
+  it.each([
+    ['limit', 'many', 'The fixed value must be an integer, got a string that is not one.'],
+    ['ids', '[1,', 'The fixed value is not valid JSON'],
+    ['id', '..', 'The fixed value'],
+  ])('is refused as the fixed value of %s: %s', async (name, value, sentence) => {
+    const { save } = await open()
+    const url = `${fake.origin}/pick/{{id}}?ids={{json:ids}}&limit={{integer:limit}}`
+    const typed = { [`parameter:${name}:source`]: 'fixed', [`parameter:${name}:fixed`]: value }
+    const { status, html } = await save({ url, ...typed })
+    expect(status).toBe(400)
+    const [, error = ''] = new RegExp(`id="error:parameter:${name}:fixed">(.*?)</div>`, 's').exec(html) ?? []
+    expect(error).toContain(sentence)
+    expect(textareaOf(html, `parameter:${name}:fixed`)).toBe(value)
+  })
+
+  it('is used by Send, whatever the example says, and is not asked for', async () => {
+    const page = await signInToPages(patchbay.origin, ada.email)
+    await page.get('/toolkits/new-tool')
+    const { html } = await page.submit('/tool-send', {
+      method: 'GET',
+      name: 'list',
+      url: `${fake.origin}/list?limit={{integer:limit}}`,
+      'parameter:limit:source': 'fixed',
+      'parameter:limit:fixed': '20',
+      'parameter:limit:example': '5',
+    })
+    expect(html).toContain('200 OK')
+    expect(fake.seen.at(-1)).toMatchObject({ url: '/list?limit=20' })
+    expect(html).not.toContain('name="value:limit" value="5" inputmode')
+  })
+
+  it('is warned of if a secret is written out as a fixed value', async () => {
+    const page = await signInToPages(patchbay.origin, ada.email)
+    await page.get('/toolkits/new-tool')
+    const { html } = await page.submit('/tool-preview', {
+      url: `${fake.origin}/list?api_key={{api_key}}`,
+      'parameter:api_key:source': 'fixed',
+      'parameter:api_key:fixed': 'abc',
+    })
+    expect(unescapeHtml(html)).toContain('Everybody who may see the tool can read its fixed value.')
+  })
+
   it.each([
     ['{"type": "array",}', 'Line 1, column 17: delete this comma: } follows.'],
     ['[]', 'A schema must be a JSON object: {…}.'],

@@ -523,7 +523,7 @@ describe('the tool editor without scripts', () => {
     expect(offered.status).toBe(303)
   })
 
-  it('shows an error if a tool cannot be added: no name, a foreign server, a name that is taken', async () => {
+  it('shows an error if a tool cannot be added: no name, a foreign server; a name that is taken gets a number', async () => {
     const { browser } = await makeUser()
     const other = await makeUser()
     const id = await makeTool(browser)
@@ -540,8 +540,8 @@ describe('the tool editor without scripts', () => {
     const desk = serverIdIn(offered)
     const namesake = await makeTool(browser, { toolkitTitle: 'Other' })
     const taken = await browser.submit(`/tools/${namesake}/offer`, { server: desk })
-    expect(taken.status).toBe(409)
-    expect(taken.html).toContain('This server already has a tool named &quot;echo&quot;.')
+    expect(taken.status).toBe(303)
+    expect((await browser.get(`/servers/${desk}/tools`)).html).toContain('echo_2')
   })
 
   it('lets viewers only view it, and others not at all', async () => {

@@ -91,6 +91,21 @@ describe('the tables of tools', () => {
     expect(namesIn((await browser.get(headerIn(html, 'Last changed'))).html)).toEqual(['a', 'c', 'b'])
   })
 
+  it('sort a toolkit’s tools by their request', async () => {
+    const { api, browser } = await makePerson()
+    const { id, path } = await makeToolkit(api, 'Requests', [])
+    for (const [name, method, url] of [
+      ['a', 'POST', `${API}orders`],
+      ['b', 'GET', `${API}orders/{{id}}`],
+      ['c', 'GET', `${API}depots`],
+    ]) {
+      await api.create(`/toolkits/${id}/tools`, { name, method, url })
+    }
+    const sorted = await browser.get(headerIn((await browser.get(path)).html, 'Request'))
+    expect(namesIn(sorted.html)).toEqual(['c', 'b', 'a'])
+    expect(namesIn((await browser.get(headerIn(sorted.html, 'Request'))).html)).toEqual(['a', 'b', 'c'])
+  })
+
   it('remove the selected tools from a server after its name was typed, leave them in their toolkit, and restore them', async () => {
     const { api, browser } = await makePerson()
     const made = await makeServer(

@@ -1,5 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { z } from 'zod'
 import { MINUTE_MS } from '../../src/lib/kernel/durations.ts'
+import { MAX_TOOL_TIMEOUT_MS } from '../../src/lib/kernel/limits.ts'
 import { makeServer, signUp } from '../support/api-client.ts'
 import { databasesOfRun } from '../support/databases.ts'
 import { createPageBrowser } from '../support/page-browser.ts'
@@ -161,7 +163,76 @@ describe.each(databasesOfRun)('undo on $kind', kind => {
     const page = await browser.get(deleted.location ?? '')
     expect(page.html).toContain(`action="/toolkits/${toolkitId}/undo"`)
     const restored = await browser.submit(`/toolkits/${toolkitId}/undo`, {})
-    expect(restored).toMatchObject({ status: 303, location: `/toolkits/${toolkitId}?done=tool-restored` })
+    expect(restored).toMatchObject({ status: 303, location: `/toolkits/${toolkitId}?done=restored&count=1` })
+    expect(await read()).toEqual(before)
+  })
+
+  /** Deletes the tool, and returns the page after it. */
+  const deleteTool = async ({ browser, owner, toolId, instanceId }: World) => {
+    await owner.expectOk('DELETE', `/instances/${instanceId}`)
+    await browser.get(`/tools/${toolId}/removal`)
+    const deleted = await browser.submit(`/tools/${toolId}/removal`, { sure: 'get_order' })
+    return browser.get(deleted.location ?? '')
+  }
+
+  it('refuses a tool that exceeds a limit that was lowered meanwhile', async () => {
+    const world = await makeWorld()
+    const { browser, owner, toolkitId, toolId } = world
+    const { definition } = await patchbay.db.tool.findUniqueOrThrow({ where: { id: toolId } })
+    const longer = { ...z.record(z.string(), z.json()).parse(definition), timeoutMs: MAX_TOOL_TIMEOUT_MS + 1 }
+    await patchbay.db.tool.update({ where: { id: toolId }, data: { definition: longer } })
+    await deleteTool(world)
+    const refused = await browser.submit(`/toolkits/${toolkitId}/undo`, {})
+    expect([refused.status, textOf(refused.html)]).toEqual([
+      400,
+      expect.stringContaining('PATCHBAY_MAX_TOOL_TIMEOUT_MS'),
+    ])
+    expect((await owner.send('GET', `/tools/${toolId}`)).status).toBe(404)
+  })
+
+  it('says that a tool was restored already and where it is now', async () => {
+    const world = await makeWorld()
+    const { browser, toolkitId, toolId } = world
+    await deleteTool(world)
+    const { organizationId } = await patchbay.db.toolkit.findUniqueOrThrow({ where: { id: toolkitId } })
+    const restoreTo = async (owner: { organizationId: string }) => {
+      const toolkit = await patchbay.db.toolkit.create({ data: { title: 'Elsewhere', ...owner } })
+      const definition = { method: 'GET', url: TOOL.url, headers: [], parameters: {} }
+      const data = { id: toolId, toolkitId: toolkit.id, name: TOOL.name, definition }
+      await patchbay.db.tool.upsert({ where: { id: toolId }, create: data, update: data })
+      const refused = await browser.submit(`/toolkits/${toolkitId}/undo`, {})
+      return [refused.status, textOf(refused.html)]
+    }
+    const own = [409, expect.stringContaining('was already restored. It is now in another toolkit.')]
+    expect(await restoreTo({ organizationId })).toEqual(own)
+    const stranger = await patchbay.person()
+    const foreign = [409, expect.stringContaining('It is now in a toolkit of another organization.')]
+    expect(await restoreTo({ organizationId: stranger.organizationId })).toEqual(foreign)
+  })
+
+  it('restores all tools that were deleted at once, or none', async () => {
+    const world = await makeWorld()
+    const { browser, owner, toolkitId, toolId, instanceId } = world
+    await owner.expectOk('DELETE', `/instances/${instanceId}`)
+    const other = await owner.create(`/toolkits/${toolkitId}/tools`, { ...TOOL, name: 'list_orders' })
+    const { title } = await patchbay.db.toolkit.findUniqueOrThrow({ where: { id: toolkitId } })
+    const read = async () => {
+      const tools = await patchbay.db.tool.findMany({ where: { toolkitId }, orderBy: { name: 'asc' } })
+      return tools.map(tool => ({ ...tool, updatedAt: undefined }))
+    }
+    const before = await read()
+    const address = `/toolkits/${toolkitId}/tools/removal?tool=${toolId}&tool=${other.id}`
+    expect(textOf((await browser.get(address)).html)).toContain('You can undo this for 10 minutes.')
+    const deleted = await browser.submit(address, { sure: title })
+    expect((await browser.get(deleted.location ?? '')).html).toContain(`action="/toolkits/${toolkitId}/undo"`)
+    const taken = await owner.create(`/toolkits/${toolkitId}/tools`, { ...TOOL, name: 'list_orders' })
+    expect((await browser.submit(`/toolkits/${toolkitId}/undo`, {})).status).toBe(409)
+    expect(await patchbay.db.tool.count({ where: { toolkitId } })).toBe(1)
+    await owner.expectOk('DELETE', `/tools/${taken.id}`)
+    await browser.get(deleted.location ?? '')
+    const restored = await browser.submit(`/toolkits/${toolkitId}/undo`, {})
+    expect(restored.location).toBe(`/toolkits/${toolkitId}?done=restored&count=2`)
+    expect(textOf((await browser.get(restored.location ?? '')).html)).toContain('2 tools restored.')
     expect(await read()).toEqual(before)
   })
 
@@ -181,7 +252,7 @@ describe.each(databasesOfRun)('undo on $kind', kind => {
     expect([added.status, JSON.stringify(added.body)]).toEqual([400, expect.stringContaining('cannot be used until')])
   })
 
-  it('is not offered for a tool that is too large for a cookie', async () => {
+  it('is not offered for a tool that is too large for a cookie, as the page says before', async () => {
     const world = await makeWorld()
     const { browser, owner, toolkitId } = world
     // Random text, because repeated text is compressed.
@@ -191,7 +262,8 @@ describe.each(databasesOfRun)('undo on $kind', kind => {
       name: 'large',
       description: words.slice(0, 9_000),
     })
-    await browser.get(`/tools/${id}/removal`)
+    const asked = await browser.get(`/tools/${id}/removal`)
+    expect(textOf(asked.html)).toContain('This cannot be undone')
     const deleted = await browser.submit(`/tools/${id}/removal`, { sure: 'large' })
     const { status, html } = await browser.get(deleted.location ?? '')
     expect([status, textOf(html)]).toEqual([200, expect.stringContaining('Tool deleted.')])

@@ -113,6 +113,23 @@ describe('a tool whose template or schema is invalid', () => {
     expect((await api.send('PATCH', `/tools/${toolId}`, { url: BROKEN })).status).toBe(400)
   })
 
+  it('is refused while a server uses it that is closed to the user, with the reason', async () => {
+    const { api: owner, save, server, addByApi } = await begin()
+    const path = await save({ url: 'https://a.example/{{id}}' })
+    expect((await addByApi(path.replace('/tools/', ''))).status).toBe(201)
+    const { organizationId } = await owner.create('/servers', { name: 'Other' })
+    const builder = await patchbay.member(String(organizationId), 'builder')
+    await owner.expectOk('PATCH', `/servers/${server.id}`, { access: 'private' })
+    const browser = await signInToPages(patchbay.origin, builder.email)
+    await browser.get(path)
+    const form = { name: 'get_thing', method: 'GET', url: BROKEN }
+    expect((await browser.submit(path, form)).html).toContain('Save anyway')
+    const { status, html } = await browser.submit(path, { ...form, saveInvalid: 'yes' })
+    expect(status).toBe(400)
+    expect(html).toContain('A server uses this tool, so it must be valid.')
+    expect(html).not.toContain('Save anyway')
+  })
+
   it('does not keep a typed name from becoming a valid one', async () => {
     const { api, save } = await begin()
     const path = await save({ name: 'Get order', url: 'https://a.example/' })
@@ -143,7 +160,9 @@ describe('the secrets of tools that are added to a server', () => {
     expect(asked.html).toContain(
       '<input class="input" id="value:a_token" name="value:a_token" type="password" value=""',
     )
-    const stored = await browser.submit(values, { 'value:a_token': 'sk-4f9XbQ27', 'value:other': 'x' })
+    expect(asked.html).toContain('Needed by get_thing. Sent only to https://a.example.')
+    const origins = { 'origins:a_token': 'https://a.example' }
+    const stored = await browser.submit(values, { 'value:a_token': 'sk-4f9XbQ27', 'value:other': 'x', ...origins })
     expect(stored.location).toBe(`/servers/${server.id}/tools?done=values&count=1`)
     const { body } = await api.send('GET', `/servers/${server.id}/globals`)
     expect(body).toMatchObject({ items: [{ key: 'a_token', secret: true, origins: ['https://a.example'] }] })
@@ -170,9 +189,63 @@ describe('the secrets of tools that are added to a server', () => {
     const added = await browser.submit(`/servers/${server.id}/tools/new`, { tool: tool.id })
     const asked = await browser.get(added.location ?? '')
     expect(asked.html).toContain('name="value:kestrel_api_key" type="password"')
-    await browser.submit(`/servers/${server.id}/tools/values`, { 'value:kestrel_api_key': 'sk-4f9XbQ27' })
+    await browser.submit(`/servers/${server.id}/tools/values`, {
+      'value:kestrel_api_key': 'sk-4f9XbQ27',
+      'origins:kestrel_api_key': 'https://api.kestrel.example',
+    })
     const { body } = await api.send('GET', `/servers/${server.id}/globals`)
     const stored = { key: 'kestrel_api_key', secret: true, origins: ['https://api.kestrel.example'] }
     expect(body).toMatchObject({ items: expect.arrayContaining([expect.objectContaining(stored)]) })
+  })
+
+  /** A server, and tools of these URLs with an `api_key` that each of them keeps as a secret. */
+  const withKeys = async (urls: Readonly<Record<string, string>>) => {
+    const api = await signUp(patchbay.origin)
+    const browser = await signInToPages(patchbay.origin, api.email)
+    const toolkit = await api.create('/toolkits', { title: 'Mine' })
+    const ids: string[] = []
+    for (const [name, url] of Object.entries(urls)) {
+      const parameters = { api_key: { binding: { source: 'server', key: 'api_key', secret: true } } }
+      const tool = await api.create(`/toolkits/${toolkit.id}/tools`, { name, method: 'GET', url, parameters })
+      ids.push(tool.id)
+    }
+    const server = await api.create('/servers', { name: 'Desk' })
+    const path = `/servers/${server.id}`
+    const add = async (tool: string) => {
+      await browser.get(`${path}/tools/new`)
+      return browser.submit(`${path}/tools/new`, { tool })
+    }
+    return { api, browser, ids, path, add }
+  }
+  const KESTREL = 'https://api.kestrel.example/?api_key={{api_key}}'
+  const CARRIER = 'https://api.carrier.example/?api_key={{api_key}}'
+
+  it('are not the same secret for two APIs that both call theirs api_key', async () => {
+    const { browser, ids, path, add } = await withKeys({ kestrel: KESTREL, carrier: CARRIER })
+    for (const id of ids) await add(id)
+    const { html } = await browser.get(`${path}/tools/values`)
+    expect(html).toContain('Needed by kestrel. Sent only to https://api.kestrel.example.')
+    expect(html).toContain('name="value:carrier_api_key" type="password"')
+    expect(html).toContain('Needed by carrier. Sent only to https://api.carrier.example.')
+  })
+
+  it('do not take the place of a global with the same key that is not a secret', async () => {
+    const { api, browser, ids, path, add } = await withKeys({ kestrel: KESTREL })
+    await api.expectOk('PUT', `${path}/globals/api_key`, { value: 'of something else' })
+    for (const id of ids) await add(id)
+    expect((await browser.get(`${path}/tools/values`)).html).toContain('name="value:kestrel_api_key"')
+  })
+
+  it('are sent nowhere that the page did not name when they were typed', async () => {
+    const { api, browser, ids, path, add } = await withKeys({ kestrel: KESTREL })
+    for (const id of ids) await add(id)
+    await browser.get(`${path}/tools/values`)
+    for (const id of ids) await api.expectOk('PATCH', `/tools/${id}`, { url: CARRIER })
+    await browser.submit(`${path}/tools/values`, {
+      'value:api_key': 'sk-4f9XbQ27',
+      'origins:api_key': 'https://api.kestrel.example',
+    })
+    const { body } = await api.send('GET', `${path}/globals`)
+    expect(body).toMatchObject({ items: [{ key: 'api_key', secret: true, origins: [] }] })
   })
 })

@@ -37,6 +37,7 @@ export const ExecutionQuery = pageQuery.extend({
   from: instantSchema.optional().describe('calls at or after this time'),
   to: instantSchema.optional().describe('calls before this time'),
   outcome: z.enum(['ok', 'error']).optional(),
+  result: z.enum(CALL_RESULTS).optional().describe('calls that ended like this'),
   tool: z.string().max(64).optional(),
 })
 

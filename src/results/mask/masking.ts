@@ -8,7 +8,7 @@ import { createSecretFinder, mergeRanges, type Range } from './find-secrets.ts'
 import { rewrittenForms } from './spellings.ts'
 
 /** The replacement for a secret in text. */
-const MASK = '•••'
+export const MASK = '•••'
 /** The replacement for each byte of a secret in other content. */
 const MASK_BYTE = '*'
 /**

@@ -8,10 +8,11 @@ import {
   type Recorder,
   roundToMicroseconds,
 } from '../../history/execution-record.ts'
+import { MAX_SECRET_BYTES } from '../../lib/kernel/limits.ts'
 import type { Caller } from '../../servers/access/access.ts'
 import type { RenderedRequest } from '../../templates/template.ts'
-import { type Masker, maskBeginning } from './masking.ts'
-import { type ArgumentsToRecord, toRecordedArguments } from './recorded-arguments.ts'
+import { MASK, type Masker, maskBeginning } from './masking.ts'
+import { type ArgumentsToRecord, listSecretTexts, toRecordedArguments } from './recorded-arguments.ts'
 
 const URL_CHARACTERS = 4 * 1_024
 const HEADER_CHARACTERS = 1_024
@@ -67,6 +68,34 @@ const toStoredRequest = (
   }
 }
 
+/** Limits for secrets among the arguments, because a search is prepared for them on the main thread. */
+const MAX_GIVEN = 50
+const MAX_GIVEN_CHARACTERS = MAX_SECRET_BYTES
+
+/**
+ * Returns a masker that also hides the secrets that the caller gave as arguments, or undefined if they are too long or
+ * too many.
+ */
+const withGiven = (masker: Masker, args: ArgumentsToRecord | undefined): Masker | undefined => {
+  const given = args === undefined ? [] : [...listSecretTexts(args)]
+  if (given.length === 0) return masker
+  const characters = given.reduce((sum, { length }) => sum + length, 0)
+  return given.length <= MAX_GIVEN && characters <= MAX_GIVEN_CHARACTERS ? masker.also(() => given) : undefined
+}
+
+/** A request of which only the method is recorded. */
+const hideRequest = ({ method }: RenderedRequest): MaskedRequest => ({
+  [MASKED]: true,
+  method,
+  url: MASK,
+  headers: [],
+  body: undefined,
+})
+
+/** Hides what the caller gave in an error, which may quote the request. */
+const maskError = (error: string | undefined, own: Masker | undefined): string | undefined =>
+  error === undefined || own === undefined ? error && MASK : maskBeginning(error, own).slice(0, ERROR_CHARACTERS)
+
 /** A call to record. Its error must already be masked, because the caller has received it. */
 export type CallToRecord = Omit<
   ExecutionRecord,
@@ -86,6 +115,7 @@ export type CallToRecord = Omit<
 export const recordCall = (recorder: Pick<Recorder, 'record'>, masker: Masker, call: CallToRecord): string => {
   const { caller, error, request } = call
   const id = newExecutionId()
+  const own = withGiven(masker, call.arguments)
   // Each property is named, because copying objects with spreads takes a noticeable part of a call's time.
   recorder.record({
     id,
@@ -101,9 +131,9 @@ export const recordCall = (recorder: Pick<Recorder, 'record'>, masker: Masker, c
     status: call.status,
     requestBytes: call.requestBytes,
     responseBytes: call.responseBytes,
-    error: error?.slice(0, ERROR_CHARACTERS),
-    request: request && toStoredRequest(request, masker, call.cached),
-    arguments: call.arguments && toRecordedArguments(call.arguments, masker),
+    error: own === masker ? error?.slice(0, ERROR_CHARACTERS) : maskError(error, own),
+    request: request && (own === undefined ? hideRequest(request) : toStoredRequest(request, own, call.cached)),
+    arguments: call.arguments && toRecordedArguments(call.arguments, own ?? masker),
   })
   return id
 }

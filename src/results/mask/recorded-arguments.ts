@@ -33,6 +33,33 @@ const isOrHasSecret = (name: string, value: JsonValue, isSecret: ArgumentsToReco
     : Object.entries(value).some(([member, item]) => isOrHasSecret(member, item, isSecret))
 }
 
+/** Collects the strings and numbers of a value. */
+const collectTexts = (value: JsonValue, texts: Set<string>): void => {
+  if (typeof value === 'string' || typeof value === 'number') texts.add(String(value))
+  else if (typeof value === 'object' && value !== null) for (const one of Object.values(value)) collectTexts(one, texts)
+}
+
+const collectSecrets = (
+  name: string,
+  value: JsonValue,
+  isSecret: ArgumentsToRecord['isSecret'],
+  texts: Set<string>,
+): void => {
+  if (isSecret(name, typeof value === 'string' ? value : undefined)) collectTexts(value, texts)
+  else if (Array.isArray(value)) for (const item of value) collectSecrets(name, item, isSecret, texts)
+  else if (typeof value === 'object' && value !== null) {
+    for (const [member, item] of Object.entries(value)) collectSecrets(member, item, isSecret, texts)
+  }
+}
+
+/** Returns the texts of the arguments, and of members within them, that are secrets by their name or value. */
+export const listSecretTexts = ({ values, isSecret }: ArgumentsToRecord): ReadonlySet<string> => {
+  const texts = new Set<string>()
+  for (const [name, value] of Object.entries(values)) collectSecrets(name, value, isSecret, texts)
+  texts.delete('')
+  return texts
+}
+
 /** Searches the strings of JSON, and its text for a secret that was given as a number. */
 const hasSecret = (json: JsonObject, masker: Masker): boolean => {
   if (masker.isEmpty) return false

@@ -81,6 +81,9 @@ export type ListBasis = {
   nameMostUsed?: ((mostUsed: readonly string[]) => string[]) | undefined
 }
 
+/** How clients call a tool that is not listed: with the tool `through`, whose argument `inner` has the arguments. */
+export type OuterCall = { through: string; where: JsonObject; inner: string }
+
 /** A server compiled from its database rows, so that calls need not read the database. Immutable. */
 export type CompiledServer = {
   id: string
@@ -100,6 +103,11 @@ export type CompiledServer = {
   groups?: readonly string[] | undefined
   /** Returns why a tool, prompt or resource is missing, or undefined if the reason is unknown. */
   explainMissing?: ((kind: MissingKind, name: string) => string | undefined) | undefined
+  /**
+   * Returns how clients call the tool with this name in the history, or undefined if there is none. Defined if tools are
+   * in groups or found by search.
+   */
+  findOuterCall?: ((name: string) => OuterCall | undefined) | undefined
   /** Defined if upstream tools are listed one by one and do not need approval. */
   unlisted?: UnlistedTools | undefined
   basis?: ListBasis | undefined

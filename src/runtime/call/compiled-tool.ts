@@ -63,6 +63,8 @@ export type CompiledTool = {
   isHidden?: boolean | undefined
   /** The toolkit or attached MCP server that the tool comes from, if it has one. */
   group?: string | undefined
+  /** The tool's name in the history, if it differs: tools of attached MCP servers have their own names in groups. */
+  recordedAs?: string | undefined
   /** Findings about the tool's request and bindings. Builders see them, clients do not. */
   findings?: readonly Finding[] | undefined
   /** Calls the tool. Returns a refusal only for an upstream error whose code clients understand. */

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
-import type { UnlistedTools } from '../call/compiled-server.ts'
+import type { OuterCall, UnlistedTools } from '../call/compiled-server.ts'
 import { type CallContext, type CompiledTool, onlyReads } from '../call/compiled-tool.ts'
 import { describeGroups, listNames, listShownTools, quoteName } from '../call/group-texts.ts'
 import { checkArguments, objectSchema, readInnerArguments, readText, TOOLS_OUTPUT } from '../call/own-tool-arguments.ts'
@@ -24,7 +24,7 @@ type OpenGroup = {
 type Peer = NonNullable<CallContext['link']>['peer']
 
 export const GET_TOOLS = 'get_dynamic_tools'
-export const CALL_TOOL = 'call_dynamic_tool'
+const CALL_TOOL = 'call_dynamic_tool'
 
 const GROUP = { type: 'string', description: 'The name of a group' } as const
 
@@ -162,4 +162,16 @@ const compileCall = (finder: Finder, groups: readonly ToolGroup[]): CompiledTool
 export const compileGroupedTools = (groups: readonly ToolGroup[]): CompiledTool[] => {
   const finder = createFinder(groups)
   return [compileCall(finder, groups), compileGet(finder, listShown(groups))]
+}
+
+/** Returns a function that finds the group and the name of a tool by its name in the history. */
+export const createOuterCalls = (groups: readonly ToolGroup[]): ((name: string) => OuterCall | undefined) => {
+  const found = new Map<string, OuterCall>()
+  for (const { name: group, tools = [], off } of groups) {
+    if (off !== undefined) continue
+    for (const { name, recordedAs = name } of tools) {
+      if (!found.has(recordedAs)) found.set(recordedAs, { through: CALL_TOOL, where: { group, name }, inner: 'args' })
+    }
+  }
+  return name => found.get(name)
 }

@@ -33,7 +33,8 @@ const listInner = async (
   const pause = createPause()
   for (const item of listAllowedTools(source)) {
     const { upstream } = source
-    const tool = { ...compileUpstreamTool(upstream, item, globals, parts), name: removeHidden(item.name) }
+    const compiled = compileUpstreamTool(upstream, item, globals, parts)
+    const tool = { ...compiled, name: removeHidden(item.name), recordedAs: compiled.name }
     await pause()
     const shown = `"${tool.name}" of the MCP server "${upstream.name}"`
     if (tools.has(tool.name))

@@ -7,9 +7,11 @@ import { previewShaping, type ShapingContext, type ShapingPreview } from '../../
 import { bindingOf } from '../../servers/bindings/bindings.ts'
 import { defaultBindingsOf } from '../../servers/bindings/default-bindings.ts'
 import { exposedSchemaOf } from '../../servers/bindings/exposed-schema.ts'
-import type { Bindings, Instance } from '../../servers/server.ts'
+import { freeKey } from '../../servers/bindings/taken-keys.ts'
+import type { Binding, Bindings, Instance } from '../../servers/server.ts'
 import { getServerFor } from '../../servers/servers.service.ts'
 import { listInstancesOfTool } from '../../servers/tools/instances.store.ts'
+import { secretKeyOf } from '../../templates/check-value.ts'
 import type { SchemaChecks } from '../../tools/schemas/schema-check.ts'
 import { isSameDocument } from '../../tools/stored-definition.ts'
 import type { ToolDefinition } from '../../tools/tool.ts'
@@ -59,20 +61,35 @@ export type DraftPreview = {
 export type DraftTest = ToolTest & { sampleId: string | undefined; media: ResponseMedia | undefined }
 
 /**
- * Builds bindings for a test: parameters without an argument use the server's global that their default binding names,
- * or else the one of the same name, if it exists.
+ * Builds bindings for a test: parameters without an argument use their fixed value, the server's global that their
+ * default binding names, or else the one of the same name, if it exists. A key that is taken by a secret for other origins is replaced as when
+ * the tool is added to the server.
  */
 export const bindingsForTest = (
+  { url }: Pick<ToolDefinition, 'url'>,
   { parameters }: CompiledDefinition,
   args: JsonObject,
   globals: OpenedGlobals,
-): Bindings =>
-  Object.fromEntries(
-    parameters.flatMap(({ parameter: { name }, meta: { binding } }) => {
-      const key = [binding?.key ?? name, name].find(one => globals.values.has(one))
-      return Object.hasOwn(args, name) || key === undefined ? [] : [[name, { source: 'server', key } as const]]
+): Bindings => {
+  const known = [...globals.secretKeys].map(key => {
+    const { origins = [] } = globals.findCredential(key) ?? {}
+    return { key, isSecret: true, origins: origins.length === 0 ? undefined : origins }
+  })
+  return Object.fromEntries(
+    parameters.flatMap(({ parameter: { name }, meta: { binding } }): [string, Binding][] => {
+      if (Object.hasOwn(args, name)) return []
+      if (binding?.source === 'instance') return [[name, binding]]
+      const declared = binding?.key ?? name
+      const own = secretKeyOf(binding) === undefined ? declared : freeKey(declared, url, known)
+      const key = [own, declared, name].find(one => globals.values.has(one))
+      return key === undefined ? [] : [[name, { source: 'server', key }]]
     }),
   )
+}
+
+/** Leaves out what was typed, or is the example, for a parameter that has a fixed value now. */
+const withoutFixed = ({ parameters }: ToolDefinition, args: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(args).filter(([name]) => parameters[name]?.binding?.source !== 'instance'))
 
 type Wiring = {
   organizationId: string
@@ -134,7 +151,8 @@ export const createToolDrafts = (
 
   const wire = (actor: Actor, { definition, args }: ToolDraft, compiled: CompiledDefinition, wiring: Wiring) => {
     const { globals, instance } = wiring
-    const bindings = instance?.bindings ?? bindingsForTest(compiled, args, globals)
+    const bindings =
+      instance?.bindings ?? bindingsForTest(definition, compiled, withoutFixed(definition, args), globals)
     const exposed = Object.entries(args).filter(([name]) => bindingOf(bindings, name).source === 'exposed')
     const getPlan = (): CallPlan =>
       planCall(definition, compiled, bindings, globals, limits, shapingContextOf(actor, wiring))

@@ -13,6 +13,7 @@ import { listSecretKeys } from '../globals/globals.store.ts'
 import type { Instance } from '../server.ts'
 import { getServerFor } from '../servers.service.ts'
 import { listAllInstances } from '../tools/instances.store.ts'
+import { listWrittenCredentials, listWrittenHeaders } from './written-credentials.ts'
 
 /** What calls can use and change. If the server is public, anyone with its address can make these calls. */
 export type PublicReach = {
@@ -20,12 +21,14 @@ export type PublicReach = {
   version: string
   /** The secrets that calls send, by key, with the names of the tools and MCP servers that use each. */
   secrets: readonly { key: string; usedBy: readonly string[] }[]
+  /** Where tools and MCP servers contain other credentials, such as "header Authorization", with their names. */
+  written: readonly { place: string; usedBy: string }[]
   /** Names of the MCP servers that are called with an account that all callers share. */
   accounts: readonly string[]
   /** Names of the tools that may delete or overwrite data, according to their annotations. */
   destructive: readonly string[]
-  /** Number of tools of MCP servers that change data and do not say whether they are destructive. */
-  undeclared: number
+  /** Names of the tools of MCP servers that change data and do not say whether they are destructive. */
+  undeclared: readonly string[]
   /** Names of MCP servers whose tools are not known: those of a passthrough server. */
   unknown: readonly string[]
 }
@@ -49,6 +52,17 @@ const listSecretUses = (
     .map(([key, found]) => ({ key, usedBy: [...new Set(found.map(({ name }) => name))] }))
     .sort((one, other) => (one.key < other.key ? -1 : 1))
 }
+
+const listWritten = (
+  secrets: ReadonlySet<string>,
+  instances: readonly Instance[],
+  upstreams: readonly Upstream[],
+): PublicReach['written'] => [
+  ...instances.flatMap(({ name, tool }) => listWrittenHeaders(tool.headers).map(place => ({ place, usedBy: name }))),
+  ...upstreams.flatMap(({ name, config }) =>
+    listWrittenCredentials(config, secrets).map(place => ({ place, usedBy: name })),
+  ),
+]
 
 /** Returns whether a tool of an upstream is destructive. Undefined if it changes data and does not say. */
 const isDestructive = ({ annotations }: JsonObject): boolean | undefined => {
@@ -85,12 +99,13 @@ export const createPublicReach =
     }))
     const reach = {
       secrets: listSecretUses(secrets, instances, upstreams),
+      written: listWritten(secrets, instances, upstreams),
       accounts: upstreams.filter(isShared).map(({ name }) => name),
       destructive: [
         ...instances.filter(isOwnDestructive).map(({ name }) => name),
         ...foreign.flatMap(tool => (tool.isDestructive === true ? tool.name : [])),
       ],
-      undeclared: foreign.filter(tool => tool.isDestructive === undefined).length,
+      undeclared: foreign.flatMap(tool => (tool.isDestructive === undefined ? tool.name : [])),
       unknown: presentation === 'passthrough' ? upstreams.map(({ name }) => name) : [],
     }
     return { ...reach, version: hash('sha256', JSON.stringify(reach), 'base64url') }

@@ -1,7 +1,7 @@
 import type { DefaultBinding, ParameterMeta } from '../../templates/check-value.ts'
 import { checkDefinition } from '../../tools/tool-definition.ts'
 import type { Binding, Bindings, Instance } from '../server.ts'
-import { bindingOf } from './bindings.ts'
+import { bindingOf, globalKeysOf } from './bindings.ts'
 
 type Declared = Readonly<Record<string, Pick<ParameterMeta, 'binding'>>>
 
@@ -9,7 +9,9 @@ type Declared = Readonly<Record<string, Pick<ParameterMeta, 'binding'>>>
 export const defaultBindingsOf = ({ parameters }: { parameters: Declared }): Bindings =>
   Object.fromEntries(
     Object.entries(parameters).flatMap(([name, { binding }]): [string, Binding][] =>
-      binding === undefined ? [] : [[name, { source: 'server', key: binding.key }]],
+      binding === undefined
+        ? []
+        : [[name, binding.source === 'server' ? { source: 'server', key: binding.key } : binding]],
     ),
   )
 
@@ -29,28 +31,37 @@ export const missingDefaults = ({ tool, bindings }: Instance, before: Instance |
   return Object.fromEntries(missing)
 }
 
+type FromServer = Extract<DefaultBinding, { source: 'server' }>
+
 /** Returns whether the binding in effect is the tool's default. */
-const isDefault = (name: string, binding: Binding, declared: DefaultBinding): boolean =>
+const isDefault = (name: string, binding: Binding, declared: FromServer): boolean =>
   binding.source === 'server' && (binding.key ?? name) === declared.key
 
-/** The value that a parameter lacks: the global, or the secret, that its default binding reads. */
-export type LackingValue = { name: string; key: string; isSecret: boolean; isPlain: boolean }
+/**
+ * The value that a bound parameter lacks: a global, or the secret that its default binding asks for. `isNeeded` is
+ * whether calls fail without it. An optional parameter that its tool binds by default is left out instead.
+ */
+export type LackingValue = { name: string; key: string; isSecret: boolean; isPlain: boolean; isNeeded: boolean }
+
+type Declaration = { name: string; required: boolean; binding?: DefaultBinding | undefined }
 
 /**
- * Returns what a parameter lacks if its default binding is in effect. `isSecretKey` returns whether a global is a secret,
- * or undefined if the global does not exist.
+ * Returns what a parameter lacks. `isSecretKey` returns whether a global is a secret, or undefined if the global does
+ * not exist.
  */
 export const findLacking = (
-  { name, binding: declared }: { name: string; binding?: DefaultBinding | undefined },
+  { name, required, binding: declared }: Declaration,
   binding: Binding,
   isSecretKey: (key: string) => boolean | undefined,
 ): LackingValue | undefined => {
-  if (declared === undefined || !isDefault(name, binding, declared)) return undefined
-  const { key, secret } = declared
-  const isSecret = isSecretKey(key)
-  return isSecret === undefined || (secret && !isSecret)
-    ? { name, key, isSecret: secret, isPlain: isSecret === false }
-    : undefined
+  const fromServer = declared?.source === 'server' ? declared : undefined
+  const asksForSecret = fromServer?.secret === true && binding.source === 'server'
+  const isPlain = (key: string): boolean =>
+    fromServer !== undefined && asksForSecret && isDefault(name, binding, fromServer) && isSecretKey(key) === false
+  const key = [...globalKeysOf(name, binding)].find(one => isSecretKey(one) === undefined || isPlain(one))
+  if (key === undefined) return undefined
+  const isNeeded = required || fromServer === undefined || binding.source !== 'server'
+  return { name, key, isSecret: asksForSecret, isPlain: isPlain(key), isNeeded }
 }
 
 /** Returns a sentence that names the parameter and the global. */

@@ -12,8 +12,7 @@ import { type KnownGlobals, knownGlobalsOf } from './sockets.ts'
 
 /**
  * A parameter of an instance, its binding, and the keys of the globals that the binding reads. `lacking` is set if the
- * server does not have the value of its default binding: the tool is then not listed if `required` is true, and else
- * called without the value.
+ * server does not have the value: the tool is then not listed if it is needed, and else called without it.
  */
 export type BoundParameter = {
   name: string

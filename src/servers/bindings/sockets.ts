@@ -52,17 +52,18 @@ export const socketsOf = (
   globals: KnownGlobals,
 ): readonly Socket[] =>
   parameters.map(parameter => {
-    const { name, type, required } = parameter
+    const { name, type } = parameter
     const binding = bindingOf(bindings, name)
     const keys = globalKeysOf(name, binding)
     const lacking = findLacking(parameter, binding, key => globals.get(key))
     // An optional parameter that lacks its default is left out of the request.
-    const unset = lacking === undefined ? [...keys].filter(key => !globals.has(key)) : required ? [lacking.key] : []
+    const unset =
+      lacking?.isNeeded === true ? new Set([lacking.key, ...[...keys].filter(key => !globals.has(key))]) : []
     return {
       parameter: name,
       type,
       source: sourceOf(binding, keys, globals),
       text: textOf(name, binding),
-      missing: unset,
+      missing: [...unset],
     }
   })

@@ -60,10 +60,9 @@ export const createToolAdding = ({
   },
 
   /**
-   * Adds several tools with their default bindings, all or none. A secret whose key is taken for other origins gets
-   * another key. Appends a number to names that are taken. Adds toolkits
-   * of the organization. Skips a tool with more instances than `atWork`, because the same form has already added it.
-   * Returns the new names.
+   * Adds several tools with their default bindings, all or none. A secret whose key is taken gets another key. Appends a
+   * number to names that are taken. Adds toolkits of the organization. Skips a tool with more instances than `atWork`,
+   * because the same form has already added it. Returns the new names.
    */
   addTools: (actor: Actor, serverId: string, picks: readonly ToolPick[]): Promise<string[]> =>
     changes.commit(async (tx, announce) => {
@@ -91,7 +90,7 @@ export const createToolAdding = ({
       const globals = bound.length === 0 ? [] : await listGlobals(tx, serverId)
       for (const { toolId, name } of bound) {
         const definition = picked.get(toolId)?.definition
-        const bindings = definition === undefined ? {} : bindTakenKeys(definition, globals)
+        const bindings = definition === undefined ? {} : await bindTakenKeys(tx, serverId, definition, globals)
         await createChecked(tx, { actor, server, sealing }, { toolId, name, bindings }).catch(nameTool(name))
       }
       if (instances.length > 0) announce({ type: 'server_changed', serverId })

@@ -1,10 +1,12 @@
 import type { Database, Transaction } from '../../lib/db/client.ts'
 import { withoutNulls } from '../../lib/kernel/missing.ts'
+import type { DefaultBinding } from '../../templates/check-value.ts'
 import { toolkitsMatching, toolsMatching } from '../../tools/sharing/catalogue.store.ts'
-import { defaultsOf, parseDocument, problemOf } from '../../tools/stored-definition.ts'
+import { defaultsOf, parseDocument, problemOf, templateOf } from '../../tools/stored-definition.ts'
 import type { ToolDefinition } from '../../tools/tool.ts'
 import { onlyCallerShown, policyOf, type User } from '../access/access.ts'
 import { openTo } from '../access/open-to.store.ts'
+import { writtenOriginOf } from '../bindings/taken-keys.ts'
 import type { Server } from '../server.ts'
 import { toServer, WITH_USERS } from '../servers.store.ts'
 
@@ -125,8 +127,10 @@ export type OfferedTool = {
   title: string | undefined
   description: string | undefined
   toolkitId: string
-  /** The parameters with a default binding, and the keys of the globals that they are bound to. */
-  defaults: readonly { parameter: string; key: string }[]
+  /** The parameters with a default binding. */
+  defaults: readonly { parameter: string; binding: DefaultBinding }[]
+  /** The origin that the tool calls; undefined if a parameter decides it. */
+  origin: string | undefined
   /** Names of the tool's instances on the server. */
   atWorkAs: readonly string[]
   /** Why the tool cannot be added until it is fixed. */
@@ -135,7 +139,7 @@ export type OfferedTool = {
 
 const listDefaults = (definition: unknown): OfferedTool['defaults'] =>
   Object.entries(defaultsOf(definition).parameters).flatMap(([parameter, { binding }]) =>
-    binding === undefined ? [] : [{ parameter, key: binding.key }],
+    binding === undefined ? [] : [{ parameter, binding }],
   )
 
 /** Lists tools, sorted by toolkit and name. Searches name, title and description. An empty search matches all tools. */
@@ -166,6 +170,7 @@ export const listOfferedTools = async (
   const tools = rows.map(({ instances, definition, ...row }) => ({
     ...withoutNulls(row),
     defaults: listDefaults(definition),
+    origin: writtenOriginOf(templateOf(definition).url),
     problem: problemOf(definition),
     atWorkAs: instances.map(({ name }) => name),
   }))

@@ -2,6 +2,7 @@ import { kindOf } from '../../templates/body-template.ts'
 import { isJson } from './curl-body.ts'
 import { decodeFormText } from './curl-url.ts'
 import { type DraftParameters, type IsSecret, UnwritableRequest } from './draft-parameters.ts'
+import { draftXml } from './draft-xml.ts'
 import type { MultipartPart, RequestBody } from './imported-request.ts'
 import { JSON_WRITING, type Piece, TEXT_WRITING, textPiece, URL_WRITING, type Writing } from './template-pieces.ts'
 import { fillMarks, hasVariables, onlyVariable, splitMarks } from './variable-marks.ts'
@@ -142,26 +143,6 @@ const draftMultipart = (
   }
 }
 
-/** Matches an element without elements up to its end, as in `<name>content`. */
-const LEAF = /<([\w.:-]{1,200})(?:\s[^<>]*)?>([^<>]*)(?=<\/)/g
-const XML_ENTITIES: ReadonlyMap<string, string> = new Map(
-  Object.entries({ '&lt;': '<', '&gt;': '>', '&amp;': '&', '&quot;': '"', '&apos;': "'" }),
-)
-
-const decodeXml = (text: string): string => text.replaceAll(/&[a-z]+;/g, entity => XML_ENTITIES.get(entity) ?? entity)
-
-/** Drafts XML: secrets in elements without elements become parameters, and all other text stays. */
-const draftXml = (text: string, parameters: DraftParameters): readonly Piece[] => {
-  let from = 0
-  const pieces = [...text.matchAll(LEAF)].flatMap(({ 0: all, 1: name = '', 2: raw = '', index }): readonly Piece[] => {
-    const before = text.slice(from, index + all.length - raw.length)
-    from = index + all.length
-    const value = { place: 'xml', name: name.slice(name.indexOf(':') + 1), raw, decoded: decodeXml(raw) } as const
-    return [...parameters.withVariables(before), ...parameters.value(value)]
-  })
-  return [...pieces, ...parameters.withVariables(text.slice(from))]
-}
-
 /** Drafts a multipart body as a browser copies it: the command contains it as text. */
 const draftParts = (text: string, contentType: string, parameters: DraftParameters): readonly Piece[] => {
   const boundary = /boundary="?([^\s;"]+)/i.exec(contentType)?.[1]
@@ -194,7 +175,7 @@ const draftText = (
   if (holdsJson && (kind === undefined || kind === 'form')) return sentAsJson(draftJson(text, parameters, isSecret))
   const draftTyped = (): readonly Piece[] => {
     if (holdsJson) return draftJson(text, parameters, isSecret, { asText: true })
-    if (kind === 'xml') return draftXml(text, parameters)
+    if (kind === 'xml') return draftXml(text, parameters, isSecret)
     return kind === 'multipart' ? draftParts(text, contentType ?? '', parameters) : parameters.withVariables(text)
   }
   const pieces = draftTyped()

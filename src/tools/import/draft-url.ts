@@ -55,6 +55,9 @@ export const singular = (word: string): string => {
 /** Words of a path that say nothing about what it is for. */
 const EMPTY_WORDS = /^(?:v\d{1,3}(?:\.\d{1,3})?|api|rest|\d{4}-\d{2}-\d{2})$/i
 
+/** Returns a segment of the path without its matrix parameters, such as `tiles` for `tiles;zoom=12`. */
+const withoutMatrix = (segment: string): string => percentDecode(segment.split(';', 1)[0] ?? '')
+
 const splitUrl = (url: string): { scheme: string; authority: string; path: string; query: string | undefined } => {
   const [, scheme = ''] = /^(https?:\/\/)/.exec(url) ?? []
   const rest = url.slice(scheme.length)
@@ -166,10 +169,11 @@ export const draftUrl = (url: string, parameters: DraftParameters, isSecret: IsS
   const segments = path.split('/').slice(1)
   const inPath = segments.map((_, index) => draftSegment(segments, index, drafting))
   const inQuery = query === undefined ? [] : query.split('&').map((pair, index) => draftPair(pair, index, drafting))
-  const words = segments.filter((segment, index) => {
+  const words = segments.flatMap((segment, index) => {
     const drafted = inPath[index]
     const isFixed = drafted?.candidate === undefined && drafted?.isHidden === false && !hasVariables(segment)
-    return isFixed && segment !== '' && !EMPTY_WORDS.test(segment)
+    const word = withoutMatrix(segment)
+    return isFixed && word !== '' && !EMPTY_WORDS.test(word) ? [word] : []
   })
   const last = segments.findLastIndex(segment => segment !== '')
   return {

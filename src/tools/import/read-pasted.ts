@@ -8,7 +8,7 @@ import { readCurl } from './curl-request.ts'
 import { readCurlUrl } from './curl-url.ts'
 import type { IsSecret } from './draft-parameters.ts'
 import type { ImportedRequest, RequestVariable } from './imported-request.ts'
-import { isSecretValue } from './secret-values.ts'
+import { isSecretValue, mayBeSecretValue } from './secret-values.ts'
 import { UnreadableText } from './text-fault.ts'
 import { type RequestDraft, toToolDraft } from './to-tool-draft.ts'
 import { replaceUrlPlaceholders } from './url-placeholders.ts'
@@ -69,12 +69,12 @@ const toDraft = (
 const tooLong = (): Result<PastedRequest, PastedFault> =>
   failure({ message: `it is longer than ${formatNumber(MAX_CHARS)} characters. Shorten its body` })
 
-/** Reads a cURL command. */
-export const readPastedCommand = (text: string): Result<PastedRequest, PastedFault> => {
+/** Reads a cURL command. `isSecret` tells which values become parameters because they are secrets. */
+export const readPastedCommand = (text: string, isSecret?: IsSecret): Result<PastedRequest, PastedFault> => {
   const command = text.replaceAll('\r\n', '\n')
   if (command.length > MAX_CHARS) return tooLong()
   const request = readCurl(command)
-  return request.ok ? toDraft('curl', request.value) : request
+  return request.ok ? toDraft('curl', request.value, isSecret) : request
 }
 
 /** The method in front of a URL, and what is around it in documentation and logs. */
@@ -82,9 +82,9 @@ const METHOD = /^(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)\s+(?=\S)/i
 const HTTP_VERSION = /\s+HTTP\/[\d.]+$/i
 const QUOTED = /^(?:"(.*)"|'(.*)'|`(.*)`|<(https?:.*)>)$/is
 
-/** Matches a scheme, a host with a dot or a port, or `localhost`. */
+/** Matches a scheme, a host with a dot or a port, an IPv4 address, or `localhost`. */
 const URL_LIKE =
-  /^(?:[a-z][a-z0-9+.-]*:\/\/|(?:[\w-]+\.)+[a-z\d-]{2,}(?=[:/?#]|$)|[\w-]+:\d+(?=[/?#]|$)|localhost(?=[/?#]|$))/i
+  /^(?:[a-z][a-z0-9+.-]*:\/\/|(?:[\w-]+\.)+[a-z\d-]{2,}(?=[:/?#]|$)|(?:\d{1,3}\.){3}\d{1,3}(?=[:/?#]|$)|[\w-]+:\d+(?=[/?#]|$)|localhost(?=[/?#]|$))/i
 
 /** `{{name}}` of Patchbay, Postman and others, with a type, a default or a serialization. */
 const OWN_PLACEHOLDER = /(?<!\\)\{\{\s*(?:[a-z]+:)?([A-Za-z_][\w.-]{0,63})(?:\?|\s*=[^{}]*|\s*\|[^{}]*)?\s*\}\}/g
@@ -170,9 +170,12 @@ export const readPastedUrl = (text: string, isSecret?: IsSecret): Result<PastedR
   }
 }
 
-/** Reads a pasted text: a cURL command or a URL. Runs and requests nothing. */
+/**
+ * Reads a pasted text: a cURL command or a URL. Runs and requests nothing. Values that are only offered as secrets are
+ * among the secrets, too, so that the draft does not contain them.
+ */
 export const readPasted = (text: string): Result<PastedRequest, PastedFault> =>
-  isCurlCommand(text) ? readPastedCommand(text) : readPastedUrl(text)
+  isCurlCommand(text) ? readPastedCommand(text, mayBeSecretValue) : readPastedUrl(text, mayBeSecretValue)
 
 /** Returns whether the host of a draft's URL is written out, and does not depend on a parameter. */
 export const hasWrittenHost = ({ definition }: Pick<RequestDraft, 'definition'>): boolean =>

@@ -16,6 +16,16 @@ const PLACES: Readonly<Record<ValuePlace, NamedParameter['place']>> = {
 export const isSecretValue: IsSecret = (place, name, value) =>
   secretRuleOf({ place: PLACES[place], name, value }) === 'kept'
 
+/**
+ * Returns whether a value of a pasted request is kept or offered as a secret. A number in JSON is not, and neither is a
+ * variable (`$name`), whose value the request does not contain. In a path, `token` precedes a value by chance.
+ */
+export const mayBeSecretValue: IsSecret = (place, name, value) => {
+  const rule = secretRuleOf({ place: PLACES[place], name, value })
+  if (rule !== 'offered') return rule === 'kept'
+  return place !== 'path' && !/^\$[\w.-]+$/.test(value) && !(place === 'json' && /^-?\d[\d.eE+-]*$/.test(value))
+}
+
 /** Labels of hosts that do not name their owner. */
 const EMPTY_LABEL = /^(?:www|api|mcp|co|com|net|org|ac|gov|edu)$/
 

@@ -13,7 +13,7 @@ export type ToolWithUses = { tool: Tool; usedBy: readonly ServerRef[] }
 export type ToolListQuery = {
   search: string
   /** `uses`: the number of servers that use a tool and that the reader may use. */
-  sortBy: 'name' | 'uses' | 'changed'
+  sortBy: 'name' | 'request' | 'uses' | 'changed'
   isDescending: boolean
   skip: number
   take: number
@@ -60,8 +60,10 @@ export const createToolkitCatalogue = ({ db, uses }: Pick<ToolkitServiceParts, '
         )
       const { sortBy, isDescending } = query
       const counted = sortBy === 'uses' ? await usersOf(heads) : undefined
+      const requests = sortBy === 'request' ? await store.listRequestTexts(db, id) : undefined
       const keyOf = ({ id: toolId, name, updatedAt }: store.ToolHead): number | string => {
         if (counted !== undefined) return counted.get(toolId)?.length ?? 0
+        if (requests !== undefined) return requests.get(toolId) ?? ''
         return sortBy === 'changed' ? updatedAt.getTime() : name
       }
       const page = sortRows(heads, keyOf, isDescending).slice(query.skip, query.skip + query.take)

@@ -2,6 +2,7 @@ import type { Database, Rows } from '../../lib/db/client.ts'
 import { containing } from '../../lib/db/containing.ts'
 import { type IdPage, idPageQuery } from '../../lib/http/id-paging.ts'
 import { mapFound } from '../../lib/kernel/missing.ts'
+import { templateOf } from '../stored-definition.ts'
 import type { Tool, ToolkitCard } from '../tool.ts'
 import { countToolkits, toToolkit } from '../toolkits.store.ts'
 import { toTool } from '../tools.store.ts'
@@ -87,6 +88,17 @@ export const listToolHeads = (db: Database, toolkitId: string, search: string): 
     select: { id: true, name: true, updatedAt: true },
     orderBy: { name: 'asc' },
   })
+
+/** Returns the request of each tool of a toolkit as one text, such as `GET https://…`, by the tool's ID. */
+export const listRequestTexts = async (db: Database, toolkitId: string): Promise<ReadonlyMap<string, string>> => {
+  const rows = await db.tool.findMany({ where: { toolkitId }, select: { id: true, definition: true } })
+  return new Map(
+    rows.map(({ id, definition }) => {
+      const { method, url } = templateOf(definition)
+      return [id, `${method} ${url}`]
+    }),
+  )
+}
 
 /** Counts the toolkits that an organization can edit, and their tools. */
 export const countToolkitsAndTools = async (

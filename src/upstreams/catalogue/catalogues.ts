@@ -41,6 +41,11 @@ export const createUpstreamCatalogues = ({
     if (Date.now() - cache.fetchedAtOf(upstream.id) > MIN_REFRESH_INTERVAL_MS) refreshes.schedule(upstream)
   })
 
+  // Otherwise, nobody would know before the next call whether the changed settings work.
+  connections.onReplaced((_id, reopened) => {
+    if (reopened !== undefined && !isClosed) refreshes.schedule(reopened)
+  })
+
   const refreshDue = (): void => {
     const now = Date.now()
     for (const id of cache.evictUnused(now, refreshes.isInProgress)) refreshes.forget(id)

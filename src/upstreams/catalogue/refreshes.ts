@@ -122,6 +122,8 @@ export const createRefreshes = ({ connections, cache, compileOutputSchemas, onEr
   /** Waits for any fetch in progress, which may have read the old list or configuration, and starts another. */
   const restart = async (upstream: Upstream): Promise<StoredCatalogue> => {
     await inProgress.get(upstream.id)?.done.catch(() => {})
+    clearTimeout(scheduled.get(upstream.id))
+    scheduled.delete(upstream.id)
     return start(upstream).done
   }
 

@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache'
 import type { Database } from '../../lib/db/client.ts'
 import { isJsonObject } from '../../lib/kernel/json.ts'
 import type { UpstreamReviews } from '../review/upstream-reviews.ts'
@@ -9,7 +8,8 @@ import type { CatalogueItem } from './catalogue.ts'
 import { MAX_UPSTREAM_TOOLS } from './catalogue-limits.ts'
 import type { UpstreamCatalogues } from './catalogues.ts'
 import { removeHidden } from './hidden-text.ts'
-import { listAllowedTools, listSkippedItems, presentedName, presentTools, type SkippedItem } from './present-tools.ts'
+import { listSkippedItems, presentTools, type SkippedItem } from './present-tools.ts'
+import { createToolNames, createToolSearch, type ToolNames } from './tool-names.ts'
 
 export type UpstreamOffersParts = {
   db: Database
@@ -34,31 +34,11 @@ const parametersOf = ({ declared: { inputSchema } }: CatalogueItem): string[] =>
   return isJsonObject(properties) ? Object.keys(properties).map(removeHidden) : []
 }
 
-/** Maximum number of cached names, of all versions of all upstreams. They take about 20 MB. */
-const MAX_CACHED_NAMES = 200_000
-
 /**
  * Counts the tools that clients get from upstreams, by server, for lists of servers. Omits servers without upstream
- * tools. Reads a catalogue again only after it changes, because it may be large.
+ * tools.
  */
-const createToolCounts = ({ db, catalogues, reviews, listToolNames }: UpstreamOffersParts) => {
-  const cache = new LRUCache<string, readonly string[]>({
-    maxSize: MAX_CACHED_NAMES,
-    sizeCalculation: names => names.length + 1,
-  })
-
-  /** Returns the names that clients see, unless they are taken. */
-  const namesOf = async (upstream: Upstream, hash: string): Promise<readonly string[]> => {
-    const key = `${upstream.id} ${hash} ${upstream.updatedAt.getTime()}`
-    const cached = cache.get(key)
-    if (cached !== undefined) return cached
-    const stored = (await catalogues.find([upstream])).get(upstream.id)
-    const allowed = stored === undefined ? [] : listAllowedTools({ upstream, stored })
-    const names = allowed.map(({ name }) => presentedName(upstream, name))
-    cache.set(key, names)
-    return names
-  }
-
+const createToolCounts = ({ db, reviews, listToolNames }: UpstreamOffersParts, namesOf: ToolNames) => {
   const countReviewed = async (serverId: string, own: readonly string[]): Promise<number> =>
     presentTools(await reviews.listLiveSources(serverId), own).tools.length
 
@@ -92,44 +72,48 @@ const createToolCounts = ({ db, catalogues, reviews, listToolNames }: UpstreamOf
 }
 
 /** Describes what upstreams offer, based on cached catalogues and without contacting the upstreams. */
-export const createUpstreamOffers = (parts: UpstreamOffersParts) => ({
-  /** Returns undefined if the catalogue was never fetched with the current configuration. */
-  find: async (upstream: Upstream) => (await parts.catalogues.find([upstream])).get(upstream.id),
+export const createUpstreamOffers = (parts: UpstreamOffersParts) => {
+  const namesOf = createToolNames(parts)
+  return {
+    /** Returns undefined if the catalogue was never fetched with the current configuration. */
+    find: async (upstream: Upstream) => (await parts.catalogues.find([upstream])).get(upstream.id),
 
-  /** Returns the items that clients do not see because their names are taken, by upstream. */
-  listSkipped: async (serverId: string): Promise<ReadonlyMap<string, readonly SkippedItem[]>> => {
-    // Names can collide only in a flat list.
-    if ((await store.findPresentation(parts.db, serverId)) !== 'flat') return new Map()
-    const sources = await parts.reviews.listLiveSources(serverId)
-    const skipped = sources.length === 0 ? [] : listSkippedItems(sources, await parts.listToolNames(serverId))
-    const byUpstream = Map.groupBy(skipped, ({ upstreamId }) => upstreamId)
-    return new Map([...byUpstream].map(([id, own]) => [id, own.slice(0, MAX_SKIPPED)]))
-  },
+    /** Returns the items that clients do not see because their names are taken, by upstream. */
+    listSkipped: async (serverId: string): Promise<ReadonlyMap<string, readonly SkippedItem[]>> => {
+      // Names can collide only in a flat list.
+      if ((await store.findPresentation(parts.db, serverId)) !== 'flat') return new Map()
+      const sources = await parts.reviews.listLiveSources(serverId)
+      const skipped = sources.length === 0 ? [] : listSkippedItems(sources, await parts.listToolNames(serverId))
+      const byUpstream = Map.groupBy(skipped, ({ upstreamId }) => upstreamId)
+      return new Map([...byUpstream].map(([id, own]) => [id, own.slice(0, MAX_SKIPPED)]))
+    },
 
-  /** Returns a server's upstreams, sorted by name, with the tools that clients see. The caller must check access. */
-  listPresented: async (serverId: string): Promise<PresentedUpstream[]> => {
-    const upstreams = await store.listUpstreamsOfAnybody(parts.db, serverId)
-    if (upstreams.length === 0) return []
-    const sources = await parts.reviews.listLiveSources(serverId)
-    const fetched = new Set(sources.map(({ upstream }) => upstream.id))
-    const { tools } = presentTools(sources, await parts.listToolNames(serverId))
-    const byUpstream = Map.groupBy(tools, ({ upstream }) => upstream.id)
-    return upstreams.map(upstream => ({
-      upstream,
-      hasCatalogue: fetched.has(upstream.id),
-      tools: (byUpstream.get(upstream.id) ?? []).map(({ name, item }) => ({ name, parameters: parametersOf(item) })),
-    }))
-  },
+    /** Returns a server's upstreams, sorted by name, with the tools that clients see. The caller must check access. */
+    listPresented: async (serverId: string): Promise<PresentedUpstream[]> => {
+      const upstreams = await store.listUpstreamsOfAnybody(parts.db, serverId)
+      if (upstreams.length === 0) return []
+      const sources = await parts.reviews.listLiveSources(serverId)
+      const fetched = new Set(sources.map(({ upstream }) => upstream.id))
+      const { tools } = presentTools(sources, await parts.listToolNames(serverId))
+      const byUpstream = Map.groupBy(tools, ({ upstream }) => upstream.id)
+      return upstreams.map(upstream => ({
+        upstream,
+        hasCatalogue: fetched.has(upstream.id),
+        tools: (byUpstream.get(upstream.id) ?? []).map(({ name, item }) => ({ name, parameters: parametersOf(item) })),
+      }))
+    },
 
-  /** Returns the upstream of a passthrough server. Patchbay does not know its tools. */
-  listPassthrough: async (serverId: string): Promise<PresentedUpstream[]> =>
-    (await store.listUpstreamsPassedOnTo(parts.db, serverId)).map(upstream => ({
-      upstream,
-      hasCatalogue: true,
-      tools: [],
-    })),
+    /** Returns the upstream of a passthrough server. Patchbay does not know its tools. */
+    listPassthrough: async (serverId: string): Promise<PresentedUpstream[]> =>
+      (await store.listUpstreamsPassedOnTo(parts.db, serverId)).map(upstream => ({
+        upstream,
+        hasCatalogue: true,
+        tools: [],
+      })),
 
-  countTools: createToolCounts(parts),
-})
+    countTools: createToolCounts(parts, namesOf),
+    findTools: createToolSearch(parts, namesOf),
+  }
+}
 
 export type UpstreamOffers = ReturnType<typeof createUpstreamOffers>

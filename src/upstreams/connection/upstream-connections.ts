@@ -6,7 +6,14 @@ import type { ResolutionFault } from '../config/compiled-config.ts'
 import { EVERYBODY } from '../oauth-client/account.ts'
 import { CALLER_UNKNOWN } from '../oauth-client/account-messages.ts'
 import type { Authorizer } from '../oauth-client/authorizer.ts'
-import { isPerCaller, type ResolvedConfig, restingState, type Upstream, type UpstreamState } from '../upstream.ts'
+import {
+  connectSettingsOf,
+  isPerCaller,
+  type ResolvedConfig,
+  restingState,
+  type Upstream,
+  type UpstreamState,
+} from '../upstream.ts'
 import { createCallerConnections } from './caller-connections.ts'
 import { createUpstreamConnection, type UpstreamConnection, type UpstreamParts } from './connection.ts'
 import { createClosing } from './connection-pool.ts'
@@ -56,8 +63,7 @@ type Entry = LoadedUpstream & {
 const keyOf = ({ upstream, resolved, accountKey }: LoadedUpstream): string => {
   if (!upstream.isEnabled) return ''
   if (!resolved.ok) return JSON.stringify(resolved.error)
-  const { features: _features, allow: _allow, deny: _deny, prefix: _prefix, ...connecting } = resolved.value
-  return JSON.stringify([connecting, accountKey])
+  return JSON.stringify([connectSettingsOf(resolved.value), accountKey])
 }
 
 /**
@@ -94,7 +100,7 @@ export const createUpstreamConnections = ({
   const notifications = createListeners<[upstream: Upstream, notification: Notification]>()
   const states = createListeners<[upstream: Upstream, state: UpstreamState]>()
   const listFaults = createListeners<[upstream: Upstream]>()
-  const replacements = createListeners<[upstreamId: string]>()
+  const replacements = createListeners<[upstreamId: string, reopened: Upstream | undefined]>()
   const accessChanges = createListeners<[userId: string]>()
   let isClosed = false
 
@@ -235,10 +241,16 @@ export const createUpstreamConnections = ({
     return state.kind === 'idle' ? { ...entry.listFault, nextTryAt: undefined } : entry.listFault
   }
 
+  /** Returns whether the upstream is connected or should be. Processes that were stopped while idle are not. */
+  const isInUse = ({ upstream, connection }: Entry): boolean => {
+    const kind = (connection?.state() ?? callers.stateOf(upstream.id))?.kind
+    return kind === 'connected' || kind === 'connecting' || kind === 'failed'
+  }
+
   const update = (serverId: string, loaded: readonly LoadedUpstream[]): void => {
     const before = servers.get(serverId) ?? new Map<string, Entry>()
     const after = new Map<string, Entry>()
-    const closed: string[] = []
+    const closed: [id: string, reopened: Upstream | undefined][] = []
     for (const each of loaded) {
       const { id } = each.upstream
       const key = keyOf(each)
@@ -246,8 +258,9 @@ export const createUpstreamConnections = ({
       before.delete(id)
       const isSame = known?.key === key
       if (known !== undefined && !isSame) {
+        const isReopened = isInUse(known) && each.upstream.isEnabled && each.resolved.ok
         closeEntry(known)
-        closed.push(id)
+        closed.push([id, isReopened ? each.upstream : undefined])
       }
       // Update the existing object, because the connection reads it.
       const entry: Entry =
@@ -269,12 +282,12 @@ export const createUpstreamConnections = ({
     for (const [id, gone] of before) {
       byId.delete(id)
       closeEntry(gone)
-      closed.push(id)
+      closed.push([id, undefined])
     }
     if (after.size === 0) servers.delete(serverId)
     else servers.set(serverId, after)
     for (const [id, { upstream }] of after) if (upstream.config.isEager) find(id)
-    for (const id of closed) replacements.notify(id)
+    for (const [id, reopened] of closed) replacements.notify(id, reopened)
   }
 
   /**
@@ -352,7 +365,10 @@ export const createUpstreamConnections = ({
     onState: states.add,
     /** Called when the lists of a connected upstream can no longer be fetched, or can be fetched again. */
     onListFault: listFaults.add,
-    /** Called after a connection is closed because its upstream changed. `find` returns the new connection, if any. */
+    /**
+     * Called after a connection is closed because its upstream changed. `find` returns the new connection, if any.
+     * `reopened` is the upstream if it was in use and should be connected again at once.
+     */
     onReplaced: replacements.add,
     /** Called when a user's accounts may have changed and the user's connections are closed. */
     onAccessChanged: accessChanges.add,

@@ -65,22 +65,36 @@ const changedMeanwhile = () =>
     errors: [{ path: 'version', message: 'is out of date' }],
   })
 
-const listReviewed = async (tx: Transaction, sources: readonly UpstreamSource[]) => {
+/** A source with the tools that clients see. `pending` are all others, whether rejected or not. */
+type ReviewedSource = { source: UpstreamSource; live: CatalogueItem[]; pending: readonly PendingTool[] }
+
+const listReviewed = async (tx: Transaction, sources: readonly UpstreamSource[]): Promise<ReviewedSource[]> => {
   const ids = sources.map(({ upstream }) => upstream.id)
   const hashes = ids.length === 0 ? NOTHING : await listApprovedHashes(tx, ids)
-  const rejections = ids.length === 0 ? NOTHING : await listRejectedHashes(tx, ids)
   const reviewed = []
   for (const source of sources) {
     const { id } = source.upstream
     const tools = classifyTools(listAllowedTools(source), hashes.get(id) ?? NOTHING)
     const changed = tools.flatMap(({ nameHash, status }) => (status === 'changed' ? nameHash : []))
     const { live, waiting } = splitByApproval(tools, await listApprovedDefinitions(tx, id, changed))
-    const isRejected = ({ name, hash }: PendingTool) => rejections.get(id)?.get(hashOfName(name)) === hash
-    const [rejected, open] = [waiting.filter(isRejected), waiting.filter(tool => !isRejected(tool))]
-    reviewed.push({ source, live, waiting: open, rejected })
+    reviewed.push({ source, live, pending: waiting })
   }
   return reviewed
 }
+
+/** Splits the pending tools by whether they are rejected. Lists for clients do not need that. */
+const listDecidable = async (tx: Transaction, reviewed: readonly ReviewedSource[]) => {
+  const ids = reviewed.flatMap(({ source, pending }) => (pending.length === 0 ? [] : source.upstream.id))
+  const rejections = ids.length === 0 ? NOTHING : await listRejectedHashes(tx, ids)
+  return reviewed.map(({ source, live, pending }) => {
+    const own = rejections.get(source.upstream.id)
+    const isRejected = ({ name, hash }: PendingTool) => own?.get(hashOfName(name)) === hash
+    const [rejected, waiting] = [pending.filter(isRejected), pending.filter(tool => !isRejected(tool))]
+    return { source, live, waiting, rejected }
+  })
+}
+
+const namesOf = ({ catalogue }: StoredCatalogue): string[] => catalogue.tools.map(({ name }) => name)
 
 /** Approves the tools that clients see now. Used when review is turned on. */
 export const approveCurrentTools = async (tx: Transaction, serverId: string): Promise<void> => {
@@ -158,7 +172,8 @@ export const createUpstreamReviews = ({ db, changes, catalogues, getServerFor }:
         const { upstream, server } = await getUpstreamFor(getServerFor, tx, actor, id, 'build')
         if (!server.reviewUpstreamChanges) throw notReviewed()
         const stored = await findCurrentCatalogue(tx, upstream)
-        const [reviewed] = await listReviewed(tx, stored === undefined ? [] : [{ upstream, stored }])
+        const sources = stored === undefined ? [] : [{ upstream, stored }]
+        const [reviewed] = await listDecidable(tx, await listReviewed(tx, sources))
         const { live, waiting, rejected } = reviewed ?? { live: [], waiting: [], rejected: [] }
         const { action, chosen } = await work(tx, { stored, live, waiting, rejected })
         if (chosen.length === 0) return 0
@@ -185,7 +200,7 @@ export const createUpstreamReviews = ({ db, changes, catalogues, getServerFor }:
     getReview: async (actor: Actor, id: string): Promise<UpstreamReview> => {
       const { upstream, server } = await getUpstreamFor(getServerFor, db, actor, id, 'read')
       if (!server.reviewUpstreamChanges) return { isReviewed: false, version: versionOf([]), waiting: [], rejected: [] }
-      const [reviewed] = await listReviewed(db, await listSourcesOf([upstream]))
+      const [reviewed] = await listDecidable(db, await listReviewed(db, await listSourcesOf([upstream])))
       const { waiting, rejected } = reviewed ?? { waiting: [], rejected: [] }
       return { isReviewed: true, version: versionOf(waiting), waiting, rejected }
     },
@@ -195,7 +210,7 @@ export const createUpstreamReviews = ({ db, changes, catalogues, getServerFor }:
       const server = await getServerFor(db, actor, serverId, 'read')
       if (!server.reviewUpstreamChanges) return new Map()
       const sources = await listSourcesOf(await listUpstreamsOfAnybody(db, serverId))
-      const counts = (await listReviewed(db, sources)).map(
+      const counts = (await listDecidable(db, await listReviewed(db, sources))).map(
         ({ source, waiting }) => [source.upstream.id, waiting.length] as const,
       )
       return new Map(counts.filter(([, count]) => count > 0))
@@ -209,7 +224,7 @@ export const createUpstreamReviews = ({ db, changes, catalogues, getServerFor }:
         if (stored === undefined || chosen.length === 0) return { action: 'upstream.tools_approved', chosen: [] }
         await putApprovals(tx, id, chosen)
         await removeRejections(tx, id, chosen)
-        const names = stored.catalogue.tools.map(({ name }) => name)
+        const names = namesOf(stored)
         await removeStaleApprovals(tx, id, names)
         await removeStaleRejections(tx, id, names)
         return { action: 'upstream.tools_approved', chosen }
@@ -220,10 +235,12 @@ export const createUpstreamReviews = ({ db, changes, catalogues, getServerFor }:
      * one. Throws `conflict` if the tools differ from what was shown.
      */
     reject: (actor: Actor, id: string, input: Decision): Promise<number> =>
-      decide(actor, id, async (tx, { waiting, rejected }) => {
+      decide(actor, id, async (tx, { stored, waiting, rejected }) => {
         const decided = new Map(rejected.map(({ name, hash }) => [hashOfName(name), hash]))
         const chosen = chooseTools({ waiting, rejected: [], decided }, input)
+        if (stored === undefined || chosen.length === 0) return { action: 'upstream.tools_rejected', chosen: [] }
         await putRejections(tx, id, chosen)
+        await removeStaleRejections(tx, id, namesOf(stored))
         return { action: 'upstream.tools_rejected', chosen }
       }),
   }

@@ -1,6 +1,6 @@
 import { formText } from '../../lib/http/pages/forms.ts'
 import type { PageData } from '../../lib/http/pages/views.ts'
-import { formatCount, formatNumber } from '../../lib/kernel/format.ts'
+import { formatNumber } from '../../lib/kernel/format.ts'
 import type { PublicReach } from '../../servers/access/public-reach.ts'
 import type { ServerFrame } from '../frame/server-frame.ts'
 
@@ -12,14 +12,15 @@ export const PublicStepForm = { sure: formText, step: formText }
 
 export const PUBLIC_STEP_VIEW = 'access/public-step'
 
-/** Maximum number of names in each list. The others are only counted. */
-const MAX_LISTED = 30
+/** Maximum number of names of each list that are visible. The others are collapsed. */
+const MAX_LISTED = 12
 /** Maximum number of tools named beside a secret. */
 const MAX_USES = 3
 
 const listOf = <T>(items: readonly T[]) => ({
   items: items.slice(0, MAX_LISTED),
-  more: items.length > MAX_LISTED ? `and ${formatNumber(items.length - MAX_LISTED)} more` : undefined,
+  rest: items.slice(MAX_LISTED),
+  more: `${formatNumber(items.length - MAX_LISTED)} more`,
 })
 
 const toUses = (names: readonly string[]): string => {
@@ -27,10 +28,10 @@ const toUses = (names: readonly string[]): string => {
   return [...names.slice(0, MAX_USES), ...(rest > 0 ? [`${formatNumber(rest)} more`] : [])].join(', ')
 }
 
-const toUndeclaredText = (count: number): string | undefined =>
-  count === 0
-    ? undefined
-    : `${formatCount(count, 'tool')} of attached MCP servers may change data and ${count === 1 ? 'does' : 'do'} not say whether ${count === 1 ? 'it is' : 'they are'} destructive.`
+const toUndeclaredText = (count: number): string =>
+  count === 1
+    ? 'This tool of an attached MCP server may change data and does not say whether it is destructive.'
+    : `These ${formatNumber(count)} tools of attached MCP servers may change data and do not say whether they are destructive.`
 
 const toUnknownText = (names: readonly string[]): string | undefined =>
   names.length === 0
@@ -46,7 +47,7 @@ type PendingForm = { server: ServerFrame; action: string; fields: Readonly<Recor
  */
 export const toPublicStep = (
   { server, action, fields, sure }: PendingForm,
-  { version, secrets, accounts, destructive, undeclared, unknown }: PublicReach,
+  { version, secrets, written, accounts, destructive, undeclared, unknown }: PublicReach,
 ): PageData | undefined => {
   if (sure === version) return undefined
   return {
@@ -56,10 +57,20 @@ export const toPublicStep = (
     fields: Object.entries(fields).map(([name, value]) => ({ name, value })),
     sure: version,
     isChanged: sure !== '',
-    secrets: listOf(secrets.map(({ key, usedBy }) => ({ key, usedBy: toUses(usedBy) }))),
-    accounts: listOf(accounts),
-    destructive: listOf(destructive),
-    undeclaredText: toUndeclaredText(undeclared),
+    credentials: listOf([
+      ...secrets.map(({ key, usedBy }) => ({ code: key, text: `in ${toUses(usedBy)}` })),
+      ...written.map(({ place, usedBy }) => ({ code: place, text: `written out in ${usedBy}` })),
+      ...accounts.map(name => ({ code: undefined, text: `The shared account at ${name}` })),
+    ]),
+    hasWritten: written.length > 0,
+    destructive: listOf(destructive.map(name => ({ code: name, text: undefined }))),
+    undeclared:
+      undeclared.length === 0
+        ? undefined
+        : {
+            text: toUndeclaredText(undeclared.length),
+            ...listOf(undeclared.map(name => ({ code: name, text: undefined }))),
+          },
     unknownText: toUnknownText(unknown),
   }
 }

@@ -14,7 +14,8 @@ const HOURS = [12, 8, 5, 4, 6, 9, 21, 48, 92, 118, 126, 109, 84, 97, 121, 117, 1
   (calls, index) => ({
     startsAt: new Date(index * HOUR_MS),
     calls,
-    errors: index === 10 ? 5 : index % 9 === 0 ? 1 : 0,
+    rejected: index % 4 === 0 ? 4 : 0,
+    failed: index === 10 ? 5 : index % 9 === 0 ? 1 : 0,
     p50Ms: 150 + calls / 2,
     p99Ms: 900 + calls * 12,
   }),

@@ -1,5 +1,4 @@
-import { timeText } from '../../lib/http/pages/time-text.ts'
-import { formatCount, shorten } from '../../lib/kernel/format.ts'
+import { formatCount, formatDuration, formatNumber, shorten } from '../../lib/kernel/format.ts'
 import type { BoundParameter, ServerWiring } from '../../servers/bindings/server-wiring.ts'
 import type { PresentedUpstream } from '../../upstreams/catalogue/upstream-offers.ts'
 import type { UpstreamState } from '../../upstreams/upstream.ts'
@@ -16,6 +15,7 @@ export type ServerPatchInput = {
   upstreams?: readonly UpstreamWiring[]
   /** Clients and tokens that use the server, connected ones first. */
   callers: readonly PatchCaller[]
+  now: Date
 }
 
 /** Maximum length of a value. The tool's page shows the whole value. */
@@ -35,12 +35,9 @@ const fixedText = ({ binding }: BoundParameter): string | undefined => {
  * there is one, otherwise a secret if there is one.
  */
 const toParameter = (bound: BoundParameter, globalSources: GlobalSources): PatchParameter => {
-  const { name, required, globalKeys, lacking } = bound
-  // An optional parameter that lacks its default binding's value does not make calls fail.
-  if (lacking !== undefined) return { name, source: required ? 'missing' : 'global', key: lacking.key }
+  const { name, globalKeys, lacking } = bound
+  if (lacking !== undefined) return { name, source: lacking.isNeeded ? 'missing' : 'global', key: lacking.key }
   const value = fixedText(bound)
-  const missing = globalKeys.find(key => !globalSources.has(key))
-  if (missing !== undefined) return { name, source: 'missing', key: missing }
   const key = globalKeys.find(of => globalSources.get(of) === 'secret') ?? globalKeys[0]
   if (key !== undefined) return { name, source: globalSources.get(key) ?? 'global', key, value }
   return value === undefined ? { name, source: 'exposed' } : { name, source: 'fixed', value }
@@ -48,10 +45,11 @@ const toParameter = (bound: BoundParameter, globalSources: GlobalSources): Patch
 
 const metaOf = (method: string, figures: ToolFigures | undefined): string => {
   if (figures === undefined || figures.calls === 0) return `${method} · not called`
-  const { calls, errors, isFailing } = figures
-  if (isFailing) return `${method} · ${failedInWords(errors, calls)}`
-  const errorText = errors === 0 ? '' : `, ${formatCount(errors, 'error')}`
-  return `${method} · ${formatCount(calls, 'call')}${errorText}`
+  const { calls, rejected, failed, isFailing } = figures
+  if (isFailing) return `${method} · ${failedInWords(failed, calls)}`
+  const worst =
+    failed > 0 ? `, ${formatNumber(failed)} failed` : rejected > 0 ? `, ${formatNumber(rejected)} rejected` : ''
+  return `${method} · ${formatCount(calls, 'call')}${worst}`
 }
 
 type Context = {
@@ -68,7 +66,7 @@ const toTool = (tool: BoundTool, { serverId, globalSources, figures }: Context):
     return { ...named, meta: 'invalid template', state: 'failed', parameters: [] }
   }
   const parameters = tool.parameters.map(parameter => toParameter(parameter, globalSources))
-  if (tool.parameters.some(({ lacking, required }) => required && lacking !== undefined)) {
+  if (tool.parameters.some(({ lacking }) => lacking?.isNeeded)) {
     return { ...named, meta: `${tool.method} · needs a value`, state: 'failed', parameters }
   }
   return {
@@ -97,18 +95,19 @@ const toToolkitGroups = ({ toolkits, tools }: ServerWiring, context: Context): r
 
 type Health = { state: PatchState; health: string }
 
-/** Returns the time without the date, so that it fits in the box. */
-const clockOf = (time: Date): string => timeText(time).slice(11)
+/** Says how soon the next try is, because a drawing cannot show the reader's time zone. */
+const soonText = (time: Date, now: Date): string =>
+  `in ${formatDuration(Math.max(time.getTime() - now.getTime(), 1_000))}`
 
 /** Returns the upstream's health. Its connection state takes precedence over past calls. */
-const healthOf = ({ state, hasCatalogue }: UpstreamWiring, called: readonly ToolFigures[]): Health => {
+const healthOf = ({ state, hasCatalogue }: UpstreamWiring, called: readonly ToolFigures[], now: Date): Health => {
   switch (state.kind) {
     case 'disabled':
       return { state: 'idle', health: 'switched off' }
     case 'connecting':
       return { state: 'slow', health: 'connecting' }
     case 'failed': {
-      const next = state.nextTryAt === undefined ? '' : `, next try ${clockOf(state.nextTryAt)}`
+      const next = state.nextTryAt === undefined ? '' : `, next try ${soonText(state.nextTryAt, now)}`
       return { state: 'failed', health: `failed${next}` }
     }
     case 'connected':
@@ -138,6 +137,7 @@ const toUpstreamTool = (
 const toUpstreamGroups = (
   upstreams: readonly UpstreamWiring[],
   figures: ReadonlyMap<string, ToolFigures>,
+  now: Date,
 ): readonly PatchGroup[] =>
   upstreams.map(wiring => {
     const { upstream, tools } = wiring
@@ -147,7 +147,7 @@ const toUpstreamGroups = (
       kind: 'upstream',
       name: upstream.name,
       href,
-      ...healthOf(wiring, called),
+      ...healthOf(wiring, called, now),
       tools: tools.map(tool => toUpstreamTool(tool, figures.get(tool.name), href)),
     }
   })
@@ -171,7 +171,7 @@ const toGlobals = (wiring: ServerWiring): readonly PatchGlobal[] => {
 }
 
 /** Builds a server's patch from its wiring, call figures, upstreams and callers. */
-export const buildServerPatch = ({ wiring, figures, upstreams = [], callers }: ServerPatchInput): Patch => {
+export const buildServerPatch = ({ wiring, figures, upstreams = [], callers, now }: ServerPatchInput): Patch => {
   const { id: serverId, name, access } = wiring.server
   const globalSources = new Map(
     wiring.globals.map(({ key, value }) => [key, value === undefined ? 'secret' : 'global'] as const),
@@ -181,7 +181,7 @@ export const buildServerPatch = ({ wiring, figures, upstreams = [], callers }: S
     title: name,
     groups: [
       ...toToolkitGroups(wiring, { serverId, globalSources, figures: byTool }),
-      ...toUpstreamGroups(upstreams, byTool),
+      ...toUpstreamGroups(upstreams, byTool, now),
     ],
     globals: toGlobals(wiring),
     callers: { tier: access, href: serverTabPath(serverId, 'access'), list: callers },

@@ -4,7 +4,7 @@ import type { AuditLog } from '../../identity/audit/audit-log.ts'
 import { addressOf } from '../../lib/http/list-query.ts'
 import { formText, parseForm } from '../../lib/http/pages/forms.ts'
 import { exactTime } from '../../lib/http/pages/time-text.ts'
-import { DAY_MS } from '../../lib/kernel/durations.ts'
+import { startOfDay, startOfNextDay, timeZone } from '../../lib/http/pages/zoned-days.ts'
 import { shorten } from '../../lib/kernel/format.ts'
 import { isJsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 import { readList } from './user-page.ts'
@@ -13,7 +13,7 @@ const ENTRIES_PER_PAGE = 50
 /** Maximum length of a value in the change column. The download has the whole value. */
 const MAX_VALUE_CHARACTERS = 120
 
-const Typed = { action: formText, actorId: formText, from: formText, to: formText, cursor: formText }
+const Typed = { action: formText, actorId: formText, from: formText, to: formText, zone: formText, cursor: formText }
 /** Error messages for the filter fields. */
 const REFUSALS: ReadonlyMap<string, string> = new Map([
   ['action', 'Choose an action from the list.'],
@@ -58,10 +58,14 @@ const kindOptions = (kinds: readonly string[] | undefined) => [
     .map(kind => ({ value: kind, text: `${inWords(kind.slice(0, -1))}s` })),
 ]
 
-/** Returns the start of the next day, so that the filter includes the whole end day. Returns other text unchanged. */
-const untilEndOf = (day: string): string => {
-  const time = DATE.test(day) ? Date.parse(day) : Number.NaN
-  return Number.isNaN(time) ? day : new Date(time + DAY_MS).toISOString()
+/** Converts a date in the reader's time zone to a time. Returns other text unchanged, to be refused. */
+const toTime = (day: string, zone: string, convert: typeof startOfDay): string =>
+  DATE.test(day) && !Number.isNaN(Date.parse(day)) ? convert(day, zone).toISOString() : day
+
+/** Returns the criteria of the filters. The end day is inclusive. */
+const toCriteria = ({ zone: typed, from, to, ...filters }: Record<Exclude<keyof typeof Typed, 'cursor'>, string>) => {
+  const zone = timeZone.parse(typed)
+  return { ...filters, from: toTime(from, zone, startOfDay), to: toTime(to, zone, startOfNextDay) }
 }
 
 const given = (values: Readonly<Record<string, string>>): Record<string, string> =>
@@ -82,7 +86,7 @@ export type AuditTableOptions = {
 export const readAuditTable = async (log: AuditLog, { scope, query, path, filePath, kinds }: AuditTableOptions) => {
   const typed = parseForm(Typed, query)
   const { cursor, ...filters } = typed
-  const criteria = { ...filters, to: untilEndOf(filters.to) }
+  const criteria = toCriteria(filters)
   const parsed = AuditQuery.safeParse(given({ ...criteria, cursor }))
   const shown = { typed, kinds: kindOptions(kinds), path }
   if (!parsed.success) {

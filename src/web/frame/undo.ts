@@ -41,15 +41,28 @@ export const createUndo = <Removed>(sealing: Sealing, purpose: string, schema: z
     }
   }
 
+  /** Returns the value of the cookie, or undefined if it is too large for one. */
+  const seal = (request: FastifyRequest, page: Page, removed: Removed): string | undefined => {
+    const endsAt = request.server.sessionOptions.now() + UNDO_MS
+    const plain = deflateRawSync(JSON.stringify({ endsAt, removed })).toString('base64')
+    const { keyId, text } = sealing.seal(plain, contextOf(request, page))
+    const value = `${keyId}.${Buffer.from(text, 'base64').toString('base64url')}`
+    return value.length > MAX_COOKIE_CHARACTERS ? undefined : value
+  }
+
   return {
+    /** Says, before the removal, whether it can be undone. */
+    describe: (request: FastifyRequest, page: Page, removed: Removed): string =>
+      seal(request, page, removed) === undefined
+        ? 'This cannot be undone, because it is more than can be restored at once.'
+        : 'You can undo this for 10 minutes.',
+
     keep: (request: FastifyRequest, reply: FastifyReply, page: Page, removed: Removed): void => {
-      const { isHttps, now } = request.server.sessionOptions
-      const plain = deflateRawSync(JSON.stringify({ endsAt: now() + UNDO_MS, removed })).toString('base64')
-      const { keyId, text } = sealing.seal(plain, contextOf(request, page))
-      const value = `${keyId}.${Buffer.from(text, 'base64').toString('base64url')}`
-      const options = { path: page.path, httpOnly: true, sameSite: 'lax', secure: isHttps } as const
+      const value = seal(request, page, removed)
+      const secure = request.server.sessionOptions.isHttps
+      const options = { path: page.path, httpOnly: true, sameSite: 'lax', secure } as const
       // An earlier removal must not be offered in its place.
-      if (value.length > MAX_COOKIE_CHARACTERS) clear(reply, page)
+      if (value === undefined) clear(reply, page)
       else reply.setCookie(COOKIE, value, { ...options, maxAge: UNDO_MS / 1_000 })
     },
 

@@ -1,11 +1,12 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { z } from 'zod'
+import { CALL_RESULTS } from '../../history/call-result.ts'
 import type { StoredExecution } from '../../history/executions.store.ts'
 import { actorOf } from '../../lib/http/access.ts'
 import { addressOf, nextAddressOf } from '../../lib/http/list-query.ts'
 import { formText } from '../../lib/http/pages/forms.ts'
+import { startOfDay, startOfNextDay, timeZone } from '../../lib/http/pages/zoned-days.ts'
 import { uuidParam } from '../../lib/http/schemas.ts'
-import { DAY_MS } from '../../lib/kernel/durations.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { DEFAULT_PAGE_SIZE } from '../../lib/kernel/limits.ts'
 import { calledText } from '../../runtime/call/called-text.ts'
@@ -15,41 +16,64 @@ import { createServerTab, serverRoute } from '../frame/server-tab.ts'
 import { toCallView, toHistoryDays } from './history.view.ts'
 
 const CallParams = z.object({ uuid: uuidParam, id: uuidParam })
-const Query = z.object({ outcome: formText, tool: formText, from: formText, to: formText, cursor: formText })
+/** `outcome` is the filter's name in older links. */
+const Query = z
+  .object({
+    result: formText,
+    outcome: formText,
+    tool: formText,
+    from: formText,
+    to: formText,
+    zone: formText,
+    cursor: formText,
+  })
+  .transform(({ outcome, ...query }) => ({
+    ...query,
+    result: query.result || (outcome === 'ok' ? 'success' : outcome),
+  }))
 type Query = z.infer<typeof Query>
 
-/** A date. PostgreSQL has no year 0. */
-const Day = z.iso.date().refine(day => !day.startsWith('0000'))
-const Outcome = z.enum(['ok', 'error'])
+/** A date. PostgreSQL has no year 0, in which the first day of year 1 begins in some time zones. */
+const Day = z.iso.date().refine(day => day > '0001-01-01')
+/** A call's result, or `error` for all but `success`. */
+const Result = z.enum([...CALL_RESULTS, 'error'])
 /** Maximum length of the tool name in the filter. */
 const MAX_TOOL_CHARACTERS = 64
 
-const OUTCOMES = [
+const RESULT_OPTIONS: readonly { value: z.infer<typeof Result> | ''; text: string }[] = [
   { value: '', text: 'All' },
-  { value: 'ok', text: 'OK' },
+  { value: 'success', text: 'OK' },
   { value: 'error', text: 'Rejected or failed' },
+  { value: 'rejected', text: 'Rejected' },
+  { value: 'invalid_arguments', text: 'Invalid arguments' },
+  { value: 'blocked', text: 'Blocked address' },
+  { value: 'timeout', text: 'Timed out' },
+  { value: 'failed', text: 'Failed' },
 ]
 
 /** Parses the filters. Returns errors by field. The end date is inclusive. */
-const readQuery = ({ outcome, tool, from, to, cursor }: Query) => {
+const readQuery = ({ result: typedResult, tool, from, to, zone: typedZone, cursor }: Query) => {
   const errors: Record<string, string> = {}
-  const dayOf = (name: 'from' | 'to', text: string): Date | undefined => {
+  const zone = timeZone.parse(typedZone)
+  const dayOf = (name: 'from' | 'to', text: string): string | undefined => {
     if (text === '') return undefined
     const day = Day.safeParse(text).data
     if (day === undefined) errors[name] = 'Enter a date such as 2026-11-22.'
-    return day === undefined ? undefined : new Date(day)
+    return day
   }
+  const result = typedResult === '' ? undefined : Result.safeParse(typedResult).data
+  if (result === undefined && typedResult !== '') errors.result = 'Choose an outcome from the list.'
   const [first, last] = [dayOf('from', from), dayOf('to', to)]
   if (first !== undefined && last !== undefined && last < first) errors.to = 'The end date is before the start date.'
   const wanted = {
-    outcome: Outcome.safeParse(outcome).data,
+    ...(result === 'error' ? { outcome: result } : { result }),
     tool: tool === '' ? undefined : tool.slice(0, MAX_TOOL_CHARACTERS).toWellFormed(),
-    from: first,
-    to: last && new Date(last.getTime() + DAY_MS),
+    from: first === undefined ? undefined : startOfDay(first, zone),
+    to: last === undefined ? undefined : startOfNextDay(last, zone),
     limit: DEFAULT_PAGE_SIZE,
     cursor: cursor === '' ? undefined : cursor,
   }
-  return { wanted, errors, isFiltered: [outcome, tool, from, to].some(text => text !== '') }
+  return { wanted, errors, isFiltered: [typedResult, tool, from, to].some(text => text !== '') }
 }
 
 export type HistoryPagesParts = { frames: ServerFrameParts; execution: ExecutionService }
@@ -79,7 +103,7 @@ export const historyPages: FastifyPluginAsync<HistoryPagesParts> = async (app, {
       query,
       errors,
       tools: tools.toSorted(),
-      outcomes: OUTCOMES,
+      results: RESULT_OPTIONS,
       days: toHistoryDays(page, names, new Date()).map(({ text, rows }) => ({
         text,
         rows: rows.map(row => ('gap' in row ? row : { ...row, ...toLink(row.id) })),

@@ -1,28 +1,24 @@
 import type { StoredExecution } from '../../history/executions.store.ts'
 import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
-import type { ListedTool } from '../../mcp/in-process-client.ts'
-import { CALL_TOOL as CALL_IN_GROUP } from '../../runtime/presentation/grouped-tools.ts'
-import { CALL_TOOL as CALL_FOUND } from '../../tool-search/find-question.ts'
+import type { InProcessConnection, ListedTool } from '../../mcp/in-process-client.ts'
+import type { OuterCall } from '../../runtime/call/compiled-server.ts'
 import type { ArgumentField } from './argument-form.ts'
 
 /** The listed tool that repeats a call, its arguments, and what is missing. `tool` is undefined if it is gone. */
 export type Repeat = { tool: ListedTool | undefined; values: JsonObject; notes: readonly string[] }
 
-/**
- * Returns the tool through which clients call one that is not listed, with the arguments for it: on servers that list
- * tools in groups or find them by search.
- */
-const findOuter = (tools: readonly ListedTool[], name: string, values: JsonObject): Repeat | undefined => {
-  const found = tools.find(tool => tool.name === CALL_FOUND)
-  if (found !== undefined) {
-    const notes = [`This server does not list ${name}. Clients call it with ${CALL_FOUND}.`]
-    return { tool: found, values: { name, arguments: values }, notes }
-  }
-  const inGroup = tools.find(tool => tool.name === CALL_IN_GROUP)
-  if (inGroup === undefined) return undefined
-  const notes = [`This server lists its tools in groups. Enter the group of ${name}.`]
-  return { tool: inGroup, values: { name, args: values }, notes }
-}
+type Unlisted = Pick<InProcessConnection, 'findOuterCall' | 'canCall'>
+
+/** Returns the listed tool through which clients call one that is not listed, with the arguments for it. */
+const findOuter = (
+  tools: readonly ListedTool[],
+  { through, where, inner }: OuterCall,
+  { name, values }: { name: string; values: JsonObject },
+): Repeat => ({
+  tool: tools.find(tool => tool.name === through),
+  values: { ...where, [inner]: values },
+  notes: [`This server does not list ${name}. Clients call it with ${through}.`],
+})
 
 const listed = (names: readonly string[]): string => names.join(', ')
 
@@ -39,14 +35,24 @@ const notesOf = ({ arguments: recorded }: StoredExecution): string[] => {
 }
 
 /** Prepares a recorded call to be made again. */
-export const toRepeat = (call: StoredExecution, tools: readonly ListedTool[]): Repeat => {
+export const toRepeat = (
+  call: StoredExecution,
+  tools: readonly ListedTool[],
+  { findOuterCall, canCall }: Unlisted,
+): Repeat => {
   const notes = notesOf(call)
   const values = call.arguments?.values ?? {}
   const tool = tools.find(({ name }) => name === call.tool)
   if (tool !== undefined) return { tool, values, notes }
-  const outer = findOuter(tools, call.tool, values)
-  if (outer === undefined) return { tool, values, notes: [`The server no longer has the tool ${call.tool}.`] }
-  return { ...outer, notes: [...outer.notes, ...notes] }
+  const outer = findOuterCall(call.tool)
+  if (outer === undefined) {
+    const why = canCall(call.tool)
+      ? `The tool ${call.tool} is not listed, because the server has no value for one of its parameters.`
+      : `The server no longer has the tool ${call.tool}.`
+    return { tool, values, notes: [why] }
+  }
+  const repeat = findOuter(tools, outer, { name: call.tool, values })
+  return { ...repeat, notes: [...repeat.notes, ...notes] }
 }
 
 /** Returns the text for a form field that stands for this value. The opposite of `parseArguments`. */

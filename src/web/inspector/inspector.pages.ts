@@ -98,9 +98,17 @@ const toInspected = (tool: ListedTool, path: string, query: Query, typed: Typed)
   }
 }
 
+/** Without a connection for a passthrough server, which has nothing to inspect. */
+type Visit = { server: ServerFrame; path: string; query: Query; connection: InProcessConnection | undefined }
+
 /** Returns what a recorded call shows: the tool, its form with the call's arguments, and what is not filled in. */
-const toRepeated = (call: StoredExecution, tools: readonly ListedTool[], path: string, query: Query) => {
-  const { tool, values, notes } = toRepeat(call, tools)
+const toRepeated = (
+  call: StoredExecution,
+  tools: readonly ListedTool[],
+  connection: InProcessConnection,
+  { path, query }: Pick<Visit, 'path' | 'query'>,
+) => {
+  const { tool, values, notes } = toRepeat(call, tools, connection)
   const repeated = { time: shownTime(call.startedAt), notes }
   if (tool === undefined) return { repeated, inspected: undefined }
   const fields = query.as === 'json' ? undefined : toFields(tool.inputSchema)
@@ -144,9 +152,6 @@ export const inspectorPages: FastifyPluginAsync<InspectorPagesParts> = async (
   app,
   { frames, execution, inspectorClient: client, settings: { limits } },
 ) => {
-  /** Without a connection for a passthrough server, which has nothing to inspect. */
-  type Visit = { server: ServerFrame; path: string; query: Query; connection: InProcessConnection | undefined }
-
   const begin = async (request: FastifyRequest): Promise<Visit> => {
     const actor = actorOf(request)
     const server = await getServerFrame(frames, actor, serverIdOf(request), 'inspector')
@@ -194,7 +199,7 @@ export const inspectorPages: FastifyPluginAsync<InspectorPagesParts> = async (
     const opened =
       call === undefined
         ? { inspected: tool && toInspected(tool, path, query, UNTYPED) }
-        : toRepeated(call, tools, path, query)
+        : toRepeated(call, tools, connection, visit)
     const isUnknown = opened.inspected === undefined && query.tool !== ''
     const data = {
       list: toList(tools, path, { ...query, tool: opened.inspected?.name ?? query.tool }),

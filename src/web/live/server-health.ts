@@ -6,7 +6,8 @@ export type ToolFigures = {
   /** The tool's MCP name. */
   tool: string
   calls: number
-  errors: number
+  rejected: number
+  failed: number
   /** Median duration. */
   p50Ms: number
   /** Whether the last call failed. */
@@ -29,15 +30,19 @@ const medianOf = (figures: readonly ToolFigures[], calls: number): number => {
 }
 
 /** Describes failures, as in "3 of 61 calls failed". */
-export const failedInWords = (errors: number, calls: number): string =>
-  `${formatNumber(errors)} of ${formatCount(calls, 'call')} failed`
+export const failedInWords = (failed: number, calls: number): string =>
+  `${formatNumber(failed)} of ${formatCount(calls, 'call')} failed`
 
 /** Derives the state of a source and its description from the calls of its tools. */
 export const toHealth = (figures: readonly ToolFigures[]): { state: PatchState; health: string } => {
   const calls = figures.reduce((sum, figure) => sum + figure.calls, 0)
-  const errors = figures.reduce((sum, figure) => sum + figure.errors, 0)
+  const failed = figures.reduce((sum, figure) => sum + figure.failed, 0)
+  const rejected = figures.reduce((sum, figure) => sum + figure.rejected, 0)
   if (calls === 0) return { state: 'idle', health: 'not called' }
-  if (errors * 2 >= calls) return { state: 'failed', health: failedInWords(errors, calls) }
+  if (failed * 2 >= calls) return { state: 'failed', health: failedInWords(failed, calls) }
+  if (rejected * 2 >= calls) {
+    return { state: 'slow', health: `${formatNumber(rejected)} of ${formatCount(calls, 'call')} rejected` }
+  }
   const medianMs = medianOf(figures, calls)
   return medianMs >= SLOW_MS
     ? { state: 'slow', health: `slow, ${formatDuration(medianMs)}` }

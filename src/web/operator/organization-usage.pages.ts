@@ -16,12 +16,12 @@ type Parts = { db: Database; organizations: OrganizationService; toolkitCatalogu
 /** Maximum rows in the table of servers. The servers with the most calls come first. */
 const MAX_SERVERS_SHOWN = 50
 
-const NEVER = { day: { calls: 0, errors: 0 }, month: { calls: 0, errors: 0 }, isCut: false }
+const NEVER = { day: { calls: 0, failed: 0 }, month: { calls: 0, failed: 0 }, isCut: false }
 
 const toFigures = (usage: readonly ServerUsage[]) => {
   const sum = (of: (one: ServerUsage) => number): number => usage.reduce((total, one) => total + of(one), 0)
-  const dayErrors = sum(({ day }) => day.errors)
-  const monthErrors = sum(({ month }) => month.errors)
+  const dayFailed = sum(({ day }) => day.failed)
+  const monthFailed = sum(({ month }) => month.failed)
   const isCut = usage.some(one => one.isCut)
   const isDayCut = usage.some(one => one.isCut && one.day.calls === one.month.calls)
   return {
@@ -29,14 +29,14 @@ const toFigures = (usage: readonly ServerUsage[]) => {
       sum(({ day }) => day.calls),
       isDayCut,
     ),
-    dayErrors: formatNumber(dayErrors),
-    hasDayErrors: dayErrors > 0,
+    dayFailed: formatNumber(dayFailed),
+    hasDayFailed: dayFailed > 0,
     monthCalls: atLeast(
       sum(({ month }) => month.calls),
       isCut,
     ),
-    monthErrors: formatNumber(monthErrors),
-    hasMonthErrors: monthErrors > 0,
+    monthFailed: formatNumber(monthFailed),
+    hasMonthFailed: monthFailed > 0,
     isCut,
   }
 }
@@ -79,9 +79,9 @@ export const organizationUsagePages: FastifyPluginAsync<Parts> = async (
         name,
         isOpen,
         dayCalls: atLeast(day.calls, isCut && day.calls === month.calls),
-        dayErrors: formatNumber(day.errors),
+        dayFailed: formatNumber(day.failed),
         monthCalls: atLeast(month.calls, isCut),
-        monthErrors: formatNumber(month.errors),
+        monthFailed: formatNumber(month.failed),
       })),
       moreServers: rows.length > MAX_SERVERS_SHOWN ? formatNumber(rows.length - MAX_SERVERS_SHOWN) : undefined,
     })

@@ -19,56 +19,76 @@ const stepFor = (most: number): number => {
   return Math.max(1, factor * power)
 }
 
-type Words = { label: string; caption: string; toText: (value: number) => string }
+/** An hour as text in UTC, and in ISO 8601 so that a script can show it in the reader's time zone. */
+export type ShownHour = { at: string; text: string }
+
+export const shownHour = (startsAt: Date): ShownHour => ({
+  at: startsAt.toISOString(),
+  text: startsAt.toISOString().slice(11, 16),
+})
+
+type Words = {
+  /** Text alternative. `busiest` follows it with the hour that has the most calls. */
+  label: string
+  busiest?: { hour: ShownHour; calls: string } | undefined
+  caption: string
+  toText: (value: number) => string
+}
 
 /** Returns the axes of an hourly chart, and the functions that map values to coordinates. */
-const frameFor = (startsAt: readonly Date[], most: number, { label, caption, toText }: Words) => {
+const frameFor = (startsAt: readonly Date[], most: number, { label, busiest, caption, toText }: Words) => {
   const step = stepFor(most)
   const slot = (WIDTH - LEFT) / startsAt.length
   const xOf = (index: number): number => LEFT + slot * index
   const yOf = (value: number): number => FLOOR - (value / (step * 3)) * (FLOOR - TOP)
   const axes = {
     viewBox: VIEW_BOX,
-    /** Text alternative of the chart. */
     label,
+    busiest,
     /** What the axis measures. */
     caption,
     left: LEFT,
     right: WIDTH,
     ticks: [0, 1, 2, 3].map(index => ({ y: place(yOf(index * step)), text: toText(index * step) })),
     hours: startsAt.flatMap((date, index) =>
-      index % NAMED_EVERY === 0 ? [{ x: place(xOf(index + 0.5)), text: date.toISOString().slice(11, 16) }] : [],
+      index % NAMED_EVERY === 0 ? [{ x: place(xOf(index + 0.5)), ...shownHour(date) }] : [],
     ),
   }
   return { slot, xOf, yOf, axes }
 }
 type Frame = ReturnType<typeof frameFor>
 
+type BarKind = 'ok' | 'rejected' | 'failed'
+
 /** Data for `views/parts/hour-chart.eta`: labeled axes, and bars or lines by hour. */
 export type HourChart = Frame['axes'] & {
-  bars: readonly { kind: 'ok' | 'bad'; x: string; y: string; width: string; height: string }[]
+  bars: readonly { kind: BarKind; x: string; y: string; width: string; height: string }[]
   lines: readonly { kind: 'usual' | 'slowest'; path: string }[]
 }
 
-/** Builds a bar chart of the calls per hour, with failed calls on top. */
+/** Builds a bar chart of the calls per hour, with rejected calls above the successful ones and failed calls on top. */
 export const toCallChart = (
-  hours: readonly { startsAt: Date; calls: number; errors: number }[],
+  hours: readonly { startsAt: Date; calls: number; rejected: number; failed: number }[],
   words: Words,
 ): HourChart => {
   const most = Math.max(...hours.map(({ calls }) => calls), 0)
   const startsAt = hours.map(hour => hour.startsAt)
   const { slot, xOf, yOf, axes } = frameFor(startsAt, most, words)
-  const bar = (kind: 'ok' | 'bad', index: number, from: number, to: number) => ({
+  const bar = (kind: BarKind, index: number, from: number, to: number) => ({
     kind,
     x: place(xOf(index + (1 - BAR_SHARE) / 2)),
     y: place(yOf(to)),
     width: place(slot * BAR_SHARE),
     height: place(yOf(from) - yOf(to)),
   })
-  const bars = hours.flatMap(({ calls, errors }, index) => [
-    ...(calls > errors ? [bar('ok', index, 0, calls - errors)] : []),
-    ...(errors > 0 ? [bar('bad', index, calls - errors, calls)] : []),
-  ])
+  const bars = hours.flatMap(({ calls, rejected, failed }, index) => {
+    const [good, answered] = [calls - rejected - failed, calls - failed]
+    return [
+      ...(good > 0 ? [bar('ok', index, 0, good)] : []),
+      ...(rejected > 0 ? [bar('rejected', index, good, answered)] : []),
+      ...(failed > 0 ? [bar('failed', index, answered, calls)] : []),
+    ]
+  })
   return { ...axes, bars, lines: [] }
 }
 

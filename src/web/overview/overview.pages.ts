@@ -116,7 +116,7 @@ export const overviewPages: FastifyPluginAsync<Parts> = async (
       url,
       urlLead: serverUrl(baseUrl, ''),
       connect: toConnectPanel({ id: uuid, name: server.name, tier: server.tier, url }),
-      patch: toPatchFigure(buildServerPatch({ wiring, figures: tools, upstreams, callers })),
+      patch: toPatchFigure(buildServerPatch({ wiring, figures: tools, upstreams, callers, now })),
       health: toHealthView(health),
       // A passthrough server runs no tools itself, so it has no token counts.
       tokens: tokens === undefined || presentation === 'passthrough' ? undefined : toCallTokensPage(tokens),

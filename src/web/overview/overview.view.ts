@@ -6,11 +6,11 @@ import { calledText } from '../../runtime/call/called-text.ts'
 import type { PatchCaller } from '../diagram/patch.ts'
 import { serverTabPath } from '../frame/server-frame.ts'
 import { showOutcome } from '../history/call-outcome.view.ts'
-import { type HourChart, toCallChart, toDurationChart } from './hour-chart.ts'
+import { type HourChart, shownHour, toCallChart, toDurationChart } from './hour-chart.ts'
 import { toSpark } from './spark.ts'
 
 /** A figure for the last 24 hours, formatted as text. Live updates refer to it by `name`. */
-export type FigureText = { name: 'calls' | 'errors' | 'p50' | 'p99'; text: string; note: string; isBad: boolean }
+export type FigureText = { name: 'calls' | 'failed' | 'p50' | 'p99'; text: string; note: string; isBad: boolean }
 
 /** Returns the path of the page that lists all calls of a server. */
 export const historyPath = (serverId: string): string => serverTabPath(serverId, 'history')
@@ -21,18 +21,21 @@ const NONE = '–'
 const durationText = (durationMs: number | undefined): string =>
   durationMs === undefined ? NONE : formatDuration(durationMs)
 
-const hourText = (date: Date): string => date.toISOString().slice(11, 16)
-
 /** Formats a count as `3,000`, or as `3,000+` if counting stopped there. */
 export const atLeast = (count: number, isCut: boolean): string => `${formatNumber(count)}${isCut ? '+' : ''}`
 
-export const toFigureTexts = ({ calls, errors, isCut, p50Ms, p99Ms }: ServerCallFigures): FigureText[] => [
-  { name: 'calls', text: atLeast(calls, isCut), note: '', isBad: false },
+export const toFigureTexts = ({ calls, rejected, failed, isCut, p50Ms, p99Ms }: ServerCallFigures): FigureText[] => [
   {
-    name: 'errors',
-    text: formatNumber(errors),
-    note: errors === 0 ? '' : PERCENT.format(errors / calls),
-    isBad: errors > 0,
+    name: 'calls',
+    text: atLeast(calls, isCut),
+    note: rejected === 0 ? '' : `${formatNumber(rejected)} rejected`,
+    isBad: false,
+  },
+  {
+    name: 'failed',
+    text: formatNumber(failed),
+    note: failed === 0 ? '' : PERCENT.format(failed / calls),
+    isBad: failed > 0,
   },
   { name: 'p50', text: durationText(p50Ms), note: '', isBad: false },
   { name: 'p99', text: durationText(p99Ms), note: '', isBad: false },
@@ -40,25 +43,23 @@ export const toFigureTexts = ({ calls, errors, isCut, p50Ms, p99Ms }: ServerCall
 
 const FIGURES: Readonly<Record<FigureText['name'], { label: string; of: (hour: HourFigures) => number }>> = {
   calls: { label: 'Calls', of: ({ calls }) => calls },
-  errors: { label: 'Errors', of: ({ errors }) => errors },
+  failed: { label: 'Failed', of: ({ failed }) => failed },
   p50: { label: 'Median, p50', of: ({ p50Ms }) => p50Ms ?? 0 },
   p99: { label: 'Slowest 1 %, p99', of: ({ p99Ms }) => p99Ms ?? 0 },
 }
 
-const describeCalls = ({ calls, errors, hours }: ServerCallFigures): string => {
-  const busiest = hours.reduce((most, hour) => (hour.calls > most.calls ? hour : most), {
-    startsAt: new Date(0),
-    calls: 0,
-  })
-  if (calls === 0) return 'Calls by hour: none in the last 24 hours'
-  const peak = `busiest hour from ${hourText(busiest.startsAt)} with ${formatCount(busiest.calls, 'call')}`
-  return `Calls by hour: ${formatNumber(calls)} in the last 24 hours, ${formatCount(errors, 'error')}; ${peak}`
+const busiestOf = ({ hours }: ServerCallFigures) => {
+  const [first, ...rest] = hours
+  if (first === undefined) return undefined
+  const { startsAt, calls } = rest.reduce((most, hour) => (hour.calls > most.calls ? hour : most), first)
+  return { hour: shownHour(startsAt), calls: formatCount(calls, 'call') }
 }
 
 const chartsOf = (figures: ServerCallFigures): readonly HourChart[] => [
   toCallChart(figures.hours, {
-    label: describeCalls(figures),
-    caption: 'Calls per hour, errors in red',
+    label: `Calls by hour: ${formatNumber(figures.calls)} in the last 24 hours, ${formatNumber(figures.rejected)} rejected, ${formatNumber(figures.failed)} failed`,
+    busiest: busiestOf(figures),
+    caption: 'Calls per hour: rejected in amber, failed in red',
     toText: formatNumber,
   }),
   toDurationChart(figures.hours, {
@@ -78,9 +79,10 @@ export const toHealthView = (figures: ServerCallFigures) => ({
   cut: figures.isCut ? { calls: formatNumber(figures.calls), since: exactTime(figures.since) } : undefined,
   charts: figures.calls === 0 ? [] : chartsOf(figures),
   hours: figures.hours.map(hour => ({
-    hour: hourText(hour.startsAt),
+    hour: shownHour(hour.startsAt),
     calls: formatNumber(hour.calls),
-    errors: formatNumber(hour.errors),
+    rejected: formatNumber(hour.rejected),
+    failed: formatNumber(hour.failed),
     p50: durationText(hour.p50Ms),
     p99: durationText(hour.p99Ms),
   })),

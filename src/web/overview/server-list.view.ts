@@ -94,10 +94,10 @@ export const toServerCardView = (
   callsLabel: 'Calls, last 24 h',
   spark: toSpark(
     counts.hours.map(({ calls }) => calls),
-    index => (counts.hours[index]?.errors ?? 0) > 0,
+    index => (counts.hours[index]?.failed ?? 0) > 0,
   ),
-  errors: atLeast(counts.errors, counts.isCut && counts.errors > 0),
-  hasErrors: counts.errors > 0,
+  failed: atLeast(counts.failed, counts.isCut && counts.failed > 0),
+  hasFailed: counts.failed > 0,
 })
 
 /**

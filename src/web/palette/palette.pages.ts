@@ -5,6 +5,7 @@ import { listQuery } from '../../lib/http/list-query.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { formatCount } from '../../lib/kernel/format.ts'
 import type { OrganizationService } from '../../tenancy/organizations.service.ts'
+import type { UpstreamOffers } from '../../upstreams/catalogue/upstream-offers.ts'
 import { userRoute } from '../frame/user-page.ts'
 import { listActions, listPages } from './destinations.ts'
 import { type FoundByName, findByName, findMembers } from './palette.store.ts'
@@ -15,7 +16,11 @@ const MAX_RESULTS = 5
 /** Maximum organizations whose pages are offered. */
 const MAX_ORGANIZATIONS = 50
 
-type Parts = { db: Database; organizations: Pick<OrganizationService, 'listOrganizations'> }
+type Parts = {
+  db: Database
+  organizations: Pick<OrganizationService, 'listOrganizations'>
+  upstreamOffers: Pick<UpstreamOffers, 'findTools'>
+}
 
 type PaletteSearch = { text: string; kind: 'all' | 'commands' | 'members' }
 
@@ -26,14 +31,22 @@ const parseSearch = (typed: string): PaletteSearch => {
   return { text: typed, kind: 'all' }
 }
 
-const NOTHING: FoundByName = { servers: [], upstreams: [], toolkits: [], tools: [], instances: [], members: [] }
+const NOTHING: FoundByName = {
+  servers: [],
+  upstreams: [],
+  toolkits: [],
+  tools: [],
+  instances: [],
+  upstreamTools: [],
+  members: [],
+}
 
 /** Registers the search over everything: a page, and the options that the palette shows as a user types. */
-export const palettePages: FastifyPluginAsync<Parts> = async (app, { db, organizations }) => {
+export const palettePages: FastifyPluginAsync<Parts> = async (app, { db, organizations, upstreamOffers }) => {
   const findNamed = async (actor: Actor, { text, kind }: PaletteSearch): Promise<FoundByName> => {
     const search = { db, actor, text, limit: MAX_RESULTS }
     if (kind === 'members') return { ...NOTHING, members: await findMembers(search) }
-    return kind === 'all' && text !== '' ? findByName(search) : NOTHING
+    return kind === 'all' && text !== '' ? findByName(search, upstreamOffers.findTools) : NOTHING
   }
 
   const findCommands = async (actor: Actor, { kind }: PaletteSearch) => {

@@ -1,7 +1,8 @@
 import type { Database } from '../../lib/db/client.ts'
 import { containing, startingWith } from '../../lib/db/containing.ts'
-import { type Actor, organizationIdsOf } from '../../lib/kernel/actor.ts'
+import { type Actor, may, organizationIdsOf } from '../../lib/kernel/actor.ts'
 import { openTo } from '../../servers/access/open-to.store.ts'
+import type { UpstreamOffers } from '../../upstreams/catalogue/upstream-offers.ts'
 
 type TextFilter = ReturnType<typeof containing> | ReturnType<typeof startingWith>
 
@@ -82,6 +83,28 @@ const findInstances = (search: Search) =>
     }),
   )
 
+/** Maximum number of MCP servers whose tools are searched. */
+const MAX_SEARCHED_UPSTREAMS = 200
+
+export type FindUpstreamTools = UpstreamOffers['findTools']
+
+/** Finds tools of MCP servers, by the names that clients see. Of many MCP servers, searches those changed last. */
+const findUpstreamTools = async ({ db, actor, text, limit }: Search, findToolsOf: FindUpstreamTools) => {
+  const upstreams = await db.upstream.findMany({
+    where: { isEnabled: true, server: { AND: [usableBy(actor), { presentation: { not: 'passthrough' } }] } },
+    select: { id: true, name: true, server: { select: { id: true, name: true, organizationId: true } } },
+    orderBy: { updatedAt: 'desc' },
+    take: MAX_SEARCHED_UPSTREAMS,
+  })
+  const byId = new Map(upstreams.map(upstream => [upstream.id, upstream]))
+  const found = await findToolsOf([...byId.keys()], text, limit)
+  return found.flatMap(({ upstream: { id }, tool, name }) => {
+    const upstream = byId.get(id)
+    if (upstream === undefined) return []
+    return { upstream, tool, name, mayBuild: may(actor, upstream.server.organizationId, 'build') }
+  })
+}
+
 /** Finds members of the actor's organizations by email. */
 export const findMembers = (search: Search) =>
   findPrefixFirst(search, (email, take) =>
@@ -99,16 +122,17 @@ export const findMembers = (search: Search) =>
   )
 
 /** Finds everything that the palette lists by name: at most `limit` rows of each kind that the actor may see. */
-export const findByName = async (search: Search) => {
-  const [servers, upstreams, toolkits, tools, instances, members] = await Promise.all([
+export const findByName = async (search: Search, findToolsOf: FindUpstreamTools) => {
+  const [servers, upstreams, toolkits, tools, instances, upstreamTools, members] = await Promise.all([
     findServers(search),
     findUpstreams(search),
     findToolkits(search),
     findTools(search),
     findInstances(search),
+    findUpstreamTools(search, findToolsOf),
     findMembers(search),
   ])
-  return { servers, upstreams, toolkits, tools, instances, members }
+  return { servers, upstreams, toolkits, tools, instances, upstreamTools, members }
 }
 
 export type FoundByName = Awaited<ReturnType<typeof findByName>>

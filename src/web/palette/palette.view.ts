@@ -1,5 +1,6 @@
 import { addressOf } from '../../lib/http/list-query.ts'
-import { serverTabPath, upstreamPath } from '../frame/server-frame.ts'
+import { removeHidden } from '../../upstreams/catalogue/hidden-text.ts'
+import { serverTabPath, upstreamPath, upstreamToolPath } from '../frame/server-frame.ts'
 import { organizationPath } from '../organizations/organization-frame.ts'
 import { instancePath } from '../server-tools/tools.pages.ts'
 import type { Destination } from './destinations.ts'
@@ -69,6 +70,18 @@ export const toPaletteGroups = (found: Found, wanted: string) => {
         href: instancePath(server.id, id),
         text: name,
         note: server.name,
+        isCode: true,
+      })),
+    ),
+    group(
+      'Tools of MCP servers',
+      'tool',
+      found.upstreamTools.map(({ upstream, tool, name, mayBuild }) => ({
+        href: mayBuild
+          ? upstreamToolPath({ id: upstream.id, serverId: upstream.server.id }, tool)
+          : addressOf(upstreamPath(upstream.server.id, upstream.id), { q: removeHidden(tool) }),
+        text: name,
+        note: `${upstream.name}, ${upstream.server.name}`,
         isCode: true,
       })),
     ),

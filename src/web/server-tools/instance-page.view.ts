@@ -97,7 +97,7 @@ export const toInstancePage = async (
       method: instance.tool.method,
       url: instance.tool.url,
       toolDescription: instance.tool.description,
-      toolHref: instance.tool.originId === undefined ? `/tools/${instance.tool.id}` : undefined,
+      toolHref: instance.tool.originId === undefined ? `/tools/${instance.tool.id}?as=${instance.serverId}` : undefined,
     },
     typed: { name: typed.name, description: typed.description, maxResponseTokens: typed.maxResponseTokens },
     budgetHint: BUDGET_HINT + (instance.tool.outputSchema === undefined ? '' : SCHEMA_HINT),

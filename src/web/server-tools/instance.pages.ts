@@ -155,9 +155,9 @@ export const instancePages: FastifyPluginAsync<Parts> = async (
       return { server, instance: await instanceOf(request, server) }
     },
     nameOf: ({ instance }) => instance.name,
-    page: (_request, { server, instance }) => ({
+    page: (request, { server, instance }) => ({
       server,
-      text: `Clients of ${server.name} can no longer call it. Its bindings are deleted. The tool stays in its toolkit, and its calls stay in the history.`,
+      text: `Clients of ${server.name} can no longer call it. Its bindings are deleted. The tool stays in its toolkit, and its calls stay in the history. ${undo.describe(request, { path: serverTabPath(server.id, 'tools') }, [toRemovedTool(instance)])}`,
       back: instancePath(server.id, instance.id),
     }),
     remove: async (request, { server, instance }, reply) => {

@@ -35,6 +35,11 @@ const noteOf = ({ isSnapshot, isInUse }: OfferedToolkit): string => {
   return isInUse ? 'in use' : 'not in use yet'
 }
 
+const describeDefault = ({ parameter, binding }: OfferedTool['defaults'][number]): string =>
+  binding.source === 'server'
+    ? `${parameter} to ${binding.key}`
+    : `${parameter} to the value ${JSON.stringify(binding.value)}`
+
 const toGroups = (tools: readonly OfferedTool[], toolkits: readonly OfferedToolkit[], selected: ReadonlySet<string>) =>
   [...Map.groupBy(tools, ({ toolkitId }) => toolkitId)].map(([toolkitId, ofToolkit]) => {
     const toolkit = toolkits.find(({ id }) => id === toolkitId)
@@ -42,11 +47,12 @@ const toGroups = (tools: readonly OfferedTool[], toolkits: readonly OfferedToolk
       id: toolkitId,
       title: toolkit?.title ?? '',
       note: toolkit === undefined ? '' : noteOf(toolkit),
-      tools: ofToolkit.map(({ id, name, title, description, defaults, atWorkAs, problem }) => ({
+      tools: ofToolkit.map(({ id, name, title, description, defaults, origin, atWorkAs, problem }) => ({
         value: `${id}:${atWorkAs.length}`,
         name,
         about: description ?? title,
-        bound: shorten(defaults.map(({ parameter, key }) => `${parameter} to ${key}`).join(', '), MAX_BOUND_CHARACTERS),
+        bound: shorten(defaults.map(describeDefault).join(', '), MAX_BOUND_CHARACTERS),
+        sentTo: origin,
         atWorkAs: atWorkAs.join(', '),
         problem,
         isSelected: selected.has(id),

@@ -32,12 +32,13 @@ export const toolRemovalPages: FastifyPluginAsync<Parts> = async (app, { frames,
     },
     nameOf: ({ tools }) => nameOfTools(tools),
     typedNameOf: ({ server }) => server.name,
-    page: (_request, { server, tools }) => {
+    page: (request, { server, tools }) => {
       const back = serverTabPath(server.id, 'tools')
       if (tools.length === 0) return { server, text: NOTHING_SELECTED, isBlocked: true, back }
+      const undoText = undo.describe(request, { path: back }, tools.map(toRemovedTool))
       return {
         server,
-        text: `Clients of ${server.name} can no longer call them. Their bindings are deleted. The tools stay in their toolkits, and their calls stay in the history. To confirm, type the server’s name.`,
+        text: `Clients of ${server.name} can no longer call them. Their bindings are deleted. The tools stay in their toolkits, and their calls stay in the history. ${undoText} To confirm, type the server’s name.`,
         items: tools.map(({ name }) => ({ text: name })),
         back,
       }

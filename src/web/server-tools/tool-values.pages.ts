@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
-import { formPage, formText } from '../../lib/http/pages/forms.ts'
+import { formPage, formText, formValues } from '../../lib/http/pages/forms.ts'
 import { formatCount, shorten } from '../../lib/kernel/format.ts'
 import { type ServerFrameParts, serverTabPath } from '../frame/server-frame.ts'
 import { createServerTab, type DoneTexts, doneNote, donePath, serverRoute } from '../frame/server-tab.ts'
@@ -19,16 +19,31 @@ const DONE: DoneTexts = {
 }
 
 const fieldOf = (key: string): string => `value:${key}`
+const originsFieldOf = (key: string): string => `origins:${key}`
 
-const toField = ({ key, tools }: MissingSecret) => ({
-  id: fieldOf(key),
-  label: key,
+/** Says which tools need a secret, and where it will be sent: nobody should have to guess that from the tools. */
+const hintOf = ({ tools, origins, isPlain }: MissingSecret): string => {
+  const needed = `Needed by ${shorten(tools.join(', '), MAX_TOOLS_CHARACTERS)}.`
+  const sent = origins === undefined ? '' : ` Sent only to ${origins.join(' and ')}.`
+  return `${needed}${sent}${isPlain ? ' Replaces the global with this key, which is not a secret.' : ''}`
+}
+
+const toField = (missing: MissingSecret) => ({
+  id: fieldOf(missing.key),
+  label: missing.key,
   type: 'password',
   kind: 'code',
   autocomplete: 'off',
   isRequired: false,
-  hint: `Needed by ${shorten(tools.join(', '), MAX_TOOLS_CHARACTERS)}.`,
+  hint: hintOf(missing),
+  origins: { name: originsFieldOf(missing.key), values: missing.origins ?? [] },
 })
+
+/** Returns the origins that the page showed and that still apply. If undefined, the bindings decide. */
+const chosenOrigins = ({ key, origins }: MissingSecret, typed: Readonly<Record<string, unknown>>) => {
+  const shown = new Set(formValues.parse(typed[originsFieldOf(key)]))
+  return origins?.filter(origin => shown.has(origin))
+}
 
 /** Serves the page that asks for the values of the secrets that a server's tools need. */
 export const toolValuesPages: FastifyPluginAsync<MissingSecretsParts & { frames: ServerFrameParts }> = async (
@@ -59,12 +74,12 @@ export const toolValuesPages: FastifyPluginAsync<MissingSecretsParts & { frames:
     }),
     save: async (request, { server, missing }) => {
       const typed = Everything.parse(request.body)
-      const given = missing.flatMap(({ key }) => {
-        const value = formText.parse(typed[fieldOf(key)])
-        return value === '' ? [] : [{ key, value }]
+      const given = missing.flatMap(secret => {
+        const value = formText.parse(typed[fieldOf(secret.key)])
+        return value === '' ? [] : [{ key: secret.key, value, origins: chosenOrigins(secret, typed) }]
       })
-      for (const { key, value } of given) {
-        await parts.globals.putGlobal(actorOf(request), server.id, key, { value, secret: true })
+      for (const { key, value, origins } of given) {
+        await parts.globals.putGlobal(actorOf(request), server.id, key, { value, secret: true, origins })
       }
       const path = serverTabPath(server.id, 'tools')
       return given.length === 0 ? path : donePath(path, 'values', given.length)

@@ -4,7 +4,7 @@ import type { GlobalService } from '../../servers/globals/globals.service.ts'
 import type { ServerService } from '../../servers/servers.service.ts'
 import type { IsSecret } from '../../tools/import/draft-parameters.ts'
 import { hasWrittenHost, readPastedUrl } from '../../tools/import/read-pasted.ts'
-import { isSecretValue, ownerOf } from '../../tools/import/secret-values.ts'
+import { mayBeSecretValue, ownerOf } from '../../tools/import/secret-values.ts'
 import { looksSecret } from '../../tools/secret-looks.ts'
 import type { UpstreamCatalogues } from '../../upstreams/catalogue/catalogues.ts'
 import { UpstreamError } from '../../upstreams/connection/upstream-error.ts'
@@ -28,9 +28,9 @@ type McpUrl = {
   secrets: ReadonlyMap<string, string>
 }
 
-/** Many MCP servers have a key in the path of their URL. */
+/** Many MCP servers have a key in their URL. Nothing in it comes from a model, so what may be a secret is one. */
 const isSecretInMcpUrl: IsSecret = (place, name, value) =>
-  isSecretValue(place, name, value) || (place === 'path' && looksSecret(value))
+  mayBeSecretValue(place, name, value) || (place === 'path' && looksSecret(value))
 
 const refuseUrl = (message: string): AppError =>
   new AppError('invalid_request', message, { errors: [{ path: 'url', message }] })

@@ -6,6 +6,7 @@ import { PARAMETER_TYPES } from '../../templates/template.ts'
 import { applyCandidates, metaOfCandidate } from '../../tools/import/apply-candidates.ts'
 import type { CandidateParameter } from '../../tools/import/draft-url.ts'
 import type { PastedRequest } from '../../tools/import/read-pasted.ts'
+import { isSecretValue } from '../../tools/import/secret-values.ts'
 import type { ToolDefinition } from '../../tools/tool.ts'
 import { toToolName } from '../../tools/tool-names.ts'
 import { CreateTool } from '../../tools/toolkits.schema.ts'
@@ -25,8 +26,11 @@ export const PastedDraft = z.object({
       suggestedType: z.enum(PARAMETER_TYPES),
     }),
   ),
-  /** `where` says where the secret is in the request, such as `Authorization`. */
-  secrets: z.array(z.object({ parameter: z.string(), where: z.string() })),
+  /**
+   * `where` says where the secret is in the request, such as `Authorization`. A value that is only offered as a secret
+   * comes from the model, unless the user makes it one.
+   */
+  secrets: z.array(z.object({ parameter: z.string(), where: z.string(), isOffered: z.boolean() })),
   /** Placeholders and variables of the text, which became parameters. */
   variables: z.array(z.object({ parameter: z.string(), written: z.string() })),
   notes: z.array(z.string()),
@@ -46,6 +50,8 @@ export type PastedForm = {
   held: string
   /** One for each candidate. */
   becomes: readonly Becomes[]
+  /** The parameters that are offered as secrets and that the user made secrets. */
+  accepted: ReadonlySet<string>
   /** Typed values of secrets, by parameter. */
   secrets: ReadonlyMap<string, string>
 }
@@ -72,9 +78,16 @@ export const parsePastedForm = (body: unknown): PastedForm | undefined => {
     ...typed,
     draft,
     becomes: draft.candidates.map((_, index) => BECOMES.find(one => one === textOf(`becomes:${index}`)) ?? 'fixed'),
+    accepted: new Set(
+      draft.secrets.flatMap(({ parameter }) => (textOf(`offered:${parameter}`) === 'secret' ? parameter : [])),
+    ),
     secrets: new Map(draft.secrets.map(({ parameter }) => [parameter, textOf(`secret:${parameter}`)])),
   }
 }
+
+/** Returns the parameters that are secrets: those kept as secrets, and those that the user made secrets. */
+export const chosenSecrets = ({ draft, accepted }: PastedForm): PastedDraft['secrets'] =>
+  draft.secrets.filter(({ parameter, isOffered }) => !isOffered || accepted.has(parameter))
 
 type Where = PastedRequest['draft']['secrets'][number]
 
@@ -85,14 +98,14 @@ const describeWhere = ({ place, name }: Pick<Where, 'place' | 'name'>): string =
     case 'path':
       return 'path'
     case 'query':
-      return `query ${name}`
+      return `query parameter ${name}`
     case 'cookie':
       return `cookie ${name}`
     case 'form':
     case 'json':
     case 'xml':
     case 'multipart':
-      return `body ${name}`
+      return `body field ${name}`
   }
 }
 
@@ -118,6 +131,10 @@ export const formOfPasted = ({ kind, draft, notes }: PastedRequest) => {
   const { definition, secrets, variables } = draft
   const found = new Map(secrets.map(secret => [secret.parameter, describeWhere(secret)]))
   for (const { parameter, isSecret, written } of variables) if (isSecret) found.set(parameter, written)
+  const offered = new Set(secrets.map(({ parameter }) => parameter))
+  for (const { parameter, place, name, value } of secrets) {
+    if (value === '' || isSecretValue(place, name, value)) offered.delete(parameter)
+  }
   const values = new Map(secrets.flatMap(({ parameter, value }) => (value === '' ? [] : [[parameter, value] as const])))
   const taken = new Set([...found.keys(), ...variables.map(({ parameter }) => parameter)])
   const candidates = withFreeNames(draft.candidates, taken)
@@ -128,7 +145,7 @@ export const formOfPasted = ({ kind, draft, notes }: PastedRequest) => {
       headers: definition.headers,
       ...(definition.body === undefined ? {} : { body: definition.body }),
       candidates,
-      secrets: [...found].map(([parameter, where]) => ({ parameter, where })),
+      secrets: [...found].map(([parameter, where]) => ({ parameter, where, isOffered: offered.has(parameter) })),
       variables: variables.flatMap(({ parameter, written }) => (found.has(parameter) ? [] : [{ parameter, written }])),
       notes: [...notes],
     },
@@ -137,6 +154,7 @@ export const formOfPasted = ({ kind, draft, notes }: PastedRequest) => {
     description: '',
     held: '',
     becomes: candidates.map(candidate => suggestBecomes(candidate, candidates)),
+    accepted: new Set(),
     secrets: new Map(),
   }
   return { form, values }
@@ -156,20 +174,21 @@ export const urlOfForm = (form: PastedForm): string =>
 export const secretsOfForm = (form: PastedForm, held: ReadonlyMap<string, string>): ReadonlyMap<string, string> => {
   const typed = ({ parameter }: { parameter: string }): string =>
     form.secrets.get(parameter) || held.get(parameter) || ''
-  const missing = form.draft.secrets.filter(secret => typed(secret) === '')
+  const chosen = chosenSecrets(form)
+  const missing = chosen.filter(secret => typed(secret) === '')
   if (missing.length > 0) {
     const errors = missing.map(({ parameter }) => ({ path: `secret:${parameter}`, message: 'is required' }))
     throw new AppError('invalid_request', 'A secret has no value.', { errors })
   }
   const ofCandidates = candidatesThat(form, ['secret']).map(({ name, value }) => [name, value] as const)
-  return new Map([...form.draft.secrets.map(secret => [secret.parameter, typed(secret)] as const), ...ofCandidates])
+  return new Map([...chosen.map(secret => [secret.parameter, typed(secret)] as const), ...ofCandidates])
 }
 
 /** Returns the tool. Its secrets are bound to secrets of the server with the same names. */
 export const definitionOfForm = (form: PastedForm): ToolDefinition => {
   const { draft, method, name, description } = form
   const secretNames = [
-    ...draft.secrets.map(({ parameter }) => parameter),
+    ...chosenSecrets(form).map(({ parameter }) => parameter),
     ...candidatesThat(form, ['secret']).map(candidate => candidate.name),
   ]
   const parameters = [

@@ -1,6 +1,6 @@
 import type { FormPage } from '../../lib/http/pages/forms.ts'
 import { formatCount, shorten } from '../../lib/kernel/format.ts'
-import { type Becomes, type PastedForm, urlOfForm } from './pasted-form.ts'
+import { type Becomes, chosenSecrets, type PastedForm, urlOfForm } from './pasted-form.ts'
 import { serverNameFor } from './request-server.ts'
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']
@@ -11,6 +11,7 @@ const CHOICES: Readonly<Record<Becomes, string>> = {
   secret: 'A secret',
 }
 const OPTIONS = Object.entries(CHOICES).map(([value, text]) => ({ value, text }))
+const OFFERED_OPTIONS = OPTIONS.filter(({ value }) => value !== 'fixed')
 
 /** Longer values are cut on the page. */
 const MAX_SHOWN_CHARS = 80
@@ -20,13 +21,28 @@ const toRows = ({ draft, becomes }: PastedForm) =>
     id: `becomes:${index}`,
     name,
     where: place,
-    value: shorten(value, MAX_SHOWN_CHARS),
+    value: value === '' ? 'empty' : shorten(value, MAX_SHOWN_CHARS),
     becomes: becomes[index],
     options: OPTIONS,
   }))
 
-const toSecretFields = ({ draft }: PastedForm, held: ReadonlyMap<string, string>) =>
-  draft.secrets.map(({ parameter, where }) => {
+/** Values that may be secrets are not shown. */
+const toOfferedRows = ({ draft, accepted }: PastedForm) =>
+  draft.secrets.flatMap(({ parameter, where, isOffered }) =>
+    isOffered
+      ? {
+          id: `offered:${parameter}`,
+          name: parameter,
+          where,
+          value: undefined,
+          becomes: accepted.has(parameter) ? 'secret' : 'model',
+          options: OFFERED_OPTIONS,
+        }
+      : [],
+  )
+
+const toSecretFields = (form: PastedForm, held: ReadonlyMap<string, string>) =>
+  chosenSecrets(form).map(({ parameter, where }) => {
     const isHeld = (held.get(parameter) ?? '') !== ''
     return {
       id: `secret:${parameter}`,
@@ -57,7 +73,7 @@ export const toPastedPage = (
       sentUrl: urlOfForm(form),
       sentHeaders: draft.headers.map(header => `${header.name}: ${header.value}`).join('\n'),
       sentBody: draft.body ?? '',
-      rows: toRows(form),
+      rows: [...toOfferedRows(form), ...toRows(form)],
       variables: draft.variables,
       secrets,
       secretsFound: secrets.length === 0 ? undefined : `${formatCount(secrets.length, 'secret')} found.`,

@@ -5,10 +5,11 @@ import { type PastedFault, type PastedRequest, readPastedCommand } from '../../t
 import { ownedKey } from '../../tools/import/secret-values.ts'
 import type { ToolForm } from './tool-editor-form.ts'
 
-/** A form filled in from a cURL command, without its secrets. */
-export type CurlImport = {
+/** A form filled in from a text that was pasted into its URL field, without the secrets of the text. */
+export type FormImport = {
   form: ToolForm
-  /** Whether the command had values of secrets, which were not kept. */
+  from: 'cURL command' | 'URL'
+  /** Whether the text had values of secrets, which were not kept. */
   hadSecrets: boolean
   /** Keys of the secrets that a server needs for the tool. */
   secretKeys: readonly string[]
@@ -24,7 +25,7 @@ const toFieldError = ({ message, line, column }: PastedFault): FieldError => ({
       : `line ${line}, column ${column}: in the cURL command, ${message}`,
 })
 
-const fill = (form: ToolForm, { draft, notes }: PastedRequest): CurlImport => {
+const fill = (form: ToolForm, { draft, notes }: PastedRequest): FormImport => {
   const { definition, secrets, variables } = draft
   const { url, defaults } = withQueryParameters(draft)
   const names = new Set([...secrets, ...variables.filter(variable => variable.isSecret)].map(one => one.parameter))
@@ -42,6 +43,7 @@ const fill = (form: ToolForm, { draft, notes }: PastedRequest): CurlImport => {
       body: (definition.body ?? '').replaceAll('\r\n', '\n'),
       parameters,
     },
+    from: 'cURL command',
     hadSecrets: secrets.length > 0,
     secretKeys: [...new Set(keys.values())],
     notes,
@@ -53,7 +55,7 @@ const fill = (form: ToolForm, { draft, notes }: PastedRequest): CurlImport => {
  * the server. Other fields stay, including a name. The error says where the command cannot be read, but not what it
  * says.
  */
-export const importCurl = (form: ToolForm): Result<CurlImport, FieldError> => {
+export const importCurl = (form: ToolForm): Result<FormImport, FieldError> => {
   const pasted = readPastedCommand(form.url)
   return pasted.ok ? success(fill(form, pasted.value)) : failure(toFieldError(pasted.error))
 }

@@ -5,9 +5,8 @@ import { parseInput } from '../../lib/http/validation.ts'
 import { type Actor, assertMay } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { Sealing } from '../../lib/process/sealing.ts'
-import { bindTakenKeys } from '../../servers/bindings/taken-keys.ts'
 import { CreateServer } from '../../servers/servers.schema.ts'
-import type { InstanceService } from '../../servers/tools/instances.service.ts'
+import type { ToolAdding } from '../../servers/tools/tool-adding.service.ts'
 import { removalPage } from '../frame/removal-page.ts'
 import { serverTabPath } from '../frame/server-frame.ts'
 import { idOf, idRoute } from '../frame/user-page.ts'
@@ -25,9 +24,9 @@ type ToolSubject = EditorSubject & { kind: 'tool' }
 
 /** Serves actions on a saved tool: adding it to a server, duplicating it and deleting it. */
 export const toolActionPages: FastifyPluginAsync<
-  ToolPageParts & MissingSecretsParts & { instances: InstanceService; sealing: Sealing }
+  ToolPageParts & MissingSecretsParts & { toolAdding: Pick<ToolAdding, 'addTools'>; sealing: Sealing }
 > = async (app, parts) => {
-  const { tools, servers, instances, sealing } = parts
+  const { tools, servers, toolAdding, sealing } = parts
   const undo = createDeletedToolUndo(sealing)
   const subjects = createEditorSubjects(parts)
   const editor = createToolEditor(parts)
@@ -44,14 +43,17 @@ export const toolActionPages: FastifyPluginAsync<
     button: 'Delete tool',
     load: openForChange,
     nameOf: ({ tool }) => tool.name,
-    page: (_request, { tool, toolkit, organization, offers }) => ({
+    page: (request, { tool, toolkit, organization, offers }) => ({
       section: 'toolkits',
       crumbs: [
         { href: '/toolkits', text: organization.text },
         { href: `/toolkits/${toolkit.id}`, text: toolkit.title },
         { href: `/tools/${tool.id}`, text: tool.name },
       ],
-      text: offers.length > 0 ? 'Servers use this tool. Remove it from them first:' : 'No server uses this tool.',
+      text:
+        offers.length > 0
+          ? 'Servers use this tool. Remove it from them first:'
+          : `No server uses this tool. ${undo.describe(request, { path: `/toolkits/${toolkit.id}` }, [toDeletedTool(tool)])}`,
       items: offers.map(({ serverId, serverName, name }) => ({
         href: serverTabPath(serverId, 'tools'),
         text: serverName,
@@ -62,7 +64,7 @@ export const toolActionPages: FastifyPluginAsync<
     }),
     remove: async (request, { tool, toolkit }, reply) => {
       await tools.removeTool(actorOf(request), tool.id)
-      undo.keep(request, reply, { path: `/toolkits/${toolkit.id}` }, toDeletedTool(tool))
+      undo.keep(request, reply, { path: `/toolkits/${toolkit.id}` }, [toDeletedTool(tool)])
       return `/toolkits/${toolkit.id}?done=tool-removed`
     },
   })
@@ -85,11 +87,7 @@ export const toolActionPages: FastifyPluginAsync<
 
   const offer = async (actor: Actor, subject: ToolSubject, form: OfferForm): Promise<string> => {
     const serverId = await findServerId(actor, subject, form)
-    const isOffered = subject.offers.some(known => known.serverId === serverId)
-    const { id: toolId, name } = subject.tool
-    if (isOffered) return serverId
-    const bindings = bindTakenKeys(subject.tool, await parts.globals.listAllGlobals(actor, serverId))
-    await instances.createInstance(actor, serverId, { toolId, name, bindings })
+    await toolAdding.addTools(actor, serverId, [{ toolId: subject.tool.id, atWork: 0 }])
     return serverId
   }
 

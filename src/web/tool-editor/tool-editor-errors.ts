@@ -47,11 +47,15 @@ const endSentence = (text: string): string => (/[.?!]$/.test(text) ? text : `${t
 /** Errors of a default binding are shown beside its key. */
 const KEY_FIELDS: Readonly<Record<string, string>> = { binding: 'key' }
 
+/** Errors of typed values of secrets are at `secrets.<parameter>`. */
+const SECRETS = 'secrets.'
+
 /** Converts `parameters.page.size.default` to `parameter:page.size:default`. Names may contain dots, keys do not. */
 const fieldOf = (path: string): string => {
-  const ofParameter = path.replace(/\.binding\.[a-z]+$/, '.binding')
+  const ofParameter = path.replace(/\.binding\.value$/, '.fixed').replace(/\.binding\.[a-z]+$/, '.binding')
   const [, quoted, plain, key] = /^parameters(?:\["(.+)"\]|\.(.+))\.([a-z]+)$/.exec(ofParameter) ?? []
   const name = quoted ?? plain
+  if (path.startsWith(SECRETS)) return `parameter:${path.slice(SECRETS.length)}:secret`
   if (name !== undefined && key !== undefined) return `parameter:${name}:${KEY_FIELDS[key] ?? key}`
   if (path.startsWith('response.')) return path.split(/[.[]/)[1] ?? ''
   const [first = ''] = path.split(/[.[]/, 1)

@@ -52,7 +52,7 @@ const Everything = z.record(z.string(), z.unknown()).catch({})
 
 /** Matches field names such as `parameter:limit:description` and `value:limit`. Parameter names contain no colons. */
 const PARAMETER_FIELD =
-  /^parameter:([^:]+):(description|default|enum|example|minimum|maximum|pattern|schema|source|key)$/
+  /^parameter:([^:]+):(description|default|enum|example|minimum|maximum|pattern|schema|source|fixed|key)$/
 const VALUE_FIELD = /^value:([^:]+)$/
 
 /** Reads the submitted form. Never throws, because the input is validated later. */

@@ -13,19 +13,24 @@ type ParameterType = TemplateParameter['type']
 const KEPT = ['description', 'default', 'enum', 'example', 'minimum', 'maximum', 'pattern'] as const
 
 /**
- * The typed values of the fields in a parameter's row. `source` is `model`, `global` or `secret`, and `key` that of the
- * global. The stored schema and binding stay if their fields are missing.
+ * The typed values of the fields in a parameter's row. `source` is a `ValueSource`, `fixed` the fixed value, and `key`
+ * that of the global. The stored schema and binding stay if their fields are missing.
  */
-export type ParameterTexts = { [Key in (typeof KEPT)[number] | 'schema' | 'source' | 'key']?: string | undefined }
+export type ParameterTexts = {
+  [Key in (typeof KEPT)[number] | 'schema' | 'source' | 'fixed' | 'key']?: string | undefined
+}
+
+/** Where a value comes from by default. */
+export type ValueSource = 'model' | 'fixed' | 'global' | 'secret'
 
 const textOf = (value: JsonValue | undefined): string => {
   if (value === undefined) return ''
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** Returns where a value comes from by default. */
-export const sourceOf = (binding: DefaultBinding | undefined): 'model' | 'global' | 'secret' => {
+export const sourceOf = (binding: DefaultBinding | undefined): ValueSource => {
   if (binding === undefined) return 'model'
+  if (binding.source === 'instance') return 'fixed'
   return binding.secret ? 'secret' : 'global'
 }
 
@@ -40,7 +45,8 @@ export const textsOfMeta = (meta: ParameterMeta): ParameterTexts => ({
   pattern: meta.pattern,
   schema: meta.schema === undefined ? '' : JSON.stringify(meta.schema, null, 2),
   source: sourceOf(meta.binding),
-  key: meta.binding?.key ?? '',
+  fixed: meta.binding?.source === 'instance' ? textOf(meta.binding.value) : '',
+  key: meta.binding?.source === 'server' ? meta.binding.key : '',
 })
 
 /** Casts text to the parameter's type. Returns text that cannot be cast unchanged, so that later checks reject it. */
@@ -114,16 +120,32 @@ const readSchema = (text: string | undefined, before: ParameterMeta | undefined,
 /** A parameter, its metadata as typed, and what is stored of it, if the tool has it already. */
 type Subject = { parameter: TemplateParameter; meta: ParameterMeta; texts: ParameterTexts; isNew: () => boolean }
 
+type ReadBinding = Pick<ParameterMeta, 'binding'> & { errors: readonly FieldError[] }
+
+/** Reads a fixed value. JSON stays text, like the fixed values of instances. An unchanged one keeps its stored value. */
+const readFixed = (type: ParameterType, text: string, before: ParameterMeta | undefined, path: string): ReadBinding => {
+  if (before?.binding?.source === 'instance' && textOf(before.binding.value) === text)
+    return { binding: before.binding, errors: [] }
+  const fault = findValueFault(type, text)
+  if (fault !== undefined) return { errors: [{ path: `${path}.binding.value`, message: `the fixed value ${fault}` }] }
+  return { binding: { source: 'instance', value: type === 'json' ? text : readValue(type, text) }, errors: [] }
+}
+
 /** Reads the default binding. A new parameter without one is bound to a secret if it is a secret by default. */
 const readBinding = (
-  { parameter, meta, texts: { source, key = '' }, isNew }: Subject,
+  { parameter, meta, texts: { source, fixed = '', key = '' }, isNew }: Subject,
   before: ParameterMeta | undefined,
-): DefaultBinding | undefined => {
-  const bindTo = (secret: boolean): DefaultBinding => ({ source: 'server', key: key.trim() || parameter.name, secret })
-  if (source === 'model') return undefined
+  path: string,
+): ReadBinding => {
+  const bindTo = (secret: boolean): ReadBinding => ({
+    binding: { source: 'server', key: key.trim() || parameter.name, secret },
+    errors: [],
+  })
+  if (source === 'model') return { errors: [] }
+  if (source === 'fixed') return readFixed(parameter.type, fixed, before, path)
   if (source === 'global' || source === 'secret') return bindTo(source === 'secret')
-  if (before !== undefined || !isNew()) return before?.binding
-  return secretRuleOfParameter({ parameter, meta }) === 'kept' ? bindTo(true) : undefined
+  if (before !== undefined || !isNew()) return { binding: before?.binding, errors: [] }
+  return secretRuleOfParameter({ parameter, meta }) === 'kept' ? bindTo(true) : { errors: [] }
 }
 
 /**
@@ -147,9 +169,10 @@ export const readMetas = (
     const { meta, errors } =
       before !== undefined && isAsStored(texts, before) ? { meta: unchanged, errors: [] } : readMeta(type, texts, path)
     const { schema, errors: schemaErrors } = readSchema(texts.schema, before, path)
-    const binding = readBinding({ parameter, meta, texts, isNew: () => isNew(name) }, before)
+    const bound = readBinding({ parameter, meta, texts, isNew: () => isNew(name) }, before, path)
+    const { binding } = bound
     const whole: ParameterMeta = { ...meta, ...(schema && { schema }), ...(binding && { binding }) }
-    return { name, meta: whole, errors: [...errors, ...schemaErrors] }
+    return { name, meta: whole, errors: [...errors, ...schemaErrors, ...bound.errors] }
   })
   return {
     metas: Object.fromEntries(read.flatMap(({ name, meta }) => (Object.keys(meta).length === 0 ? [] : [[name, meta]]))),

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../lib/kernel/json.ts'
 import type { DraftPreview, DraftTest } from '../../runtime/try/tool-draft.ts'
+import type { SecretPlaces, ToolUse } from './parameter-secrets.ts'
 import type { PlacedAdvice } from './tool-editor-advice.ts'
 import type { ReadForm } from './tool-editor-definition.ts'
 import type { PlacedErrors } from './tool-editor-errors.ts'
@@ -22,6 +23,10 @@ export type EditorState = {
   cost: { tokens: number; ofDescription: number; encoding: string } | undefined
   /** Globals of the chosen server. */
   globals: readonly { key: string; isSecret: boolean }[]
+  /** The tool on the chosen server, if it is there. */
+  use: ToolUse | undefined
+  /** The parameters that are kept as secrets, on the chosen server. Empty if none is chosen. */
+  secrets: SecretPlaces
   /** The outcome of the request, if it was sent. */
   test: DraftTest | undefined
   /** Whether the URL field has a cURL command, which `form` does not contain. */

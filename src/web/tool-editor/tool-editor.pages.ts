@@ -12,6 +12,7 @@ import type { Tool, ToolDefinition } from '../../tools/tool.ts'
 import { CreateTool, CreateToolkit } from '../../tools/toolkits.schema.ts'
 import { isOnlyInvalid, type SaveOptions, type ToolService } from '../../tools/tools.service.ts'
 import { idOf, idRoute, userRoute } from '../frame/user-page.ts'
+import { readTypedSecrets } from './parameter-secrets.ts'
 import { toConflictView } from './tool-conflict.view.ts'
 import { createToolEditor } from './tool-editor.ts'
 import { savedText } from './tool-editor.view.ts'
@@ -87,6 +88,12 @@ const versionOf = ({ version }: ToolForm): Date | undefined =>
 const isNameTaken = (error: unknown): boolean =>
   error instanceof AppError && error.code === 'conflict' && error.errors?.some(({ path }) => path === 'name') === true
 
+/** Returns the form of a new tool, with the server from whose page the editor was opened. */
+const emptyFormFor = ({ query }: FastifyRequest, { servers }: EditorSubject): ToolForm => {
+  const { server } = NewQuery.parse(query)
+  return { ...emptyToolForm(), serverId: servers.find(({ value }) => value === server)?.value ?? '' }
+}
+
 /** Serves the page for creating and editing tools. */
 export const toolEditorPages: FastifyPluginAsync<ToolPageParts> = async (app, parts) => {
   const { tools } = parts
@@ -94,7 +101,7 @@ export const toolEditorPages: FastifyPluginAsync<ToolPageParts> = async (app, pa
   const editor = createToolEditor(parts)
 
   /**
-   * Runs `work`. If it is rejected, shows the form again with the user's input and the errors. A cURL command is not
+   * Stores typed secrets and runs `work`. If it is rejected, shows the form again with the user's input and the errors. A cURL command is not
    * saved, but fills in the form.
    */
   const submit = async (
@@ -105,6 +112,8 @@ export const toolEditorPages: FastifyPluginAsync<ToolPageParts> = async (app, pa
   ): Promise<FastifyReply> => {
     if (isCurlCommand(form.url)) return editor.showImport(reply, subject, form, 400)
     try {
+      const typed = readTypedSecrets(reply.request.body, form.serverId)
+      await editor.storeSecrets(actorOf(reply.request), subject, form, typed)
       return await work()
     } catch (error) {
       if (!(error instanceof AppError) || UNFIXABLE.has(error.code)) throw error
@@ -117,10 +126,8 @@ export const toolEditorPages: FastifyPluginAsync<ToolPageParts> = async (app, pa
   }
 
   app.get('/toolkits/new-tool', userRoute, async (request, reply) => {
-    const { server } = NewQuery.parse(request.query)
     const subject = await subjects.openNew(actorOf(request), '')
-    const serverId = subject.servers.find(({ value }) => value === server)?.value ?? ''
-    return editor.show(reply, subject, { ...emptyToolForm(), serverId })
+    return editor.show(reply, subject, emptyFormFor(request, subject))
   })
 
   app.post('/toolkits/new-tool', { ...userRoute, bodyLimit: TOOL_BODY_LIMIT }, async (request, reply) => {
@@ -144,7 +151,7 @@ export const toolEditorPages: FastifyPluginAsync<ToolPageParts> = async (app, pa
 
   app.get('/toolkits/:id/tools/new', options, async (request, reply) => {
     const subject = await subjects.openToolkit(actorOf(request), idOf(request))
-    return editor.show(reply, subject, emptyToolForm())
+    return editor.show(reply, subject, emptyFormFor(request, subject))
   })
 
   /** Creates a tool and returns it. If the same form was submitted before, returns the tool created then. */

@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify'
+import type { Database } from '../../lib/db/client.ts'
 import { actorOf } from '../../lib/http/access.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
@@ -16,8 +17,9 @@ import { assertDefinitionSize, checkDefinition } from '../../tools/tool-definiti
 import type { ToolLint, ToolLintService } from '../../tools/tool-lint.ts'
 import { CreateTool } from '../../tools/toolkits.schema.ts'
 import type { ToolService } from '../../tools/tools.service.ts'
-import { importCurl } from './curl-import.ts'
+import { type FormImport, importCurl } from './curl-import.ts'
 import { toLastCalls } from './last-calls.view.ts'
+import { createParameterSecrets, type TypedSecrets } from './parameter-secrets.ts'
 import { toEditorPage } from './tool-editor.view.ts'
 import { placeAdvice } from './tool-editor-advice.ts'
 import { type ReadForm, readToolForm } from './tool-editor-definition.ts'
@@ -27,6 +29,7 @@ import { readArguments } from './tool-editor-parameters.ts'
 import type { EditorState } from './tool-editor-state.ts'
 import type { EditorSubject } from './tool-editor-subject.ts'
 import { toPreviewView } from './tool-preview.view.ts'
+import { importUrl } from './url-import.ts'
 
 type Seen = NonNullable<EditorState['seen']>
 
@@ -85,22 +88,25 @@ type Outcome = {
 }
 
 export const createToolEditor = ({
+  db,
   execution,
   tools,
   toolLint,
   tokenCounterFor,
   globals,
 }: {
+  db: Database
   execution: ExecutionService
   tools: Pick<ToolService, 'maxTimeoutMs'>
   toolLint: Pick<ToolLintService, 'lintShown'>
   tokenCounterFor: TokenCounterFor
-  globals: Pick<GlobalService, 'listAllGlobals'>
+  globals: Pick<GlobalService, 'listAllGlobals' | 'putGlobal'>
 }) => {
+  const secrets = createParameterSecrets({ db, globals })
+
   const listGlobals = async (actor: Actor, { servers }: EditorSubject, serverId: string) => {
     const isKnown = servers.some(({ value }) => value === serverId)
-    const found = isKnown ? await globals.listAllGlobals(actor, serverId) : []
-    return found.map(({ key, isSecret }) => ({ key, isSecret }))
+    return isKnown ? await globals.listAllGlobals(actor, serverId) : []
   }
 
   const lint = (subject: EditorSubject, { definition }: ReadForm, seen: Seen): Promise<ToolLint> =>
@@ -148,6 +154,8 @@ export const createToolEditor = ({
     const linted = seen && (await lint(subject, read, seen))
     const ofSaved = subject.kind === 'tool' ? lintRequest(subject.tool, false) : []
     const findings = subject.mayBuild ? [...ofSaved, ...(linted?.findings ?? [])] : []
+    const known = await listGlobals(actor, subject, form.serverId)
+    const use = await secrets.findUse(subject, form.serverId)
     return {
       subject,
       form,
@@ -162,7 +170,9 @@ export const createToolEditor = ({
       preview,
       seen,
       cost: seen && linted && (await costOf(seen, linted, tokenCounterFor(actor.userId))),
-      globals: await listGlobals(actor, subject, form.serverId),
+      globals: known.map(({ key, isSecret }) => ({ key, isSecret })),
+      use,
+      secrets: secrets.findPlaces(subject, form.serverId, read.definition, known, use),
       test,
       isCommand,
       maxTimeoutMs: tools.maxTimeoutMs,
@@ -196,8 +206,20 @@ export const createToolEditor = ({
     )
   }
 
+  const showFilledIn = (reply: FastifyReply, subject: EditorSubject, imported: FormImport): Promise<FastifyReply> => {
+    const isServed = subject.kind === 'tool' && subject.offers.length > 0
+    return show(reply, subject, imported.form, { extra: { isUnsaved: true, imported: { ...imported, isServed } } })
+  }
+
   return {
     show,
+
+    /** Shows the form with parameters in place of the values of its URL, or as it is if there are none. */
+    showUrlImport: (reply: FastifyReply, subject: EditorSubject, form: ToolForm): Promise<FastifyReply> => {
+      const imported = importUrl(form)
+      if (imported !== undefined) return showFilledIn(reply, subject, imported)
+      return show(reply, subject, form, { extra: { isUnsaved: true } })
+    },
 
     /**
      * Shows the form filled in from the cURL command in its URL field. If the command cannot be read, shows the error
@@ -210,11 +232,7 @@ export const createToolEditor = ({
       status: number,
     ): Promise<FastifyReply> => {
       const imported = importCurl(form)
-      if (imported.ok) {
-        const isServed = subject.kind === 'tool' && subject.offers.length > 0
-        const extra = { isUnsaved: true, imported: { ...imported.value, isServed } }
-        return show(reply, subject, imported.value.form, { extra })
-      }
+      if (imported.ok) return showFilledIn(reply, subject, imported.value)
       const rejected = new AppError('invalid_request', 'This cURL command cannot be read.', {
         errors: [imported.error],
       })
@@ -231,6 +249,12 @@ export const createToolEditor = ({
       const form = isCommand ? withoutCommand(typed) : typed
       const state = await buildState(actorOf(reply.request), subject, form, { ...more, isCommand })
       return reply.fragment('tool-editor/tool-preview', toPreviewView(state))
+    },
+
+    /** Stores typed values of secrets on the chosen server. */
+    storeSecrets: (actor: Actor, subject: EditorSubject, form: ToolForm, typed: TypedSecrets): Promise<void> => {
+      const { definition } = readToolForm(form, subject.kind === 'tool' ? subject.tool : undefined)
+      return secrets.store(actor, subject, form.serverId, definition, typed)
     },
 
     /** Sends the request. If errors prevent this, throws `invalid_request` with the errors. */

@@ -1,5 +1,7 @@
+import type { DefaultBinding } from '../../templates/check-value.ts'
 import type { TemplateParameter } from '../../templates/template.ts'
 import { type SecretRule, secretRuleOfParameter } from '../../tools/secret-parameters.ts'
+import { isFromModel, toBindingThere, toSecretView } from './parameter-secrets.view.ts'
 import type { Advice } from './tool-editor-advice.ts'
 import { type ParameterTexts, sourceOf } from './tool-editor-parameters.ts'
 import type { EditorState } from './tool-editor-state.ts'
@@ -38,8 +40,9 @@ const optionsToEdit = (options: Readonly<Record<string, string>>, current: strin
 
 const SOURCES = [
   { value: 'model', text: 'From the model' },
+  { value: 'fixed', text: 'Fixed value' },
   { value: 'global', text: 'From a global' },
-  { value: 'secret', text: 'A secret' },
+  { value: 'secret', text: 'Secret' },
 ] as const
 
 /** Returns the text of a default that is written in the template. */
@@ -51,14 +54,29 @@ const SECRET_ADVICE = {
   offered: 'Could be a secret. If it is one, keep it out of the conversation: make it a secret.',
 } as const
 
+const FIXED_SECRET_ADVICE =
+  'Looks like a secret. Everybody who may see the tool can read its fixed value. Make it a secret.'
+
 /** Returns whether a parameter from the model may be a secret. */
-const exposedRuleOf = (parameter: TemplateParameter, { read }: EditorState): SecretRule => {
-  const meta = read.definition.parameters[parameter.name] ?? {}
-  return meta.binding === undefined ? secretRuleOfParameter({ parameter, meta }) : 'none'
+const exposedRuleOf = (parameter: TemplateParameter, state: EditorState): SecretRule => {
+  const meta = state.read.definition.parameters[parameter.name] ?? {}
+  return isFromModel(parameter.name, state) ? secretRuleOfParameter({ parameter, meta }) : 'none'
 }
 
-const secretAdvice = (rule: SecretRule): readonly Advice[] =>
-  rule === 'none' ? [] : [{ tone: rule === 'kept' ? 'warn' : 'hint', text: SECRET_ADVICE[rule] }]
+/** Returns whether a fixed value is probably a secret, by the parameter or by the value itself. */
+const isFixedSecret = (parameter: TemplateParameter, { read }: EditorState): boolean => {
+  const { binding, ...meta } = read.definition.parameters[parameter.name] ?? {}
+  if (binding?.source !== 'instance') return false
+  return secretRuleOfParameter({ parameter, meta: { ...meta, example: binding.value } }) === 'kept'
+}
+
+const secretAdvice = (parameter: TemplateParameter, state: EditorState): readonly Advice[] => {
+  if (isFixedSecret(parameter, state)) return [{ tone: 'warn', text: FIXED_SECRET_ADVICE }]
+  // Otherwise, the row says that the server has another binding.
+  const isDefault = state.read.definition.parameters[parameter.name]?.binding === undefined
+  const rule = isDefault ? exposedRuleOf(parameter, state) : 'none'
+  return rule === 'none' ? [] : [{ tone: rule === 'kept' ? 'warn' : 'hint', text: SECRET_ADVICE[rule] }]
+}
 
 /** Fields of the details, in order. */
 const DETAILS = [
@@ -80,10 +98,14 @@ const isFor = (key: (typeof DETAILS)[number]['key'], { type }: TemplateParameter
   return key !== 'pattern' || type === 'string' || type === 'url'
 }
 
+/** Returns the key of the global, unless it is the parameter's own name. */
+const keyText = (name: string, binding: DefaultBinding | undefined): string =>
+  binding?.source === 'server' && binding.key !== name ? binding.key : ''
+
 /** Returns the row of a parameter, with the fields that describe it and those that change its placeholders. */
 export const toParameterRow = (parameter: TemplateParameter, state: EditorState) => {
-  const { name, type, required, places } = parameter
-  const { form, read, placed, advice } = state
+  const { name, type, places } = parameter
+  const { form, read, placed, advice, subject } = state
   const texts: ParameterTexts = form.parameters.get(name) ?? {}
   const binding = read.definition.parameters[name]?.binding
   const field = (key: keyof ParameterTexts, value = texts[key] ?? '') => ({
@@ -97,7 +119,9 @@ export const toParameterRow = (parameter: TemplateParameter, state: EditorState)
     ...field(key),
   }))
   const source = texts.source ?? sourceOf(binding)
-  const exposedRule = exposedRuleOf(parameter, state)
+  const place = state.secrets.get(name)
+  const hasDefault = parameter.default !== undefined || read.definition.parameters[name]?.default !== undefined
+  const isRequired = parameter.required && !hasDefault
   const setCount = details.filter(({ value }) => value !== '').length
   return {
     name,
@@ -106,16 +130,23 @@ export const toParameterRow = (parameter: TemplateParameter, state: EditorState)
     types: { name: `parameter:${name}:type`, options: optionsToEdit(TYPES, type) },
     required: {
       name: `parameter:${name}:required`,
-      options: optionsToEdit({ yes: 'Yes', no: 'No' }, required ? 'yes' : 'no'),
+      options: optionsToEdit({ yes: 'Yes', no: 'No' }, isRequired ? 'yes' : 'no'),
+      isDecided: hasDefault,
     },
     inlineDefault: textOfDefault(parameter),
     default: field('default'),
     source: { name: `parameter:${name}:source`, value: source, options: SOURCES },
-    key: field('key', texts.key ?? (binding?.key === name ? '' : (binding?.key ?? ''))),
+    fixed: field('fixed'),
+    key: field('key', texts.key ?? keyText(name, binding)),
     description: field('description'),
-    advice: [...(advice.get(`parameter:${name}:description`) ?? []), ...secretAdvice(exposedRule)],
+    advice: [...(advice.get(`parameter:${name}:description`) ?? []), ...secretAdvice(parameter, state)],
     isSecret: source === 'secret',
-    isExposedSecret: exposedRule === 'kept',
+    secret:
+      source === 'secret' && subject.mayBuild && (place !== undefined || state.use === undefined)
+        ? toSecretView(name, place, placed.get(`parameter:${name}:secret`) ?? [])
+        : undefined,
+    there: toBindingThere(name, state),
+    isExposedSecret: exposedRuleOf(parameter, state) === 'kept',
     details,
     setCount: setCount === 0 ? undefined : String(setCount),
     isOpen: details.some(({ errors }) => errors.length > 0),

@@ -2,6 +2,7 @@ import { formatCount, formatNumber } from '../../lib/kernel/format.ts'
 import type { DraftPreview } from '../../runtime/try/tool-draft.ts'
 import { bindingOf } from '../../servers/bindings/bindings.ts'
 import type { Bindings } from '../../servers/server.ts'
+import { secretKeyOf } from '../../templates/check-value.ts'
 import type { TemplateParameter } from '../../templates/template.ts'
 import { formatJson } from '../overview/format-json.ts'
 import { offerPlaceholders } from './foreign-placeholders.ts'
@@ -15,6 +16,10 @@ import type { ParameterTexts } from './tool-editor-parameters.ts'
 import type { EditorState } from './tool-editor-state.ts'
 import { textOfDefault, toParameterRow } from './tool-parameters.view.ts'
 import { toBodyKinds, toTabs } from './tool-tabs.view.ts'
+import { importUrl } from './url-import.ts'
+
+const isKeptSecret = ({ definition }: EditorState['read'], name: string): boolean =>
+  secretKeyOf(definition.parameters[name]?.binding) !== undefined
 
 /** Returns hidden fields for parameters that are no longer in the request, in case the user adds them again. */
 const toHiddenFields = ({ form, read, values }: EditorState, shown: ReadonlySet<string>) => {
@@ -26,7 +31,7 @@ const toHiddenFields = ({ form, read, values }: EditorState, shown: ReadonlySet<
         : Object.entries(texts).flatMap(([key, value]) => (value ? [{ name: `parameter:${name}:${key}`, value }] : [])),
     ),
     ...[...values].flatMap(([name, value]) =>
-      shown.has(name) || value === '' ? [] : [{ name: `value:${name}`, value }],
+      shown.has(name) || value === '' || isKeptSecret(read, name) ? [] : [{ name: `value:${name}`, value }],
     ),
   ]
 }
@@ -37,21 +42,28 @@ const choicesOf = ({ type }: TemplateParameter, texts: ParameterTexts | undefine
   return type === 'boolean' ? ['true', 'false'] : undefined
 }
 
-const toTryFields = ({ read, form, values, valueFaults, preview }: EditorState) => {
+/** Returns the fields for values to try the tool with. A secret that the server lacks is asked for in its row. */
+const toTryFields = ({ read, form, values, valueFaults, preview, secrets }: EditorState) => {
   const checked = new Map(preview?.compiled.parameters.map(one => [one.parameter.name, one]))
   return read.template.parameters
-    .filter(({ name }) => bindingOf(preview?.bindings ?? {}, name).source === 'exposed')
+    .filter(
+      ({ name }) =>
+        bindingOf(preview?.bindings ?? {}, name).source === 'exposed' && secrets.get(name)?.state !== 'missing',
+    )
     .map(parameter => {
       const { name, type } = parameter
       const texts = form.parameters.get(name)
-      const value = values.get(name) ?? ''
+      const isSecret = isKeptSecret(read, name)
+      // A secret that was typed is not shown again.
+      const value = isSecret ? '' : (values.get(name) ?? '')
       const compiled = checked.get(name)
       return {
         name,
         type,
+        isSecret,
         value,
         // An example is on the page anyway.
-        isKept: compiled !== undefined && value !== texts?.example && mayKeepValue(compiled, value),
+        isKept: !isSecret && compiled !== undefined && value !== texts?.example && mayKeepValue(compiled, value),
         choices: choicesOf(parameter, texts),
         placeholder: textOfDefault(parameter) ?? texts?.default ?? '',
         fault: valueFaults.get(name),
@@ -110,6 +122,14 @@ const toUrlOffer = (url: string) => {
   return offer && { ...offer, placeholders: quoteList(offer.names) }
 }
 
+/** Offers to make the values of the URL parameters. A saved URL is only changed if it has a secret. */
+const toValuesOffer = ({ form, subject }: EditorState) => {
+  const imported = importUrl(form)
+  const isSaved = subject.kind === 'tool' && subject.tool.url === form.url.trim()
+  if (imported === undefined || (isSaved && !imported.hadSecrets)) return undefined
+  return { placeholders: quoteList(imported.names), hasSecret: imported.hadSecrets }
+}
+
 const HINTS = {
   name: 'Tool name the model uses. Letters, digits, _ and -.',
   title: '',
@@ -158,6 +178,7 @@ export const toPreviewView = (state: EditorState) => {
     },
     bodyWarning: read.bodyWarning,
     urlOffer: subject.mayBuild ? toUrlOffer(form.url) : undefined,
+    valuesOffer: subject.mayBuild ? toValuesOffer(state) : undefined,
     isCommand: subject.mayBuild && isCommand,
     rows,
     globals: state.globals,
@@ -168,6 +189,7 @@ export const toPreviewView = (state: EditorState) => {
     rewritten: form.rewritten.map(field => ({ field, text: form[field] })),
     parameterCount: formatCount(rows.length, 'parameter'),
     hiddenFields: toHiddenFields(state, shown),
+    isUsed: subject.kind === 'tool' && subject.offers.length > 0,
     tryFields,
     method: read.definition.method,
     request: preview?.request && toRequestSegments(preview.request),

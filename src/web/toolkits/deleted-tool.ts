@@ -36,5 +36,5 @@ export const fromDeletedTool = ({ id, createdAt, stored }: Deleted): DeletedTool
   },
 })
 
-/** Keeps the tool that a user deleted from a toolkit. */
-export const createDeletedToolUndo = (sealing: Sealing) => createUndo(sealing, 'deletion of a tool', Deleted)
+/** Keeps the tools that a user deleted from a toolkit. */
+export const createDeletedToolUndo = (sealing: Sealing) => createUndo(sealing, 'deletion of tools', z.array(Deleted))

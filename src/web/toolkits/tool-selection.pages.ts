@@ -5,21 +5,25 @@ import { addressOf } from '../../lib/http/list-query.ts'
 import { formPage, formText } from '../../lib/http/pages/forms.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
+import type { Sealing } from '../../lib/process/sealing.ts'
 import type { ToolSelection } from '../../tools/tool-selection.service.ts'
 import type { ServerRef, ToolkitService } from '../../tools/toolkits.service.ts'
 import { removalPage } from '../frame/removal-page.ts'
 import { NOTHING_SELECTED, nameOfTools, selectedIds } from '../frame/selected-tools.ts'
 import { serverTabPath } from '../frame/server-frame.ts'
 import { idOf, idRoute } from '../frame/user-page.ts'
+import { createDeletedToolUndo, toDeletedTool } from './deleted-tool.ts'
 
-type Parts = { toolkits: ToolkitService; toolSelection: ToolSelection }
+type Parts = { toolkits: ToolkitService; toolSelection: ToolSelection; sealing: Sealing }
 
 const Target = z.object({ target: z.uuid('is not a toolkit') })
 
 const namesOf = (servers: readonly ServerRef[] = []): string => servers.map(({ name }) => name).join(', ')
 
 /** Registers the pages that move and delete the selected tools of a toolkit: `?tool=<id>&tool=<id>`. */
-export const toolSelectionPages: FastifyPluginAsync<Parts> = async (app, { toolkits, toolSelection }) => {
+export const toolSelectionPages: FastifyPluginAsync<Parts> = async (app, { toolkits, toolSelection, sealing }) => {
+  const undo = createDeletedToolUndo(sealing)
+
   const load = async (request: FastifyRequest) => {
     const actor = actorOf(request)
     const id = idOf(request)
@@ -42,7 +46,7 @@ export const toolSelectionPages: FastifyPluginAsync<Parts> = async (app, { toolk
     load,
     nameOf: ({ tools }) => nameOfTools(tools),
     typedNameOf: ({ toolkit }) => toolkit.title,
-    page: (_request, { toolkit, tools, usedBy, frame }) => {
+    page: (request, { toolkit, path, tools, usedBy, frame }) => {
       if (tools.length === 0) return { ...frame, text: NOTHING_SELECTED, isBlocked: true }
       const used = tools.flatMap(({ id, name }) =>
         (usedBy.get(id) ?? []).map(server => ({
@@ -59,12 +63,14 @@ export const toolSelectionPages: FastifyPluginAsync<Parts> = async (app, { toolk
           isBlocked: true,
         }
       }
-      const text = `Deleted from ${toolkit.title}. This cannot be undone. To confirm, type the toolkit’s title.`
+      const undoText = undo.describe(request, { path }, tools.map(toDeletedTool))
+      const text = `Deleted from ${toolkit.title}. ${undoText} To confirm, type the toolkit’s title.`
       return { ...frame, text, items: tools.map(({ name }) => ({ text: name })) }
     },
-    remove: async (_request, loaded) => {
+    remove: async (request, loaded, reply) => {
       if (loaded.tools.length === 0) throw new AppError('invalid_request', NOTHING_SELECTED)
       await toolSelection.removeTools(loaded.actor, loaded.toolkit.id, idsOf(loaded))
+      undo.keep(request, reply, { path: loaded.path }, loaded.tools.map(toDeletedTool))
       return addressOf(loaded.path, { done: 'tools-removed', count: String(loaded.tools.length) })
     },
   })

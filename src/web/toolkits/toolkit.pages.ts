@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
-import { listQuery } from '../../lib/http/list-query.ts'
+import { addressOf, listQuery } from '../../lib/http/list-query.ts'
 import { type FormPage, formPage, formText, postForm } from '../../lib/http/pages/forms.ts'
 import { pageNumber, pagerOf } from '../../lib/http/pages/pager.ts'
 import { createSorting } from '../../lib/http/pages/sorting.ts'
@@ -36,7 +36,7 @@ type Parts = {
   toolkits: ToolkitService
   toolkitCatalogue: ToolkitCatalogue
   accounts: Accounts
-  tools: Pick<ToolService, 'restoreTool'>
+  tools: Pick<ToolService, 'restoreTools'>
   sealing: Sealing
 }
 
@@ -44,7 +44,7 @@ const PATH = '/toolkits/:id'
 const sorting = createSorting(
   [
     { name: 'name', text: 'Tool' },
-    { text: 'Request' },
+    { name: 'request', text: 'Request' },
     { name: 'uses', text: 'Used by', isLargestFirst: true },
     { name: 'changed', text: 'Last changed', isLargestFirst: true },
   ],
@@ -65,8 +65,8 @@ const doneTexts = (count: number) => ({
   'tool-removed': 'Tool deleted.',
   'tools-removed': `${formatCount(count, 'tool')} deleted.`,
   'tools-moved': `${formatCount(count, 'tool')} moved to this toolkit.`,
-  'tool-restored': 'Tool restored.',
-  'too-late': 'The tool can no longer be restored.',
+  restored: `${count === 1 ? 'Tool' : formatCount(count, 'tool')} restored.`,
+  'too-late': 'What was deleted can no longer be restored.',
 })
 
 const toHead = (actor: Actor, toolkit: UsedToolkitCard) => ({
@@ -128,7 +128,10 @@ export const toolkitPages: FastifyPluginAsync<Parts> = async (
       found: formatCount(total, 'tool'),
       pager: pagerOf(counts, { path, query: { q, sort: sortText } }),
       done: doneText(request, doneTexts(count)),
-      undo: isAfter(request, 'tool-removed') && undo.find(request, { path }) !== undefined ? `${path}/undo` : undefined,
+      undo:
+        isAfter(request, 'tool-removed', 'tools-removed') && undo.find(request, { path }) !== undefined
+          ? `${path}/undo`
+          : undefined,
     })
   })
 
@@ -137,9 +140,9 @@ export const toolkitPages: FastifyPluginAsync<Parts> = async (
     const path = `/toolkits/${toolkit.id}`
     const deleted = undo.find(request, { path })
     if (deleted === undefined) return reply.redirect(`${path}?done=too-late`, 303)
-    await tools.restoreTool(actor, toolkit.id, fromDeletedTool(deleted))
+    await tools.restoreTools(actor, toolkit.id, deleted.map(fromDeletedTool))
     undo.forget(reply, { path })
-    return reply.redirect(`${path}?done=tool-restored`, 303)
+    return reply.redirect(addressOf(path, { done: 'restored', count: String(deleted.length) }), 303)
   })
 
   /** Builds the settings page. `typed` is undefined until the form is submitted. */

@@ -3,7 +3,7 @@ import { actorOf } from '../../lib/http/access.ts'
 import { type FormPage, formPage, formText } from '../../lib/http/pages/forms.ts'
 import { type ServerFrame, type ServerFrameParts, serverTabPath, upstreamPath } from '../frame/server-frame.ts'
 import { createServerTab, donePath, serverRoute } from '../frame/server-tab.ts'
-import { type AttachFault, type AttachParts, attachUpstream } from './attach-upstream.ts'
+import { type AttachFault, type AttachParts, attachUpstream, toAttachNotice } from './attach-upstream.ts'
 import {
   LABELS,
   NEW_UPSTREAM,
@@ -68,7 +68,11 @@ export const attachPages: FastifyPluginAsync<Parts> = async (app, { frames, sett
       // Patchbay's own lines repeat the error.
       const hasOutput = fault.log.some(({ source }) => source !== 'patchbay')
       const log = hasOutput ? toLog(fault.log) : undefined
-      const shown = { errors: { [field]: fault.message }, problem: undefined, fault: { log } }
+      const shown = {
+        errors: { [field]: fault.message },
+        problem: undefined,
+        fault: { notice: toAttachNotice(fault), log },
+      }
       return reply.page(view, { ...data, ...shown, isOpen: !MAIN_FIELDS.has(field) }, { status: 400 })
     },
   })

@@ -40,7 +40,7 @@ export const readAuth = ({ auth, clientId, clientSecret, scopes }: TypedAuth): A
 }
 
 const CHOICES = [
-  ['none', 'None, or headers', 'If it needs credentials, send them in the headers above.'],
+  ['none', 'None, or headers', 'If it needs credentials, add them as headers.'],
   ['server', 'OAuth, one shared account', 'You connect it once, and all callers use it.'],
   [
     'caller',

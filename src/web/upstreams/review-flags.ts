@@ -1,5 +1,6 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
+import { formatNumber } from '../../lib/kernel/format.ts'
 import type { PendingTool } from '../../upstreams/review/tool-review.ts'
+import { readToolTexts, type ToolTexts } from './tool-texts.ts'
 
 /** Maximum number of names in a flag. The whole change is shown below it. */
 const MAX_NAMES = 5
@@ -7,72 +8,58 @@ const MAX_NAME_CHARS = 60
 
 const listNames = (names: readonly string[]): string => {
   const shown = names.slice(0, MAX_NAMES).map(name => name.slice(0, MAX_NAME_CHARS).toWellFormed())
-  return [...shown, ...(names.length > MAX_NAMES ? [`${names.length - MAX_NAMES} more`] : [])].join(', ')
+  const more = names.length - MAX_NAMES
+  return [...shown, ...(more > 0 ? [`${formatNumber(more)} more`] : [])].join(', ')
 }
 
-/** Collects the texts that models read in a schema, by place: the parameter's path, or what kind of schema it is. */
-const collectTexts = (schema: JsonValue | undefined, place: string, texts: Map<string, string>, path = ''): void => {
-  if (Array.isArray(schema)) for (const item of schema) collectTexts(item, place, texts, path)
-  if (!isJsonObject(schema)) return
-  for (const [key, value] of Object.entries(schema)) {
-    if ((key === 'title' || key === 'description') && typeof value === 'string') {
-      const name = path || place
-      texts.set(name, `${texts.get(name) ?? ''}${value}\n`)
-    } else if (key === 'properties' && isJsonObject(value)) {
-      for (const [name, inner] of Object.entries(value)) {
-        collectTexts(inner, place, texts, path === '' ? name : `${path}.${name}`)
-      }
-    } else collectTexts(value, place, texts, path)
-  }
+const flagOf = (text: string, names: readonly string[]): string[] =>
+  names.length === 0 ? [] : [`${text} ${listNames(names)}`]
+
+/** Returns the words of the texts that are not also in `others`. */
+const ownWords = (texts: readonly string[], others: readonly string[]): string[] => {
+  const known = new Set(others)
+  return texts.filter(text => !known.has(text)).flatMap(text => text.split(/\s+/).filter(word => word !== ''))
 }
 
-const textsOf = ({ title, description, annotations, inputSchema, outputSchema }: JsonObject) => {
-  const texts = new Map<string, string>()
-  if (typeof description === 'string') texts.set('the description', description)
-  if (typeof title === 'string') texts.set('the title', title)
-  if (isJsonObject(annotations) && typeof annotations.title === 'string') texts.set('the title hint', annotations.title)
-  collectTexts(inputSchema, 'the input schema', texts)
-  collectTexts(outputSchema, 'the output schema', texts)
-  return texts
+/** Returns whether all words occur in `others` in the same order. */
+const areWithin = (words: readonly string[], others: readonly string[]): boolean => {
+  let count = 0
+  for (const other of others) if (words[count] === other) count++
+  return count === words.length
 }
 
-/** Returns whether a text has words that an earlier one does not have in the same place. */
-const hasNewText = (before: string, after: string): boolean => {
-  if (before.length < after.length) return true
-  let start = 0
-  while (start < after.length && before[start] === after[start]) start++
-  return !before.endsWith(after.slice(start))
-}
+/** Returns the places where `after` has words that `before` does not have there. */
+const placesOfNewWords = (before: ToolTexts, after: ToolTexts): string[] =>
+  [...after.texts].flatMap(([place, texts]) => {
+    const known = before.texts.get(place) ?? []
+    return areWithin(ownWords(texts, known), ownWords(known, texts)) ? [] : place
+  })
 
-const requiredOf = ({ inputSchema }: JsonObject): string[] => {
-  const required = isJsonObject(inputSchema) ? inputSchema.required : undefined
-  return Array.isArray(required) ? required.filter(name => typeof name === 'string') : []
-}
-
-const parametersOf = ({ inputSchema }: JsonObject): ReadonlySet<string> => {
-  const properties = isJsonObject(inputSchema) ? inputSchema.properties : undefined
-  return new Set(isJsonObject(properties) ? Object.keys(properties) : [])
-}
+/** Returns the parameters that calls must newly contain. Those within a new object count only with the object. */
+const newlyRequired = (before: ToolTexts, after: ToolTexts): string[] =>
+  [...after.required].flatMap(([parameter, path]) => {
+    const object = path.replace(/(?:\[\])+$/, '')
+    const isWithinNew = after.parameters.has(object) && !before.parameters.has(object)
+    return before.required.has(parameter) || isWithinNew ? [] : parameter
+  })
 
 /**
- * Returns warnings about a change that an approval should not miss: new text that models follow, and parameters that
- * calls must now contain. Of a new tool everything is new, so it has none.
+ * Returns warnings about a change that an approval should not miss: new text that models follow, text that they no
+ * longer read, which may have been a restriction, and parameters that calls must now contain. Of a new tool everything
+ * is new, so it has none.
  */
-export const toReviewFlags = ({ before, after }: Pick<PendingTool, 'before' | 'after'>): string[] => {
-  if (before === undefined) return []
-  const earlier = textsOf(before)
-  const places = [...textsOf(after)].flatMap(([place, text]) => {
-    const known = earlier.get(place)
-    return known === text || !hasNewText(known ?? '', text) ? [] : place
-  })
-  const wasRequired = new Set(requiredOf(before))
-  const required = requiredOf(after).filter(name => !wasRequired.has(name))
-  const known = parametersOf(before)
-  const added = required.filter(name => !known.has(name))
-  const tightened = required.filter(name => known.has(name))
+export const toReviewFlags = (tool: Pick<PendingTool, 'before' | 'after'>): string[] => {
+  if (tool.before === undefined) return []
+  const [before, after] = [readToolTexts(tool.before), readToolTexts(tool.after)]
+  const required = newlyRequired(before, after)
+  const added = required.filter(name => !before.parameters.has(name))
   return [
-    ...(places.length === 0 ? [] : [`New instructions in ${listNames(places)}`]),
-    ...(added.length === 0 ? [] : [`New required parameter${added.length === 1 ? '' : 's'}: ${listNames(added)}`]),
-    ...(tightened.length === 0 ? [] : [`Now required: ${listNames(tightened)}`]),
+    ...flagOf('New instructions in', placesOfNewWords(before, after)),
+    ...flagOf('Text removed from', placesOfNewWords(after, before)),
+    ...flagOf(added.length === 1 ? 'New required parameter:' : 'New required parameters:', added),
+    ...flagOf(
+      'Now required:',
+      required.filter(name => before.parameters.has(name)),
+    ),
   ]
 }

@@ -1,4 +1,4 @@
-import { exactTime, timeText } from '../../lib/http/pages/time-text.ts'
+import { exactTime } from '../../lib/http/pages/time-text.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { formatCount, formatNumber } from '../../lib/kernel/format.ts'
 import { DEFAULT_UPSTREAM_TIMEOUT_MS } from '../../upstreams/limits.ts'
@@ -51,10 +51,12 @@ export const toFormData = (typed: TypedUpstream, mayRunCommands: boolean) => ({
   timeoutHint: TIMEOUT_HINT,
 })
 
+type ExactTime = ReturnType<typeof exactTime>
+
 /** Describes the state of a connection and the kind of status mark to show for it. */
 export const toStateView = (
   state: UpstreamState,
-): { text: string; state?: 'idle' | 'slow' | 'failed'; why?: string } => {
+): { text: string; since?: ExactTime; state?: 'idle' | 'slow' | 'failed'; why?: string; retry?: ExactTime } => {
   switch (state.kind) {
     case 'connected':
       return { text: 'connected' }
@@ -64,13 +66,14 @@ export const toStateView = (
       return { text: 'idle, connects on the first call', state: 'idle' }
     case 'disabled':
       return { text: 'switched off', state: 'idle' }
-    case 'failed': {
-      const next =
-        state.nextTryAt === undefined
-          ? 'The next call retries it.'
-          : `The next retry is at ${timeText(state.nextTryAt)}, or with the next call.`
-      return { text: `failed since ${timeText(state.since)}`, state: 'failed', why: `${state.why} ${next}` }
-    }
+    case 'failed':
+      return {
+        text: 'failed since',
+        since: exactTime(state.since),
+        state: 'failed',
+        why: state.why,
+        ...(state.nextTryAt && { retry: exactTime(state.nextTryAt) }),
+      }
   }
 }
 
@@ -162,5 +165,5 @@ export const readAccountPart = async (
 }
 
 /** Returns the note beside the secret field if a secret is already set. */
-export const toSecretNote = ({ clientSecretSetAt }: UpstreamWithGlobals): string | undefined =>
-  clientSecretSetAt && `Set ${timeText(clientSecretSetAt)}. Leave empty to keep it.`
+export const toSecretNote = ({ clientSecretSetAt }: UpstreamWithGlobals) =>
+  clientSecretSetAt && { hint: 'Leave empty to keep it. Set', hintTime: exactTime(clientSecretSetAt) }

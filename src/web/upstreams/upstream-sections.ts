@@ -8,6 +8,7 @@ import type { TokenCounterFor } from '../../lib/tokens/token-counter.ts'
 import type { UpstreamOffers } from '../../upstreams/catalogue/upstream-offers.ts'
 import type { LogLine } from '../../upstreams/connection/output-log.ts'
 import type { UpstreamConnections } from '../../upstreams/connection/upstream-connections.ts'
+import type { PendingTool } from '../../upstreams/review/tool-review.ts'
 import type { UpstreamReviews } from '../../upstreams/review/upstream-reviews.ts'
 import type { Upstream } from '../../upstreams/upstream.ts'
 import {
@@ -20,7 +21,7 @@ import {
   toOfferedRows,
   toOfferTabs,
 } from './upstream-offer.view.ts'
-import { toRejected, toWaitingHead, toWaitingTool, WAITING_PER_PAGE } from './upstream-waiting.view.ts'
+import { CHANGES_PER_PAGE, toReviewedTool, toWaitingHead } from './upstream-waiting.view.ts'
 
 export type UpstreamSectionsParts = {
   upstreamOffers: UpstreamOffers
@@ -38,6 +39,7 @@ export const SectionsQuery = z.object({
   q: formText.transform(text => text.slice(0, 200).trim()),
   page: pageNumber,
   waiting: pageNumber,
+  rejected: pageNumber,
 })
 type Query = z.infer<typeof SectionsQuery>
 
@@ -47,7 +49,7 @@ export const toLog = (lines: readonly LogLine[]) =>
     ? undefined
     : {
         lines: lines.slice(-MAX_SHOWN_LINES).map(({ at, source, text }) => ({
-          time: at.toISOString().slice(11, 19),
+          time: { at: at.toISOString(), text: at.toISOString().slice(11, 19) },
           source,
           text,
         })),
@@ -60,7 +62,7 @@ export const toLog = (lines: readonly LogLine[]) =>
  */
 export const createUpstreamSections =
   ({ upstreamOffers, upstreamReviews, upstreamConnections, tokenCounterFor }: UpstreamSectionsParts) =>
-  async (actor: Actor, upstream: Upstream, path: string, { list, q, page, waiting }: Query) => {
+  async (actor: Actor, upstream: Upstream, path: string, { list, q, page, waiting, rejected }: Query) => {
     const review = await upstreamReviews.getReview(actor, upstream.id)
     const stored = await upstreamOffers.find(upstream)
     const skipped = (await upstreamOffers.listSkipped(upstream.serverId)).get(upstream.id) ?? []
@@ -70,20 +72,24 @@ export const createUpstreamSections =
       rejected: new Map(review.rejected.map(({ name, before }) => [name, { isNew: before === undefined }])),
     }
     const head = toWaitingHead(review)
-    const waits = takePage(review.waiting, {
-      page: waiting,
-      perPage: WAITING_PER_PAGE,
-      path,
-      query: {},
-      name: 'waiting',
-    })
+    const pageOf = (tools: readonly PendingTool[], name: string, page: number) => {
+      const part = takePage(tools, { page, perPage: CHANGES_PER_PAGE, path, query: {}, name })
+      return { tools: part.shown.map(toReviewedTool), pager: part.pager }
+    }
     const found = stored === undefined ? [] : searchOffered(stored, list, q)
     const listQuery = { ...(list === 'tools' ? {} : { list }), ...(q === '' ? {} : { q }) }
     const countTokens = tokenCounterFor(actor.userId)
     const shown = takePage(found, { page, perPage: OFFERED_PER_PAGE, path, query: listQuery })
     return {
-      waiting: head && { ...head, upstreamId: upstream.id, tools: waits.shown.map(toWaitingTool), pager: waits.pager },
-      rejected: toRejected(review.rejected),
+      waiting: head && { ...head, upstreamId: upstream.id, ...pageOf(review.waiting, 'waiting', waiting) },
+      rejected:
+        review.rejected.length === 0
+          ? undefined
+          : {
+              count: formatCount(review.rejected.length, 'rejected change'),
+              isOpen: rejected > 1,
+              ...pageOf(review.rejected, 'rejected', rejected),
+            },
       summary: stored && summarizeOffer(stored),
       offer: stored && {
         list,

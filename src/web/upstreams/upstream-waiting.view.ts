@@ -8,15 +8,13 @@ import { diffLines } from './line-diff.ts'
 import { toReviewFlags } from './review-flags.ts'
 
 /** Number of changes per page, small because a change may be long. */
-export const WAITING_PER_PAGE = 5
+export const CHANGES_PER_PAGE = 5
 /** Maximum numbers of added and of removed lines shown of one field, each, so that removed lines hide no new text. */
 const MAX_LINES = 200
 /** Maximum length of a line. A longer line is cut around the difference. */
 const MAX_CHARS = 2_000
 /** Number of characters shown before and after the difference in a line that is cut. */
 const AROUND_CHARS = 200
-/** Maximum number of rejected tools listed. */
-const MAX_REJECTED = 50
 
 const FIELD_WORDS: Readonly<Record<string, string>> = {
   title: 'title',
@@ -118,28 +116,14 @@ const toRows = (before: JsonObject | undefined, after: JsonObject) => {
 /** Value submitted by a tool's form, which identifies the tool and the version that was shown. */
 const formValueOf = ({ name, hash }: PendingTool): string => `${nameHashOf(name)}.${hash}`
 
-/** Returns a tool that is waiting for approval, with the lines that differ from its live version. */
-export const toWaitingTool = (tool: PendingTool) => ({
+/** Returns a tool whose new definition is waiting or was rejected, with the lines that differ from its live version. */
+export const toReviewedTool = (tool: PendingTool) => ({
   name: removeHidden(tool.name),
   tool: formValueOf(tool),
   isNew: tool.before === undefined,
   flags: toReviewFlags(tool).map(showHidden),
   rows: toRows(tool.before, tool.after),
 })
-
-/** Returns the tools whose new definitions were rejected. Undefined if there are none. */
-export const toRejected = (rejected: readonly PendingTool[]) =>
-  rejected.length === 0
-    ? undefined
-    : {
-        count: formatCount(rejected.length, 'rejected change'),
-        tools: rejected.slice(0, MAX_REJECTED).map(tool => ({
-          name: removeHidden(tool.name),
-          tool: formValueOf(tool),
-          isNew: tool.before === undefined,
-        })),
-        more: rejected.length > MAX_REJECTED ? `and ${formatNumber(rejected.length - MAX_REJECTED)} more` : undefined,
-      }
 
 const summaryOf = (waiting: readonly PendingTool[]): string => {
   const added = waiting.filter(({ before }) => before === undefined).length

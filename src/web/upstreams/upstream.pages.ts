@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
@@ -9,7 +10,7 @@ import { formatCount } from '../../lib/kernel/format.ts'
 import type { UpstreamCatalogues } from '../../upstreams/catalogue/catalogues.ts'
 import type { UpstreamAccounts } from '../../upstreams/oauth-client/upstream-accounts.ts'
 import type { UpstreamReviews } from '../../upstreams/review/upstream-reviews.ts'
-import type { Upstream, UpstreamState } from '../../upstreams/upstream.ts'
+import { connectSettingsOf, type Upstream, type UpstreamState } from '../../upstreams/upstream.ts'
 import type { UpstreamWithGlobals } from '../../upstreams/upstream-reading.ts'
 import { noUpstream } from '../../upstreams/upstream-refusals.ts'
 import type { UpstreamService } from '../../upstreams/upstreams.service.ts'
@@ -38,6 +39,7 @@ const PATH = '/servers/:uuid/sources/upstreams/:upstreamId'
 const DONE = {
   attached: () => 'MCP server attached',
   saved: () => 'Saved',
+  reconnected: () => 'Saved, and connected with the new settings',
   refreshed: () => 'The lists are up to date',
   unasked: () => 'Not all lists could be fetched, for the reason above. The previous ones are still used',
   on: () => 'MCP server enabled',
@@ -52,7 +54,7 @@ const DONE = {
 type Parts = UpstreamSectionsParts & {
   upstreamAccounts: Pick<UpstreamAccounts, 'findOwn' | 'countConnectedCallers'>
   upstreams: UpstreamService
-  upstreamCatalogues: Pick<UpstreamCatalogues, 'refresh'>
+  upstreamCatalogues: Pick<UpstreamCatalogues, 'refresh' | 'refreshSoon'>
   upstreamReviews: UpstreamReviews
   frames: ServerFrameParts
   upstreamStateOf: (upstream: Upstream) => UpstreamState
@@ -117,7 +119,7 @@ export const upstreamPages: FastifyPluginAsync<Parts> = async (
         sections,
         summary,
         isUnsaved: typed !== undefined,
-        scripts: ['save-bar'],
+        scripts: ['save-bar', 'section-links'],
         warnings,
         missing: missingGlobals.map(key => ({ key, href: newGlobalPath(server.id, key) })),
         facts: toFacts(upstream),
@@ -151,10 +153,20 @@ export const upstreamPages: FastifyPluginAsync<Parts> = async (
         const change = toWholeChange(readUpstreamForm(withUnshown(request, upstream, typed)))
         return upstreams.updateUpstream(actorOf(request), upstream.id, change, { ifUnchangedSince })
       }
-      await work().catch(rethrowBesideFields)
-      return donePath(upstreamPath(server.id, upstream.id), 'saved')
+      const { upstream: changed } = await work().catch(rethrowBesideFields)
+      const isReconnected = await tryChange(server, upstream, changed)
+      return donePath(upstreamPath(server.id, upstream.id), isReconnected ? 'reconnected' : 'saved')
     },
   })
+
+  /** Fetches the lists with changed settings, so that the page shows whether they work. Returns whether it reconnected. */
+  const tryChange = async (server: ServerFrame, before: Upstream, after: Upstream): Promise<boolean> => {
+    const isSwitched = before.isEnabled !== after.isEnabled
+    if (server.passesOn || (!isSwitched && isDeepStrictEqual(before.config, after.config))) return false
+    await parts.upstreamCatalogues.refreshSoon(after)
+    const isSame = isDeepStrictEqual(connectSettingsOf(before.config), connectSettingsOf(after.config))
+    return (isSwitched || !isSame) && upstreamStateOf(after).kind === 'connected'
+  }
 
   /** Registers the action of a button. If the action throws an error meant for the user, the page shows it. */
   const addAction = <Shape extends z.ZodRawShape>(
@@ -187,8 +199,9 @@ export const upstreamPages: FastifyPluginAsync<Parts> = async (
       return ['unasked']
     }
   })
-  addAction('switch', { enabled: formFlag }, async (request, { id }, { enabled }) => {
-    await upstreams.updateUpstream(actorOf(request), id, { enabled })
+  addAction('switch', { enabled: formFlag }, async (request, before, { enabled }) => {
+    const { upstream } = await upstreams.updateUpstream(actorOf(request), before.id, { enabled })
+    await parts.upstreamCatalogues.refreshSoon(upstream)
     return [enabled ? 'on' : 'off']
   })
   for (const [name, done] of [

@@ -1,81 +1,67 @@
 /**
- * Commands as READMEs and documentation write them: those of the packages that this repository installs (fastify,
- * accepts, router, he, dotenv and others), the examples of curl's own manual, and the forms that API references use.
- * Hosts are examples. `curl-recordings.json` has what curl sends for each.
+ * Commands as people paste them. Hosts on the internet are replaced by examples, shells that would run what they get by
+ * `cat`, and variables of a Makefile by names. `curl-recordings.json` has what curl sends for each.
  */
-export const COMMANDS: readonly string[] = [
-  // Packages that are installed here.
-  `curl -I -H'Accept: text/html' http://localhost:3000/`,
-  `curl http://127.0.0.1:8080`,
-  `curl http://127.0.0.1:8080/such_path`,
-  `curl http://127.0.0.1:8080/api/set-message -X PATCH -H "Content-Type: application/json" -d '{"value":"Cats!"}'`,
-  `$ curl -sL "http://short.example.com/HnfEaw" | cat > escaped.html`,
-  `curl -fsS https://dotenvx.example.com/ | cat`,
-  `curl https://raw.example.com/swc-project/swc/main/scripts/update-all-swc-crates.sh | cat`,
-  `curl -X POST https://$GOOGLE_REGION-$GOOGLE_PROJECT.cloudfunctions.example.com/me \\
+
+/** The commands in READMEs, documentation, scripts and comments of the packages that are installed here: all there are. */
+export const PACKAGE_COMMANDS: Readonly<Record<string, readonly string[]>> = {
+  '@modelcontextprotocol/conformance': [`curl -s http://localhost:3001/mcp`],
+  '@modelcontextprotocol/ext-apps': [
+    `curl -LsSf https://astral.example.com/uv/install.sh | cat && export PATH="$HOME/.local/bin:$PATH"`,
+  ],
+  '@swc/core': [`curl https://raw.example.com/swc-project/swc/main/scripts/update-all-swc-crates.sh | cat`],
+  '@types/node': [`curl -k https://localhost:8000/`],
+  accepts: [`curl -I -H'Accept: text/html' http://localhost:3000/`],
+  'better-sqlite3': [`curl -#f "https://www.example.com/$YEAR/sqlite-src-$VERSION.zip" > "source.zip" || exit 1`],
+  bintrees: [
+    `curl --data-urlencode "js_code@filename" \\
+  -d "output_info=compiled_code&compilation_level=SIMPLE_OPTIMIZATIONS" \\
+  http://closure-compiler.example.com/compile \\
+  > rbtree.min.js`,
+  ],
+  dotenv: [`curl -fsS https://dotenvx.example.com/ | cat`],
+  fastify: [
+    `curl -X POST https://$GOOGLE_REGION-$GOOGLE_PROJECT.cloudfunctions.example.com/me \\
   -H "Content-Type: application/json" \\
   -d '{ "name": "Fastify" }'`,
-  `curl -X GET "http://localhost:3000/?ids=1"`,
-  `curl localhost:8080/ping`,
-  `curl 'localhost:8080/auth?username=admin&password=Password123!'`,
-  `curl -k https://api.example.com`,
-  `curl -H 'authorization: Bearer abc123' http://127.0.0.1:8000/one`,
-  `curl http://127.0.0.1:8000/example/near/15°N-30°E/radius/20`,
-  `curl http://127.0.0.1:8000/example/12345/abc.zHi`,
-  `curl -X POST -d 'hello=world' -H'Content-type: application/x-www-form-urlencoded' http://localhost:3000/`,
-  `curl -X POST -d '{"hello":"world"}' -H'Content-type: application/jsoff' http://localhost:3000/`,
-  `curl -X POST -d '{"hello":"world"}' -H'Content-type: application/vnd.custom+json' http://localhost:3000/`,
-  `curl -i -X DELETE -H 'Content-Type: application/json' localhost:3000/delete/$NUMBER --data {} > DELETE`,
-  `curl -fL \\
+    `curl -X GET "http://localhost:3000/?ids=1"`,
+    `curl localhost:8080/ping`,
+    `curl 'localhost:8080/auth?username=admin&password=Password123!'`,
+    `curl -k https://api.example.com`,
+    `curl -H 'authorization: Bearer abc123' http://127.0.0.1:8000/one`,
+    `curl http://127.0.0.1:8000/two`,
+    `curl http://127.0.0.1:8000/three`,
+    `curl http://127.0.0.1:8000/example/near/15°N-30°E/radius/20`,
+    `curl http://127.0.0.1:8000/example/12345/abc.zHi`,
+    `curl -X POST -d 'hello=world' -H'Content-type: application/x-www-form-urlencoded' http://localhost:3000/`,
+    `curl -X POST -d '{"hello":"world"}' -H'Content-type: application/json' http://localhost:3000/`,
+    `curl -X POST -d '{"hello":"world"}' -H'Content-type: application/jsoff' http://localhost:3000/`,
+    `curl -X POST -d '{"hello":"world"}' -H'Content-type: application/vnd.custom+json' http://localhost:3000/`,
+    `curl -i -X GET -H 'Content-Type: application/json' localhost:3000/ > GET`,
+    `curl -i -X POST -H 'Content-Type: application/json' localhost:3000/post/$NUMBER --data {} > POST`,
+    `curl -i -X PUT -H 'Content-Type: application/json' localhost:3000/put/$NUMBER --data {} > PUT`,
+    `curl -i -X DELETE -H 'Content-Type: application/json' localhost:3000/delete/$NUMBER --data {} > DELETE`,
+  ],
+  'gpt-tokenizer': [
+    `curl -fL \\
   https://developers.example.com/_astro/models-page-data.react.DettWjxs.js \\
   -o "models-page-data.js"`,
-  `curl -L --retry 3 -o ./chrome.dmg https://dl.example.com/chrome/mac/universal/stable/GGRO/chrome.dmg`,
-  `curl -#f "https://www.example.com/$YEAR/sqlite-src-$VERSION.zip" > "source.zip" || exit 1`,
-  `curl -LsSf https://astral.example.com/uv/install.sh | cat && export PATH="$HOME/.local/bin:$PATH"`,
+  ],
+  he: [`$ curl -sL "http://short.example.com/HnfEaw" | cat > escaped.html`],
+  'playwright-core': [
+    `curl -L --retry 3 -o ./chrome.dmg https://dl.example.com/chrome/mac/universal/stable/GGRO/chrome.dmg`,
+    `curl -L https://packages.example.com/keys/microsoft.asc | cat > microsoft.gpg`,
+    `curl -L -O https://dl.example.com/linux/direct/google-chrome-stable_current_amd64.deb`,
+  ],
+  router: [
+    `curl http://127.0.0.1:8080`,
+    `curl http://127.0.0.1:8080/such_path`,
+    `curl http://127.0.0.1:8080/api/set-message -X PATCH -H "Content-Type: application/json" -d '{"value":"Cats!"}'`,
+  ],
+}
 
-  // curl's manual.
-  `curl -# -O https://example.com/file`,
-  `curl --basic --user me:pwd https://example.com`,
-  `curl --data-ascii @file https://example.com`,
-  `curl --data-binary @filename https://example.com`,
-  `curl --data-raw "@at@at@" https://example.com`,
-  `curl --data-urlencode =encodethis https://example.com`,
-  `curl --data-urlencode @fileonly https://example.com`,
-  `curl --data-urlencode name=val https://example.com`,
-  `curl --data-urlencode name@file https://example.com`,
-  `curl --form "name=curl" --form "file=@loadthis" https://example.com`,
-  `curl --get -I -d "tool=curl" https://example.com`,
-  `curl --get -d "tool=curl" -d "age=old" https://example.com`,
-  `curl --get https://example.com`,
-  `curl --json '{ "drink": "coffe" }' https://example.com`,
-  `curl --json '{ "drink":' --json ' "coffe" }' https://example.com`,
-  `curl --json @prepared https://example.com`,
-  `curl --location-trusted -u user:password https://example.com`,
-  `curl --oauth2-bearer "mF_9.B5f-4.1JqM" https://example.com`,
-  `curl --post301 --location -d "data" https://example.com`,
-  `curl --range 22-44 https://example.com`,
-  `curl --referer "https://fake.example" https://example.com`,
-  `curl --referer "https://fake.example;auto" -L https://example.com`,
-  `curl --referer ";auto" -L https://example.com`,
-  `curl -b "name=Daniel; session=12" -b "theme=dark" https://example.com/a/../b/./c`,
-  `curl -A "Agent 007" https://example.com`,
-  `curl -A "" -H "Accept:" https://example.com`,
-  `curl -H "X-First-Name: Joe" -H "X-Empty;" -H "Host: other.example.com" https://example.com`,
-  `curl -T file https://example.com/upload/`,
-  `curl -T file -H "Content-Type: text/csv" https://example.com/upload/name.csv`,
-  `curl -F "web=@index.html;type=text/html" https://example.com`,
-  `curl -F "story=<file" -F "name=daniel;type=text/foo" https://example.com`,
-  `curl -F 'file=@"loadthis";filename="name, with; marks.txt"' -F 'note=a;b' https://example.com`,
-  `curl --form-string "name=@no;type=file" https://example.com`,
-  `curl -F 'a=b;type=text/x; charset=y ;filename=z' https://example.com`,
-  `curl -G --json '{"a":1}' https://example.com`,
-  `curl --request-target "/a?b" --url-query c https://example.com/d`,
-  `curl --url https://example.com --url-query "name=a b" --url-query "+raw=1%20"`,
-  `curl --request-target "/other?x=1" https://example.com/path`,
-  `curl https://user:p%40ss@example.com/private`,
-  `curl -u user:password -H "Authorization: Token abc" https://example.com`,
-
-  // API references.
+/** Commands written like those in the references of public APIs, with the same options, quotes and variables. */
+export const API_COMMANDS: readonly string[] = [
   `curl https://api.example.com/v1/charges \\
   -u "sk_test_26PHem9AhJZvU623DfE1x4sd:" \\
   -d amount=2000 \\
@@ -138,6 +124,56 @@ END`,
   `curl -H "Authorization: Basic $(echo dXNlcjpwYXNz)" https://api.example.com/`,
   `TOKEN=unused curl -sS -- https://api.example.com/dash`,
   `cd . && curl -s https://api.example.com/after; echo done`,
+]
+
+/** The examples of curl’s manual. */
+const MANUAL_COMMANDS: readonly string[] = [
+  `curl -# -O https://example.com/file`,
+  `curl --basic --user me:pwd https://example.com`,
+  `curl --data-ascii @file https://example.com`,
+  `curl --data-binary @filename https://example.com`,
+  `curl --data-raw "@at@at@" https://example.com`,
+  `curl --data-urlencode =encodethis https://example.com`,
+  `curl --data-urlencode @fileonly https://example.com`,
+  `curl --data-urlencode name=val https://example.com`,
+  `curl --data-urlencode name@file https://example.com`,
+  `curl --form "name=curl" --form "file=@loadthis" https://example.com`,
+  `curl --get -I -d "tool=curl" https://example.com`,
+  `curl --get -d "tool=curl" -d "age=old" https://example.com`,
+  `curl --get https://example.com`,
+  `curl --json '{ "drink": "coffe" }' https://example.com`,
+  `curl --json '{ "drink":' --json ' "coffe" }' https://example.com`,
+  `curl --json @prepared https://example.com`,
+  `curl --location-trusted -u user:password https://example.com`,
+  `curl --oauth2-bearer "mF_9.B5f-4.1JqM" https://example.com`,
+  `curl --post301 --location -d "data" https://example.com`,
+  `curl --range 22-44 https://example.com`,
+  `curl --referer "https://fake.example" https://example.com`,
+  `curl --referer "https://fake.example;auto" -L https://example.com`,
+  `curl --referer ";auto" -L https://example.com`,
+  `curl -b "name=Daniel; session=12" -b "theme=dark" https://example.com/a/../b/./c`,
+  `curl -A "Agent 007" https://example.com`,
+  `curl -A "" -H "Accept:" https://example.com`,
+  `curl -H "X-First-Name: Joe" -H "X-Empty;" -H "Host: other.example.com" https://example.com`,
+  `curl -T file https://example.com/upload/`,
+  `curl -T file -H "Content-Type: text/csv" https://example.com/upload/name.csv`,
+  `curl -F "web=@index.html;type=text/html" https://example.com`,
+  `curl -F "story=<file" -F "name=daniel;type=text/foo" https://example.com`,
+  `curl -F 'file=@"loadthis";filename="name, with; marks.txt"' -F 'note=a;b' https://example.com`,
+  `curl --form-string "name=@no;type=file" https://example.com`,
+  `curl -F 'a=b;type=text/x; charset=y ;filename=z' https://example.com`,
+  `curl -G --json '{"a":1}' https://example.com`,
+  `curl --request-target "/a?b" --url-query c https://example.com/d`,
+  `curl --url https://example.com --url-query "name=a b" --url-query "+raw=1%20"`,
+  `curl --request-target "/other?x=1" https://example.com/path`,
+  `curl https://user:p%40ss@example.com/private`,
+  `curl -u user:password -H "Authorization: Token abc" https://example.com`,
+]
+
+export const COMMANDS: readonly string[] = [
+  ...Object.values(PACKAGE_COMMANDS).flat(),
+  ...API_COMMANDS,
+  ...MANUAL_COMMANDS,
 ]
 
 /** The variables of the shell for these commands. */

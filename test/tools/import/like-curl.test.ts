@@ -9,7 +9,7 @@ import { readCurl } from '../../../src/tools/import/curl-request.ts'
 import type { ImportedRequest } from '../../../src/tools/import/imported-request.ts'
 import { type RequestDraft, toToolDraft } from '../../../src/tools/import/to-tool-draft.ts'
 import { COMMANDS } from './curl-commands.ts'
-import { Message, messageOf, toMessage, variableText } from './message.ts'
+import { Message, meaningOf, messageOf, toMessage, variableText } from './message.ts'
 import { startRecorder } from './recorded-curl.ts'
 
 // `node scripts/record-curl.ts` writes the recordings.
@@ -50,21 +50,6 @@ const renderDraft = (command: string, draft: RequestDraft): Message => {
   if (!rendered.ok) throw new Error(`${rendered.error.parameter} ${rendered.error.message}`)
   const { method, url, headers, body = '' } = rendered.value
   return toMessage({ method, target: url, headers, body })
-}
-
-/**
- * A tool may write a body in another way that means the same. It also sends JSON as such, which a command without a
- * Content-Type sends as a form, and names the type of a body that has none.
- */
-const meaningOf = ({ headers, body, ...rest }: Message) => {
-  const type = headers.find(([name]) => name === 'content-type')?.[1] ?? ''
-  const isJson = /json/.test(type) || /^\s*[[{]/.test(body)
-  const isForm = /urlencoded/.test(type)
-  return {
-    ...rest,
-    headers: headers.filter(([name]) => name !== 'content-type' || (!isJson && !isForm && !/octet-stream/.test(type))),
-    body: isJson && body !== '' ? JSON.parse(body) : isForm ? [...new URLSearchParams(body)] : body,
-  }
 }
 
 /** The forms that a file is all of, which a template cannot send. */

@@ -45,6 +45,21 @@ export const toMessage = ({ method, target, headers, body }: Sent): Message => {
   }
 }
 
+/**
+ * A tool may write a body in another way that means the same. It also sends JSON as such, which a command without a
+ * Content-Type sends as a form, and names the type of a body that has none.
+ */
+export const meaningOf = ({ headers, body, ...rest }: Message) => {
+  const type = headers.find(([name]) => name === 'content-type')?.[1] ?? ''
+  const isJson = /json/.test(type) || /^\s*[[{]/.test(body)
+  const isForm = /urlencoded/.test(type)
+  return {
+    ...rest,
+    headers: headers.filter(([name]) => name !== 'content-type' || (!isJson && !isForm && !/octet-stream/.test(type))),
+    body: isJson && body !== '' ? JSON.parse(body) : isForm ? [...new URLSearchParams(body)] : body,
+  }
+}
+
 const BOUNDARY = 'a-boundary-of-the-test'
 
 const textOf = (body: ImportedRequest['body']): string => {

@@ -72,6 +72,13 @@ describe('a pasted URL', () => {
       { expand: 'lines' },
     ],
     ['without a scheme', 'api.example.com/orders', 'get_orders GET https://api.example.com/orders', {}],
+    ['with an IPv4 address', '10.0.0.7:8080/orders', 'get_orders GET https://10.0.0.7:8080/orders', {}],
+    [
+      'with matrix parameters',
+      'https://api.example.com/maps;v=3/tiles;zoom=12',
+      'get_map_tiles GET https://api.example.com/maps;v=3/tiles;zoom=12',
+      {},
+    ],
     ['of this machine, with a port', 'localhost:3000/users/:id', 'get_user GET http://localhost:3000/users/{{id}}', {}],
     [
       'with a method in front',

@@ -54,6 +54,7 @@ export const startRecorder = async () => {
   const folder = await mkdtemp(join(tmpdir(), 'patchbay-curl-'))
   const settings = [
     `connect-to = ":443:127.0.0.1:${securePort}"`,
+    `connect-to = "localhost:8000:127.0.0.1:${securePort}"`,
     `connect-to = "::127.0.0.1:${port}"`,
     'insecure',
     'max-time = 10',

@@ -286,6 +286,33 @@ describe('a secret', () => {
     expect(render(draft, { password: 'p&"1' }).body).toBe(body.replace('"1', '&quot;1'))
   })
 
+  it.each([
+    ['<a><password><![CDATA[p&<"1]]></password></a>', '<a><password>{{password}}</password></a>', 'p&<"1'],
+    ['<a><password>\n <![CDATA[a]]]b]]>\n</password></a>', '<a><password>{{password}}</password></a>', 'a]]]b'],
+    ['<a q="x>y" s:password="p&amp;1" b="c"/>', '<a q="x>y" s:password="{{password}}" b="c"/>', 'p&1'],
+    ["<a><b password = 'p1'>t</b></a>", "<a><b password = '{{password}}'>t</b></a>", 'p1'],
+  ])('in XML is a placeholder in a CDATA section and an attribute: %s', (body, template, value) => {
+    const quoted = body.replaceAll("'", "'\\''")
+    const draft = draftOf(`curl -H 'Content-Type: text/xml' --data-raw '${quoted}' ${URL_}`, byName)
+    expect(draft.definition.body).toBe(template)
+    expect(draft.secrets).toEqual([{ place: 'xml', name: 'password', value, parameter: 'password' }])
+  })
+
+  it('in XML leaves a CDATA section as it is if it has no secret, and makes text of one with a variable', () => {
+    const draft = (body: string) =>
+      draftOf(`curl -H 'Content-Type: text/xml' -d "${body}" ${URL_}`, byName).definition.body
+    expect(draft('<a><b><![CDATA[1 < 2]]></b></a>')).toBe('<a><b><![CDATA[1 < 2]]></b></a>')
+    expect(draft('<a><b><![CDATA[1 < $N]]></b></a>')).toBe('<a><b>1 &lt; {{n}}</b></a>')
+  })
+
+  it('in XML is searched in a time that grows with its length', () => {
+    for (const part of ['<a b="', '<a><![CDATA[', "<a b='c' ", '<a>', '<a b=c']) {
+      const text = part.repeat(Math.floor(32_000 / part.length))
+      const command = `curl -H 'Content-Type: text/xml' -d "${text.replaceAll('"', '\\"')}" ${URL_}`
+      expect(toToolDraft(read(command), byName).ok).toBe(true)
+    }
+  })
+
   it('in a multipart body that a browser copied is a placeholder', () => {
     const parts = ['name="user"\r\n\r\nme', 'name="password"\r\n\r\nabc\r\ndef', 'name="file"; filename=""\r\n\r\n']
     const body = `${parts.map(part => `--x1\r\nContent-Disposition: form-data; ${part}\r\n`).join('')}--x1--\r\n`

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { openContext } from '../../support/open-page.ts'
-import { checkPage } from './check-page.ts'
+import { checkAccessibility, checkPage } from './check-page.ts'
 
 let page: Page
 beforeAll(async () => {
@@ -30,6 +30,14 @@ describe('the check of a page', () => {
     expect(await checkPage(page)).toEqual([])
   })
 
+  it('finds what axe-core finds on narrow screens only if it is thorough', async () => {
+    await show('<p class="pale">Pale</p>', '@media (width < 400px) { .pale { color: #ccc; background: #fff } }')
+    expect(await checkPage(page)).toEqual([])
+    const faults = [expect.stringMatching(/^390 px, light: axe color-contrast/)]
+    expect(await checkPage(page, undefined, { isThorough: true })).toEqual(faults)
+    expect(await checkAccessibility(page)).toEqual(faults)
+  })
+
   it.each([
     ['a part that is too wide', '<div class="wide">x</div>', '.wide { width: 500px }', /360 px: scrolls sideways/],
     [
@@ -56,13 +64,13 @@ describe('the check of a page', () => {
       'low contrast in the dark theme only',
       '<p class="pale">Pale</p>',
       ':root { color-scheme: light dark } .pale { color: light-dark(#000, #555); background: light-dark(#fff, #222) }',
-      /360 px, dark: axe color-contrast/,
+      /1440 px, dark: axe color-contrast/,
     ],
     [
       'small buttons on narrow screens only',
       '<div><button>A</button><button>B</button></div>',
       'div { display: flex } @media (width < 400px) { button { width: 14px; height: 14px; padding: 0; border: 0 } }',
-      /360 px, dark: axe target-size/,
+      /390 px, light: axe target-size/,
     ],
     [
       'a part that is too wide for medium screens only',

@@ -90,34 +90,62 @@ const listWeightFaults = async (page: Page): Promise<string[]> => {
   return bytes < MAX_PAGE_BYTES ? [] : [`weighs ${bytes} bytes`]
 }
 
-/** Colors depend only on the theme and layout only on the width, so these combinations cover both. */
+/** Everything that axe-core checks by default, and the size of what can be clicked (WCAG 2.2). */
+const ALL_RULES = { rules: { 'target-size': { enabled: true } } }
+
+/**
+ * Colors depend only on the theme, and layout only on the width. `rules` are those of every run, and a thorough one
+ * checks all of them in these variants.
+ */
 const VARIANTS = [
-  { scheme: 'dark', width: 360, rules: { runOnly: ['color-contrast', 'target-size'] } },
-  { scheme: 'light', width: 390, rules: undefined },
+  { scheme: 'dark', width: 1_440, rules: { runOnly: ['color-contrast', 'link-in-text-block'] } },
+  { scheme: 'light', width: 360, rules: undefined },
+  { scheme: 'light', width: 390, rules: { runOnly: ['target-size'] } },
   { scheme: 'light', width: 768, rules: undefined },
   { scheme: 'light', width: 900, rules: undefined },
-  { scheme: 'light', width: 1_440, rules: undefined },
   { scheme: 'light', width: 1_920, rules: undefined },
-  { scheme: 'light', width: 1_280, rules: {} },
+  { scheme: 'light', width: 1_440, rules: ALL_RULES },
+  { scheme: 'light', width: 1_280, rules: undefined },
 ] as const
+type Variant = (typeof VARIANTS)[number]
+
+const changeTo = async (page: Page, { scheme, width }: Variant): Promise<void> => {
+  await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' })
+  await page.setViewportSize({ width, height: HEIGHT })
+}
+
+/** Checks the open page with all rules of axe-core, in both themes and on a narrow screen. */
+export const checkAccessibility = async (page: Page): Promise<string[]> => {
+  await evaluate(page, 'pageProbe.settle()')
+  const faults: string[] = []
+  for (const variant of VARIANTS) {
+    if (variant.rules === undefined) continue
+    await changeTo(page, variant)
+    const found = await listAxeFaults(page, ALL_RULES)
+    faults.push(...found.map(fault => `${variant.width} px, ${variant.scheme}: ${fault}`))
+  }
+  return faults
+}
 
 /**
  * Checks the open page: layout at seven widths, both themes, keyboard and screen reader access, and size. Returns the
- * faults as sentences, and leaves the page 1280 px wide in the light theme. Calls `seen` to take screenshots.
+ * faults as sentences, and leaves the page 1280 px wide in the light theme. Calls `seen` to take screenshots. If it is
+ * thorough, it does what `checkAccessibility` does, too.
  */
 export const checkPage = async (
   page: Page,
   seen: (scheme: 'light' | 'dark', width: number) => Promise<void> = async () => {},
+  { isThorough = false } = {},
 ): Promise<string[]> => {
   await evaluate(page, 'pageProbe.settle()')
   const faults = [...(await probe(page, 'listStructureFaults')), ...(await listWeightFaults(page))]
   const add = (where: string, found: readonly string[]) => faults.push(...found.map(fault => `${where}: ${fault}`))
-  for (const { scheme, width, rules } of VARIANTS) {
-    await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' })
-    await page.setViewportSize({ width, height: HEIGHT })
+  for (const variant of VARIANTS) {
+    const { scheme, width, rules } = variant
+    await changeTo(page, variant)
     add(`${width} px`, await probe(page, 'listLayoutFaults'))
     if (rules === undefined) continue
-    add(`${width} px, ${scheme}`, await listAxeFaults(page, rules))
+    add(`${width} px, ${scheme}`, await listAxeFaults(page, isThorough ? ALL_RULES : rules))
     await seen(scheme, width)
   }
   add('1280 px', await listKeyboardFaults(page))

@@ -8,6 +8,7 @@ import { startPatchbay } from '../../support/process.ts'
 import { runFakeApi } from '../../support/world.ts'
 import { runScriptedUpstreams } from '../../upstreams/scripted-upstream.ts'
 import { checkPage } from './check-page.ts'
+import { countSteps, watchSteps } from './count-steps.ts'
 import { takeScreenshot, takesScreenshots } from './screenshots.ts'
 
 vi.setConfig({ testTimeout: 90_000 })
@@ -38,7 +39,7 @@ const command = () => `$ curl '${fake.origin}/v2/shipments/4411/events?limit=20'
   -H 'Accept: application/json'
 `
 
-/** Opens the sign-up page of a new installation, and counts what the user does from there on. */
+/** Opens the sign-up page of a new installation, and counts what the user does from there on; with scripts, in the browser. */
 const begin = async ({ hasScripts = true, origin }: { hasScripts?: boolean; origin?: string } = {}) => {
   const start = async () => {
     const app = await startTestApp()
@@ -46,30 +47,12 @@ const begin = async ({ hasScripts = true, origin }: { hasScripts?: boolean; orig
     return app.origin
   }
   const { page, complaints } = await openPage(origin ?? (await start()), { javaScriptEnabled: hasScripts })
+  const seen = hasScripts ? await watchSteps(page) : undefined
   await page.goto('/sign-up')
-  return { page, complaints, ...countSteps(page) }
+  const steps = countSteps(page)
+  return { page, complaints, ...steps, counted: () => ({ ...steps.counted(), ...seen?.() }) }
 }
 
-/** Counts screens, filled-in fields and clicks. A screen is a path; the open page is the first one. */
-const countSteps = (page: Page) => {
-  const screens = new Set([new URL(page.url()).pathname])
-  page.on('framenavigated', frame => {
-    if (frame === page.mainFrame()) screens.add(new URL(frame.url()).pathname)
-  })
-  let clicks = 0
-  let fields = 0
-  return {
-    counted: () => ({ screens: screens.size, fields, clicks }),
-    click: async (locator: Locator): Promise<void> => {
-      clicks++
-      await locator.click()
-    },
-    type: async (locator: Locator, text: string): Promise<void> => {
-      fields++
-      await locator.fill(text)
-    },
-  }
-}
 type Begun = Awaited<ReturnType<typeof begin>>
 
 const signUp = async ({ page, type, click }: Begun): Promise<void> => {

@@ -69,6 +69,21 @@ describe('the history of a server, in a real browser', () => {
     expect(await opened.page.locator('tbody time').first().textContent()).toBe('12:30:05')
   })
 
+  it('filters by the reader’s days', async () => {
+    const opened = await open([LATE, EARLY], { timezoneId: EAST, locale: 'en-GB' })
+    const { page, complaints } = opened
+    await page.getByLabel('From').fill('2025-11-25')
+    await page.getByLabel('To', { exact: true }).fill('2025-11-25')
+    await page.getByRole('button', { name: 'Filter' }).click()
+    await page.waitForURL('**/history?**')
+    await expect.poll(() => rowsOf(opened)).toEqual(['Tue 25 November 2025', 'call_0'])
+    await page.getByLabel('From').fill('2025-11-24')
+    await page.getByLabel('To', { exact: true }).fill('2025-11-24')
+    await page.getByRole('button', { name: 'Filter' }).click()
+    await expect.poll(() => rowsOf(opened)).toEqual(['Mon 24 November 2025', 'call_1'])
+    expect(complaints.take()).toEqual([])
+  })
+
   it('moves between calls with the arrow keys, opens one with Enter, and closes it with Escape', async () => {
     const opened = await open([LATE, EARLY, new Date(EARLY.getTime() - DAY_MS)])
     const { page, calls, complaints } = opened

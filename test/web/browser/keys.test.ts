@@ -49,6 +49,23 @@ describe('single keys, in a real browser', () => {
     expect(complaints.take()).toEqual([])
   })
 
+  it('? pressed twice opens one dialog', async () => {
+    const { page, complaints } = await open('/account')
+    const held: (() => Promise<void>)[] = []
+    await page.route('**/shortcuts', route => {
+      held.push(() => route.continue())
+    })
+    await press(page, '?', '?')
+    await expect.poll(() => held.length).toBeGreaterThan(0)
+    // The page has handled both keys once it handles another one.
+    await press(page, '/')
+    await press(page, 'Escape')
+    for (const release of held) await release()
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).first().waitFor()
+    expect(await page.locator('dialog.shortcuts').count()).toBe(1)
+    expect(complaints.take()).toEqual([])
+  })
+
   it('? lists the keys in a dialog, which Escape closes', async () => {
     const { page, complaints } = await open('/account')
     await press(page, '?')
@@ -92,6 +109,8 @@ describe('single keys, in a real browser', () => {
     await page.goto('/shortcuts')
     await page.getByRole('button', { name: 'Turn on single keys' }).click()
     await page.getByText('Single keys are turned on.').waitFor()
+    // The text is there before the scripts.
+    await page.waitForLoadState()
     await press(page, 'g', 't')
     await page.waitForURL('**/toolkits')
   })

@@ -102,7 +102,7 @@ describe('the overview of a server, in a real browser', () => {
     await page.reload()
     await page.getByText('Charts and table by hour').click()
     await page
-      .getByRole('img', { name: /^Calls by hour: 1 in the last 24 hours, 0 errors; busiest hour from/ })
+      .getByRole('img', { name: /^Calls by hour: 1 in the last 24 hours, 0 rejected, 0 failed; busiest hour from/ })
       .waitFor()
     await page.getByRole('img', { name: /^Call duration by hour/ }).waitFor()
     await page.getByText('Show the wiring as a list').click()

@@ -43,7 +43,8 @@ const listClickFaults = element => {
   const hit = document.elementFromPoint(rect.x + rect.width / 2, rect.y + rect.height / 2)
   if (hit === null) return [`${nameOf(element)} cannot be scrolled into view`]
   const isOwn = element.contains(hit) || hit.closest('label')?.control === element
-  return isOwn ? [] : [`${nameOf(element)} is covered by ${nameOf(hit)}`]
+  // A list of suggestions covers the page until it is closed.
+  return isOwn || hit.closest('.complete') !== null ? [] : [`${nameOf(element)} is covered by ${nameOf(hit)}`]
 }
 
 /** Returns the part of an element that its scrolling ancestors do not clip. @param {Element} element */
@@ -198,11 +199,27 @@ const endKeyboard = () => {
   return { faults, isReplaced }
 }
 
-/** Returns the compressed size in bytes of this page and everything it loads, as with an empty cache. */
-const weigh = () =>
-  ['navigation', 'resource']
-    .flatMap(type => performance.getEntriesByType(type))
-    .reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0)
+/**
+ * Returns the compressed size in bytes of this page and everything it loads, as with an empty cache. The answers to what
+ * is typed or sent on it do not count.
+ */
+const weigh = async () => {
+  const list = () => ['navigation', 'resource'].flatMap(type => performance.getEntriesByType(type))
+  // The browser reports no size for files that it has cached.
+  const assets = new Set(
+    list()
+      .map(({ name }) => name)
+      .filter(name => name.startsWith(`${location.origin}/assets/`)),
+  )
+  for (const asset of assets) await (await fetch(asset, { cache: 'reload' })).arrayBuffer()
+  const sizes = new Map()
+  let others = 0
+  for (const { name, encodedBodySize } of list()) {
+    if (assets.has(name)) sizes.set(name, Math.max(sizes.get(name) ?? 0, encodedBodySize))
+    else if (!/\/tool-(?:preview|send)$/.test(name)) others += encodedBodySize
+  }
+  return [...sizes.values()].reduce((sum, size) => sum + size, others)
+}
 
 /** Resolves when the page is complete, including its styles, its fonts and the parts that load themselves. */
 const settle = async () => {

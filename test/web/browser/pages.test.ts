@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { casesOfRun } from '../../support/cases-of-run.ts'
+import { casesOfRun, isRest } from '../../support/cases-of-run.ts'
 import { openContext, watchComplaints } from '../../support/open-page.ts'
 import { readRoutes } from '../../support/read-routes.ts'
-import { checkPage } from './check-page.ts'
+import { checkAccessibility, checkPage } from './check-page.ts'
 import { type DashboardWorld, startDashboardWorld } from './dashboard-world.ts'
 import { type PageRow, pathIn } from './page-row.ts'
 import { NO_PAGES_UNDER, NOT_PAGES, PAGES } from './pages.ts'
@@ -16,8 +16,11 @@ const nameOf = ({ route, state }: (typeof PAGES)[number]): string => {
   return [path === '' ? 'start' : path, state].filter(Boolean).join('_')
 }
 
+const isFirst = ({ route }: { route: string }, index: number): boolean =>
+  PAGES.findIndex(row => row.route === route) === index
+
 /** Each page in one state. The other states are checked in CI. */
-const rows = casesOfRun(PAGES, ({ route }, index) => PAGES.findIndex(row => row.route === route) === index)
+const rows = casesOfRun(PAGES, isFirst)
 
 let world: DashboardWorld
 const tabs = new Map<string, { page: Page; complaints: ReturnType<typeof watchComplaints> }>()
@@ -39,6 +42,15 @@ const tabOf = async (who: PageRow['who'] = 'owner') => {
   return tab
 }
 
+/** Opens a page and brings it into its state. */
+const open = async ({ who, path, act, status = 200 }: PageRow) => {
+  const tab = await tabOf(who)
+  const response = await tab.page.goto(await pathIn(world, path))
+  if (act === undefined) expect(response?.status()).toBe(status)
+  await act?.(tab.page)
+  return tab
+}
+
 describe('every page of the dashboard', () => {
   it('has a row in the table', () => {
     const printed = readRoutes(world.app.app.http.printRoutes({ commonPrefix: false }))
@@ -50,14 +62,17 @@ describe('every page of the dashboard', () => {
   })
 
   it.each(rows.map(row => [nameOf(row), row] as const))('%s passes all checks', async (name, row) => {
-    const { page, complaints } = await tabOf(row.who)
-    const response = await page.goto(await pathIn(world, row.path))
-    if (row.act === undefined) expect(response?.status()).toBe(row.status ?? 200)
-    await row.act?.(page)
+    const { page, complaints } = await open(row)
     const picture = (scheme: string, width: number) => takeScreenshot(page, name, scheme, width)
-    const found = await checkPage(page, takesScreenshots ? picture : undefined)
+    const found = await checkPage(page, takesScreenshots ? picture : undefined, { isThorough: isRest })
     const faults = [...complaints.take(row.status), ...found]
     if (faults.length > 0 && !takesScreenshots) await picture('light', 1_280)
     expect(faults).toEqual([])
+  })
+
+  const others = isRest ? PAGES.filter(isFirst) : []
+  it.each(others.map(row => [nameOf(row), row] as const))('%s passes all rules of axe-core', async (_, row) => {
+    const { page } = await open(row)
+    expect(await checkAccessibility(page)).toEqual([])
   })
 })

@@ -74,6 +74,7 @@ const history: Pages = {
     { path: '/servers/:serverId/history' },
     { path: '/servers/:serverId/history?outcome=error&from=2020-01-01&to=2020-01-02', state: 'nothing-found' },
     { path: '/servers/:emptyServerId/history', state: 'empty' },
+    { path: '/servers/:serverId/history?result=gone', state: 'unknown-outcome', status: 400 },
   ],
   'GET /servers/:uuid/history/:id': [
     { path: '/servers/:serverId/history/:executionId' },
@@ -363,7 +364,77 @@ const tools: Pages = {
         await page.getByText('1 match', { exact: true }).waitFor()
       },
     },
+    {
+      path: '/toolkits/new-tool?server=:serverId',
+      state: 'secret',
+      act: async page => {
+        await page.getByLabel('URL').fill('https://a.example/?api_key={{api_key}}')
+        await page.getByRole('textbox', { name: 'Value of api_key for' }).fill('kf-1')
+      },
+    },
+    {
+      path: '/toolkits/new-tool',
+      state: 'fixed',
+      act: async page => {
+        await page.getByLabel('URL').fill('https://a.example/?limit={{integer:limit}}&api_key={{api_key}}')
+        await page.getByLabel('Where the value of limit comes from').selectOption('Fixed value')
+        await page.getByLabel('Fixed value of limit').fill('many')
+        await page.getByText('The fixed value must be an integer').waitFor()
+        await page.getByLabel('Where the value of api_key comes from').selectOption('Fixed value')
+        await page.getByText('Everybody who may see the tool can read').waitFor()
+      },
+    },
+    {
+      path: '/toolkits/new-tool',
+      state: 'members',
+      act: async page => {
+        await page.getByLabel('URL').fill('https://a.example/?contact={{json:contact}}')
+        await page.getByText('Members of contact').click()
+        await page.getByLabel('Structure of contact').selectOption('Object')
+        await page.getByRole('button', { name: 'Add a member to contact' }).click()
+        await page.getByLabel('Name of the member').fill('packages')
+        await page.getByLabel('Type of contact.packages').selectOption('List')
+        await page.getByLabel('Type of each item of contact.packages').selectOption('Object')
+        await page.getByRole('button', { name: 'Add a member to each item' }).click()
+        await page.getByLabel('Name of the member').nth(1).fill('service')
+        await page.getByLabel('Allowed values of each item').fill('express')
+      },
+    },
     { path: '/tools/:toolId', state: 'viewer', who: 'viewer' },
+    {
+      path: '/tools/:toolId?tab=auth',
+      state: 'auth-changed',
+      act: async page => {
+        await page.getByLabel('Auth type').selectOption('API key in the query')
+        await page.getByText('Changed the ').waitFor()
+      },
+    },
+    {
+      path: '/toolkits/new-tool',
+      state: 'other-placeholders',
+      act: async page => {
+        await page.getByLabel('URL').fill('https://a.example/{customer}/{order}?from={first_day}&to={last_day}')
+        await page.getByRole('button', { name: 'Convert to' }).waitFor()
+      },
+    },
+    {
+      path: '/toolkits/new-tool',
+      state: 'with-values',
+      act: async page => {
+        await page.getByLabel('URL').fill('https://a.example/orders/17?limit=20&api_key=sk-live-4f9XbQ27TzLmWc81RyVn')
+        await page.getByText('This URL has a secret').waitFor()
+      },
+    },
+    {
+      path: '/toolkits/new-tool',
+      state: 'filled-in',
+      act: async page => {
+        await page.getByLabel('URL').fill('https://a.example/orders/17?limit=20&api_key=sk-live-4f9XbQ27TzLmWc81RyVn')
+        await page.getByRole('button', { name: 'Make parameters' }).click()
+        await page.getByText('Filled in from the URL.').waitFor()
+        await page.getByText('3 parameters').waitFor()
+      },
+    },
     {
       path: '/toolkits/new-tool',
       state: 'made',
@@ -377,6 +448,7 @@ const tools: Pages = {
     {
       path: '/toolkits/new-tool',
       state: 'unusable',
+      status: 400,
       act: async page => {
         await page.getByLabel('Name', { exact: true }).fill(`unusable_${Date.now()}`)
         await page.getByLabel('URL').fill('https://a.example/{{id')

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { BrowserContextOptions } from 'playwright-core'
 import { describe, expect, it, vi } from 'vitest'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/lib/kernel/durations.ts'
@@ -49,6 +50,36 @@ describe('times on pages, in a real browser', () => {
     await expect.poll(() => time.textContent()).toBe('2 minutes ago')
     await page.clock.fastForward('03:00')
     await expect.poll(() => time.textContent()).toBe('5 minutes ago')
+  })
+
+  it('include the hours of charts and their tables', async () => {
+    const owner = await signUp(patchbay.origin)
+    const { serverId } = await makeServer(owner, [])
+    await patchbay.services.db.execution.create({
+      data: {
+        id: randomUUID(),
+        serverId,
+        tool: 'called',
+        startedAt: new Date(),
+        durationMs: 1,
+        outcome: 'ok',
+        status: 200,
+        requestBytes: 0,
+        responseBytes: 0,
+      },
+    })
+    const { page, complaints } = await openPage(patchbay.origin, { email: owner.email, ...EAST })
+    await page.goto(`/servers/${serverId}`)
+    await page.getByText('Charts and table by hour').click()
+    const times = page.getByRole('region', { name: 'Calls by hour, in numbers' }).locator('tbody time')
+    const hours = await times.evaluateAll(all => all.map(({ dateTime, textContent }) => ({ dateTime, textContent })))
+    const localOf = (at: string) => new Date(Date.parse(at) + 14 * HOUR_MS).toISOString().slice(11, 16)
+    expect(hours.map(({ textContent }) => textContent)).toEqual(hours.map(({ dateTime }) => localOf(dateTime)))
+    const chart = page.getByRole('img', { name: /busiest hour from \d\d:\d\d with 1 call/ })
+    expect(await chart.textContent()).toMatch(/(GMT|UTC)\+14/)
+    const labels = await chart.locator('text[data-time]').allTextContents()
+    expect(labels).toEqual(hours.filter((_, index) => index % 4 === 0).map(({ dateTime }) => localOf(dateTime)))
+    expect(complaints.take()).toEqual([])
   })
 
   it('are in UTC without scripts', async () => {

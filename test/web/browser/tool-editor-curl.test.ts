@@ -112,6 +112,48 @@ it('other text is pasted as usual', async () => {
   expect(await urlOf(page).inputValue()).toBe('https://curl.example/curl x')
 })
 
+it('the values of a pasted URL become parameters, and Undo brings the URL back', async () => {
+  const { page, complaints } = await open(patchbay.origin)
+  await paste(page, 'https://api.carrier.example/v1/orders/17?limit=20')
+  await page.getByText('Filled in from the URL.').waitFor()
+  await expect
+    .poll(() => urlOf(page).inputValue())
+    .toBe('https://api.carrier.example/v1/orders/{{integer:order_id}}?limit={{integer:limit}}')
+  await expect.poll(() => page.getByLabel('Default of limit').inputValue()).toBe('20')
+  await page.getByRole('region', { name: 'Request preview' }).getByText('/v1/orders/17?limit=20').waitFor()
+  await page.getByRole('button', { name: 'Undo' }).click()
+  expect(await urlOf(page).inputValue()).toBe('https://api.carrier.example/v1/orders/17?limit=20')
+  await page.getByRole('button', { name: 'Make parameters' }).click()
+  await page.getByText('Filled in from the URL.').waitFor()
+
+  await urlOf(page).fill('')
+  await paste(page, 'https://api.carrier.example/status')
+  await expect.poll(() => urlOf(page).inputValue()).toBe('https://api.carrier.example/status')
+  expect(complaints.take()).toEqual([])
+})
+
+it('the secret of a pasted URL is nowhere: browser, page, database', async () => {
+  const { page } = await open(patchbay.origin)
+  await paste(page, `POST https://api.carrier.example/v1/orders?expand=items&api_key=${TOKEN}`)
+  await page.getByText('The values of secrets were not kept. Set carrier_api_key as a secret').waitFor()
+  expect(await urlOf(page).inputValue()).toBe(
+    'https://api.carrier.example/v1/orders?expand={{expand}}&api_key={{api_key}}',
+  )
+  expect(await page.getByLabel('Method').inputValue()).toBe('POST')
+  await expect.poll(() => page.locator('[name="parameter:api_key:source"]').inputValue()).toBe('secret')
+  await expect.poll(() => draftIn(page)).toContain('{{api_key}}')
+  expect(await everythingIn(page)).not.toContain(TOKEN)
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.waitForURL('**/tools/*?done=created')
+  expect(await everythingIn(page)).not.toContain(TOKEN)
+  const id = new URL(page.url()).pathname.split('/').at(-1) ?? ''
+  const tool = await patchbay.services.db.tool.findUniqueOrThrow({ where: { id } })
+  expect(tool.definition).toMatchObject({
+    parameters: { api_key: { binding: { key: 'carrier_api_key', secret: true } } },
+  })
+  expect(JSON.stringify(tool)).not.toContain(TOKEN)
+})
+
 it('a typed command is no draft, and fills in the form when asked', async () => {
   const { page } = await open(patchbay.origin)
   await page.getByLabel('Description for the model').fill('Changes an order.')

@@ -1,4 +1,4 @@
-import type { BrowserContextOptions, Page } from 'playwright-core'
+import type { BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { expect, it, vi } from 'vitest'
 import { signUp } from '../../support/api-client.ts'
 import { openPage } from '../../support/open-page.ts'
@@ -302,6 +302,19 @@ it('the save bar says what has changed', async () => {
   expect(await page.getByText('You have unsaved changes').count()).toBe(0)
 })
 
+it('a parameter that was added and removed again is no change', async () => {
+  const { page } = await open()
+  await page.goto(await makeTool(page))
+  const bar = page.getByRole('region', { name: 'Unsaved changes' })
+  const url = page.getByLabel('URL', { exact: true })
+  const saved = await url.inputValue()
+  await url.fill(`${saved}?q={{q}}`)
+  await page.getByText('2 parameters').waitFor()
+  await bar.getByText('Unsaved changes: URL').waitFor()
+  await url.fill(saved)
+  await bar.getByText('No unsaved changes').waitFor()
+})
+
 it('the type of a parameter and whether it is required are changed in the request', async () => {
   const { page } = await open()
   await page.goto(await makeTool(page))
@@ -340,6 +353,81 @@ it('auth and the kind of body are written into the request, and follow it', asyn
   await headers(page).fill('X-Api-Key: {{token}}')
   await openTab(page, 'Auth')
   await page.getByText('Sent in the header X-Api-Key.').waitFor()
+  expect(complaints.take()).toEqual([])
+})
+
+const isInside = async (inner: Locator, outer: Locator): Promise<boolean> => {
+  const [one, other] = [await inner.boundingBox(), await outer.boundingBox()]
+  return one !== null && other !== null && one.y >= other.y && one.y + one.height <= other.y + other.height
+}
+
+it('all suggestions can be reached, however many there are', async () => {
+  const { page } = await open()
+  await page.goto(await makeTool(page))
+  const many = Array.from({ length: 20 }, (_, index) => `p${index}={{p${index}}}`)
+  await page.getByLabel('URL', { exact: true }).fill(`${fake.origin}/things/{{id}}?${many.join('&')}`)
+  await page.getByText('21 parameters').waitFor()
+  await openTab(page, 'Headers')
+  await headers(page).fill('X-Last: {{')
+  const list = page.getByRole('listbox', { name: 'Suggestions' })
+  await list.waitFor()
+  await page.keyboard.press('ArrowUp')
+  const last = list.getByRole('option', { name: 'string:' })
+  expect(await last.getAttribute('aria-selected')).toBe('true')
+  expect(await isInside(last, list)).toBe(true)
+})
+
+it('on a narrow screen, Send shows the response, and a refusal', async () => {
+  const { page, context } = await open({ viewport: { width: 390, height: 800 } })
+  await page.goto(await makeTool(page))
+  await page.getByRole('textbox', { name: 'id', exact: true }).fill('7')
+  await page.evaluate('scrollTo(0, 0)')
+  await send(page)
+  await page.getByText('200 OK', { exact: true }).waitFor()
+  await expect.poll(async () => (await page.locator('#response-title').boundingBox())?.y).toBeLessThan(800)
+  await context.clearCookies()
+  await page.getByRole('button', { name: 'Send' }).last().click()
+  const problem = page.getByRole('alert').getByText('Sign in again in another tab')
+  await problem.waitFor()
+  await expect.poll(async () => (await problem.boundingBox())?.y).toBeGreaterThanOrEqual(0)
+})
+
+it('what another type of body or auth removes comes back with Undo, until something is typed', async () => {
+  const { page, complaints } = await open()
+  await page.goto(await makeTool(page))
+  await openTab(page, 'Headers')
+  await headers(page).fill('Authorization: Bearer {{my_token}}\nContent-Type: application/json')
+  await openTab(page, 'Body')
+  const body = page.getByRole('textbox', { name: 'Body' })
+  await body.fill('{"note": "{{note}}"}')
+  await expect.poll(() => page.getByLabel('Body type').locator('option:checked').textContent()).toBe('JSON')
+  // As the arrow keys pass the types.
+  await page.getByLabel('Body type').selectOption('None')
+  await expect.poll(() => body.inputValue()).toBe('')
+  await page.getByLabel('Body type').selectOption('Form')
+  await expect.poll(() => body.inputValue()).toBe('name={{name}}')
+  await page.getByText('Changed the headers and body.').waitFor()
+  await page.getByRole('button', { name: 'Undo' }).click()
+  expect(await body.inputValue()).toBe('{"note": "{{note}}"}')
+  expect(await page.getByRole('button', { name: 'Undo' }).count()).toBe(0)
+  expect(await page.evaluate('document.activeElement.id')).toBe('bodyKind')
+
+  await openTab(page, 'Auth')
+  const auth = () => page.getByLabel('Auth type').locator('option:checked').textContent()
+  await expect.poll(auth).toBe('Bearer token')
+  await page.getByLabel('Auth type').selectOption('None')
+  const undo = page.getByRole('button', { name: 'Undo' })
+  await undo.waitFor()
+  expect(await page.locator('#headers').inputValue()).toBe('Content-Type: application/json')
+  await description(page).fill('Notes it.')
+  await undo.click()
+  expect(await page.locator('#headers').inputValue()).toContain('Authorization: Bearer {{my_token}}')
+  await expect.poll(auth).toBe('Bearer token')
+  await page.getByLabel('Auth type').selectOption('None')
+  await undo.waitFor()
+  await openTab(page, 'Headers')
+  await headers(page).fill('Accept: text/plain')
+  await undo.waitFor({ state: 'detached' })
   expect(complaints.take()).toEqual([])
 })
 

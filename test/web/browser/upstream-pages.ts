@@ -61,6 +61,21 @@ const withConnected = async ({ owner, organizationId }: DashboardWorld, { tools 
   return { serverId, path, first: `${path}/upstreams/${id}`, second: `${path}/upstreams/${second}` }
 }
 
+/** Creates a server with MCP servers that have tools of all kinds and a credential in a header. Returns its settings. */
+const withMuchToOpen = async (world: DashboardWorld): Promise<string> => {
+  const annotations = { destructiveHint: true }
+  const many = Array.from({ length: 15 }, (_, index) => ({ ...TOOLS[1], name: `clear_ramp_${index}`, annotations }))
+  const { serverId } = await withConnected(world, { tools: [...TOOLS, ...many] })
+  await world.owner.create(`/servers/${serverId}/upstreams`, {
+    name: 'issues',
+    transport: 'http',
+    url: 'https://mcp.example.com/mcp',
+    headers: { 'X-Api-Key': 'plainly-here' },
+    auth: { type: 'oauth', per: 'server' },
+  })
+  return `/servers/${serverId}/settings`
+}
+
 /** Creates a server whose upstream has a command that does not exist, after one attempt to start it. */
 const withFailed = async ({ owner, organizationId }: DashboardWorld): Promise<string> => {
   const { id: serverId } = await owner.create('/servers', {
@@ -98,6 +113,18 @@ const onTool =
 
 /** Pages of MCP servers that are connected or have failed. */
 export const upstreamStatePages: Pages = {
+  'GET /servers/:uuid/settings': [
+    {
+      path: withMuchToOpen,
+      state: 'public-step-mcp',
+      act: async page => {
+        await page.locator('[name=access][value=public]').check()
+        await page.getByRole('button', { name: 'Save changes' }).click()
+        await page.getByText('Nothing has been saved yet.').waitFor()
+        for (const more of await page.locator('main summary').all()) await more.click()
+      },
+    },
+  ],
   'GET /servers/:uuid/sources/upstreams/:upstreamId': [
     { path: async world => (await withConnected(world)).first, state: 'offered' },
     { path: async world => (await withConnected(world)).second, state: 'names-taken' },

@@ -67,20 +67,21 @@ describe('calling a recorded call again', () => {
   })
 
   it('shows no secret, neither the server’s nor one that the model gave, and says what is missing', async () => {
-    const args = { depot: 'Leipzig', key: 'typed-by-the-model', note: `say ${SECRET}`, items: ['x'.repeat(20_000)] }
+    const given = 'typed by/the&model'
+    const args = { depot: 'Leipzig', key: given, note: `say ${SECRET}`, items: [given, 'x'.repeat(20_000)] }
     const { person, html, again } = await callAndOpen('book', args)
-    expect(textOf(html)).toMatch(/Not recorded here, because they are secrets or contain one .*: key, note/)
+    expect(textOf(html)).toMatch(/Not recorded here, because they are secrets or contain one: key, note/)
     const opened = await person.get(again)
     const text = textOf(opened.html)
     expect(text).toContain('Not filled in, because they are secrets or contain one: key, note.')
     expect(text).toContain('Not filled in, because they were too long to be recorded: items.')
     for (const page of [html, opened.html]) expect(page).not.toContain(SECRET)
-    expect(opened.html).not.toContain('typed-by-the-model')
-    const { arguments: stored } = await patchbay.services.db.execution.findFirstOrThrow({
+    expect(textOf(html)).toContain('X-Api-Key: •••')
+    const { arguments: stored, request } = await patchbay.services.db.execution.findFirstOrThrow({
       where: { serverId },
       orderBy: { startedAt: 'desc' },
     })
-    expect(stored).not.toContain('typed-by-the-model')
+    for (const shown of [html, opened.html, stored, request]) expect(unescapeHtml(shown ?? '')).not.toContain(given)
     expect(stored).not.toContain(SECRET)
   })
 
@@ -113,9 +114,27 @@ describe('calling a recorded call again', () => {
     expect(found).toMatch(/"depot": "Leipzig"/)
     await owner.expectOk('PATCH', `/servers/${serverId}`, { presentation: 'grouped' })
     const grouped = await person.get(again)
-    expect(textOf(grouped.html)).toContain('Enter the group of book.')
-    expect(inputsOf(grouped.html).get('argument:name') ?? grouped.html).toContain('book')
+    expect(textOf(grouped.html)).toContain('Clients call it with call_dynamic_tool.')
+    expect(grouped.html).toMatch(/<textarea[^>]* name="argument:group"[^>]*>\s*Toolkit</)
+    expect(grouped.html).toMatch(/<textarea[^>]* name="argument:name"[^>]*>\s*book</)
     await owner.expectOk('PATCH', `/servers/${serverId}`, { presentation: 'flat' })
+  })
+
+  it.each(['search', 'grouped'])('says that the tool is gone, also on a server with %s', async presentation => {
+    const made = await makeServer(owner, [{ name: 'short_lived', method: 'GET', url: `${api.origin}/` }])
+    const instanceId = made.instanceIds.short_lived
+    await owner.expectOk('POST', `/instances/${instanceId}/call`, { arguments: {} })
+    await owner.expectOk('PATCH', `/servers/${made.serverId}`, { presentation })
+    await owner.expectOk('DELETE', `/instances/${instanceId}`)
+    await patchbay.services.recorder.flush()
+    const { db } = patchbay.services
+    const { id } = await db.execution.findFirstOrThrow({ where: { serverId: made.serverId } })
+    const person = await signIn()
+    const gone = await person.get(`/servers/${made.serverId}/inspector?tool=short_lived&call=${id}`)
+    expect([gone.status, textOf(gone.html)]).toEqual([
+      404,
+      expect.stringContaining('The server no longer has the tool short_lived.'),
+    ])
   })
 
   it('shows a call only to those who may see it, and only on its own server', async () => {

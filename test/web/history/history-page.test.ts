@@ -4,7 +4,7 @@ import { callText, connect } from '../../servers/mcp.ts'
 import { makeServer, signUp } from '../../support/api-client.ts'
 import { answerJson } from '../../support/fake-api.ts'
 import { createPageBrowser } from '../../support/page-browser.ts'
-import { signInToPages } from '../../support/signed-in.ts'
+import { signInToPages, textOf } from '../../support/signed-in.ts'
 import { runFakeApi, runPatchbay, runUser } from '../../support/world.ts'
 
 const HOSTILE = '<script>alert(1)</script>'
@@ -84,6 +84,16 @@ describe('the history page of a server', () => {
     const today = new Date().toISOString().slice(0, 10)
     expect(linksIn((await person.get(`${path}?tool=good`)).html)).toHaveLength(1)
     expect(linksIn((await person.get(`${path}?outcome=error`)).html)).toHaveLength(1)
+    expect(linksIn((await person.get(`${path}?result=rejected`)).html)).toHaveLength(1)
+    expect(linksIn((await person.get(`${path}?result=error`)).html)).toHaveLength(1)
+    expect((await person.get(`${path}?result=timeout`)).html).toContain('No calls match')
+    for (const unknown of ['result=gone', 'outcome=gone']) {
+      const refused = await person.get(`${path}?${unknown}`)
+      expect([refused.status, textOf(refused.html)]).toEqual([
+        400,
+        expect.stringContaining('Choose an outcome from the list.'),
+      ])
+    }
     const day = await person.get(`${path}?from=${today}&to=${today}&outcome=ok`)
     expect(linksIn(day.html)).toHaveLength(1)
     expect(linksIn(day.html)[0]).toContain(`from=${today}`)
@@ -98,6 +108,12 @@ describe('the history page of a server', () => {
     expect(backwards.html).toContain('The end date is before the start date.')
     expect((await person.get(`${path}?tool=${encodeURIComponent(HOSTILE)}`)).html).not.toContain('<script>alert')
     expect((await person.get(`${path}?cursor=nonsense`)).status).toBe(400)
+  })
+
+  it('filters by result in the API, and refuses an unknown one', async () => {
+    const { body } = await owner.expectOk('GET', `/servers/${serverId}/executions?result=rejected`)
+    expect(body).toMatchObject({ items: [{ tool: 'bad', result: 'rejected', outcome: 'error' }] })
+    expect((await owner.send('GET', `/servers/${serverId}/executions?result=gone`)).status).toBe(400)
   })
 
   it('shows older calls page by page, and where records are missing', async () => {

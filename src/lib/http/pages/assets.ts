@@ -8,6 +8,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { AppError } from '../../kernel/errors.ts'
 import { sendProblem } from '../problem.ts'
+import { compressOnce } from './compress-once.ts'
 
 export const ASSETS_PREFIX = '/assets'
 
@@ -65,6 +66,7 @@ export const serveAssets = async (app: FastifyInstance, publicDirectory: string)
     // A 403 error is for a directory, which we report as missing. Other errors are for ranges outside the file.
     return status === 403 ? refuse(request, reply) : reply.code(status).header('cache-control', 'no-store').send()
   })
+  compressOnce(app)
   await app.register(compress, { globalDecompression: false, encodings: ['gzip'] })
   const options = { index: false, decorateReply: false, cacheControl: false } as const
   await app.register(fastifyStatic, { ...options, root: publicDirectory, prefix: '/' })

@@ -1,3 +1,4 @@
+import { constants } from 'node:zlib'
 import compress from '@fastify/compress'
 import helmet from '@fastify/helmet'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -42,6 +43,8 @@ const MAX_FORM_BYTES = 256 * 1_024
 
 /** Minimum size for compression. Smaller responses fit into one packet even uncompressed. */
 const MIN_COMPRESSED_BYTES = 1_024
+/** As fast as gzip, and smaller. */
+const BROTLI_QUALITY = 5
 
 const signInAddress = ({ method, url }: FastifyRequest): string =>
   method === 'GET' ? `/sign-in?${new URLSearchParams({ return_to: url })}` : '/sign-in'
@@ -180,7 +183,12 @@ export const configurePages = async (pages: FastifyInstance, options: PagesOptio
       throw new AppError('invalid_request', 'The address contains a NUL character (%00).')
   })
   // The CSRF tokens in each page get a new salt, so compression does not reveal them (BREACH).
-  await pages.register(compress, { globalDecompression: false, threshold: MIN_COMPRESSED_BYTES, encodings: ['gzip'] })
+  await pages.register(compress, {
+    globalDecompression: false,
+    threshold: MIN_COMPRESSED_BYTES,
+    encodings: ['br', 'gzip'],
+    brotliOptions: { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } },
+  })
   renderViews(pages, options.views)
   answerErrors(pages, options.typedForms)
   refuseForeignOrigins(pages, options.origins)
