@@ -25,6 +25,7 @@ describe('a description', () => {
     ['YAML', Buffer.from(YAML_TEXT)],
     ['JSON with a byte order mark', Buffer.from(`\ufeff${JSON_TEXT}`)],
     ['YAML in UTF-16', utf16(YAML_TEXT)],
+    ['YAML that begins with a comment', Buffer.from(`# Group of APIs\n${YAML_TEXT}`)],
     ['gzip', gzipSync(JSON_TEXT)],
     [
       'JSON with comments and trailing commas',
@@ -44,6 +45,7 @@ describe('a description', () => {
     ['HTML', '<!DOCTYPE html>\n<html></html>', 'It is an HTML page.'],
     ['XML', '<?xml version="1.0"?><a/>', 'It is an XML document.'],
     ['RAML', '#%RAML 1.0\ntitle: x', 'It is a RAML document.'],
+    ['an API Blueprint', 'FORMAT: 1A\n# Group A', 'It is an API Blueprint.'],
     ['GraphQL', 'type Query {\n  a: String\n}', 'It is a GraphQL schema.'],
     ['a curl command', 'curl https://example.com', 'It is a curl command.'],
     ['a zip', 'PK\u0003\u0004aaaa', 'It is a zip archive.'],

@@ -11,7 +11,7 @@ const OTHER_TEXTS: readonly (readonly [RegExp, string])[] = [
   [/^<[^>]*(?:wsdl|definitions)\b/i, `It is a WSDL document. ${GIVE_OPENAPI}`],
   [/^<[?!a-z]/i, `It is an XML document. ${GIVE_OPENAPI}`],
   [/^#%RAML\b/, `It is a RAML document. ${GIVE_OPENAPI}`],
-  [/^(?:FORMAT: 1A|# Group )/, `It is an API Blueprint. ${GIVE_OPENAPI}`],
+  [/^FORMAT: 1A\b/, `It is an API Blueprint. ${GIVE_OPENAPI}`],
   [/^(?:\/\/[^\n]*\n|\s)*syntax\s*=\s*"proto/, `It is a Protocol Buffers file. ${GIVE_OPENAPI}`],
   [
     /^(?:schema|type|extend|input|interface|scalar|directive)\s+[\w@]+[^:]*\{/,
