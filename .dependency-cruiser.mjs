@@ -9,7 +9,7 @@ const LAYERS = [
   ['templates', 'passthrough/proxy'],
   ['identity', 'history'],
   ['tenancy', 'tools'],
-  ['upstreams'],
+  ['upstreams', 'imports'],
   ['servers', 'passthrough/route'],
   ['runtime/call'],
   ['results', 'tool-search'],

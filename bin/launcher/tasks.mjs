@@ -44,6 +44,7 @@ export const TASKS = {
   format: { needs: 'dependencies', run: ['node_modules/@biomejs/biome/bin/biome', 'check', '--write'] },
   bench: { needs: 'built', run: ['bench/run.ts'] },
   clients: { needs: 'built', run: ['scripts/clients/run.ts'] },
+  descriptions: { needs: 'dependencies', run: ['scripts/descriptions.ts'] },
   generate: { needs: 'dependencies', run: ['scripts/generate.ts'] },
   screenshots: { needs: 'built', run: ['scripts/screenshots.ts'] },
   migration: { needs: 'generated', run: ['scripts/new-migration.ts'] },

@@ -132,14 +132,18 @@ export const planMultipart = (scan: Scan, contentType: string, secrets: Readonly
     if (spot === undefined || typeof spot === 'object') return undefined
     const refused = secrets.has(place.name) ? [] : boundaries
     if (spot !== 'content') return partHeaderHole(spot, refused)(place.type)
-    return partListHole(place, wholeParts.get(index)?.before, boundaries) ?? multipartHole(refused)(place.type)
+    const whole = wholeParts.get(index)
+    const hole = partListHole(place, whole?.before, boundaries) ?? multipartHole(refused)(place.type)
+    return whole !== undefined && place.optional ? { ...hole, whenMissing: undefined } : hole
   })
   const faults = places.flatMap(({ offset }, index): Fault[] => {
     const spot = spots[index]
     return typeof spot === 'object' ? [{ offset, message: spot.refusal }] : []
   })
   const message = 'the Content-Type has no boundary. Write it as in multipart/form-data; boundary=part-7d1'
-  const repeated = [...wholeParts].filter(([place]) => places[place]?.serialization === 'repeat')
+  const removable = [...wholeParts].filter(
+    ([place]) => places[place]?.serialization === 'repeat' || places[place]?.optional === true,
+  )
   return {
     holes,
     names,
@@ -148,10 +152,11 @@ export const planMultipart = (scan: Scan, contentType: string, secrets: Readonly
         ? [{ offset: first.offset, message }]
         : [...faults, ...checkPartLists(places, index => spots[index] === 'content', wholeParts)],
     build: partOf => {
-      const covered = new Set(repeated.map(([place]) => place))
-      const part = buildWithParts(holed, repeated, partOf)
+      // The hole of a whole part refuses the boundary itself, and no boundary contains the line breaks around it.
+      const covered = new Set(removable.map(([place]) => place))
+      const part = buildWithParts(holed, removable, partOf)
       const searched =
-        repeated.length === 0 ? part : line(holed, 0, place => (covered.has(place) ? () => COVER : partOf(place)))
+        removable.length === 0 ? part : line(holed, 0, place => (covered.has(place) ? () => COVER : partOf(place)))
       return withoutNewBoundaries(
         part,
         searched,

@@ -2,13 +2,11 @@ import type { Database } from '../lib/db/client.ts'
 import type { Actor } from '../lib/kernel/actor.ts'
 import type { TokenCounterFor } from '../lib/tokens/token-counter.ts'
 import { TOKEN_ENCODING } from '../lib/tokens/tokens.ts'
-import { inputSchemaOf } from '../templates/input-schema.ts'
 import type { Finding, ShownTool } from './lint/finding.ts'
 import { lintTool, sortFindings } from './lint/lint-tool.ts'
 import { lintRequest } from './lint/request.ts'
 import { lintSimilarTool } from './lint/similar-tools.ts'
-import type { ToolDefinition } from './tool.ts'
-import { checkDefinition } from './tool-definition.ts'
+import { toShownTool } from './shown-tool.ts'
 import type { ToolService } from './tools.service.ts'
 import { listToolTexts } from './tools.store.ts'
 
@@ -17,15 +15,6 @@ export type ToolLint = { encoding: string; tokens: number; findings: readonly Fi
 
 /** The toolkit that contains or will contain the tool. The tool is compared with the toolkit's other tools. */
 export type ToolPlace = { toolkitId: string | undefined; toolId: string | undefined }
-
-const toShown = (definition: ToolDefinition): ShownTool => {
-  const { name, description, inputSchema, outputSchema } = definition
-  const compiled = checkDefinition(definition)
-  // Models do not see parameters that servers supply.
-  const shown = compiled.ok ? compiled.value.parameters.filter(({ meta }) => meta.binding === undefined) : []
-  const ownSchema = compiled.ok ? inputSchemaOf(shown) : { type: 'object', properties: {} }
-  return { name, description, inputSchema: inputSchema ?? ownSchema, outputSchema }
-}
 
 export const createToolLint = ({
   db,
@@ -58,7 +47,7 @@ export const createToolLint = ({
     /** Lints a saved tool of the actor's organizations or of a public toolkit. */
     lintSaved: async (actor: Actor, id: string): Promise<ToolLint> => {
       const tool = await tools.getTool(actor, id)
-      const lint = await lintShown(actor.userId, toShown(tool), { toolkitId: tool.toolkitId, toolId: id })
+      const lint = await lintShown(actor.userId, toShownTool(tool), { toolkitId: tool.toolkitId, toolId: id })
       return { ...lint, findings: sortFindings([...lintRequest(tool, false), ...lint.findings]) }
     },
   }

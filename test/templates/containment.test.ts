@@ -409,6 +409,28 @@ describe('any value in a multipart body', () => {
       .map(parts => parts.join('')),
   )
 
+  it('is its whole part or, if it is missing and optional, leaves it out', () => {
+    const field = (name: string, value: string) =>
+      ['--aa', `Content-Disposition: form-data; name="${name}"`, '', value, ''].join('\r\n')
+    const optional = compiled({
+      headers,
+      body: `${field('a', '{{a?}}')}${field('b', '{{b?}}')}${field('last', 'fixed')}--aa--\r\n`,
+    })
+    fc.assert(
+      fc.property(fc.option(part), fc.option(part), (a, b) => {
+        const values = Object.entries({ a, b }).flatMap(([name, value]) =>
+          value === null ? [] : [[name, value] as const],
+        )
+        const result = optional.render(new Map(values))
+        if (!result.ok) return
+        const expected = [...values, ['last', 'fixed'] as const].map(([name, value]) =>
+          field(name, value.toWellFormed()),
+        )
+        expect(result.value.body).toBe(`${expected.join('')}--aa--\r\n`)
+      }),
+    )
+  })
+
   it('adds neither parts nor headers nor parameters of headers, or is rejected', () => {
     fc.assert(
       fc.property(part, part, part, part, (name, file, a, b) => {

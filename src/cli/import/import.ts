@@ -8,6 +8,7 @@ import type { FoundServer } from '../config-files/found-server.ts'
 import { thisMachine } from '../machine.ts'
 import { connectApi, expectSuccess, listAll, type ManagementApi } from '../management-api.ts'
 import { print, printable, printError } from '../output.ts'
+import { importOpenapiCommand } from './import-openapi.ts'
 import {
   askEmail,
   askFeatures,
@@ -174,3 +175,4 @@ export const importCommand = (): Command =>
     .option('--email <address>', 'import into this installation as this user, without a token')
     .option('--json', 'print one JSON value and do not ask questions')
     .action(runImport)
+    .addCommand(importOpenapiCommand())

@@ -13,15 +13,15 @@ const IN_CONTENT = ['repeat', 'comma', 'space', 'tab', 'pipe', 'dot'] as const
 type WholePart = { start: number; end: number; before: string }
 
 /**
- * Finds the parts that `repeat` can repeat: their content is one placeholder, and their headers have none. The keys are
- * the indices of the placeholders.
+ * Finds the parts that can be repeated or left out: their content is one placeholder, and their headers have none. The
+ * keys are the indices of the placeholders.
  */
 export const findWholeParts = (
   { holed, places }: Scan,
   boundaries: readonly string[],
 ): ReadonlyMap<number, WholePart> => {
   const found = new Map<number, WholePart>()
-  if (!places.some(({ serialization }) => serialization === 'repeat')) return found
+  if (!places.some(({ serialization, optional }) => serialization === 'repeat' || optional)) return found
   const isDelimiter = (text = ''): boolean => boundaries.some(boundary => text.startsWith(`--${boundary}`))
   const pieces = holed.split(/(\r\n?|\n)/)
   let offset = 0

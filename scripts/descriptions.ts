@@ -1,0 +1,80 @@
+/**
+ * `npm run descriptions`: reads API descriptions from npm packages, checks the tools, and compares their requests with
+ * those of swagger-client. Exits with 1 if one of them is wrong. The packages are not installed, only unpacked.
+ */
+import { execFileSync } from 'node:child_process'
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { load } from 'js-yaml'
+import { isJsonObject } from '../src/lib/kernel/json.ts'
+import { toShownTool } from '../src/tools/shown-tool.ts'
+import { compareRequests, isDeparture } from '../test/imports/golden.ts'
+import { isTool, readAll } from '../test/imports/reading.ts'
+
+const PACKAGES = [
+  ['@okta/openapi@2.15.0', 'dist/spec.json'],
+  ['@twilio/cli-core@9.0.0', 'src/services/twilio-api/*.json'],
+  ['@octokit/openapi@23.0.2', 'generated/api.github.com.json'],
+  ['@directus/specs@15.2.0', 'dist/openapi.json'],
+  ['@blockfrost/openapi@0.1.93', 'openapi.yaml'],
+  ['rclone-openapi@1.75.0', 'openapi.json'],
+  ['shipengine-openapi@1.4.0', 'openapi.json'],
+  ['kubernetes-client@9.0.0', 'lib/specs/swagger-1.13.json.gz'],
+] as const
+
+const ajv = new Ajv2020({ strict: false, validateFormats: false })
+
+/** Prints the differences that are not known, and returns how many faults there are. */
+const checkFile = async (name: string, file: string) => {
+  const bytes = readFileSync(file)
+  const text = (file.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8')
+  const root: unknown = text.startsWith('{') ? JSON.parse(text) : load(text)
+  const startedAt = performance.now()
+  const { operations } = await readAll([{ name, bytes }])
+  const readMs = Math.round(performance.now() - startedAt)
+  const mapped = operations.filter(isTool)
+  const differences = await compareRequests(mapped, isJsonObject(root) ? root : {})
+  const unknown = differences.filter(one => !isDeparture(one))
+  const invalid = mapped.filter(
+    ({ tool, outputSchema = {} }) =>
+      ajv.validateSchema(toShownTool(tool).inputSchema) !== true || ajv.validateSchema(outputSchema) !== true,
+  )
+  const errors = mapped.flatMap(({ findings }) => findings.filter(({ level }) => level === 'error'))
+  const reasons = new Set(operations.flatMap(one => ('reason' in one ? [one.reason] : [])))
+  for (const one of unknown) console.log(one)
+  for (const reason of reasons) console.log(`  ${name}: ${reason}`)
+  return {
+    operations: operations.length,
+    tools: mapped.length,
+    different: new Set(differences.map(({ key }) => key)).size,
+    faults: unknown.length + invalid.length + errors.length,
+    readMs,
+  }
+}
+
+const checkPackage = async (name: string, pattern: string, folder: string) => {
+  mkdirSync(folder, { recursive: true })
+  const packed = execFileSync('npm', ['pack', name, '--silent'], { cwd: folder, encoding: 'utf8' }).trim()
+  execFileSync('tar', ['xzf', packed], { cwd: folder })
+  const sum = { operations: 0, tools: 0, different: 0, faults: 0, readMs: 0 }
+  for (const file of globSync(join(folder, 'package', pattern)).sort()) {
+    const found = await checkFile(name, file)
+    for (const key of ['operations', 'tools', 'different', 'faults', 'readMs'] as const) sum[key] += found[key]
+  }
+  return sum
+}
+
+const rows: Record<string, Awaited<ReturnType<typeof checkPackage>>> = {}
+const scratch = mkdtempSync(join(tmpdir(), 'patchbay-descriptions-'))
+try {
+  for (const [index, [name, pattern]] of PACKAGES.entries()) {
+    rows[name] = await checkPackage(name, pattern, join(scratch, String(index)))
+  }
+} finally {
+  rmSync(scratch, { recursive: true })
+}
+console.table(rows)
+process.exitCode = Object.values(rows).every(({ faults }) => faults === 0) ? 0 : 1

@@ -1,0 +1,44 @@
+import type { ImportPlan, PlannedTool } from '../../imports/plan-import.ts'
+import { formatCount, formatNumber } from '../../lib/kernel/format.ts'
+
+/** Notes that more tools have than this are counted instead of repeated. */
+const MAX_REPEATED = 3
+
+const countNotes = (tools: readonly PlannedTool[]): ReadonlyMap<string, number> => {
+  const counts = new Map<string, number>()
+  for (const note of tools.flatMap(({ notes }) => notes)) counts.set(note, (counts.get(note) ?? 0) + 1)
+  return counts
+}
+
+const toolLines = (tools: readonly PlannedTool[], counts: ReadonlyMap<string, number>): string[] => {
+  const width = Math.max(0, ...tools.map(({ name }) => name.length))
+  return tools.flatMap(({ name, key, tokens, notes }) => [
+    `  ${name.padEnd(width)}  ${key}  ${formatCount(tokens, 'token')}`,
+    ...notes.filter(note => (counts.get(note) ?? 0) <= MAX_REPEATED).map(note => `    ${note}`),
+  ])
+}
+
+/** Returns the plan of an import as text. */
+export const planLines = ({ summary, tools, refused, missing, baseUrls }: ImportPlan): string[] => {
+  const { title, version, format, secrets, webhooks } = summary
+  const counts = countNotes(tools)
+  const common = [...counts].filter(([, count]) => count > MAX_REPEATED)
+  const used = new Set(tools.flatMap(({ globals }) => globals))
+  const tokens = tools.reduce((sum, tool) => sum + tool.tokens, 0)
+  return [
+    `${title}${version === undefined ? '' : ` ${version}`} (${format})`,
+    `${formatCount(tools.length, 'tool')}, ${formatNumber(tokens)} tokens:`,
+    ...toolLines(tools, counts),
+    ...common.map(([note, count]) => `${formatCount(count, 'tool')}: ${note}`),
+    ...(refused.length === 0 ? [] : [`${formatCount(refused.length, 'operation')} cannot be imported:`]),
+    ...refused.map(({ key, reason }) => `  ${key}  ${reason}`),
+    ...(webhooks === 0 ? [] : [`${formatCount(webhooks, 'webhook')} will not be imported: the API sends them.`]),
+    ...(missing.length === 0 ? [] : ['These documents are missing:', ...missing.map(name => `  ${name}`)]),
+    ...(secrets.length === 0 ? ['The description does not say how to authenticate: see --auth.'] : []),
+    'Globals of the server:',
+    ...baseUrls.map(({ key, value }) => `  ${key} = ${value ?? '(the description does not say; enter the base URL)'}`),
+    ...secrets
+      .filter(({ key }) => used.has(key))
+      .map(({ key, asks, scheme }) => `  ${key} (secret: ${asks}, for ${scheme})`),
+  ]
+}

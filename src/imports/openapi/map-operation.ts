@@ -1,0 +1,91 @@
+import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
+import type { ToolDefinition } from '../../tools/tool.ts'
+import { proposeOutputSchema } from '../schemas/output-schema.ts'
+import { createSchemaReader } from '../schemas/to-schema.ts'
+import type { OperationNode } from './list-operations.ts'
+import { toolNameOf } from './names.ts'
+import { objectEntries, toObject, toText } from './nodes.ts'
+import type { Description } from './open-description.ts'
+import { describePagination, findPagination, type Pagination } from './pagination.ts'
+import { createPlaceholders } from './placeholders.ts'
+import type { Security } from './security.ts'
+import type { Servers } from './servers.ts'
+import { describeOperation, titleOf } from './tool-text.ts'
+import { writeRequest } from './write-request.ts'
+
+export type MappingContext = {
+  description: Description
+  security: Security
+  servers: Servers
+  /** Names of tools that are taken. Grows. */
+  takenNames: Set<string>
+}
+
+/** A tool as it was written, before it is parsed and checked. */
+export type WrittenTool = {
+  tool: ToolDefinition
+  notes: readonly string[]
+  outputSchema: JsonObject | undefined
+  pagination: Pagination | undefined
+  globals: readonly string[]
+  unsupportedSecurity: readonly string[]
+}
+
+/** Returns the first response with a status of 2xx, or else the default one. */
+const findResponse = (operation: JsonObject, { followObject }: Description): JsonObject => {
+  const responses = Object.entries(toObject(operation.responses))
+  const found = responses.find(([status]) => /^2/.test(status)) ?? responses.find(([status]) => status === 'default')
+  return followObject(found?.[1])
+}
+
+const jsonSchemaOf = (response: JsonObject): JsonValue | undefined =>
+  objectEntries(response.content).find(([type]) => /[/+]json/.test(type))?.[1].schema
+
+/** Methods that the annotations of tools do not know from HTTP's registry (draft-ietf-httpbis-safe-method-w-body). */
+const annotationsOf = (method: string): ToolDefinition['annotations'] =>
+  method === 'QUERY' ? { readOnlyHint: true, idempotentHint: true } : undefined
+
+/** Reads the response: the schema to propose, and how it comes in pages. */
+const readResponse = (response: JsonObject, description: Description) => {
+  const options = { description, direction: 'response', keepsNull: false, note: () => undefined } as const
+  const schema = createSchemaReader(options).read(jsonSchemaOf(response))
+  const hasLinks = Object.keys(toObject(response.headers)).some(name => name.toLowerCase() === 'link')
+  return { schema, hasLinks }
+}
+
+/** Writes the tool for an operation. Throws `UnusableOperation` if there can be none. */
+export const writeTool = (node: OperationNode, context: MappingContext): WrittenTool => {
+  const { source, item, operation } = node
+  const { description, security, servers, takenNames } = context
+  const notes = new Set<string>()
+  const note = (text: string): void => void notes.add(text)
+  const server = servers.serverOf(item, operation)
+  const credentials = security.credentialsOf(operation)
+  const { unsupported } = credentials
+  if (unsupported.length > 0) note(`It needs ${unsupported.join(' or ')}, which tools cannot send, so calls will fail.`)
+  const secrets = credentials.schemes.map(({ secret }) => secret.key)
+  const placeholders = createPlaceholders([server.key, ...secrets])
+  const reader = createSchemaReader({ description, direction: 'request', keepsNull: false, note })
+  const request = writeRequest(node, { description, security, reader, placeholders, note, server, credentials })
+
+  const response = findResponse(operation, description)
+  const { schema, hasLinks } = readResponse(response, description)
+  const query = placeholders.apiNames.filter(([place]) => place === 'query')
+  const pagination = source.method === 'GET' ? findPagination(query, schema, hasLinks) : undefined
+  const baseUrl = { binding: { source: 'server', key: server.key, secret: false } } as const
+  const annotations = annotationsOf(source.method)
+  const title = titleOf(operation)
+  const tool: ToolDefinition = {
+    name: toolNameOf({ ...source, operationId: toText(operation.operationId) }, takenNames),
+    ...(title !== undefined && { title }),
+    description: describeOperation(source, operation, response, describePagination(pagination)),
+    method: source.method,
+    ...request,
+    parameters: { [server.key]: baseUrl, ...placeholders.parameters },
+    ...(annotations !== undefined && { annotations }),
+    ...(server.origins !== undefined && { allowedOrigins: [...server.origins] }),
+  }
+  const globals = [server.key, ...secrets]
+  const outputSchema = proposeOutputSchema(schema)
+  return { tool, notes: [...notes], outputSchema, pagination, globals, unsupportedSecurity: unsupported }
+}

@@ -1,0 +1,92 @@
+import { RESERVED_TOOL_PREFIX } from '../../lib/kernel/names.ts'
+import { MAX_PARAMETER_NAME_CHARS } from '../../templates/limits.ts'
+
+const MAX_TOOL_NAME_CHARS = 64
+/** A name is cut between words, unless that would cut off more than this share of it. */
+const MIN_KEPT = 0.6
+
+const toSnakeCase = (text: string): string =>
+  text
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .replaceAll(/([A-Z]+)([A-Z][a-z])/g, '$1_$2')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '_')
+    .replaceAll(/^_+|_+$/g, '')
+
+const cutName = (name: string, maxChars: number): string => {
+  if (name.length <= maxChars) return name
+  const end = name.lastIndexOf('_', maxChars)
+  return name.slice(0, end > maxChars * MIN_KEPT ? end : maxChars)
+}
+
+/** Returns a name from the words of the path: `get_users_by_id` for `GET /v1/users/{id}`. */
+const nameOfPath = (method: string, path: string): string => {
+  const [pathname = ''] = path.split('?', 1)
+  const words = pathname
+    .split('/')
+    .filter(part => part !== '' && !/^v\d+(?:\.\d+)*$/i.test(part))
+    .map(part => toSnakeCase(part.replaceAll('{', 'by_')))
+  return [toSnakeCase(method), ...words].filter(word => word !== '').join('_')
+}
+
+/** Adds a number to a name that is taken, and marks it as taken. */
+const claim = (base: string, taken: Set<string>): string => {
+  let name = base
+  for (let number = 2; taken.has(name); number++) {
+    const suffix = `_${number}`
+    name = cutName(base, MAX_TOOL_NAME_CHARS - suffix.length) + suffix
+  }
+  taken.add(name)
+  return name
+}
+
+/**
+ * Returns the name of the tool for an operation, from its operationId, or its method and path: snake case, at most 64
+ * characters. Adds it to `taken`.
+ */
+export const toolNameOf = (
+  { operationId, method, path }: { operationId: string; method: string; path: string },
+  taken: Set<string>,
+): string => {
+  const base = toSnakeCase(operationId) || nameOfPath(method, path) || 'call'
+  const isUsable = /^[a-z]/.test(base) && !base.startsWith(RESERVED_TOOL_PREFIX)
+  return claim(cutName(isUsable ? base : `${toSnakeCase(method) || 'call'}_${base}`, MAX_TOOL_NAME_CHARS), taken)
+}
+
+/** Returns a text as the key of a global, such as `api_key` for `ApiKey`. */
+export const globalKeyOf = (text: string, fallback: string): string => {
+  const key = toSnakeCase(text).slice(0, MAX_PARAMETER_NAME_CHARS) || fallback
+  return /^\d/.test(key) ? `_${key}`.slice(0, MAX_PARAMETER_NAME_CHARS) : key
+}
+
+/** Returns a name that is not in `taken`, with a number if necessary, and adds it there. */
+export const claimKey = claim
+
+/** Returns whether a parameter can keep its name. */
+export const isParameterName = (name: string): boolean =>
+  name.length <= MAX_PARAMETER_NAME_CHARS && /^[A-Za-z_][A-Za-z0-9_.-]*$/.test(name) && name !== '__proto__'
+
+/**
+ * Returns a parameter's name in the template: `filter_a` for `filter[a]`, and `id_body` for the member `id` of the body
+ * if there is an `id` already. Adds it to `taken`.
+ */
+export const parameterNameOf = (name: string, place: string, taken: Set<string>): string => {
+  const written = name
+    .replaceAll('<', '_lt')
+    .replaceAll('>', '_gt')
+    .replaceAll(/[^A-Za-z0-9_.-]+/g, '_')
+    .replaceAll(/^[^A-Za-z_]+|_+$/g, '')
+  const base = (isParameterName(name) ? name : written === '__proto' ? 'proto' : written || place).slice(
+    0,
+    MAX_PARAMETER_NAME_CHARS,
+  )
+  let unique = base
+  for (let number = 1; taken.has(unique); number++) {
+    const suffix = `_${number === 1 ? place : number}`
+    unique = base.slice(0, MAX_PARAMETER_NAME_CHARS - suffix.length) + suffix
+  }
+  taken.add(unique)
+  return unique
+}

@@ -1,0 +1,18 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
+
+/** Returns a value if it is an object, and otherwise an empty one: descriptions have anything anywhere. */
+export const toObject = (value: JsonValue | undefined): JsonObject => (isJsonObject(value) ? value : {})
+
+export const toList = (value: JsonValue | undefined): readonly JsonValue[] => (Array.isArray(value) ? value : [])
+
+export const toText = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '')
+
+/** Returns the members of an object that are objects themselves. */
+export const objectEntries = (value: JsonValue | undefined): readonly (readonly [string, JsonObject])[] =>
+  Object.entries(toObject(value)).flatMap(([key, member]) => (isJsonObject(member) ? [[key, member] as const] : []))
+
+/** Returns an own member, so that `constructor` is nothing unless the object has it. */
+export const memberOf = (value: JsonValue | undefined, key: string): JsonValue | undefined => {
+  if (Array.isArray(value)) return /^\d+$/.test(key) ? value[Number(key)] : undefined
+  return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
+}

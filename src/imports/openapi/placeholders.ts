@@ -1,0 +1,88 @@
+import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
+import type { ParameterType, Serialization } from '../../templates/template.ts'
+import { MAX_PARAMETER_TEXT_CHARS } from '../limits.ts'
+import type { NewTool } from './imported-operation.ts'
+import { parameterNameOf } from './names.ts'
+import { toList, toObject, toText } from './nodes.ts'
+import { plainText } from './texts.ts'
+
+type Parameters = NewTool['parameters']
+
+/** A value of the request that the model fills in. */
+export type OpenValue = {
+  /** As the API names it. */
+  name: string
+  place: 'path' | 'query' | 'header' | 'cookie' | 'body'
+  /** JSON Schema 2020-12, as models see it. */
+  schema: JsonObject
+  required: boolean
+  description?: JsonValue | undefined
+  /** `text` in a URL, header or form; `json` in JSON; `json-text` for JSON in a text. */
+  position: 'text' | 'json' | 'json-text'
+  serialization?: Serialization | undefined
+}
+
+const SCALARS: readonly ParameterType[] = ['string', 'integer', 'number', 'boolean']
+
+/** Returns a schema as one of texts, which accepts all that can be sent as one. */
+const toTextSchema = (schema: JsonObject): JsonObject => {
+  const branches = schema.anyOf === undefined ? [schema] : toList(schema.anyOf).map(toObject)
+  const values = branches.flatMap(one => toList(one.enum))
+  const texts = values.map(value => (typeof value === 'string' ? value : JSON.stringify(value)))
+  const isClosed = branches.every(one => one.enum !== undefined)
+  return { type: 'string', ...(isClosed && texts.length > 0 && { enum: [...new Set(texts)] }) }
+}
+
+/** Returns the type of a placeholder, and the schema of its parameter. */
+const typed = (
+  schema: JsonObject,
+  { position, serialization }: OpenValue,
+): { type: ParameterType; schema: JsonObject } => {
+  const scalar = schema.anyOf === undefined ? SCALARS.find(type => type === schema.type) : undefined
+  if (serialization === 'segments') return { type: 'string', schema: toTextSchema(schema) }
+  if (serialization !== undefined || position === 'json-text') return { type: 'json', schema }
+  if (scalar !== undefined) return { type: scalar, schema }
+  return position === 'json' ? { type: 'json', schema } : { type: 'string', schema: toTextSchema(schema) }
+}
+
+const writePlaceholder = (
+  type: ParameterType,
+  name: string,
+  { required, serialization }: Pick<OpenValue, 'required' | 'serialization'>,
+): string => {
+  const prefix = type === 'string' ? '' : `${type}:`
+  const suffix = serialization === undefined ? '' : ` | ${serialization}`
+  return `{{${prefix}${name}${required ? '' : '?'}${suffix}}}`
+}
+
+/** Collects the parameters of a tool while its request is written. `taken` are the names of its globals. */
+export const createPlaceholders = (taken: Iterable<string>) => {
+  const names = new Set(taken)
+  const parameters: Parameters = {}
+  const apiNames: (readonly [place: OpenValue['place'], name: string, parameter: string])[] = []
+  return {
+    parameters,
+    /** The names in the API, with those of the parameters. */
+    apiNames,
+    /** Returns the placeholder of a value, and adds its parameter. */
+    open: (value: OpenValue): string => {
+      const name = parameterNameOf(value.name, value.place, names)
+      const { description: own, ...read } = value.schema
+      const { type, schema } = typed(read, value)
+      const given = plainText(toText(value.description), MAX_PARAMETER_TEXT_CHARS)
+      const description = given === '' ? toText(own) : given
+      const isPlain =
+        Object.keys(schema).every(key => key === 'type') && schema.type === (type === 'json' ? undefined : type)
+      parameters[name] = { ...(description !== '' && { description }), ...(isPlain ? {} : { schema }) }
+      apiNames.push([value.place, value.name, name])
+      return writePlaceholder(type, name, value)
+    },
+    /** Returns the placeholder of a secret, which is bound to the global of the same name. */
+    bindSecret: (key: string): string => {
+      parameters[key] = { binding: { source: 'server', key, secret: true } }
+      return `{{${key}}}`
+    },
+  }
+}
+
+export type Placeholders = ReturnType<typeof createPlaceholders>

@@ -1,0 +1,106 @@
+import type { JsonObject } from '../../lib/kernel/json.ts'
+import { claimKey, globalKeyOf } from './names.ts'
+import { objectEntries, toList, toObject, toText } from './nodes.ts'
+import type { Description } from './open-description.ts'
+import { plainText } from './texts.ts'
+
+const MAX_TEXT_CHARS = 300
+
+/**
+ * A secret that the tools need. `asks` says what the user enters: the value of `basic` is `user:password` in Base64
+ * (RFC 7617), the others are sent as they are. `oauth` is a bearer token (RFC 6750).
+ */
+export type SecretProposal = {
+  /** Key of the global. */
+  key: string
+  /** Name of the security scheme in the description. */
+  scheme: string
+  asks: 'api key' | 'basic' | 'bearer token' | 'oauth'
+  description: string | undefined
+}
+
+type Carrier = { place: 'header' | 'query' | 'cookie'; name: string; prefix: string }
+
+/** A security scheme that tools can use. */
+export type UsableScheme = { secret: SecretProposal; carrier: Carrier }
+
+/** What an operation sends to authenticate. `unsupported` names the schemes that it would need instead. */
+export type Credentials = { schemes: readonly UsableScheme[]; unsupported: readonly string[] }
+
+const AUTHORIZATION = { place: 'header', name: 'Authorization' } as const
+
+const carrierOf = (scheme: JsonObject): readonly [SecretProposal['asks'], Carrier] | undefined => {
+  const type = toText(scheme.type)
+  const http = toText(scheme.scheme).toLowerCase()
+  if (type === 'oauth2' || type === 'openIdConnect') return ['oauth', { ...AUTHORIZATION, prefix: 'Bearer ' }]
+  if (type === 'http' && http === 'basic') return ['basic', { ...AUTHORIZATION, prefix: 'Basic ' }]
+  if (type === 'http' && http === 'bearer') return ['bearer token', { ...AUTHORIZATION, prefix: 'Bearer ' }]
+  const place = (['header', 'query', 'cookie'] as const).find(one => one === scheme.in)
+  const name = toText(scheme.name)
+  if (type !== 'apiKey' || place === undefined || name === '') return undefined
+  return ['api key', { place, name, prefix: '' }]
+}
+
+const describeScheme = (name: string, scheme: JsonObject): string => {
+  const type = toText(scheme.type)
+  if (type === '') return `${name} (not described)`
+  return `${name} (${type === 'http' ? `HTTP ${toText(scheme.scheme)}` : type})`
+}
+
+/** Two schemes that use the same header would overwrite each other. */
+const areDistinct = (schemes: readonly UsableScheme[]): boolean => {
+  const places = schemes.map(({ carrier: { place, name } }) => `${place} ${name.toLowerCase()}`)
+  return new Set(places).size === places.length
+}
+
+/** How an API authenticates whose description does not say it: with a token, user and password, or a key in a header. */
+export type GivenSecurity = 'bearer' | 'basic' | { header: string }
+
+/** Writes the security as a description would have it. */
+const toDeclared = (given: GivenSecurity): JsonObject => {
+  if (typeof given === 'object') return { [given.header]: { type: 'apiKey', in: 'header', name: given.header } }
+  const name = given === 'bearer' ? 'access_token' : 'basic_credentials'
+  return { [name]: { type: 'http', scheme: given } }
+}
+
+/**
+ * Reads the security schemes of a description. If it has none, `given` applies to all operations. `taken` are keys that
+ * their globals cannot have.
+ */
+export const readSecurity = (description: Description, taken: Set<string>, given: GivenSecurity | undefined) => {
+  const { root, followObject } = description
+  const own = objectEntries(toObject(root.components).securitySchemes)
+  const schemes = own.length > 0 || given === undefined ? own : objectEntries(toDeclared(given))
+  const declared = new Map(schemes.map(([name, scheme]) => [name, followObject(scheme)]))
+  const common = own.length > 0 ? root.security : schemes.map(([name]) => ({ [name]: [] }))
+  const usable = new Map(
+    [...declared].flatMap(([name, scheme]): [string, UsableScheme][] => {
+      const carrier = carrierOf(scheme)
+      if (carrier === undefined) return []
+      const text = plainText(toText(scheme.description), MAX_TEXT_CHARS)
+      const key = claimKey(globalKeyOf(name, 'api_key'), taken)
+      const secret = { key, scheme: name, asks: carrier[0], description: text === '' ? undefined : text }
+      return [[name, { secret, carrier: carrier[1] }]]
+    }),
+  )
+  return {
+    secrets: [...usable.values()].map(({ secret }) => secret),
+    /** Returns whether a parameter of an operation only repeats a security scheme. */
+    isCredential: (place: string, name: string): boolean =>
+      [...declared.values()].some(scheme => scheme.type === 'apiKey' && scheme.in === place && scheme.name === name),
+    /** Returns the first alternative whose schemes are all usable. Prefers any to none: APIs tell known callers more. */
+    credentialsOf: (operation: JsonObject): Credentials => {
+      const alternatives = toList(operation.security ?? common).map(one => Object.keys(toObject(one)))
+      const needed = alternatives.filter(({ length }) => length > 0)
+      for (const names of needed) {
+        const schemes = names.flatMap(name => usable.get(name) ?? [])
+        if (schemes.length === names.length && areDistinct(schemes)) return { schemes, unsupported: [] }
+      }
+      if (needed.length < alternatives.length) return { schemes: [], unsupported: [] }
+      const names = [...new Set(needed.flat())].filter(name => !usable.has(name))
+      return { schemes: [], unsupported: names.map(name => describeScheme(name, declared.get(name) ?? {})) }
+    },
+  }
+}
+
+export type Security = ReturnType<typeof readSecurity>
