@@ -16,7 +16,7 @@ const isSecret = (word: string): boolean =>
 export const holdsSecret = (text: string): boolean => withoutSecrets(text) !== text
 
 /** Removes what looks like a key, a token or a password from a text, such as an example of a request. */
-const withoutSecrets = (text: string): string =>
+export const withoutSecrets = (text: string): string =>
   text
     .replaceAll(
       /-----BEGIN [A-Z ]*PRIVATE KEY-----(?:[\s\S]*?-----END [A-Z ]*PRIVATE KEY-----|[\s\S]*)/g,
