@@ -1,8 +1,6 @@
 import { gzipSync } from 'node:zlib'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { type RequestsSource, readRequests } from '../../src/imports/read-requests.ts'
-import { createJobPool } from '../../src/jobs/job-pool.ts'
-import { MEMORY } from '../support/jobs.ts'
 import { collectionOf } from './postman-collection.ts'
 
 const bytesOf = (text: string): Uint8Array => Buffer.from(text)
@@ -62,14 +60,12 @@ describe('a collection with parts that are wrong', () => {
   })
 })
 
-describe('the job that reads requests', () => {
-  const pool = createJobPool({ memory: MEMORY })
-  afterAll(pool.close)
-
-  it('ends for 20 MB that are nothing but small requests', async () => {
+describe('a collection of 20 MB', () => {
+  it('is read, with what is no request left out', async () => {
     const item = '{"name":"x","request":"a.example/:id?a=1"},'
     const text = `{"info":{"name":"x"},"item":[${item.repeat(20)}${`{"name":"${'x'.repeat(1_000)}"},`.repeat(20_000)}{}]}`
-    const ended = await pool.job('read-requests').run('test', { kind: 'postman', bytes: bytesOf(text) })
-    expect(ended).toMatchObject({ ok: true, value: { ok: true, value: { operations: { length: 20 } } } })
+    const read = await readRequests({ kind: 'postman', bytes: bytesOf(text) })
+    expect(read.ok && read.value.operations).toHaveLength(20)
+    expect(read.ok && read.value.notes).toEqual(['20,001 items without a request were left out.'])
   })
 })

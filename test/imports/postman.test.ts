@@ -29,6 +29,11 @@ describe('the URL of a request', () => {
       'https://other.example:8443/a%20b/c%3Fd',
     ],
     ['an object of 2.0', { protocol: 'https', host: 'other.example', path: '/x/:id' }, 'https://other.example/x/7'],
+    [
+      'an object of 2.0 with several segments in one',
+      { protocol: 'http', host: 'other.example', path: ['v1', 'x/:id'], variable: [{ id: 'id', value: '{}' }] },
+      'http://other.example/v1/x/7',
+    ],
     ['without a scheme', 'other.example/x', 'https://other.example/x'],
     ['of this machine', 'localhost:3000/x', 'http://localhost:3000/x'],
     ['with variables in the host', 'https://{{region}}.kiosk.example/x', 'https://eu.kiosk.example/x'],
@@ -121,10 +126,11 @@ describe('the query', () => {
       get([
         { key: 'id', value: '<integer>', description: '(Required) The id' },
         { key: 'sort', value: '<string>', description: 'The order' },
+        { key: 'fields', value: '%7B%7D' },
       ]),
     )
     const { tool } = onlyTool(source)
-    expect(tool.url).toBe('{{url:base_url}}/orders?id={{integer:id}}&sort={{sort?}}')
+    expect(tool.url).toBe('{{url:base_url}}/orders?id={{integer:id}}&sort={{sort?}}&fields={{fields?}}')
     expect(tool.parameters).toMatchObject({ id: { description: 'The id' }, sort: { description: 'The order' } })
   })
 
@@ -160,6 +166,32 @@ describe('a body', () => {
     })
   })
 
+  it('of JSON has a schema with the parts of a value that is too long for an example', async () => {
+    const lines = Array.from({ length: 30 }, (_, index) => ({
+      sku: `s${index}`,
+      count: index,
+      tags: ['a'],
+      note: null,
+    }))
+    const source = await importRequest(post(raw(JSON.stringify({ lines }))))
+    const tool = onlyTool(source)
+    expect(tool.tool.parameters.lines).toEqual({
+      schema: {
+        type: 'array',
+        items: {
+          type: ['object', 'null'],
+          properties: {
+            sku: { type: ['string', 'null'] },
+            count: { type: ['number', 'null'] },
+            tags: { type: ['array', 'null'], items: { type: ['string', 'null'] } },
+            note: {},
+          },
+        },
+      },
+    })
+    expect(requestOf(tool, source, { lines: [{ sku: 'x' }] }).body).toBe('{"lines": [{"sku":"x"}]}'.replace(': ', ':'))
+  })
+
   it('of JSON keeps variables where they are, in strings and in place of values', async () => {
     const text = '{ // comment\n "user": "u-{{userId}}", "count": {{count}}, "list": [{{count}}, "x"], "kind": "a" }'
     const source = await importRequest(post(raw(text)))
@@ -180,14 +212,15 @@ describe('a body', () => {
       { key: 'name', value: 'Ada' },
       { key: 'user', value: '{{userId}}' },
       { key: 'note', value: 'x', disabled: true },
+      { key: 'plus', value: '+1 %20' },
     ]
     const source = await importRequest(post({ mode: 'urlencoded', urlencoded }))
     const tool = onlyTool(source)
-    expect(requestOf(tool, source, { name: 'a&b', userId: '1' }).body).toBe('name=a%26b&user=1')
-    expect(requestOf(tool, source, { name: 'a', userId: '1', note: 'n' }).body).toBe('name=a&user=1&note=n')
-    expect(requestOf(tool, source, { name: 'a', userId: '1' }).headers['Content-Type']).toBe(
-      'application/x-www-form-urlencoded',
-    )
+    const args = { name: 'a&b', userId: '1', plus: '+2' }
+    expect(requestOf(tool, source, args).body).toBe('name=a%26b&user=1&plus=%2B2')
+    expect(requestOf(tool, source, { ...args, note: 'n' }).body).toBe('name=a%26b&user=1&note=n&plus=%2B2')
+    expect(tool.tool.parameters.plus).toEqual({ example: '+1 %20' })
+    expect(requestOf(tool, source, args).headers['Content-Type']).toBe('application/x-www-form-urlencoded')
   })
 
   it('of parts has one parameter per part, with the content of files as text', async () => {

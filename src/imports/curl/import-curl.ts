@@ -37,11 +37,12 @@ const draftCommand = ({ line, request: read }: CurlCommand, keyOf: KeyOf): Draft
 
 /** Maps all curl commands of a text. Runs none of them. The error is a sentence. */
 export const importCurl = async (text: string): Promise<Result<MappedSource, string>> => {
-  const commands = readCurls(text.replaceAll('\r\n', '\n'), MAX_COMMANDS)
+  const all = readCurls(text.replaceAll('\r\n', '\n'), MAX_COMMANDS + 1)
+  const commands = all.slice(0, MAX_COMMANDS)
   if (commands.length === 0) return failure('It has no curl command. Each one starts with curl.')
   const keyOf = createOperationKeys()
   const drafts = commands.map(command => draftCommand(command, keyOf))
-  const isCut = commands.length === MAX_COMMANDS
+  const isCut = all.length > MAX_COMMANDS
   const notes = isCut ? [`Only the first ${formatNumber(MAX_COMMANDS)} commands were read.`] : []
   return success({ title: undefined, ...(await importDrafts(drafts, bindSecrets)), notes })
 }

@@ -6,7 +6,7 @@ import type { ImportedRequest } from '../../tools/import/imported-request.ts'
 import { isSecretValue } from '../../tools/import/secret-values.ts'
 import type { MappedSource } from '../mapped-source.ts'
 import { plainText } from '../openapi/texts.ts'
-import { draftOrRefuse } from '../requests/draft-operation.ts'
+import { credentialsOf, draftOrRefuse } from '../requests/draft-operation.ts'
 import { bindSecrets, importDrafts } from '../requests/import-drafts.ts'
 import { createMembers } from '../requests/members.ts'
 import { createOperationKeys, describeTarget } from '../requests/request-key.ts'
@@ -48,13 +48,6 @@ const readEntries = (entries: readonly unknown[]) => {
   return { requests, left }
 }
 
-/** Returns all credentials, also those of requests that are combined with later ones. */
-const credentialsOf = ({ auth, cookies }: ImportedRequest): readonly string[] => [
-  ...(auth.kind === 'bearer' ? [auth.token] : []),
-  ...(auth.kind === 'basic' ? [auth.password] : []),
-  ...cookies.map(({ value }) => value),
-]
-
 const draftGroup = (group: readonly ImportedRequest[], keyOf: ReturnType<typeof createOperationKeys>) => {
   const [first, ...others] = group.slice(-MAX_REQUESTS_PER_TOOL)
   if (first === undefined) return []
@@ -77,11 +70,13 @@ export const importHar = async (value: JsonValue): Promise<Result<MappedSource, 
   const groups = [...Map.groupBy(requests, groupOf).values()]
   const keyOf = createOperationKeys()
   const drafts = groups.slice(0, MAX_TOOLS).flatMap(group => draftGroup(group, keyOf))
+  // Also those of requests that were combined with later ones.
+  const credentials = requests.flatMap(credentialsOf)
   const notes = [
     ...(left.assets > 0 ? [`${formatCount(left.assets, 'entry', 'entries')} of pages were left out.`] : []),
     ...(left.unreadable > 0 ? [`${formatCount(left.unreadable, 'entry', 'entries')} could not be read.`] : []),
     ...(groups.length > MAX_TOOLS ? [`Only the first ${formatNumber(MAX_TOOLS)} tools were made.`] : []),
   ]
   const title = plainText(pages?.[0]?.title ?? '', MAX_TITLE_CHARS) || undefined
-  return success({ title, ...(await importDrafts(drafts, bindSecrets, requests.flatMap(credentialsOf))), notes })
+  return success({ title, ...(await importDrafts(drafts, bindSecrets, credentials)), notes })
 }

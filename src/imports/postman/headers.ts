@@ -1,6 +1,7 @@
 import { isReservedHeader } from '../../lib/kernel/http-headers.ts'
 import type { Pair } from '../../tools/import/imported-request.ts'
 import type { PostmanPair } from './collection.schema.ts'
+import { readTypeOnly, withoutRequired } from './generated-values.ts'
 import type { RequestTexts } from './request-texts.ts'
 
 export type GivenHeaders = { headers: readonly Pair[]; contentType: string | undefined }
@@ -11,19 +12,16 @@ const NOT_OPTIONAL = /^(?:accept(?:-.*)?|authorization|cache-control|content-typ
 const isPostmansOwn = (name: string, value: string): boolean =>
   /^postman-token$/i.test(name) || (/^user-agent$/i.test(name) && /^PostmanRuntime\//.test(value))
 
-const TYPE_ONLY = /^<[a-z]{1,20}>$/i
-const REQUIRED = /^\s*\(Required\)\s*/
-
 const writeHeader = ({ value = '', disabled, description }: PostmanPair, name: string, texts: RequestTexts): Pair[] => {
-  const isTypeOnly = TYPE_ONLY.test(value)
-  const member = { name, description: description.replace(REQUIRED, '') }
+  const typeOnly = readTypeOnly(value, description)
+  const member = { name, description: withoutRequired(description) }
   if (disabled === true) {
     if (NOT_OPTIONAL.test(name)) return []
-    const example = isTypeOnly || texts.hasVariables(value) ? {} : { example: value }
+    const example = typeOnly !== undefined || texts.hasVariables(value) ? {} : { example: value }
     return [{ name, value: texts.members.add({ ...member, isOptional: true, ...example }) }]
   }
-  if (isTypeOnly && !NOT_OPTIONAL.test(name)) {
-    return [{ name, value: texts.members.add({ ...member, isOptional: !REQUIRED.test(description) }) }]
+  if (typeOnly !== undefined && !NOT_OPTIONAL.test(name)) {
+    return [{ name, value: texts.members.add({ ...member, ...typeOnly }) }]
   }
   return value === '' ? [] : [{ name, value: texts.mark(value) }]
 }

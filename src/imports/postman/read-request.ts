@@ -10,6 +10,7 @@ import { typeText } from '../requests/members.ts'
 import { type Credentials, readAuth } from './auth.ts'
 import { readBody } from './body.ts'
 import type { PostmanAuth, PostmanItem, PostmanRequest } from './collection.schema.ts'
+import { readTypeOnly, withoutRequired } from './generated-values.ts'
 import { readHeaders } from './headers.ts'
 import { writePairs } from './pairs.ts'
 import { readUrl, type UrlText } from './read-url.ts'
@@ -36,10 +37,11 @@ const writeSegment = (segment: string, variables: UrlText['variables'], texts: R
   if (name === undefined) return texts.mark(segment, escapeSegment)
   const { value = '', description = '' } = variables.find(({ key }) => key === name) ?? {}
   if (texts.hasVariables(value)) return texts.mark(value, escapeSegment)
-  const isTypeOnly = /^<[a-z]{1,20}>$/i.test(value)
-  const typed = value === '' || isTypeOnly ? undefined : typeText(value)
-  const example = typed === undefined ? {} : { type: typed.type, example: typed.value }
-  return texts.members.add({ name, description: description.replace(/^\s*\(Required\)\s*/, ''), ...example })
+  const typed = readTypeOnly(value, description)
+  const example = value === '' || typed !== undefined ? undefined : typeText(value)
+  const member = { name, description: withoutRequired(description) }
+  if (example === undefined) return texts.members.add({ ...member, type: typed?.type })
+  return texts.members.add({ ...member, type: example.type, example: example.value })
 }
 
 const MAX_PATH_CHARS = 300

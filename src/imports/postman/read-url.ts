@@ -45,7 +45,8 @@ export const readUrl = (url: PostmanUrl): UrlText => {
   }
   const scheme = url.protocol ? `${url.protocol.replace(/:?\/*$/, '')}://` : ''
   const port = url.port === undefined || url.port === '' ? '' : `:${url.port}`
-  const path = listOf(typeof url.path === 'string' ? url.path.replace(/^\//, '') : url.path, '/')
+  // Generators of 2.0 put several segments into one, as in `orders/:id`.
+  const path = listOf(url.path, '/').join('/').replace(/^\//, '').split('/')
   const isWritten = /^[a-z][a-z0-9+.-]*:\/\//i.test(host)
   return {
     origin: (isWritten ? '' : scheme) + host + port,

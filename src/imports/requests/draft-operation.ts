@@ -5,6 +5,7 @@ import { createSearch, type DraftVariable, type IsSecret } from '../../tools/imp
 import type { ImportedRequest } from '../../tools/import/imported-request.ts'
 import { noteUnsearched, reasonOf } from '../../tools/import/read-pasted.ts'
 import { type RequestDraft, toToolDraft } from '../../tools/import/to-tool-draft.ts'
+import { hasVariables } from '../../tools/import/variable-marks.ts'
 import type { ToolDefinition } from '../../tools/tool.ts'
 import { MAX_TOOL_TEXT_CHARS } from '../limits.ts'
 import { checkTool } from '../openapi/check-tool.ts'
@@ -30,7 +31,20 @@ export type CollectedRequest = OperationSource & {
   isSecret: IsSecret
 }
 
-export type DraftedRequest = CollectedRequest & { draft: RequestDraft }
+/** Without the request, of which a large source has thousands. */
+export type DraftedRequest = Omit<CollectedRequest, 'request' | 'isSecret'> & {
+  draft: RequestDraft
+  /** What was left out of the request, as sentences. */
+  notes: readonly string[]
+  /** Values of the credentials of the request. */
+  credentials: readonly string[]
+}
+
+/** Returns the credentials that a request has apart from its headers, without those that are variables. */
+export const credentialsOf = ({ auth, cookies }: ImportedRequest): readonly string[] => {
+  const ofAuth = auth.kind === 'bearer' ? [auth.token] : auth.kind === 'basic' ? [auth.password] : []
+  return [...ofAuth, ...cookies.map(({ value }) => value)].filter(value => !hasVariables(value))
+}
 
 const sourceOf = ({ key, method, path, operationId, summary, tags, deprecated }: OperationSource): OperationSource => ({
   key,
@@ -43,12 +57,14 @@ const sourceOf = ({ key, method, path, operationId, summary, tags, deprecated }:
 })
 
 /** Drafts the tool for a request, or returns the operation with the reason why there is none. */
-export const draftOrRefuse = <Collected extends CollectedRequest>(
-  collected: Collected,
-): (Collected & DraftedRequest) | RefusedOperation => {
-  const draft = toToolDraft(collected.request, collected.isSecret)
-  if (draft.ok) return { ...collected, draft: draft.value }
-  return { ...sourceOf(collected), reason: `It cannot become a tool: ${reasonOf(draft.error)}.` }
+export const draftOrRefuse = <Collected extends CollectedRequest>({
+  request,
+  isSecret,
+  ...collected
+}: Collected): (Omit<Collected, 'request' | 'isSecret'> & DraftedRequest) | RefusedOperation => {
+  const draft = toToolDraft(request, isSecret)
+  if (!draft.ok) return { ...sourceOf(collected), reason: `It cannot become a tool: ${reasonOf(draft.error)}.` }
+  return { ...collected, draft: draft.value, notes: request.notes, credentials: credentialsOf(request) }
 }
 
 /** What the operations of a source share. */
@@ -68,9 +84,12 @@ export const createOperations = <Drafted extends DraftedRequest>(context: Operat
   const hide = createHiding(secrets)
   const holdsSecret = createSearch(secrets)
 
+  /** A single word that looks random, such as an id, was judged by its place already. */
   const isOpen = (value: JsonValue | undefined): boolean => {
+    if (value === undefined) return false
+    if (typeof value === 'string' && /^[\w-]*$/.test(value)) return !holdsSecret(value)
     const text = JSON.stringify(value)
-    return text !== undefined && hide(text) === text
+    return hide(text) === text
   }
 
   /** Leaves out a value that contains a secret. A changed one would be wrong. */
@@ -125,7 +144,7 @@ export const createOperations = <Drafted extends DraftedRequest>(context: Operat
   ]
 
   return async (drafted: Drafted): Promise<ImportedOperation> => {
-    const { draft, request, unsupportedSecurity = [] } = drafted
+    const { draft, notes, unsupportedSecurity = [] } = drafted
     const source = toSource(drafted)
     const definition = toDefinition(drafted, source)
     if (holdsSecret(JSON.stringify(definition))) {
@@ -136,7 +155,7 @@ export const createOperations = <Drafted extends DraftedRequest>(context: Operat
     return {
       ...source,
       ...checked.value,
-      notes: [...new Set([...request.notes, ...draft.notes, ...noteUnsearched(definition)])],
+      notes: [...new Set([...notes, ...draft.notes, ...noteUnsearched(definition)])],
       outputSchema: undefined,
       pagination: undefined,
       globals: globalsOf(definition),

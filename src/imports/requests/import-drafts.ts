@@ -8,11 +8,7 @@ import { createProposedGlobals, type ProposedGlobals } from './proposed-globals.
 
 /** Returns the values of the secrets that were found, which no text of an operation may contain. */
 const secretsOf = (drafts: readonly DraftedRequest[]): readonly string[] =>
-  drafts.flatMap(({ draft, request }) => [
-    ...draft.secrets.map(({ value }) => value),
-    ...(request.auth.kind === 'basic' ? [request.auth.password] : []),
-    ...request.cookies.map(({ value }) => value),
-  ])
+  drafts.flatMap(({ draft, credentials }) => [...draft.secrets.map(({ value }) => value), ...credentials])
 
 type BindingOf<Drafted> = (variable: DraftVariable, drafted: Drafted) => DefaultBinding | undefined
 

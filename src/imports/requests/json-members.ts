@@ -4,7 +4,7 @@ import { MAX_JSON_DEPTH } from '../../lib/kernel/limits.ts'
 import type { ParameterType } from '../../templates/template.ts'
 import type { IsSecret } from '../../tools/import/draft-parameters.ts'
 import { fillMarks, hasVariables } from '../../tools/import/variable-marks.ts'
-import type { Members } from './members.ts'
+import { isShortExample, type Members } from './members.ts'
 
 /** Objects with more members are one parameter. Models fill in long lists of parameters badly. */
 export const MAX_JSON_MEMBERS = 30
@@ -27,10 +27,39 @@ export const holdsSecret = (value: JsonValue, name: string, isSecret: IsSecret):
   return (typeof value === 'string' || typeof value === 'number') && isSecret('json', name, String(value))
 }
 
-/** A schema that says whether a value is an array or an object. */
+/** Maximum number of subschemas in the schema of a long value, so that it stays shorter than the value. */
+const MAX_DESCRIBED_VALUES = 60
+
+const kindOfJson = (value: JsonValue): string =>
+  value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value
+
+/**
+ * Describes the parts of a value by their types, up to a number of them. Nothing is required and null is allowed, because
+ * one value does not say what else the API accepts.
+ */
+const describeValue = (root: JsonValue): JsonObject => {
+  let count = 0
+  const describe = (value: JsonValue): JsonObject => {
+    count++
+    if (value === null || count > MAX_DESCRIBED_VALUES) return {}
+    if (Array.isArray(value)) {
+      const [first] = value
+      const isUniform = first !== undefined && value.every(item => kindOfJson(item) === kindOfJson(first))
+      return { type: ['array', 'null'], ...(isUniform && { items: describe(first) }) }
+    }
+    if (!isJsonObject(value)) return { type: [kindOfJson(value), 'null'] }
+    const members = Object.entries(value).flatMap(([name, member]): [string, JsonObject][] =>
+      count < MAX_DESCRIBED_VALUES ? [[name, describe(member)]] : [],
+    )
+    return { type: ['object', 'null'], properties: Object.fromEntries(members) }
+  }
+  return { ...describe(root), type: kindOfJson(root) }
+}
+
+/** Returns the schema of a parameter for an array or object: its type and, if the value is no example, what is in it. */
 export const schemaOfJson = (value: JsonValue): { schema?: JsonObject } => {
-  if (Array.isArray(value)) return { schema: { type: 'array' } }
-  return isJsonObject(value) ? { schema: { type: 'object' } } : {}
+  if (!Array.isArray(value) && !isJsonObject(value)) return {}
+  return { schema: isShortExample(value) ? { type: kindOfJson(value) } : describeValue(value) }
 }
 
 type Context = { members: Members; isSecret: IsSecret }

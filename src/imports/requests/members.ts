@@ -30,14 +30,15 @@ const MEMBER = '{member '
 /** Returns whether a variable is a member, whose value the model supplies. */
 export const isMember = (written: string): boolean => written.startsWith(MEMBER)
 
-const isShort = (value: JsonValue): boolean => JSON.stringify(value).length <= MAX_EXAMPLE_CHARS
+/** Returns whether a value is short enough to be an example. */
+export const isShortExample = (value: JsonValue): boolean => JSON.stringify(value).length <= MAX_EXAMPLE_CHARS
 
 const metaOf = ({ description = '', default: preset, example, schema }: Member): ParameterMeta => {
   const text = plainText(description, MAX_PARAMETER_TEXT_CHARS)
   return {
     ...(text !== '' && { description: text }),
     ...(preset !== undefined && { default: preset }),
-    ...(example !== undefined && example !== '' && isShort(example) && { example }),
+    ...(example !== undefined && example !== '' && isShortExample(example) && { example }),
     ...(schema !== undefined && { schema }),
   }
 }
