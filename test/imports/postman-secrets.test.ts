@@ -156,6 +156,16 @@ describe('a variable', () => {
     expect(bindings).toEqual([true, true])
   })
 
+  it('with a secret in its value is one, also if it is the start of the URL', async () => {
+    const values = { baseUrl: `https://a.example/${TOKEN}`, query: `a=1&key=${TOKEN}` }
+    const source = await importRequest({ method: 'GET', url: `${URL_TEXT}/{{query}}` }, variables(values))
+    expect(source.globals.map(({ key, isSecret }) => [key, isSecret])).toEqual([
+      ['base_url', true],
+      ['query', true],
+    ])
+    expect(JSON.stringify(source.operations)).not.toContain(TOKEN)
+  })
+
   it('that contains itself, or grows without end, has no value', async () => {
     const values = { a: '{{b}}', b: '{{a}}', x0: 'ab'.repeat(10) }
     const growing = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`x${at + 1}`, `{{x${at}}}`.repeat(10)]))

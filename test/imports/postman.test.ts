@@ -39,6 +39,7 @@ describe('the URL of a request', () => {
     ['with variables in the host', 'https://{{region}}.kiosk.example/x', 'https://eu.kiosk.example/x'],
     ['with a variable for the scheme', '{{scheme}}://kiosk.example/x', 'https://kiosk.example/x'],
     ['without a path', '{{baseUrl}}', BASE],
+    ['with a variable for several segments', '{{baseUrl}}/{{folder}}/x', `${BASE}/a/b%20c/x`],
     ['with an encoded segment', '{{baseUrl}}/a%2Fb/{{tenant}}.json', `${BASE}/a%2Fb/acme.json`],
   ])('can be %s', async (_, url, expected) => {
     const variable = [
@@ -46,6 +47,7 @@ describe('the URL of a request', () => {
       { key: 'region', value: 'eu' },
       { key: 'scheme', value: 'https' },
       { key: 'tenant', value: 'acme' },
+      { key: 'folder', value: 'a/b c' },
     ]
     const source = await importRequest({ method: 'GET', url }, { variable })
     expect(requestOf(onlyTool(source), source, { id: 7 }).url).toBe(expected)

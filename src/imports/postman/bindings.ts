@@ -2,6 +2,7 @@ import type { DefaultBinding } from '../../templates/check-value.ts'
 import type { DraftVariable } from '../../tools/import/draft-parameters.ts'
 import { ownerOf } from '../../tools/import/secret-values.ts'
 import { claimKey, globalKeyOf, parameterNameOf } from '../openapi/names.ts'
+import { holdsSecret as containsSecret } from '../openapi/texts.ts'
 import type { DraftedRequest } from '../requests/draft-operation.ts'
 import { isMember } from '../requests/members.ts'
 import type { ProposedGlobals } from '../requests/proposed-globals.ts'
@@ -52,13 +53,15 @@ export const createBindings = (
 
   const bindStart = (item: DraftedItem): DefaultBinding => {
     const key = starts.get(startOf(item)) ?? BASE_KEY
-    globals.put({ key, isSecret: false, value: item.baseUrl })
-    return { source: 'server', key, secret: false }
+    const names = splitVariables(item.origin).flatMap(piece => ('name' in piece ? [piece.name] : []))
+    const secret = names.some(scope.isSecret) || containsSecret(item.baseUrl ?? '')
+    globals.put({ key, isSecret: secret, value: item.baseUrl })
+    return { source: 'server', key, secret }
   }
 
   const bindVariable = (name: string): DefaultBinding | undefined => {
-    const secret = scope.isSecret(name) || secretNames.has(name)
     const value = scope.expand(`{{${name}}}`)
+    const secret = scope.isSecret(name) || secretNames.has(name) || containsSecret(value ?? '')
     if (!secret && (value === undefined || setByScripts.has(name))) return undefined
     const key = keys.get(name) ?? claimKey(parameterNameOf(name.replace(/^vault:/, ''), 'value', new Set()), taken)
     keys.set(name, key)

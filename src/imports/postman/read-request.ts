@@ -34,9 +34,9 @@ const escapeSegment = (text: string): string => text.replaceAll(/[?#/\s]|%(?![0-
 
 const writeSegment = (segment: string, variables: UrlText['variables'], texts: RequestTexts): string => {
   const [, name] = PATH_VARIABLE.exec(segment) ?? []
-  if (name === undefined) return texts.mark(segment, escapeSegment)
+  if (name === undefined) return texts.markSegment(segment, escapeSegment)
   const { value = '', description = '' } = variables.find(({ key }) => key === name) ?? {}
-  if (texts.hasVariables(value)) return texts.mark(value, escapeSegment)
+  if (texts.hasVariables(value)) return texts.markSegment(value, escapeSegment)
   const typed = readTypeOnly(value, description)
   const example = value === '' || typed !== undefined ? undefined : typeText(value)
   const member = { name, description: withoutRequired(description) }

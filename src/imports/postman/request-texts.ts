@@ -38,6 +38,15 @@ export const createRequestTexts = (scope: Scope) => {
       splitVariables(text)
         .map(piece => ('text' in piece ? write(piece.text) : markVariable(piece.name)))
         .join(''),
+    /** Marks the variables of a segment of a path. One whose value has several segments is filled in. */
+    markSegment: (text: string, write: (literal: string) => string): string =>
+      splitVariables(text)
+        .map(piece => {
+          if ('text' in piece) return write(piece.text)
+          const value = scope.isSecret(piece.name) ? undefined : scope.expand(`{{${piece.name}}}`)
+          return value?.includes('/') ? value.split('/').map(write).join('/') : markVariable(piece.name)
+        })
+        .join(''),
     hasVariables: (text: string): boolean => splitVariables(text).some(piece => 'name' in piece),
     /** Returns the values of variables in a text that cannot have parameters, such as a key. Undefined if one has none. */
     expand: scope.expand,

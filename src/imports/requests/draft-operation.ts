@@ -115,12 +115,15 @@ export const createOperations = <Drafted extends DraftedRequest>(context: Operat
     return Object.fromEntries<ParameterMeta>([...ofVariables, ...ofSecrets])
   }
 
+  /** A path can also contain a secret percent-encoded. */
+  const hideInPath = (text: string): string => (holdsSecret(hide(text)) ? '…' : hide(text))
+
   const toSource = (drafted: Drafted): OperationSource => {
     const { key, path, summary, tags } = drafted
     return {
       ...sourceOf(drafted),
-      key: hide(key),
-      path: hide(path),
+      key: hideInPath(key),
+      path: hideInPath(path),
       summary: plainText(hide(summary ?? ''), MAX_TITLE_CHARS) || undefined,
       tags: tags.map(tag => plainText(hide(tag), MAX_TAG_CHARS)),
     }

@@ -78,6 +78,9 @@ const parameterizeText = (body: Extract<RequestBody, { kind: 'text' }>, context:
   const { text } = body
   const json = /^\s*[[{]/.test(text) ? writeJsonMembers(text, context) : undefined
   if (json !== undefined) return { ...body, text: json }
+  // JSON that is not valid. As a text, it would be sent in quotes.
+  if (kindOf(body.contentType ?? '') === 'json')
+    return { ...body, text: context.members.add({ name: 'body', type: 'json' }) }
   const isKept = hasVariables(text) || text === '' || text.length > MAX_TEXT_PARAMETER_CHARS
   if (isKept || hasPlaces(body, context.isSecret)) return body
   return { ...body, text: context.members.add({ name: 'body', type: 'string', example: text }) }

@@ -229,7 +229,7 @@ export const readCurls = (source: string, maxCommands: number): readonly CurlCom
     SEPARATORS.lastIndex = at
     at += SEPARATORS.exec(source)?.[0].length ?? 0
     const text = source.slice(at, at + MAX_COMMAND_CHARS)
-    if (!/curl/i.test(text)) break
+    if (text === '') break
     try {
       const { end, ...request } = read(text)
       const notes = request.notes.filter(note => note !== REST_LEFT_OUT)
