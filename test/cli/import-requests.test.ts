@@ -52,7 +52,7 @@ Orders
   PUT /photo  Its body is a file, which tools cannot send yet.
 Globals of the server:
   base_url = https://shop.example.com
-  token (secret; its value is in the source)
+  token (secret for https://shop.example.com; its value is in the source)
 `)
   })
 
@@ -65,7 +65,7 @@ Globals of the server:
       refused: [{ key: 'PUT /photo' }],
       globals: [
         { key: 'base_url', secret: false, value: 'https://shop.example.com' },
-        { key: 'token', secret: true, hasValue: true },
+        { key: 'token', secret: true, hasValue: true, origins: ['https://shop.example.com'] },
       ],
     })
   })

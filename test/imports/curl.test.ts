@@ -41,8 +41,8 @@ describe('a text with several cURL commands', () => {
         'curl https://api.kiosk.example/c -H "Authorization: Bearer $TOKEN"',
       ].join('\n'),
     )
-    expect(source.globals).toEqual([
-      { key: 'kiosk_access_token', isSecret: true, value: TOKEN },
+    expect(source.globals).toMatchObject([
+      { key: 'kiosk_access_token', isSecret: true, value: TOKEN, origins: ['https://api.kiosk.example'] },
       { key: 'kiosk_token', isSecret: true, value: undefined },
     ])
     expect(JSON.stringify(source.operations)).not.toContain(TOKEN)

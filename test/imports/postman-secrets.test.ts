@@ -73,7 +73,12 @@ describe('credentials', () => {
 
   it('without a value are a secret to be given one, with the owner of the host in its key', async () => {
     const source = await importRequest({ method: 'GET', url: URL_TEXT, auth: { type: 'bearer', bearer: [] } })
-    expect(source.globals).toContainEqual({ key: 'access_token', isSecret: true, value: undefined })
+    expect(source.globals).toContainEqual({
+      key: 'kiosk_access_token',
+      isSecret: true,
+      value: undefined,
+      origins: ['https://api.kiosk.example'],
+    })
   })
 
   it('that no tool can send are left out, and the operation says so', async () => {
@@ -114,7 +119,7 @@ describe('a secret in a request', () => {
     const items = ['a', 'b'].map(name => ({ name, request: { method: 'GET', url: `${URL_TEXT}/${name}`, header } }))
     const source = await importItems(items)
     expect(source.globals.filter(({ isSecret }) => isSecret)).toEqual([
-      { key: 'kiosk_x_api_key', isSecret: true, value: TOKEN },
+      { key: 'kiosk_x_api_key', isSecret: true, value: TOKEN, origins: ['https://api.kiosk.example'] },
     ])
   })
 
@@ -151,7 +156,7 @@ describe('a variable', () => {
       ],
       variables({ who: 'abc' }),
     )
-    expect(source.globals.filter(({ key }) => key === 'who')).toEqual([{ key: 'who', isSecret: true, value: 'abc' }])
+    expect(source.globals.filter(({ key }) => key === 'who')).toMatchObject([{ isSecret: true, value: 'abc' }])
     const bindings = [...toolsOf(source).values()].map(({ tool }) => tool.parameters.who?.binding?.secret)
     expect(bindings).toEqual([true, true])
   })

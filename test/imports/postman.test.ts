@@ -62,8 +62,8 @@ describe('the URL of a request', () => {
     const items = urls.map(url => ({ name: url, request: { method: 'GET', url } }))
     const source = await importItems(items, { variable })
     expect(source.globals).toEqual([
-      { key: 'base_url', isSecret: false, value: BASE },
-      { key: 'other_base_url', isSecret: false, value: 'https://auth.other.example' },
+      { key: 'base_url', isSecret: false, value: BASE, origins: [] },
+      { key: 'other_base_url', isSecret: false, value: 'https://auth.other.example', origins: [] },
     ])
     expect([...toolsOf(source).values()].map(tool => requestOf(tool, source).url)).toEqual([
       `${BASE}/a`,
@@ -74,7 +74,7 @@ describe('the URL of a request', () => {
 
   it('is a global without a value if its variable has none', async () => {
     const source = await importRequest({ method: 'GET', url: '{{baseUrl}}/x' }, { variable: [] })
-    expect(source.globals).toEqual([{ key: 'base_url', isSecret: false, value: undefined }])
+    expect(source.globals).toEqual([{ key: 'base_url', isSecret: false, value: undefined, origins: [] }])
   })
 })
 
@@ -345,7 +345,7 @@ describe('a collection', () => {
     const request = { method: 'GET', url: '{{baseUrl}}/{{tenant}}/{{off}}' }
     const source = await importRequest(request, {}, [environment, globals])
     expect(requestOf(onlyTool(source), source, { off: 'y' }).url).toBe('https://staging.kiosk.example/acme/y')
-    expect(source.globals).toContainEqual({ key: 'tenant', isSecret: false, value: 'acme' })
+    expect(source.globals).toContainEqual({ key: 'tenant', isSecret: false, value: 'acme', origins: [] })
   })
 
   it('may be wrapped, as by the API of Postman', async () => {

@@ -11,8 +11,10 @@ const split = ({ operations }: MappedSource) => ({
 })
 
 /** Without the value of a secret. */
-const toGlobalView = ({ key, isSecret, value }: ProposedGlobal) =>
-  isSecret ? { key, secret: true, hasValue: value !== undefined } : { key, secret: false, value: value ?? null }
+const toGlobalView = ({ key, isSecret, value, origins }: ProposedGlobal) =>
+  isSecret
+    ? { key, secret: true, hasValue: value !== undefined, origins }
+    : { key, secret: false, value: value ?? null }
 
 /** Returns the plan of an import for `--json`. */
 export const toPlanView = (source: MappedSource) => {
@@ -34,9 +36,10 @@ const byTag = (tools: readonly MappedOperation[], counts: ReadonlyMap<string, nu
     ...toolLines(tagged.map(toShown), counts),
   ])
 
-const globalLine = ({ key, isSecret, value }: ProposedGlobal): string => {
+const globalLine = ({ key, isSecret, value, origins }: ProposedGlobal): string => {
   if (!isSecret) return `  ${key} = ${value ?? '(enter a value)'}`
-  return `  ${key} (secret; ${value === undefined ? 'enter a value' : 'its value is in the source'})`
+  const destination = origins.length === 0 ? '' : ` for ${origins.join(', ')}`
+  return `  ${key} (secret${destination}; ${value === undefined ? 'enter a value' : 'its value is in the source'})`
 }
 
 const section = (title: string, lines: readonly string[]): readonly string[] =>

@@ -18,7 +18,7 @@ type Reading = { texts: RequestTexts; attributes: PostmanAuth['attributes'] }
 /** Returns the marked text of an attribute, or a variable that is to be given a value. */
 const secretOf = ({ texts, attributes }: Reading, name: string, variable: string): string => {
   const value = attributes.get(name) ?? ''
-  return value === '' ? texts.markVariable(variable) : texts.mark(value)
+  return value === '' ? texts.markMissing(variable) : texts.mark(value)
 }
 
 /** User and password become one value, so they are filled in as far as they are known. */
@@ -28,7 +28,7 @@ const readBasic = ({ texts, attributes }: Reading): Credentials => {
     return texts.expand(value) ?? texts.mark(value)
   })
   const isEmpty = user === '' && password === ''
-  return { auth: { kind: 'basic', user: isEmpty ? texts.markVariable('basic_credentials') : user, password } }
+  return { auth: { kind: 'basic', user: isEmpty ? texts.markMissing('basic_credentials') : user, password } }
 }
 
 const readApiKey = (reading: Reading): Credentials => {

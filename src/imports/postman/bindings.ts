@@ -7,7 +7,7 @@ import type { DraftedRequest } from '../requests/draft-operation.ts'
 import { isMember } from '../requests/members.ts'
 import type { ProposedGlobals } from '../requests/proposed-globals.ts'
 import type { CollectedItem } from './read-request.ts'
-import { BASE_URL } from './request-texts.ts'
+import { BASE_URL, isMissing } from './request-texts.ts'
 import { type Scope, splitVariables } from './variables.ts'
 
 export type DraftedItem = DraftedRequest & Pick<CollectedItem, 'origin'>
@@ -69,8 +69,15 @@ export const createBindings = (
     return { source: 'server', key, secret }
   }
 
-  return ({ written }: DraftVariable, item: DraftedItem): DefaultBinding | undefined => {
+  /** The key starts with the owner of the host, because servers may have such a secret for another API. */
+  const bindMissing = (parameter: string, item: DraftedItem): DefaultBinding => {
+    const key = globals.secretKey({ value: '', parameter }, item.baseUrl ?? item.draft.definition.url)
+    return { source: 'server', key, secret: true }
+  }
+
+  return ({ written, parameter }: DraftVariable, item: DraftedItem): DefaultBinding | undefined => {
     if (written === BASE_URL) return bindStart(item)
+    if (isMissing(written)) return bindMissing(parameter, item)
     return isMember(written) ? undefined : bindVariable(written)
   }
 }

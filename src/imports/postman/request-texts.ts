@@ -8,6 +8,12 @@ import { type Scope, splitVariables } from './variables.ts'
 /** The variable for the start of the URL. No variable of Postman can have this name, which contains braces. */
 export const BASE_URL = '{base_url}'
 
+/** Starts the names of variables for credentials that the collection does not have. */
+const MISSING = '{missing '
+
+/** Returns whether a variable stands for a credential that the collection does not have. */
+export const isMissing = (written: string): boolean => written.startsWith(MISSING)
+
 const nameOf = (variable: string): string =>
   parameterNameOf(variable.replace(/^\$|^vault:/, '') || 'value', 'value', new Set())
 
@@ -33,6 +39,8 @@ export const createRequestTexts = (scope: Scope) => {
     members,
     note: (sentence: string): void => void notes.add(sentence),
     markVariable,
+    /** Returns the mark of a credential that the collection does not have. */
+    markMissing: (name: string): string => markVariable(`${MISSING}${name}}`, { name }),
     /** Marks the variables of a text. `write` changes the text around them. */
     mark: (text: string, write: (literal: string) => string = literal => literal): string =>
       splitVariables(text)

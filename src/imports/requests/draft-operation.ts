@@ -155,13 +155,15 @@ export const createOperations = <Drafted extends DraftedRequest>(context: Operat
     }
     const checked = await checkTool(definition, count)
     if (!checked.ok) return { ...source, reason: checked.error }
+    const keys = globalsOf(definition)
+    for (const key of keys) globals.noteUse(key, drafted.baseUrl ?? definition.url)
     return {
       ...source,
       ...checked.value,
       notes: [...new Set([...notes, ...draft.notes, ...noteUnsearched(definition)])],
       outputSchema: undefined,
       pagination: undefined,
-      globals: globalsOf(definition),
+      globals: keys,
       unsupportedSecurity,
     }
   }

@@ -1,11 +1,13 @@
 import type { FoundSecret } from '../../tools/import/draft-parameters.ts'
 import { ownedKey } from '../../tools/import/secret-values.ts'
+import { originPart } from '../../tools/import/url-placeholders.ts'
 import { isPlaceholder } from '../../tools/secret-looks.ts'
 import type { ProposedGlobal } from '../mapped-source.ts'
 
 /** Collects the globals that the tools of a source are bound to. */
 export const createProposedGlobals = () => {
-  const byKey = new Map<string, ProposedGlobal>()
+  const byKey = new Map<string, Omit<ProposedGlobal, 'origins'>>()
+  const origins = new Map<string, Set<string>>()
   const byValue = new Map<string, string>()
 
   const isFree = (key: string, value: string | undefined): boolean => {
@@ -21,8 +23,20 @@ export const createProposedGlobals = () => {
   }
 
   return {
-    all: (): readonly ProposedGlobal[] => [...byKey.values()],
-    put: (global: ProposedGlobal): void => void byKey.set(global.key, global),
+    all: (): readonly ProposedGlobal[] =>
+      [...byKey.values()].map(global => ({
+        ...global,
+        origins: global.isSecret ? [...(origins.get(global.key) ?? [])] : [],
+      })),
+    put: (global: Omit<ProposedGlobal, 'origins'>): void => void byKey.set(global.key, global),
+    /** Notes that a request sends a global to the origin of a URL. Ignores one whose origin is not written out. */
+    noteUse: (key: string, url: string): void => {
+      const origin = /[{}]/.test(originPart(url)) ? undefined : URL.parse(url)?.origin
+      if (origin === undefined) return
+      const known = origins.get(key)
+      if (known === undefined) origins.set(key, new Set([origin]))
+      else known.add(origin)
+    },
     /**
      * Returns the key of the secret for a value. The same value has one key. A value that only stands for one, such as
      * `<token>`, does not count. `url` is where the secret is sent.
