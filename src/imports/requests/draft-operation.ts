@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../lib/kernel/json.ts'
 import type { TokenCounter } from '../../lib/tokens/token-counter.ts'
 import type { DefaultBinding, ParameterMeta } from '../../templates/check-value.ts'
-import { createSearch, type DraftVariable, type IsSecret } from '../../tools/import/draft-parameters.ts'
+import type { DraftVariable, IsSecret } from '../../tools/import/draft-parameters.ts'
 import type { ImportedRequest } from '../../tools/import/imported-request.ts'
 import { noteUnsearched, reasonOf } from '../../tools/import/read-pasted.ts'
 import { type RequestDraft, toToolDraft } from '../../tools/import/to-tool-draft.ts'
@@ -81,8 +81,7 @@ export type OperationContext<Drafted extends DraftedRequest> = {
 export const createOperations = <Drafted extends DraftedRequest>(context: OperationContext<Drafted>) => {
   const { globals, bindingOf, secrets, count } = context
   const names = new Set<string>()
-  const hide = createHiding(secrets)
-  const holdsSecret = createSearch(secrets)
+  const { hide, holdsSecret } = createHiding(secrets)
 
   /** A single word that looks random, such as an id, was judged by its place already. */
   const isOpen = (value: JsonValue | undefined): boolean => {
