@@ -123,6 +123,16 @@ describe('a secret in a request', () => {
     ])
   })
 
+  it('of a request that cannot be imported is in no list', async () => {
+    const body = { mode: 'file' }
+    const source = await importRequest({ method: 'PUT', url: URL_TEXT, body, auth: auth('bearer', { token: TOKEN }) })
+    expect(source.globals).toEqual([])
+    const named = { method: 'GET', url: URL_TEXT, header: pairs({ [`X-${PASSWORD}`]: '1', Cookie: `a=${PASSWORD}` }) }
+    const refused = await importRequest(named)
+    expect(refused.operations).toEqual([expect.objectContaining({ reason: expect.stringContaining('secret') })])
+    expect(JSON.stringify(refused)).not.toContain(PASSWORD)
+  })
+
   it('that is only a word, such as password, is hidden in its place and nowhere else', async () => {
     const body = { mode: 'raw', raw: '{"password": "password", "hint": "the password"}' }
     const source = await importRequest({ method: 'POST', url: URL_TEXT, body, description: 'Changes the password.' })

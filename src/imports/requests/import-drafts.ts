@@ -32,5 +32,5 @@ export const importDrafts = async <Drafted extends DraftedRequest>(
   const toOperation = createOperations<Drafted>(context)
   const operations: ImportedOperation[] = []
   for (const draft of drafts) operations.push('draft' in draft ? await toOperation(draft) : draft)
-  return { operations, globals: globals.all() }
+  return { operations, globals: globals.used() }
 }

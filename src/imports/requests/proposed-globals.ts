@@ -23,19 +23,19 @@ export const createProposedGlobals = () => {
   }
 
   return {
-    all: (): readonly ProposedGlobal[] =>
-      [...byKey.values()].map(global => ({
-        ...global,
-        origins: global.isSecret ? [...(origins.get(global.key) ?? [])] : [],
-      })),
+    /** Returns the globals that are in use. Others were for requests that are not imported. */
+    used: (): readonly ProposedGlobal[] =>
+      [...byKey.values()].flatMap(global => {
+        const found = origins.get(global.key)
+        return found === undefined ? [] : [{ ...global, origins: global.isSecret ? [...found] : [] }]
+      }),
     put: (global: Omit<ProposedGlobal, 'origins'>): void => void byKey.set(global.key, global),
-    /** Notes that a request sends a global to the origin of a URL. Ignores one whose origin is not written out. */
+    /** Notes that a tool uses a global, and where it sends it, if the origin of the URL is written out. */
     noteUse: (key: string, url: string): void => {
+      const known = origins.get(key) ?? new Set()
+      origins.set(key, known)
       const origin = /[{}]/.test(originPart(url)) ? undefined : URL.parse(url)?.origin
-      if (origin === undefined) return
-      const known = origins.get(key)
-      if (known === undefined) origins.set(key, new Set([origin]))
-      else known.add(origin)
+      if (origin !== undefined) known.add(origin)
     },
     /**
      * Returns the key of the secret for a value. The same value has one key. A value that only stands for one, such as
