@@ -16,5 +16,9 @@ export const MAX_TOOL_TEXT_CHARS = 700
 export const MAX_PARAMETER_TEXT_CHARS = 300
 /** Maximum number of subschemas in the schema of a parameter. Models cannot fill in more. */
 export const MAX_SCHEMA_NODES = 400
+/** Maximum size of such a schema as JSON: about 4,000 tokens. */
+export const MAX_SCHEMA_CHARS = 16 * 1_024
+/** Maximum length of the descriptions in a schema that would be larger otherwise. */
+export const MAX_SHORT_TEXT_CHARS = 80
 /** Maximum size of a proposed output schema as JSON. Clients send it to the model with each conversation. */
 export const MAX_OUTPUT_SCHEMA_CHARS = 8 * 1_024

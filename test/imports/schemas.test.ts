@@ -84,6 +84,18 @@ describe('a schema', () => {
     })
   })
 
+  it('has shorter descriptions rather than fewer levels if only its texts are long', async () => {
+    const long = { ...text, description: 'A sentence that explains one more detail of the member. '.repeat(5) }
+    const inner = {
+      type: 'object',
+      properties: Object.fromEntries(Array.from({ length: 80 }, (_, i) => [`p${i}`, long])),
+    }
+    const { schema, notes } = await itemSchema({ type: 'object', properties: { inner } })
+    expect(JSON.stringify(schema).length).toBeLessThan(16_384)
+    expect(schema).toMatchObject({ properties: { inner: { properties: { p79: { type: 'string' } } } } })
+    expect(notes).toEqual([])
+  })
+
   it('has no values that JSON Schema 2020-12 does not allow', async () => {
     const odd = {
       type: 'string',

@@ -119,6 +119,11 @@ describe('a path', () => {
     expect(await urlOf('/contents/{+path}', {}, { path: 'a/b' })).toBe('https://api.example.com/contents/a/b')
   })
 
+  it('may lack parameters that are declared for all paths', async () => {
+    const parameters = ['a', 'b'].map(name => ({ name, in: 'path', required: true, schema: { type: 'string' } }))
+    expect(await urlOf('/x/{a}', { parameters }, { a: '1' })).toBe('https://api.example.com/x/1')
+  })
+
   it('may have the same expression twice', async () => {
     expect(await urlOf('/{a}/x/{a}', {}, { a: '1' })).toBe('https://api.example.com/1/x/1')
   })

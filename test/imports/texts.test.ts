@@ -9,11 +9,11 @@ describe('the description of a tool', () => {
     const { tool } = await toolOf({
       summary: 'List orders',
       description:
-        '# Orders\n\nReturns **all** orders, see [paging](https://example.com/a).\n\n```\ncurl\n```\n<br>Newest first.',
+        '# Orders\n\n> [!NOTE]\n> _Returns **all** my_orders_, see [paging](https://example.com/a).\n\n```\ncurl\n```\n<br>Newest first.',
       responses: { 200: { description: 'A list of orders, newest first.' } },
     })
     expect(tool.description).toBe(
-      'List orders. Orders Returns all orders, see paging. Newest first. Returns: A list of orders, newest first.',
+      'List orders. Orders Returns all my_orders, see paging. Newest first. Returns: A list of orders, newest first.',
     )
   })
 

@@ -92,7 +92,7 @@ export const theirRequest = (operation: MappedOperation, args: Arguments, spec: 
       ...given(query, 'query.'),
       ...given(header, 'header.'),
       // Some declare it as a required parameter, which OpenAPI ignores (3.0.3 §4.7.12.1).
-      ...(!isSwagger && { 'header.Content-Type': contentType ?? 'application/json' }),
+      'header.Content-Type': contentType ?? 'application/json',
       ...(isSwagger && ofSwagger),
     },
     ...(!isSwagger &&

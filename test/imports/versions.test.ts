@@ -45,6 +45,19 @@ describe('Swagger 2.0', () => {
     expect(body).toBe('f=1&f=2')
   })
 
+  it('has a body and fields of a form that several operations share', async () => {
+    const schema = { type: 'object', properties: { name: { type: 'string' } } }
+    const shared = {
+      User: { name: 'user', in: 'body', required: true, schema },
+      Name: { name: 'name', in: 'formData', required: true, type: 'string' },
+    }
+    const json = await read({ parameters: [{ $ref: '#/parameters/User' }] }, { parameters: shared })
+    expect(json.tool.tool.body).toBe('{"name": {{name?}}}')
+    const consumes = ['application/x-www-form-urlencoded']
+    const form = await read({ consumes, parameters: [{ $ref: '#/parameters/Name' }] }, { parameters: shared })
+    expect(form.tool.tool.body).toBe('name={{name}}')
+  })
+
   it('with broken operations and parameters loses only these', async () => {
     const { tool } = await read({ parameters: [null, 7, { name: 'x' }, { name: 'q', in: 'query', type: 'string' }] })
     expect(tool.tool.url).toContain('?q={{q?}}')

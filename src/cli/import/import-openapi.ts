@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { relative, resolve, sep } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { Command } from 'commander'
@@ -16,15 +17,31 @@ import { planLines } from './openapi-report.ts'
 
 const STDIN = '-'
 
-const readSource = async (source: string): Promise<Uint8Array> => {
-  if (source === STDIN) return buffer(process.stdin)
+/** Returns the size of a regular file, or undefined for anything else that can be read, such as a pipe. */
+const sizeOf = async (path: string): Promise<number | undefined> => {
   try {
-    return await readFile(source)
+    const found = await stat(path)
+    if (found.isDirectory()) throw new AppError('invalid_request', `${path} is a folder.`)
+    return found.isFile() ? found.size : undefined
   } catch (error) {
+    if (error instanceof AppError) throw error
     const reason =
       codeOf(error) === 'ENOENT' ? 'does not exist' : `cannot be read (${codeOf(error) ?? 'unknown error'})`
-    throw new AppError('invalid_request', `The file ${source} ${reason}.`)
+    throw new AppError('invalid_request', `The file ${path} ${reason}.`)
   }
+}
+
+/** Returns where the worker finds a file, or the bytes of anything else. */
+const openSource = async (source: string): Promise<{ path: string } | { bytes: Uint8Array }> => {
+  const size = source === STDIN ? undefined : await sizeOf(source)
+  const opened =
+    size === undefined
+      ? { bytes: await buffer(source === STDIN ? process.stdin : createReadStream(source)) }
+      : undefined
+  if ((size ?? opened?.bytes.length ?? 0) > MAX_DESCRIPTION_BYTES) {
+    throw new AppError('payload_too_large', `${source} has more than ${formatBytes(MAX_DESCRIPTION_BYTES)}.`)
+  }
+  return opened ?? { path: resolve(source) }
 }
 
 /** Returns the folder that contains all paths. */
@@ -36,16 +53,13 @@ const commonFolder = (paths: readonly string[]): string => {
   return folder === '' ? sep : folder
 }
 
-/** Reads the files. They can refer to each other by their paths. */
-const readDocuments = async (sources: readonly string[]): Promise<readonly DescriptionDocument[]> => {
+/** Returns the files under the names by which they refer to each other: their paths from a common folder. */
+const openDocuments = async (sources: readonly string[]): Promise<readonly DescriptionDocument[]> => {
   const folder = commonFolder(sources.filter(source => source !== STDIN))
   const documents: DescriptionDocument[] = []
   for (const source of sources) {
-    const bytes = await readSource(source)
-    if (bytes.length > MAX_DESCRIPTION_BYTES) {
-      throw new AppError('payload_too_large', `${source} has more than ${formatBytes(MAX_DESCRIPTION_BYTES)}.`)
-    }
-    documents.push({ name: source === STDIN ? 'standard input' : relative(folder, resolve(source)), bytes })
+    const name = source === STDIN ? 'standard input' : relative(folder, resolve(source))
+    documents.push({ name, ...(await openSource(source)) })
   }
   return documents
 }
@@ -72,7 +86,7 @@ const plan = async (documents: readonly DescriptionDocument[]): Promise<ImportPl
 const runOpenapi = async (sources: readonly string[], _options: unknown, command: Command): Promise<void> => {
   const { json, plan: isPlan } = command.optsWithGlobals<{ json?: boolean; plan?: boolean }>()
   if (isPlan !== true) command.error('error: give --plan: this version only shows what would be imported')
-  const read = await plan(await readDocuments(sources))
+  const read = await plan(await openDocuments(sources))
   print({ json }, read, planLines(read))
 }
 

@@ -4,22 +4,21 @@ import type { TokenCounter } from '../../lib/tokens/token-counter.ts'
 import type { Finding } from '../../tools/lint/finding.ts'
 import { lintTool } from '../../tools/lint/lint-tool.ts'
 import { toShownTool } from '../../tools/shown-tool.ts'
-import { assertDefinition, assertDefinitionSize } from '../../tools/tool-definition.ts'
+import { assertDefinition, assertDefinitionSize, type CompiledDefinition } from '../../tools/tool-definition.ts'
 import { CreateTool } from '../../tools/toolkits.schema.ts'
 import type { NewTool } from './imported-operation.ts'
 
 export type CheckedTool = { tool: NewTool; tokens: number; findings: readonly Finding[] }
 
-/** Returns the reason why a tool would be refused if it were saved. */
-const findProblem = (tool: NewTool): string | undefined => {
+/** Compiles a tool as if it were saved. The error is the reason why it would be refused. */
+const compileTool = (tool: NewTool): Result<CompiledDefinition, string> => {
   try {
     assertDefinitionSize(tool)
-    assertDefinition(tool)
-    return undefined
+    return success(assertDefinition(tool))
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     const [first] = error.errors ?? []
-    return first === undefined ? error.message : `${first.path}: ${first.message}`
+    return failure(first === undefined ? error.message : `${first.path}: ${first.message}`)
   }
 }
 
@@ -33,9 +32,9 @@ export const checkTool = async (written: unknown, count: TokenCounter): Promise<
     const [issue] = parsed.error.issues
     return failure(`It cannot become a tool: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'it is not valid'}.`)
   }
-  const problem = findProblem(parsed.data)
-  if (problem !== undefined) return failure(`It cannot become a tool: ${problem}.`)
-  const shown = toShownTool(parsed.data)
+  const compiled = compileTool(parsed.data)
+  if (!compiled.ok) return failure(`It cannot become a tool: ${compiled.error}.`)
+  const shown = toShownTool(parsed.data, compiled.value.parameters)
   const { name, description, inputSchema } = shown
   const tokens = await count(JSON.stringify({ name, description, inputSchema }))
   const findings = lintTool(shown, { tokens })

@@ -1,6 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 import type { OperationSource } from './imported-operation.ts'
-import type { OperationNode } from './map-operation.ts'
 import { toList, toObject, toText } from './nodes.ts'
 import type { Description } from './open-description.ts'
 import { plainText } from './texts.ts'
@@ -8,6 +7,9 @@ import { plainText } from './texts.ts'
 const MAX_SUMMARY_CHARS = 200
 /** The fields of a path item that are operations (OpenAPI 3.2.0 §4.9). */
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query'] as const
+
+/** An operation and where it is. */
+export type OperationNode = { source: OperationSource; item: JsonObject; operation: JsonObject }
 
 /** An operation, or what cannot be one. `reason` is a sentence for the user. */
 export type FoundOperation = OperationNode | { source: OperationSource; reason: string }

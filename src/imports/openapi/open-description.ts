@@ -27,26 +27,34 @@ export type Description = {
 /** OpenAPI 3 has no name for the style `tsv` of Swagger 2.0, so the upgrader drops it. */
 export const TAB_STYLE = 'x-patchbay-tabs'
 
+/** Returns a parameter in place of a reference to it if it is a part of the body, for which the upgrader loses it. */
+const inlineBody = (parameter: JsonObject, shared: JsonObject): JsonObject => {
+  const [, name] = /^#\/parameters\/([^/]+)$/.exec(toText(parameter.$ref)) ?? []
+  const target = toObject(name === undefined ? undefined : memberOf(shared, name))
+  return target.in === 'body' || target.in === 'formData' ? structuredClone(target) : parameter
+}
+
 /** Prepares parameters for the upgrader, which expects each to be an object with a place. */
-const prepareParameters = (parameters: JsonValue | undefined): JsonObject[] =>
+const prepareParameters = (parameters: JsonValue | undefined, shared: JsonObject): JsonObject[] =>
   toList(parameters)
     .filter(isJsonObject)
+    .map(parameter => inlineBody(parameter, shared))
     .filter(parameter => typeof parameter.$ref === 'string' || typeof parameter.in === 'string')
     .map(parameter => (parameter.collectionFormat === 'tsv' ? { ...parameter, [TAB_STYLE]: true } : parameter))
 
-/** Prepares a path item of Swagger 2.0 for the upgrader. Changes the item. */
-const prepareItem = (item: JsonObject): void => {
+/** Prepares a path item of Swagger 2.0 for the upgrader. Changes the item. `shared` are the description's parameters. */
+const prepareItem = (item: JsonObject, shared: JsonObject): void => {
   for (const [key, value] of Object.entries(item)) {
-    if (key === 'parameters') item.parameters = prepareParameters(value)
-    else if (isJsonObject(value) && value.parameters !== undefined)
-      value.parameters = prepareParameters(value.parameters)
-    else if (!isJsonObject(value) && key !== '$ref') delete item[key]
+    if (key === 'parameters') item.parameters = prepareParameters(value, shared)
+    else if (isJsonObject(value) && value.parameters !== undefined) {
+      value.parameters = prepareParameters(value.parameters, shared)
+    } else if (!isJsonObject(value) && key !== '$ref') delete item[key]
   }
 }
 
 const upgradeSwagger = (root: JsonObject): Result<JsonObject, string> => {
   try {
-    for (const [, item] of objectEntries(root.paths)) prepareItem(item)
+    for (const [, item] of objectEntries(root.paths)) prepareItem(item, toObject(root.parameters))
     const upgraded: unknown = upgrade({ ...root, swagger: '2.0' }, '3.0')
     return isJsonObject(upgraded) ? success(upgraded) : failure('It cannot be upgraded from Swagger 2.0.')
   } catch {
@@ -73,18 +81,43 @@ const lengthOfPart = ([first, second]: readonly string[], length: number): numbe
   return first === 'components' ? Math.min(length, 3) : length
 }
 
+const replaceMember = (parent: JsonValue | undefined, key: string, value: JsonValue): void => {
+  if (isJsonObject(parent)) parent[key] = value
+  else if (Array.isArray(parent)) parent[Number(key)] = value
+}
+
+/**
+ * Creates a function that upgrades the part of a document behind these keys. Replaces the part, so that a large
+ * description is not in memory twice.
+ */
+const createUpgrade = () => {
+  const upgraded = new WeakSet<object>()
+  return (document: JsonValue, keys: readonly string[]): JsonValue | undefined => {
+    const parent = keys.slice(0, -1).reduce<JsonValue | undefined>(memberOf, document)
+    const last = keys.at(-1) ?? ''
+    const value = memberOf(parent, last)
+    if (typeof value !== 'object' || value === null || upgraded.has(value)) return value
+    const newer = upgradePart(keys, value)
+    if (typeof newer !== 'object' || newer === null) return newer
+    upgraded.add(newer)
+    replaceMember(parent, last, newer)
+    return newer
+  }
+}
+
 const createLookUp = (root: JsonObject, documents: Documents, needsUpgrade: boolean) => {
   const found = new Map<string, JsonValue | undefined>()
-  const upgradeIn = (keys: readonly string[], value: JsonValue | undefined): JsonValue | undefined =>
-    needsUpgrade && typeof value === 'object' && value !== null ? upgradePart(keys, value) : value
+  const upgradeAt = createUpgrade()
 
   const findIn = (document: JsonValue, fragment: string): JsonValue | undefined => {
-    if (fragment === '' || fragment === '#') return upgradeIn(['components', 'schemas', 'whole'], document)
+    if (fragment === '' || fragment === '#') {
+      return needsUpgrade ? upgradePart(['components', 'schemas', 'whole'], document) : document
+    }
     if (!fragment.startsWith('#/')) return undefined
     const keys = decodePointer(fragment)
     const length = lengthOfPart(keys, keys.length)
     const head = keys.slice(0, length)
-    const part = upgradeIn(head, head.reduce<JsonValue | undefined>(memberOf, document))
+    const part = needsUpgrade ? upgradeAt(document, head) : head.reduce<JsonValue | undefined>(memberOf, document)
     return keys.slice(length).reduce(memberOf, part)
   }
   const find = (ref: string): JsonValue | undefined => {

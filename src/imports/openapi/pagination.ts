@@ -28,16 +28,16 @@ const findField = (response: JsonObject): string | undefined => {
   return undefined
 }
 
-/** Finds how an operation returns its results in pages. `queryNames` are pairs of names, in the API and in the tool. */
+/** Finds how an operation returns its results in pages. `query` has the names of its parameters, in the API and here. */
 export const findPagination = (
-  queryNames: readonly (readonly [name: string, parameter: string])[],
+  query: readonly (readonly [place: string, name: string, parameter: string])[],
   response: JsonObject,
   hasLinkHeader: boolean,
 ): Pagination | undefined => {
-  const cursor = queryNames.find(([name]) => CURSOR.test(name))
-  if (cursor !== undefined) return { kind: 'cursor', parameter: cursor[1], field: findField(response) }
-  const number = queryNames.find(([name]) => NUMBER.test(name))
-  if (number !== undefined) return { kind: 'number', parameter: number[1] }
+  const cursor = query.find(([, name]) => CURSOR.test(name))
+  if (cursor !== undefined) return { kind: 'cursor', parameter: cursor[2], field: findField(response) }
+  const number = query.find(([, name]) => NUMBER.test(name))
+  if (number !== undefined) return { kind: 'number', parameter: number[2] }
   return hasLinkHeader ? { kind: 'link' } : undefined
 }
 

@@ -18,6 +18,13 @@ export type WrittenParameters = {
   cookies: readonly string[]
 }
 
+type Parts = {
+  path: Map<string, string>
+  query: string[]
+  headers: { name: string; value: string }[]
+  cookies: string[]
+}
+
 type Place = Exclude<OpenValue['place'], 'body'>
 type Parameter = { name: string; place: Place | 'querystring'; node: JsonObject }
 
@@ -101,6 +108,7 @@ const writeInPath = (name: string, { text, style, kind }: Written): string => {
 const writeCookie = (name: string, { text, style, kind }: Written): string =>
   serializationOf(style, kind) === 'spread' ? text : `${encodeURIComponent(name)}=${text}`
 
+/** Returns why a header is left out: a note, or an empty text if that needs none. */
 const refuseHeader = (name: string): string | undefined => {
   const lower = name.toLowerCase()
   if (DESCRIBED_ELSEWHERE.has(lower)) return ''
@@ -124,30 +132,41 @@ const writeQueryString = ({ node }: Parameter, context: OperationContext): reado
   })
 }
 
-/** Writes the parameters of an operation. Those that can keep their names are written first, so that they do. */
-export const writeParameters = (nodes: readonly JsonValue[], context: OperationContext): WrittenParameters => {
-  const all = listParameters(nodes, context)
-  const ordered = all.toSorted((one, other) => Number(isParameterName(other.name)) - Number(isParameterName(one.name)))
-  const path = new Map<string, string>()
-  const query: string[] = []
-  const headers: { name: string; value: string }[] = []
-  const cookies: string[] = []
-  for (const parameter of ordered) {
-    const { name, place } = parameter
-    const refusal = place === 'header' ? refuseHeader(name) : undefined
-    if (refusal !== undefined) {
-      if (refusal !== '') context.note(refusal)
-      continue
-    }
-    if (place === 'querystring') {
-      query.push(...writeQueryString(parameter, context))
-      continue
-    }
-    const written = writeValue(parameter, place, context)
-    if (place === 'path') path.set(name, writeInPath(name, written))
-    else if (place === 'query') query.push(writePair(name, written.text, written.style, written.kind))
-    else if (place === 'header') headers.push({ name, value: written.text })
-    else cookies.push(writeCookie(name, written))
+/** Writes one parameter into its part of the request. */
+const writeParameter = (parameter: Parameter, parts: Parts, context: OperationContext): void => {
+  const { name, place } = parameter
+  if (place === 'querystring') {
+    parts.query.push(...writeQueryString(parameter, context))
+    return
   }
-  return { path, query, headers, cookies }
+  const refusal = place === 'header' ? refuseHeader(name) : undefined
+  if (refusal !== undefined) {
+    if (refusal !== '') context.note(refusal)
+    return
+  }
+  const written = writeValue(parameter, place, context)
+  if (place === 'path') parts.path.set(name, writeInPath(name, written))
+  else if (place === 'query') parts.query.push(writePair(name, written.text, written.style, written.kind))
+  else if (place === 'header') parts.headers.push({ name, value: written.text })
+  else parts.cookies.push(writeCookie(name, written))
+}
+
+/** Some descriptions declare path parameters for all operations of a kind, also where the path has none. */
+const isInPath = (name: string, path: string): boolean =>
+  path
+    .replaceAll(/%7B/gi, '{')
+    .replaceAll(/[+#/*]/g, '')
+    .includes(`{${name.replaceAll(/[+#/*]/g, '')}}`)
+
+/** Writes the parameters of an operation. Those that can keep their names are written first, so that they do. */
+export const writeParameters = (
+  nodes: readonly JsonValue[],
+  path: string,
+  context: OperationContext,
+): WrittenParameters => {
+  const all = listParameters(nodes, context).filter(one => one.place !== 'path' || isInPath(one.name, path))
+  const ordered = all.toSorted((one, other) => Number(isParameterName(other.name)) - Number(isParameterName(one.name)))
+  const parts: Parts = { path: new Map(), query: [], headers: [], cookies: [] }
+  for (const parameter of ordered) writeParameter(parameter, parts, context)
+  return parts
 }

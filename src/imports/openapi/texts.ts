@@ -2,6 +2,8 @@ import { hasSecretFormat, looksSecret } from '../../tools/secret-looks.ts'
 
 /** Longer texts are cut before the expressions below, some of which take quadratic time, clean them. */
 const MAX_CLEANED_CHARS = 8_000
+/** How much longer than its text Markdown may be. */
+const MARKUP_FACTOR = 10
 /** A text is cut between sentences if at least this share of the limit stays. */
 const MIN_SENTENCES = 0.4
 /** Long names in camel case have a digit or two. Random texts of 32 characters have more. */
@@ -15,15 +17,27 @@ const isSecret = (word: string): boolean =>
 /** Returns whether a text is a secret, or contains one. */
 export const holdsSecret = (text: string): boolean => withoutSecrets(text) !== text
 
-/** Removes what looks like a key, a token or a password from a text, such as an example of a request. */
-export const withoutSecrets = (text: string): string =>
-  text
-    .replaceAll(
-      /-----BEGIN [A-Z ]*PRIVATE KEY-----(?:[\s\S]*?-----END [A-Z ]*PRIVATE KEY-----|[\s\S]*)/g,
-      REMOVED_SECRET,
-    )
-    .replaceAll(/([a-z][a-z0-9+.-]{1,20}:\/\/)[^\s/?#:@]{1,200}:[^\s/?#@]{1,200}@/gi, `$1${REMOVED_SECRET}@`)
-    .replaceAll(/[A-Za-z0-9_-][A-Za-z0-9_.-]{10,2000}[A-Za-z0-9_-]/g, word => (isSecret(word) ? REMOVED_SECRET : word))
+const withoutKeys = (text: string): string =>
+  text.replaceAll(
+    /-----BEGIN [A-Z ]*PRIVATE KEY-----(?:[\s\S]*?-----END [A-Z ]*PRIVATE KEY-----|[\s\S]*)/g,
+    REMOVED_SECRET,
+  )
+
+const withoutPasswords = (text: string): string =>
+  text.replaceAll(/([a-z][a-z0-9+.-]{1,20}:\/\/)[^\s/?#:@]{1,200}:[^\s/?#@]{1,200}@/gi, `$1${REMOVED_SECRET}@`)
+
+/**
+ * Removes what looks like a key, a token or a password from a text, such as an example of a request. Few texts have
+ * what the slower expressions look for.
+ */
+export const withoutSecrets = (text: string): string => {
+  const first = text.includes('PRIVATE KEY') ? withoutKeys(text) : text
+  const second = first.includes('://') && first.includes('@') ? withoutPasswords(first) : first
+  return second.replaceAll(/[\w.-]{12,2000}/g, word => {
+    const token = word.replaceAll(/^[.-]+|[.-]+$/g, '')
+    return isSecret(token) ? word.replace(token, () => REMOVED_SECRET) : word
+  })
+}
 
 /** Turns Markdown and HTML into plain text in one line. Code keeps its text, but not its marks. */
 const toPlainText = (text: string): string =>
@@ -33,6 +47,8 @@ const toPlainText = (text: string): string =>
     .replaceAll(/!\[[^\]]*\]\([^)\s]*\)/g, ' ')
     .replaceAll(/\[([^\][]+)\]\([^)]*\)/g, '$1')
     .replaceAll(/^[ \t]*(?:[#>*+-]+|\d+\.)[ \t]+/gm, '')
+    .replaceAll(/\[!(?:NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]/g, ' ')
+    .replaceAll(/(^|\s)_{1,2}(?=[^\s_])([^\n]{1,500}?)_{1,2}(?=$|[\s.,;:)])/gm, '$1$2')
     .replaceAll(/[*`]+/g, '')
     .replaceAll(/[\s\p{Cc}]+/gu, ' ')
     .trim()
@@ -50,4 +66,4 @@ const cutText = (text: string, maxChars: number): string => {
 
 /** Returns a text of the description as models see it: plain, without secrets, at most `maxChars` long. */
 export const plainText = (text: string, maxChars: number): string =>
-  cutText(withoutSecrets(toPlainText(text.slice(0, MAX_CLEANED_CHARS))), maxChars)
+  cutText(withoutSecrets(toPlainText(text.slice(0, Math.min(MAX_CLEANED_CHARS, maxChars * MARKUP_FACTOR)))), maxChars)

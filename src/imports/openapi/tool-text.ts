@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../lib/kernel/json.ts'
 import { MAX_TOOL_TEXT_CHARS } from '../limits.ts'
+import type { OperationSource } from './imported-operation.ts'
 import { toText } from './nodes.ts'
 import { plainText } from './texts.ts'
 
@@ -24,20 +25,22 @@ export const titleOf = (operation: JsonObject): string | undefined =>
  * returns. `more` is a sentence to add.
  */
 export const describeOperation = (
+  { method, path }: Pick<OperationSource, 'method' | 'path'>,
   operation: JsonObject,
-  { response, more, fallback }: { response: JsonObject; more: string; fallback: string },
+  response: JsonObject,
+  more: string,
 ): string => {
   const summary = plainText(toText(operation.summary), MAX_SUMMARY_CHARS)
   const description = plainText(toText(operation.description), MAX_TOOL_TEXT_CHARS)
+  const fallback = plainText(`Sends ${method} ${path}`, MAX_SUMMARY_CHARS)
   const text = plainText(joinTexts(summary, description), MAX_TOOL_TEXT_CHARS) || fallback
   const returns = plainText(toText(response.description), MAX_RETURNS_CHARS)
   const hasReturns = returns.split(' ').length >= MIN_RETURNS_WORDS && !text.includes(returns)
-  return [
+  const parts = [
     operation.deprecated === true ? 'Deprecated.' : '',
     withFullStop(text),
     hasReturns ? withFullStop(`Returns: ${returns}`) : '',
     more,
   ]
-    .filter(part => part !== '')
-    .join(' ')
+  return parts.filter(part => part !== '').join(' ')
 }

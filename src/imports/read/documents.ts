@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { isJsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
 import { MAX_DESCRIPTION_BYTES, MAX_DOCUMENTS } from '../limits.ts'
@@ -7,9 +8,10 @@ import { unpackText } from './unpack-text.ts'
 
 /**
  * A document as it was given or fetched: JSON or YAML, maybe compressed with gzip. `name` is its URL, or the name of a
- * file, such as `paths/users.yaml`, to which names in the other documents are relative.
+ * file, such as `paths/users.yaml`, to which names in the other documents are relative. `path` is where the bytes are:
+ * a large document that is sent to a worker would be in memory several times.
  */
-export type DescriptionDocument = { name: string; bytes: Uint8Array }
+export type DescriptionDocument = { name: string } & ({ bytes: Uint8Array } | { path: string })
 
 /** Where file names are. It is no scheme that anything could fetch. */
 const FILE_NAMES = 'file-name:///'
@@ -42,11 +44,19 @@ const makeAbsolute = (value: JsonValue, url: string): void => {
   }
 }
 
-const readOne = ({ bytes }: DescriptionDocument, maxBytes: number): Result<JsonValue, string> => {
-  const text = unpackText(bytes, maxBytes)
+const bytesOf = (document: DescriptionDocument): Uint8Array =>
+  'bytes' in document ? document.bytes : readFileSync(document.path)
+
+const readOne = (
+  document: DescriptionDocument,
+  maxBytes: number,
+): Result<{ value: JsonValue; size: number }, string> => {
+  const text = unpackText(bytesOf(document), maxBytes)
   if (!text.ok) return text
   const refusal = refuseText(text.value)
-  return refusal === undefined ? parseText(text.value) : failure(refusal)
+  if (refusal !== undefined) return failure(refusal)
+  const parsed = parseText(text.value)
+  return parsed.ok ? success({ value: parsed.value, size: text.value.length }) : parsed
 }
 
 export type Documents = {
@@ -68,8 +78,8 @@ export const readDocuments = (given: readonly DescriptionDocument[]): Result<Doc
   for (const document of given) {
     const read = readOne(document, room)
     if (!read.ok) return failure(given.length === 1 ? read.error : `${document.name}: ${read.error}`)
-    room -= document.bytes.length
-    values.set(toUrl(document.name), read.value)
+    room -= read.value.size
+    values.set(toUrl(document.name), read.value.value)
   }
   const [first] = given
   const url = first === undefined ? undefined : toUrl(first.name)

@@ -86,5 +86,11 @@ export const createFlatten = (description: Description, onMissing: (ref: string)
     const nullable = hasNullBranch(schema) || isNullable(schema)
     return { schema: nullable ? { ...merged, nullable: true } : merged, refs: [...refs, ...branch.refs] }
   }
-  return (node: JsonValue | undefined): FlatSchema => flatten(node, [], { parts: MAX_PARTS })
+  /** The same schema is asked for several times while it is made smaller. */
+  const known = new WeakMap<object, FlatSchema>()
+  return (node: JsonValue | undefined): FlatSchema => {
+    const flat = (isJsonObject(node) ? known.get(node) : undefined) ?? flatten(node, [], { parts: MAX_PARTS })
+    if (isJsonObject(node)) known.set(node, flat)
+    return flat
+  }
 }

@@ -79,9 +79,9 @@ const readDefault = ({ default: value }: JsonObject, type: string | undefined): 
 export const readKeywords = (
   schema: JsonObject,
   type: string | undefined,
-  note: (text: string) => void,
+  { note, maxTextChars }: { note: (text: string) => void; maxTextChars: number },
 ): JsonObject => {
-  const description = plainText(toText(schema.description), MAX_PARAMETER_TEXT_CHARS)
+  const description = plainText(toText(schema.description), maxTextChars)
   const format = toText(schema.format)
   const pattern = toText(schema.pattern)
   const values = readEnum(schema, type)

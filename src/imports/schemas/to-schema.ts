@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
-import { MAX_SCHEMA_NODES } from '../limits.ts'
+import { MAX_PARAMETER_TEXT_CHARS, MAX_SCHEMA_CHARS, MAX_SCHEMA_NODES, MAX_SHORT_TEXT_CHARS } from '../limits.ts'
 import { memberOf, toList, toObject, toText } from '../openapi/nodes.ts'
 import type { Description } from '../openapi/open-description.ts'
 import { branchesOf, createFlatten, type FlatSchema, hasNullBranch } from './flatten.ts'
@@ -21,7 +21,9 @@ const MAX_EXPANSIONS = 2
 /** Nesting to try, until the schema is small enough. Cutting it everywhere keeps what models need most. */
 const DEPTHS = [24, 8, 6, 5, 4, 3, 2, 1, 0] as const
 
-type Walk = { nodes: number; maxDepth: number; isTooLarge: boolean; isCut: boolean }
+const LARGE = 'The schema is large: its inner levels are left out, and any value is accepted there.'
+
+type Walk = { nodes: number; maxDepth: number; maxTextChars: number; isTooLarge: boolean; isCut: boolean }
 
 const nameOf = (ref: string | undefined): string | undefined => ref?.split('/').at(-1)
 
@@ -62,29 +64,40 @@ export const createSchemaReader = ({ description, direction, keepsNull, note }: 
   const flatten = createFlatten(description, ref => note(`A reference leads nowhere, so any value is accepted: ${ref}`))
   const hidden = direction === 'request' ? 'readOnly' : 'writeOnly'
 
+  /** Keywords by the schema and the length of its texts: a schema is read several times while it is made smaller. */
+  const known = new Map<number, WeakMap<JsonObject, JsonObject>>()
+  const keywordsOf = (schema: JsonObject, type: string | undefined, maxTextChars: number): JsonObject => {
+    const ofLength = known.get(maxTextChars) ?? new WeakMap<JsonObject, JsonObject>()
+    known.set(maxTextChars, ofLength)
+    const keywords = ofLength.get(schema) ?? readKeywords(schema, type, { note, maxTextChars })
+    ofLength.set(schema, keywords)
+    return keywords
+  }
+
   /** Describes a schema that is not expanded. */
-  const stubOf = ({ schema, refs }: FlatSchema): JsonObject => {
-    const [type, ...others] = typesOf(schema)
-    const text = toText(schema.description) === '' ? nameOf(refs[0]) : undefined
+  const stubOf = ({ schema, refs }: FlatSchema, { maxTextChars }: Walk): JsonObject => {
+    const types = typesOf(schema)
+    const [type] = types.length === 1 ? types : []
+    const { description = nameOf(refs[0]) } = keywordsOf(schema, type, maxTextChars)
     return {
-      ...(type !== undefined && others.length === 0 && { type }),
-      ...(type === 'array' && others.length === 0 && { items: {} }),
-      ...(text === undefined
-        ? readKeywords({ description: schema.description ?? '' }, type, note)
-        : { description: text }),
+      ...(type !== undefined && { type }),
+      ...(type === 'array' && { items: {} }),
+      ...(description !== undefined && { description }),
     }
   }
 
   const walk = (node: JsonValue | undefined, refs: readonly string[], depth: number, state: Walk): JsonObject => {
+    // What has become too large is not used, unless nothing smaller is left to try.
+    if (state.isTooLarge && state.maxDepth > 0) return {}
     const flat = flatten(node)
     const repeated = flat.refs.find(ref => countOf(refs, ref) >= MAX_EXPANSIONS)
     if (repeated !== undefined) {
       note(`${nameOf(repeated)} contains itself and is described ${MAX_EXPANSIONS} levels deep.`)
-      return stubOf(flat)
+      return stubOf(flat, state)
     }
     if (--state.nodes < 0) state.isTooLarge = true
     if (depth > state.maxDepth) state.isCut = true
-    if (state.isTooLarge || depth > state.maxDepth) return stubOf(flat)
+    if (state.isTooLarge || depth > state.maxDepth) return stubOf(flat, state)
     return build(flat.schema, [...refs, ...new Set(flat.refs)], depth, state)
   }
 
@@ -130,7 +143,7 @@ export const createSchemaReader = ({ description, direction, keepsNull, note }: 
   const build = (schema: JsonObject, refs: readonly string[], depth: number, state: Walk): JsonObject => {
     const types = typesOf(schema)
     const [type] = types.length === 1 ? types : []
-    const keywords = readKeywords(schema, type, note)
+    const keywords = keywordsOf(schema, type, depth === 0 ? MAX_PARAMETER_TEXT_CHARS : state.maxTextChars)
     const choices = alternativesOf(schema, refs, depth, state)
     const [only] = choices.length === 1 ? choices : []
     const ofTypes = types.length > 1 && choices.length === 0
@@ -144,19 +157,28 @@ export const createSchemaReader = ({ description, direction, keepsNull, note }: 
     return keepsNull && (isNullable(schema) || hasNullBranch(schema)) ? withNull(built) : built
   }
 
+  /** Returns the schemas, and whether they are within the limits. */
+  const attempt = (nodes: readonly (JsonValue | undefined)[], maxDepth: number, maxTextChars: number) => {
+    const state: Walk = { nodes: MAX_SCHEMA_NODES, maxDepth, maxTextChars, isTooLarge: false, isCut: false }
+    const schemas = nodes.map(node => walk(node, [], 0, state))
+    const fits = !state.isTooLarge && JSON.stringify(schemas).length <= MAX_SCHEMA_CHARS
+    return { schemas, fits, isCut: state.isCut || !fits, isTooLarge: state.isTooLarge }
+  }
+
   /**
-   * Returns schemas that have at most `maxNodes` subschemas together. Cuts all of them at the same level if they are
-   * larger, because models need the outer levels of each more than the inner ones of the first.
+   * Returns schemas that are within the limits together. If they are larger, shortens their descriptions, and then cuts
+   * all of them at the same level, because models need the outer levels of each more than the inner ones of the first.
    */
-  const readAll = (nodes: readonly (JsonValue | undefined)[], maxNodes = MAX_SCHEMA_NODES): readonly JsonObject[] => {
+  const readAll = (nodes: readonly (JsonValue | undefined)[]): readonly JsonObject[] => {
     for (const maxDepth of DEPTHS) {
-      const state: Walk = { nodes: maxNodes, maxDepth, isTooLarge: false, isCut: false }
-      const schemas = nodes.map(node => walk(node, [], 0, state))
-      if (state.isTooLarge && maxDepth > 0) continue
-      if (state.isTooLarge || (state.isCut && maxDepth < DEPTHS[0])) {
-        note('The schema is large: its inner levels are left out, and any value is accepted there.')
+      for (const maxTextChars of [MAX_PARAMETER_TEXT_CHARS, MAX_SHORT_TEXT_CHARS]) {
+        const { schemas, fits, isCut, isTooLarge } = attempt(nodes, maxDepth, maxTextChars)
+        if (fits || maxDepth === 0) {
+          if (isCut && maxDepth < DEPTHS[0]) note(LARGE)
+          return schemas
+        }
+        if (isTooLarge) break
       }
-      return schemas
     }
     return nodes.map(() => ({}))
   }
