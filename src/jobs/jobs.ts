@@ -55,4 +55,10 @@ export const JOBS = {
     timeLimitMs: 60_000,
     ownProcess: { heapLimitMb: 160 },
   },
+  /** Reading 20 MB of requests takes several seconds, most of them for the tokens of the tools. */
+  'read-requests': {
+    load: async () => (await import('../imports/read-requests.ts')).readRequests,
+    timeLimitMs: 60_000,
+    ownProcess: { heapLimitMb: 512 },
+  },
 }

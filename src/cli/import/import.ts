@@ -19,6 +19,7 @@ import {
   type Feature,
 } from './import-questions.ts'
 import { describePlace, type Found, foundLines, outcomeLines, toFoundView } from './import-report.ts'
+import { importRequestsCommands } from './import-requests.ts'
 import { importUpstreams, readTarget } from './import-run.ts'
 import { type Candidate, listCandidates, readSources } from './import-sources.ts'
 import { collectValues } from './import-values.ts'
@@ -159,8 +160,8 @@ const runImport = async (sources: readonly string[], options: Options, command: 
   await attach(found, options)
 }
 
-export const importCommand = (): Command =>
-  new Command('import')
+export const importCommand = (): Command => {
+  const command = new Command('import')
     .argument('[source...]', 'tools by name or configuration files by path (default: all that are found)')
     .option('--server <id>', 'add them to this server')
     .option('--new <name>', 'create a private server with this name for them')
@@ -176,3 +177,6 @@ export const importCommand = (): Command =>
     .option('--json', 'print one JSON value and do not ask questions')
     .action(runImport)
     .addCommand(importOpenapiCommand())
+  for (const requests of importRequestsCommands()) command.addCommand(requests)
+  return command
+}

@@ -4,13 +4,16 @@ import { formatCount, formatNumber } from '../../lib/kernel/format.ts'
 /** Notes that more tools have than this are counted instead of repeated. */
 const MAX_REPEATED = 3
 
-const countNotes = (tools: readonly PlannedTool[]): ReadonlyMap<string, number> => {
+/** What is shown of a tool. */
+type ShownTool = Pick<PlannedTool, 'name' | 'key' | 'tokens' | 'notes'>
+
+export const countNotes = (tools: readonly ShownTool[]): ReadonlyMap<string, number> => {
   const counts = new Map<string, number>()
   for (const note of tools.flatMap(({ notes }) => notes)) counts.set(note, (counts.get(note) ?? 0) + 1)
   return counts
 }
 
-const toolLines = (tools: readonly PlannedTool[], counts: ReadonlyMap<string, number>): string[] => {
+export const toolLines = (tools: readonly ShownTool[], counts: ReadonlyMap<string, number>): string[] => {
   const width = Math.max(0, ...tools.map(({ name }) => name.length))
   return tools.flatMap(({ name, key, tokens, notes }) => [
     `  ${name.padEnd(width)}  ${key}  ${formatCount(tokens, 'token')}`,
@@ -18,18 +21,23 @@ const toolLines = (tools: readonly PlannedTool[], counts: ReadonlyMap<string, nu
   ])
 }
 
+/** Returns the notes that many tools have, each once. */
+export const commonNotes = (counts: ReadonlyMap<string, number>): string[] =>
+  [...counts]
+    .filter(([, count]) => count > MAX_REPEATED)
+    .map(([note, count]) => `${formatCount(count, 'tool')}: ${note}`)
+
 /** Returns the plan of an import as text. */
 export const planLines = ({ summary, tools, refused, missing, baseUrls }: ImportPlan): string[] => {
   const { title, version, format, secrets, webhooks } = summary
   const counts = countNotes(tools)
-  const common = [...counts].filter(([, count]) => count > MAX_REPEATED)
   const used = new Set(tools.flatMap(({ globals }) => globals))
   const tokens = tools.reduce((sum, tool) => sum + tool.tokens, 0)
   return [
     `${title}${version === undefined ? '' : ` ${version}`} (${format})`,
     `${formatCount(tools.length, 'tool')}, ${formatNumber(tokens)} tokens:`,
     ...toolLines(tools, counts),
-    ...common.map(([note, count]) => `${formatCount(count, 'tool')}: ${note}`),
+    ...commonNotes(counts),
     ...(refused.length === 0 ? [] : [`${formatCount(refused.length, 'operation')} cannot be imported:`]),
     ...refused.map(({ key, reason }) => `  ${key}  ${reason}`),
     ...(webhooks === 0 ? [] : [`${formatCount(webhooks, 'webhook')} will not be imported: the API sends them.`]),

@@ -30,7 +30,7 @@ const withoutPasswords = (text: string): string =>
  * Removes what looks like a key, a token or a password from a text, such as an example of a request. Few texts have
  * what the slower expressions look for.
  */
-const withoutSecrets = (text: string): string => {
+export const withoutSecrets = (text: string): string => {
   const first = text.includes('PRIVATE KEY') ? withoutKeys(text) : text
   const second = first.includes('://') && first.includes('@') ? withoutPasswords(first) : first
   return second.replaceAll(/[\w.-]{12,2000}/g, word => {

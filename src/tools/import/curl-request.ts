@@ -13,7 +13,7 @@ import {
 import { unsupportedNotes } from './curl-notes.ts'
 import { type CurlArguments, type GivenOption, readArguments } from './curl-options.ts'
 import { type CurlUrl, readCurlUrl } from './curl-url.ts'
-import { type CurlWords, splitCurl } from './curl-words.ts'
+import { type CurlWords, MAX_COMMAND_CHARS, NO_CURL, REST_LEFT_OUT, splitCurl } from './curl-words.ts'
 import type { ImportedRequest, Pair, RequestAuth, RequestBody } from './imported-request.ts'
 import type { Meter } from './text-cursor.ts'
 import { type TextFault, toTextFault, UnreadableText } from './text-fault.ts'
@@ -155,7 +155,7 @@ const headersOfOptions = (reading: Reading, { names }: GivenHeaders, body: Reque
 /** Maximum number of notes. More would not be read. */
 const MAX_NOTES = 30
 
-const read = (source: string, meter: Meter | undefined): ImportedRequest => {
+const read = (source: string, meter?: Meter): ImportedRequest & { end: number } => {
   const words = splitCurl(source, meter)
   const given = readArguments(words.words)
   const notes = new Set([...words.notes, ...given.notes])
@@ -179,6 +179,7 @@ const read = (source: string, meter: Meter | undefined): ImportedRequest => {
     body,
     variables: words.variables.all(),
     notes: [...notes].slice(0, MAX_NOTES),
+    end: words.end,
   }
 }
 
@@ -192,9 +193,53 @@ const read = (source: string, meter: Meter | undefined): ImportedRequest => {
  */
 export const readCurl = (source: string, meter?: Meter): Result<ImportedRequest, TextFault> => {
   try {
-    return success(read(source, meter))
+    const { end: _end, ...request } = read(source, meter)
+    return success(request)
   } catch (error) {
     if (error instanceof UnreadableText) return failure(toTextFault(source, error))
     throw error
   }
+}
+
+/** A command of a text, with the line that it starts on, counted from 1. */
+export type CurlCommand = { line: number; request: Result<ImportedRequest, { message: string }> }
+
+/** What separates commands. */
+const SEPARATORS = /[\s;&|]*/y
+/** The start of a line with a command, for continuing after one that cannot be read. */
+const NEXT_COMMAND = /\n[ \t]*(?:[$>%][ \t]+)?curl(?:\.exe)?[ \t]/g
+
+/** Returns the offset of the first command after an offset; that of the end if there is none. */
+const nextCommand = (source: string, offset: number): number => {
+  NEXT_COMMAND.lastIndex = offset
+  return (NEXT_COMMAND.exec(source)?.index ?? source.length - 1) + 1
+}
+
+/** Reads all curl commands of a text, up to a number. Continues after one that cannot be read with the next line that starts with curl. */
+export const readCurls = (source: string, maxCommands: number): readonly CurlCommand[] => {
+  const commands: CurlCommand[] = []
+  let line = 1
+  let counted = 0
+  const lineAt = (offset: number): number => {
+    line += source.slice(counted, offset).split('\n').length - 1
+    counted = offset
+    return line
+  }
+  for (let at = 0; commands.length < maxCommands; ) {
+    SEPARATORS.lastIndex = at
+    at += SEPARATORS.exec(source)?.[0].length ?? 0
+    const text = source.slice(at, at + MAX_COMMAND_CHARS)
+    if (text === '') break
+    try {
+      const { end, ...request } = read(text)
+      const notes = request.notes.filter(note => note !== REST_LEFT_OUT)
+      commands.push({ line: lineAt(at), request: success({ ...request, notes }) })
+      at += end
+    } catch (error) {
+      if (!(error instanceof UnreadableText)) throw error
+      if (error.message !== NO_CURL) commands.push({ line: lineAt(at), request: failure({ message: error.message }) })
+      at = nextCommand(source, at + error.offset)
+    }
+  }
+  return commands
 }

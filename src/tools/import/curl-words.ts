@@ -20,6 +20,8 @@ export type CurlWords = {
   words: readonly Word[]
   /** Where `curl` is. */
   offset: number
+  /** Where the command ends. */
+  end: number
   /** The text of a here-document or here-string. */
   stdin: string | undefined
   variables: VariableList
@@ -164,7 +166,11 @@ const hasMoreText = (cursor: TextCursor): boolean => {
   return !cursor.isAtEnd()
 }
 
-const REST_LEFT_OUT = 'Only the first curl command was read. The text after it was left out.'
+/** The error for a text without a command. */
+export const NO_CURL = 'this is not a curl command. Paste one that starts with curl'
+
+/** The note that there is more text. */
+export const REST_LEFT_OUT = 'Only the first curl command was read. The text after it was left out.'
 
 const readFirstCurl = (cursor: TextCursor, readToken: ReadToken, shell: SharedState, meter: Meter): CurlWords => {
   const { variables, note } = shell
@@ -187,11 +193,12 @@ const readFirstCurl = (cursor: TextCursor, readToken: ReadToken, shell: SharedSt
       variables.clear()
       continue
     }
+    const end = cursor.offset()
     if (hasMoreText(cursor)) note(REST_LEFT_OUT)
     const offset = words[index]?.offset ?? 0
-    return { words: words.slice(index + 1), offset, stdin: stdin ?? document, variables, notes: [] }
+    return { words: words.slice(index + 1), offset, end, stdin: stdin ?? document, variables, notes: [] }
   }
-  throw new UnreadableText('this is not a curl command. Paste one that starts with curl', 0)
+  throw new UnreadableText(NO_CURL, 0)
 }
 
 /**
@@ -219,7 +226,7 @@ export const splitCurl = (source: string, meter: Meter = () => {}): CurlWords =>
 }
 
 const splitWindows = (source: string, shell: SharedState, notes: ReadonlySet<string>, meter: Meter): CurlWords => {
-  const { text, offsetOf, hasMore, hasEscapedBackslash } = removeCarets(
+  const { text, offsetOf, end, hasMore, hasEscapedBackslash } = removeCarets(
     source,
     { ...shell, word: undefined, hasQuery: false },
     meter,
@@ -228,7 +235,7 @@ const splitWindows = (source: string, shell: SharedState, notes: ReadonlySet<str
   try {
     const read = readFirstCurl(createCursor(text, meter), createWindowsReader(hasEscapedBackslash), shell, meter)
     const words = read.words.map(word => ({ ...word, offset: offsetOf(word.offset) }))
-    return { ...read, words, offset: offsetOf(read.offset), notes: [...notes] }
+    return { ...read, words, offset: offsetOf(read.offset), end, notes: [...notes] }
   } catch (error) {
     throw error instanceof UnreadableText ? new UnreadableText(error.message, offsetOf(error.offset)) : error
   }

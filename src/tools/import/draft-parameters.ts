@@ -16,7 +16,7 @@ export type IsSecret = (place: ValuePlace, name: string, value: string) => boole
 export type FoundSecret = { place: ValuePlace; name: string; value: string; parameter: string }
 
 /** A variable that became a parameter. `isSecret` tells whether its place is one of a secret. */
-export type DraftVariable = Omit<RequestVariable, 'name'> & { parameter: string; isSecret: boolean }
+export type DraftVariable = Pick<RequestVariable, 'written' | 'from'> & { parameter: string; isSecret: boolean }
 
 /** Thrown where a request cannot be written as a template. `path` is the field of the definition. */
 export class UnwritableRequest extends Error {
@@ -32,10 +32,14 @@ export class UnwritableRequest extends Error {
 /** A value to write: as in the request, and decoded. */
 export type Value = { place: ValuePlace; name: string; raw: string; decoded: string }
 
-/**
- * Secrets from this length on are replaced wherever they occur. Shorter ones also occur by chance, as part of a word.
- */
+/** Secrets from this length on are replaced wherever they occur. Shorter ones also occur by chance, as part of a word. */
 const MIN_REPLACED_CHARS = 8
+/** What examples have in place of a secret. It also occurs in names and texts. */
+const STAND_IN =
+  /^(?:(?:my|your|new|old|test|user|admin|current)[-_ ]?)?(?:password|passphrase|secret|token|username|credentials?|authorization|api[-_ ]?key)$/i
+
+/** Returns whether a secret does not occur by chance, as `password` does. */
+export const isDistinctive = (secret: string): boolean => secret.length >= MIN_REPLACED_CHARS && !STAND_IN.test(secret)
 
 const replaceText = (piece: Piece, text: string, by: Piece): readonly Piece[] => {
   if (piece.kind === 'parameter' || !piece.text.includes(text)) return [piece]
@@ -44,7 +48,7 @@ const replaceText = (piece: Piece, text: string, by: Piece): readonly Piece[] =>
 
 /** Returns a function that tells whether a text contains one of these values, also percent-encoded or as in JSON. */
 export const createSearch = (values: readonly string[]): ((text: string) => boolean) => {
-  const long = [...new Set(values)].filter(({ length }) => length >= MIN_REPLACED_CHARS)
+  const long = [...new Set(values)].filter(isDistinctive)
   const spellings = long.flatMap(value => [value, JSON.stringify(value).slice(1, -1)])
   return text => {
     const readings = [...new Set([text, percentDecode(text), decodeFormText(text)])]
@@ -65,21 +69,29 @@ export const createDraftParameters = (variables: readonly RequestVariable[], isS
   const used = new Map<string, DraftVariable>()
   const known = new Map(variables.map(variable => [variable.name, variable]))
 
-  const nameFor = (suggested: string): string => {
+  const uniqueName = (name: string): string => {
     count++
     if (count > MAX_PARAMETERS) {
       throw new UnwritableRequest('parameters', `the request has more than ${MAX_PARAMETERS} secrets and variables`)
     }
-    return unique(toSnakeCase(suggested, 'value'))
+    return unique(name)
   }
+  const nameFor = (suggested: string): string => uniqueName(toSnakeCase(suggested, 'value'))
 
   /** Returns the parameter for a variable. One that is used as several types becomes several parameters. */
   const variable = (name: string, type: ParameterType = 'string', isInSecret = false): ParameterPiece => {
-    const key = `${type} ${name}`
-    const { written, from } = known.get(name) ?? { written: name, from: 'shell' as const }
-    const found = used.get(key) ?? { parameter: nameFor(name), written, from, isSecret: false }
-    used.set(key, { ...found, isSecret: found.isSecret || isInSecret })
-    return { kind: 'parameter', name: found.parameter, type }
+    const { written, from, placeholder }: RequestVariable = known.get(name) ?? { name, written: name, from: 'shell' }
+    const writtenType = placeholder?.type ?? type
+    const key = `${writtenType} ${name}`
+    const parameter = used.get(key)?.parameter ?? (placeholder ? uniqueName(placeholder.name) : nameFor(name))
+    used.set(key, { parameter, written, from, isSecret: used.get(key)?.isSecret === true || isInSecret })
+    return {
+      kind: 'parameter',
+      name: parameter,
+      type: writtenType,
+      isOptional: placeholder?.isOptional,
+      serialization: placeholder?.serialization,
+    }
   }
 
   const withVariables = (text: string, isInSecret = false): readonly Piece[] =>
@@ -129,7 +141,7 @@ export const createDraftParameters = (variables: readonly RequestVariable[], isS
   const hideSecrets = (pieces: readonly Piece[]): readonly Piece[] => {
     let hidden = joinTexts(pieces)
     for (const [text, name] of byValue) {
-      if (text.length < MIN_REPLACED_CHARS) continue
+      if (!isDistinctive(text)) continue
       for (const spelling of spellingsOf(text)) {
         hidden = hidden.flatMap(piece => replaceText(piece, spelling, { kind: 'parameter', name, type: 'string' }))
       }
@@ -140,6 +152,8 @@ export const createDraftParameters = (variables: readonly RequestVariable[], isS
   return {
     /** Returns how the text refers to a variable, such as `$TOKEN`. */
     writtenAs: (name: string): string => known.get(name)?.written ?? '',
+    /** Returns whether the reader of the text decides how a variable's placeholder is written. */
+    hasPlaceholder: (name: string): boolean => known.get(name)?.placeholder !== undefined,
     nameFor,
     variable,
     withVariables,

@@ -35,11 +35,11 @@ const FILLED_IN = /^(?:\{([A-Za-z]\w{0,60})\}|<([A-Za-z][\w-]{0,60})>|:([A-Za-z]
 /** An id with the kind of its object in front, such as `cus_9s6XKzkNRiz8i3`. */
 const PREFIXED_ID = /^[a-z]{2,6}_(?=[A-Za-z]{0,64}\d)[A-Za-z0-9]{8,64}$/
 
-const isId = (segment: string): boolean =>
+export const isId = (segment: string): boolean =>
   /^\d{1,32}$|^[0-9a-f]{16,128}$/i.test(segment) || UUID.test(segment) || PREFIXED_ID.test(segment)
 
 /** Suggests the type of a value. A number with leading zeros, or too large to be exact, stays a string. */
-const suggestType = (value: string): ParameterType => {
+export const suggestType = (value: string): ParameterType => {
   if (/^(?:true|false)$/.test(value)) return 'boolean'
   if (/^-?(?:0|[1-9]\d{0,14})$/.test(value)) return 'integer'
   return /^-?(?:0|[1-9]\d{0,9})\.\d{1,9}$/.test(value) ? 'number' : 'string'
@@ -96,7 +96,10 @@ const draftOrigin = (scheme: string, authority: string, parameters: DraftParamet
   const piece: Piece = { kind: 'parameter', name, type: 'url' }
   return {
     pieces: [piece],
-    notes: [`The parameter ${name} is the start of the URL, such as https://api.example.com.`],
+    notes:
+      variable !== undefined && parameters.hasPlaceholder(variable)
+        ? []
+        : [`The parameter ${name} is the start of the URL, such as https://api.example.com.`],
   }
 }
 

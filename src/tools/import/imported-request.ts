@@ -1,3 +1,5 @@
+import type { ParameterType, Serialization } from '../../templates/template.ts'
+
 /** A name and a value. Texts contain variables as marks: see `variable-marks.ts`. */
 export type Pair = { name: string; value: string }
 
@@ -28,7 +30,21 @@ export type RequestBody =
  * A value that the text does not contain: a variable of the shell, the content of a file, or a placeholder in the URL.
  * `written` is how the text refers to it, such as `$TOKEN`, `@body.json` or `{id}`.
  */
-export type RequestVariable = { name: string; written: string; from: 'shell' | 'file' | 'placeholder' }
+export type RequestVariable = {
+  name: string
+  written: string
+  from: 'shell' | 'file' | 'placeholder'
+  /** How its placeholder is written if its name and its place do not decide that. */
+  placeholder?: RequestPlaceholder
+}
+
+/** `name` is made unique. Without a `type`, the place decides: JSON takes any value, and the start of a URL a URL. */
+export type RequestPlaceholder = {
+  name: string
+  type?: ParameterType | undefined
+  isOptional?: boolean | undefined
+  serialization?: Serialization | undefined
+}
 
 /** A request as read from a text of another program. */
 export type ImportedRequest = {

@@ -31,13 +31,13 @@ export type PastedFault = { message: string; line?: number; column?: number }
 const MAX_CHARS = 32 * 1_024
 
 /** Returns the first reason, without its position and without texts of the request, which messages quote. */
-const reasonOf = ([first]: readonly FieldError[]): string =>
+export const reasonOf = ([first]: readonly FieldError[]): string =>
   (first?.message ?? 'the request is not valid')
     .replace(/^line \d+, column \d+: /, '')
     .replace(/"(?:[^"\\]|\\.)*"/g, 'a text')
 
 /** Notes plain text, in which the draft finds no secrets. A single placeholder or JSON is not plain text. */
-const noteUnsearched = ({ headers, body = '' }: RequestDraft['definition']): readonly string[] => {
+export const noteUnsearched = ({ headers, body = '' }: RequestDraft['definition']): readonly string[] => {
   const type = headers.find(({ name }) => name.toLowerCase() === 'content-type')?.value ?? ''
   const isSearched = kindOf(type) !== 'text' || /^$|^\{\{[^{}]*\}\}$|^\s*[[{](?!\{)/.test(body)
   return isSearched
@@ -46,7 +46,7 @@ const noteUnsearched = ({ headers, body = '' }: RequestDraft['definition']): rea
 }
 
 /** Replaces placeholders such as `{id}`, `<id>` and `:id` in the path and the query by variables. */
-const withPlaceholders = (request: ImportedRequest): ImportedRequest => {
+export const withPlaceholders = (request: ImportedRequest): ImportedRequest => {
   const variables = new Map(request.variables.map(variable => [variable.name, variable]))
   const url = replaceUrlPlaceholders(request.url, (name, written) => {
     if (!variables.has(name)) variables.set(name, { name, written, from: 'placeholder' })

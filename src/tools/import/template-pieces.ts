@@ -1,6 +1,12 @@
-import type { ParameterType } from '../../templates/template.ts'
+import type { ParameterType, Serialization } from '../../templates/template.ts'
 
-export type ParameterPiece = { kind: 'parameter'; name: string; type: ParameterType }
+export type ParameterPiece = {
+  kind: 'parameter'
+  name: string
+  type: ParameterType
+  isOptional?: boolean | undefined
+  serialization?: Serialization | undefined
+}
 /** A literal text, or a parameter. */
 export type Piece = { kind: 'text'; text: string } | ParameterPiece
 
@@ -58,8 +64,15 @@ const writeText = (text: string, writing: Writing, isBeforePlaceholder: boolean)
   return escaped + beforeBraces(last, writing)
 }
 
-const writePlaceholder = ({ name, type }: ParameterPiece): string =>
-  type === 'string' ? `{{${name}}}` : `{{${type}:${name}}}`
+const writePlaceholder = ({ name, type, isOptional, serialization }: ParameterPiece): string =>
+  [
+    '{{',
+    type === 'string' ? '' : `${type}:`,
+    name,
+    isOptional === true ? '?' : '',
+    serialization === undefined ? '' : ` | ${serialization}`,
+    '}}',
+  ].join('')
 
 /**
  * Writes a field of a template, in which literal braces are escaped. Returns undefined if a `{` is directly before a

@@ -9,6 +9,8 @@ export type WithoutCarets = {
   offsetOf: (index: number) => number
   /** Whether a backslash has a caret, as only Chrome writes it. */
   hasEscapedBackslash: boolean
+  /** Where the command ends in the source. */
+  end: number
   hasMore: boolean
 }
 
@@ -98,8 +100,9 @@ export const removeCarets = (source: string, state: ShellState, meter: Meter): W
       append(offset, plain)
     }
   }
+  const end = cursor.offset()
   const hasMore = cursor.take(/\s*[^\s]/y) !== ''
-  return { text: text(), offsetOf, hasEscapedBackslash, hasMore }
+  return { text: text(), offsetOf, hasEscapedBackslash, end, hasMore }
 }
 
 /**

@@ -1,0 +1,70 @@
+import { formatCount, formatNumber } from '../../lib/kernel/format.ts'
+import { isJsonObject, type JsonValue } from '../../lib/kernel/json.ts'
+import { failure, type Result, success } from '../../lib/kernel/result.ts'
+import { MAX_OPERATIONS } from '../limits.ts'
+import type { MappedSource } from '../mapped-source.ts'
+import { plainText } from '../openapi/texts.ts'
+import { importDrafts } from '../requests/import-drafts.ts'
+import type { ProposedGlobals } from '../requests/proposed-globals.ts'
+import { createBindings } from './bindings.ts'
+import { Collection, Environment, type PostmanCollection, type PostmanEnvironment } from './collection.schema.ts'
+import { createScope, variablesOfScripts } from './variables.ts'
+import { type WalkedCollection, walkCollection } from './walk-collection.ts'
+
+const MAX_TITLE_CHARS = 120
+
+/** Unwraps what Postman's API returns. */
+const unwrap = (value: JsonValue, key: string): JsonValue | undefined =>
+  isJsonObject(value) && isJsonObject(value[key]) ? value[key] : value
+
+const NOT_A_COLLECTION = 'It is not a Postman collection. Export the collection in the format 2.1.'
+
+const readCollection = (value: JsonValue): Result<PostmanCollection, string> => {
+  const root = unwrap(value, 'collection')
+  if (isJsonObject(root) && Array.isArray(root.requests) && !('item' in root)) {
+    return failure('It is a Postman collection in the format 1. Export it in the format 2.1.')
+  }
+  const parsed = Collection.safeParse(root)
+  return parsed.success ? success(parsed.data) : failure(NOT_A_COLLECTION)
+}
+
+const readEnvironment = (value: JsonValue): Result<PostmanEnvironment, string> => {
+  const root = unwrap(value, 'environment')
+  const parsed = Environment.safeParse(root)
+  const isEnvironment = parsed.success && isJsonObject(root) && Array.isArray(root.values)
+  return isEnvironment ? success(parsed.data) : failure('An environment is not one that Postman exported.')
+}
+
+const notesOf = ({ items, scripts, unreadable }: WalkedCollection): readonly string[] => [
+  ...(scripts.length > 0 ? [`Postman's scripts are not run (${formatNumber(scripts.length)}).`] : []),
+  ...(unreadable > 0 ? [`${formatCount(unreadable, 'item')} without a request were left out.`] : []),
+  ...(items.length === MAX_OPERATIONS ? [`Only the first ${formatNumber(MAX_OPERATIONS)} requests were read.`] : []),
+]
+
+/**
+ * Maps a Postman collection in the format 2.0 or 2.1, with environments that give its variables values. Runs no script.
+ * The error is a sentence.
+ */
+export const importPostman = async (
+  value: JsonValue,
+  environmentValues: readonly JsonValue[] = [],
+): Promise<Result<MappedSource, string>> => {
+  const collection = readCollection(value)
+  if (!collection.ok) return collection
+  const environments: PostmanEnvironment[] = []
+  for (const one of environmentValues) {
+    const environment = readEnvironment(one)
+    if (!environment.ok) return environment
+    environments.push(environment.value)
+  }
+  const scope = createScope(collection.value, environments)
+  const walked = walkCollection(collection.value, scope)
+  const drafted = walked.items.filter(item => 'draft' in item)
+  const setByScripts = variablesOfScripts(walked.scripts)
+  const bindings = (globals: ProposedGlobals) => createBindings(drafted, { scope, setByScripts, globals })
+  return success({
+    title: plainText(collection.value.info.name ?? '', MAX_TITLE_CHARS) || undefined,
+    ...(await importDrafts(walked.items, bindings, scope.secrets())),
+    notes: notesOf(walked),
+  })
+}
