@@ -843,6 +843,18 @@ const toolPages: Row[] = [
     statuses: buildWithin(303),
     form: ({ serverId }) => ({ server: serverId }),
   },
+  {
+    route: 'POST /tool-secret',
+    statuses: buildWithin(200),
+    form: ({ toolkitId, serverId }) => ({
+      ...TOOL_FORM,
+      headers: 'Authorization: Bearer {{token}}',
+      toolkit: toolkitId,
+      serverId,
+      [`secret:${serverId}:token`]: 'value',
+      storeSecret: 'token',
+    }),
+  },
   // Nothing is sent, because a required parameter has no value.
   ...['preview', 'send'].map(what => ({
     route: `POST /tool-${what}`,
