@@ -186,6 +186,7 @@ describe('the tables of tools', () => {
     expect((await browser.submit(`${path}/switch`, { enabled: '' })).location).toBe(`${path}?done=off`)
     const off = (await browser.get(`${path}?done=off`)).html
     expect(textOf(off)).toMatch(/ Disabled .*Tool disabled/)
+    expect(textOf(off)).toContain('in every conversation once it is enabled')
     // Saving other changes leaves it disabled.
     const version = inputsOf(off).get('version') ?? ''
     expect((await browser.submit(path, { name: 'a', description: 'New', version })).status).toBe(303)
