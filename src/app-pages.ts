@@ -46,6 +46,7 @@ import { palettePages } from './web/palette/palette.pages.ts'
 import { shortcutPages } from './web/palette/shortcuts.pages.ts'
 import { instancePages } from './web/server-tools/instance.pages.ts'
 import { toolAddingPages } from './web/server-tools/tool-adding.pages.ts'
+import { toolEnablingPages } from './web/server-tools/tool-enabling.pages.ts'
 import { toolRemovalPages } from './web/server-tools/tool-removal.pages.ts'
 import { toolValuesPages } from './web/server-tools/tool-values.pages.ts'
 import { serverToolsPages } from './web/server-tools/tools.pages.ts'
@@ -90,6 +91,7 @@ const PAGES: readonly FastifyPluginAsync<PagesParts & { frames: ServerFrameParts
   livePages,
   serverToolsPages,
   toolAddingPages,
+  toolEnablingPages,
   toolRemovalPages,
   toolValuesPages,
   instancePages,

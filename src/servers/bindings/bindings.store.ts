@@ -9,6 +9,7 @@ import { globalKeysOf } from './bindings.ts'
 export type WiredTool = {
   id: string
   name: string
+  isEnabled: boolean
   tool: { id: string; name: string; title: string | undefined; updatedAt: Date }
   /** The toolkit or snapshot that contains the tool. */
   toolkit: { id: string; title: string }
@@ -24,7 +25,7 @@ export const listWiredTools = async (tx: Transaction, serverId: string): Promise
   const rows = await tx.instance.findMany({
     where: { serverId },
     orderBy: { name: 'asc' },
-    select: { id: true, name: true, tool: TOOL, bindings: BINDING },
+    select: { id: true, name: true, isEnabled: true, tool: TOOL, bindings: BINDING },
   })
   return rows.map(({ bindings, tool: { toolkit, ...tool }, ...row }) => ({
     ...row,

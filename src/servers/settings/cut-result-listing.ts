@@ -51,10 +51,11 @@ const judge = (
 
 /** Decides whether clients see the tools that read cut results. `isKnownSmall` tells which tools need no proof. */
 export const decideListing = (
-  { server, instances, use }: Pick<ServerBlueprint, 'server' | 'instances' | 'use'>,
+  { server, instances: all, use }: Pick<ServerBlueprint, 'server' | 'instances' | 'use'>,
   isKnownSmall: (instance: Instance) => boolean,
 ): CutResultListing => {
   const { cutResultTools, maxResponseTokens } = server
+  const instances = all.filter(({ isEnabled }) => isEnabled)
   const cutsOwn = instances.some(instance => budgetOf(maxResponseTokens, instance) > 0)
   const cutsOthers = use.upstreams.some(({ hasBudgets }) => hasBudgets || maxResponseTokens > 0)
   if (!(cutsOwn || cutsOthers)) return { isListed: false, reason: { kind: 'unlimited' } }

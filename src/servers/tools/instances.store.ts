@@ -48,8 +48,9 @@ export const createInstance = async (
   tx: Transaction,
   { serverId, toolId, name, bindings, ...rest }: NewInstance & RestoredInstance & { serverId: string },
 ): Promise<Instance> => {
-  const { description, maxResponseTokens, id, createdAt } = rest
-  const fields = { serverId, toolId, name, ...definedFields({ description, maxResponseTokens, id, createdAt }) }
+  const { description, maxResponseTokens, enabled: isEnabled, id, createdAt } = rest
+  const optional = definedFields({ description, maxResponseTokens, isEnabled, id, createdAt })
+  const fields = { serverId, toolId, name, ...optional }
   const data = { ...fields, bindings: { create: bindingRows(bindings) } }
   return toInstance(await tx.instance.create({ data, include: WITH_TOOL }))
 }
@@ -116,10 +117,10 @@ export type InstancePatch = Omit<z.infer<typeof UpdateInstance>, 'bindings'> & {
 export const updateInstance = async (
   tx: Transaction,
   id: string,
-  { toolId, name, description, maxResponseTokens, bindings }: InstancePatch,
+  { toolId, name, description, maxResponseTokens, enabled: isEnabled, bindings }: InstancePatch,
 ): Promise<Instance> => {
   const data = {
-    ...definedFields({ toolId, name, description, maxResponseTokens }),
+    ...definedFields({ toolId, name, description, maxResponseTokens, isEnabled }),
     ...(bindings !== undefined && { bindings: { deleteMany: {}, create: bindingRows(bindings) } }),
   }
   return toInstance(await tx.instance.update({ where: { id }, data, include: WITH_TOOL }))
@@ -128,6 +129,14 @@ export const updateInstance = async (
 export const removeInstance = async (tx: Transaction, id: string): Promise<void> => {
   await tx.instance.delete({ where: { id } })
 }
+
+/** Enables or disables those of the instances that belong to the server, and returns their number. */
+export const enableInstances = async (
+  tx: Transaction,
+  serverId: string,
+  { ids, isEnabled }: { ids: readonly string[]; isEnabled: boolean },
+): Promise<number> =>
+  (await tx.instance.updateMany({ where: { serverId, id: { in: [...ids] } }, data: { isEnabled } })).count
 
 /** Removes those of the instances that belong to the server, and returns their number. */
 export const removeInstances = async (tx: Transaction, serverId: string, ids: readonly string[]): Promise<number> =>
