@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { clientDocumentRoutes } from './api/upstreams/client-document.routes.ts'
 import type { ApiParts } from './app-api.ts'
-import { listAssets } from './lib/http/pages/assets.ts'
+import { listAssets, listImports } from './lib/http/pages/assets.ts'
 import { configurePages } from './lib/http/pages/pages.ts'
 import { PUBLIC_DIRECTORY, VERSION, VIEWS_DIRECTORY } from './lib/process/version.ts'
 import type { InProcessClient } from './mcp/in-process-client.ts'
@@ -149,6 +149,7 @@ export const appPages = async (pages: FastifyInstance, parts: PagesParts): Promi
       version: VERSION,
       isDevelopment,
       assets: listAssets(PUBLIC_DIRECTORY, isDevelopment),
+      imports: listImports(PUBLIC_DIRECTORY),
     },
     typedForms: typedFormPages,
   })

@@ -1,3 +1,4 @@
+import { sqltag as sql } from '@prisma/client/runtime/client'
 import { z } from 'zod'
 import type { Rows, Transaction } from '../../lib/db/client.ts'
 import { type IdPage, idPageQuery } from '../../lib/http/id-paging.ts'
@@ -7,6 +8,7 @@ import { toTool } from '../../tools/tools.store.ts'
 import { toBinding, toBindingFields } from '../bindings/bindings.ts'
 import type { Binding, Bindings, Instance } from '../server.ts'
 import type { CreateInstance, UpdateInstance } from '../servers.schema.ts'
+import type { LimitedInstance } from '../settings/cut-result-listing.ts'
 
 const WITH_TOOL = { tool: true, bindings: { orderBy: { parameter: 'asc' } } } as const
 
@@ -83,6 +85,46 @@ export const listAllInstances = async (tx: Transaction, serverId: string): Promi
     isMore = rows.length === ROWS_AT_ONCE
   }
   return all
+}
+
+const CountRows = z.array(z.object({ toolkitId: z.string(), count: z.coerce.number() }))
+
+const LimitedRow = z.object({
+  name: z.string(),
+  // A number in SQLite.
+  isEnabled: z.coerce.boolean(),
+  maxResponseTokens: z.number().nullable(),
+  toolId: z.string(),
+  url: z.string(),
+  outputSchema: z.string().nullable(),
+})
+
+/** Lists the limits of all instances, sorted by name, without their definitions. Both databases have the operator. */
+export const listLimitedInstances = async (tx: Transaction, serverId: string): Promise<LimitedInstance[]> => {
+  const rows = await tx.$queryRaw(sql`
+    SELECT i."name", i."isEnabled", i."maxResponseTokens", t."id" AS "toolId", t."definition" ->> 'url' AS "url",
+      SUBSTR(t."definition" ->> 'outputSchema', 1, 1) AS "outputSchema"
+    FROM "Instance" i JOIN "Tool" t ON t."id" = i."toolId" WHERE i."serverId" = ${serverId} ORDER BY i."name"`)
+  return z
+    .array(LimitedRow)
+    .parse(rows)
+    .map(({ name, isEnabled, maxResponseTokens, toolId: id, url, outputSchema }) => ({
+      name,
+      isEnabled,
+      maxResponseTokens: maxResponseTokens ?? undefined,
+      tool: { id, url, outputSchema: outputSchema ?? undefined },
+    }))
+}
+
+/** Counts a server's instances by the toolkit or snapshot that contains their tools. */
+export const countInstancesByToolkit = async (
+  tx: Transaction,
+  serverId: string,
+): Promise<ReadonlyMap<string, number>> => {
+  const rows = await tx.$queryRaw(sql`
+    SELECT t."toolkitId", COUNT(*) AS "count" FROM "Instance" i JOIN "Tool" t ON t."id" = i."toolId"
+    WHERE i."serverId" = ${serverId} GROUP BY t."toolkitId"`)
+  return new Map(CountRows.parse(rows).map(({ toolkitId, count }) => [toolkitId, count]))
 }
 
 /** Lists the servers with a tool that list the tools for cut results only if needed. */
