@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { clientDocumentRoutes } from './api/upstreams/client-document.routes.ts'
 import type { ApiParts } from './app-api.ts'
-import { listAssets } from './lib/http/pages/assets.ts'
+import { listAssets, listImports } from './lib/http/pages/assets.ts'
 import { configurePages } from './lib/http/pages/pages.ts'
 import { PUBLIC_DIRECTORY, VERSION, VIEWS_DIRECTORY } from './lib/process/version.ts'
 import type { InProcessClient } from './mcp/in-process-client.ts'
@@ -46,6 +46,7 @@ import { palettePages } from './web/palette/palette.pages.ts'
 import { shortcutPages } from './web/palette/shortcuts.pages.ts'
 import { instancePages } from './web/server-tools/instance.pages.ts'
 import { toolAddingPages } from './web/server-tools/tool-adding.pages.ts'
+import { toolEnablingPages } from './web/server-tools/tool-enabling.pages.ts'
 import { toolRemovalPages } from './web/server-tools/tool-removal.pages.ts'
 import { toolValuesPages } from './web/server-tools/tool-values.pages.ts'
 import { serverToolsPages } from './web/server-tools/tools.pages.ts'
@@ -90,6 +91,7 @@ const PAGES: readonly FastifyPluginAsync<PagesParts & { frames: ServerFrameParts
   livePages,
   serverToolsPages,
   toolAddingPages,
+  toolEnablingPages,
   toolRemovalPages,
   toolValuesPages,
   instancePages,
@@ -147,6 +149,7 @@ export const appPages = async (pages: FastifyInstance, parts: PagesParts): Promi
       version: VERSION,
       isDevelopment,
       assets: listAssets(PUBLIC_DIRECTORY, isDevelopment),
+      imports: listImports(PUBLIC_DIRECTORY),
     },
     typedForms: typedFormPages,
   })

@@ -15,7 +15,7 @@ import type { SecretSearchFor } from '../results/mask/masking-job.ts'
 import type { ShapingContext } from '../results/shape/shape-by-rules.ts'
 import { policyOf } from '../servers/access/access.ts'
 import type { Instance, ServerBlueprint } from '../servers/server.ts'
-import { type CutResultListing, decideListing } from '../servers/settings/cut-result-listing.ts'
+import { type CutResultListing, decideListing, type LimitedInstance } from '../servers/settings/cut-result-listing.ts'
 import { checkDefinition } from '../tools/tool-definition.ts'
 import type { UpstreamOutages } from '../upstreams/connection/upstream-outages.ts'
 import type { Upstream } from '../upstreams/upstream.ts'
@@ -54,7 +54,7 @@ export type ServerParts = ExecutionParts &
     upstreamOutages: Pick<UpstreamOutages, 'find'>
     onSkipped: (tool: string, reason: string) => void
     /** Whether the results of an instance are known to be small, so that no calls have to prove it. */
-    isKnownSmall: (instance: Instance) => boolean
+    isKnownSmall: (instance: LimitedInstance) => boolean
     /**
      * Called when a result is cut, if the lists of the server depend on it, until it has returned true on that day.
      * Never rejects.

@@ -16,7 +16,7 @@ import { annotationsOf } from '../tools/tool-annotations.ts'
 import type { CompiledDefinition } from '../tools/tool-definition.ts'
 import { type CallCost, MAX_COUNTED_CHARACTERS } from './call/call-cost.ts'
 import type { CompiledTool, ToolOutcome } from './call/compiled-tool.ts'
-import { findErrorText, isErrorResult, type ToolResult } from './call/tool-result.ts'
+import { errorResult, findErrorText, isErrorResult, type ToolResult } from './call/tool-result.ts'
 import type { OpenedGlobals } from './opened-globals.ts'
 import { type PerformedCall, performCall } from './perform-call.ts'
 import { type CallLimits, lacksValue, planOnce } from './plan-call.ts'
@@ -83,6 +83,8 @@ type HttpTool = Omit<CompiledTool, 'call'> & {
   call: (...call: Parameters<CompiledTool['call']>) => Promise<ToolOutcome<ToolResult>>
 }
 
+const explainDisabled = (name: string): string => `The tool "${name}" is disabled on this server.`
+
 /** Compiles an instance. `call` does not keep the tool's descriptive members in memory. */
 export const compileTool = (
   instance: Instance,
@@ -91,7 +93,7 @@ export const compileTool = (
   { http, recorder, limits, responseCache, onInternalError }: ExecutionParts,
   shapingContext: ShapingContext,
 ): HttpTool => {
-  const { id: instanceId, serverId, name, tool, bindings } = instance
+  const { id: instanceId, serverId, name, isEnabled, tool, bindings } = instance
   const { masker } = globals
   const getPlan = planOnce(instance, globals, limits, shapingContext)
   const exposedSecrets = lintExposedSecrets(
@@ -117,8 +119,9 @@ export const compileTool = (
     annotations: annotationsOf(tool),
     isReadOnly: tool.annotations?.readOnlyHint === true,
     ...(findings.length > 0 && { findings }),
-    ...(lacksValue(compiled, bindings, globals) && { isHidden: true }),
+    ...((!isEnabled || lacksValue(compiled, bindings, globals)) && { isHidden: true }),
     call: async (args, context) => {
+      if (!isEnabled) return { result: errorResult(explainDisabled(name)) }
       const { caller, client, signal, releases } = context
       const outcome = await performCall(getPlan, http, args, signal, onInternalError, cacheFor?.(caller), releases)
       const call = describeOutcome(outcome, { serverId, instanceId, tool: name, caller, client })

@@ -3,9 +3,13 @@ import { LRUCache } from 'lru-cache'
 import { noteCutResult } from '../history/response-sizes.store.ts'
 import type { Database } from '../lib/db/client.ts'
 import type { Changes } from '../lib/events/changes.ts'
-import { readBlueprint } from '../servers/blueprint.store.ts'
-import type { Instance } from '../servers/server.ts'
-import { type CutResultListing, decideListing, dependsOnUse } from '../servers/settings/cut-result-listing.ts'
+import { readListingBasis } from '../servers/blueprint.store.ts'
+import {
+  type CutResultListing,
+  decideListing,
+  dependsOnUse,
+  type LimitedInstance,
+} from '../servers/settings/cut-result-listing.ts'
 import type { ListBasis } from './call/compiled-server.ts'
 
 /** Maximum number of servers whose lists are checked: as many as are mounted. */
@@ -14,7 +18,7 @@ const MAX_SERVERS = 5_000
 export type ListUpkeepParts = {
   db: Database
   changes: Pick<Changes, 'commit'>
-  isKnownSmall: (instance: Instance) => boolean
+  isKnownSmall: (instance: LimitedInstance) => boolean
   onInternalError: (error: unknown) => void
 }
 
@@ -30,8 +34,8 @@ export const createListUpkeep = ({ db, changes, isKnownSmall, onInternalError }:
   const underWay = new Set<Promise<boolean>>()
 
   const readBasis = async (serverId: string): Promise<Now | undefined> => {
-    const blueprint = await readBlueprint(db, serverId)
-    return blueprint && { cutResultTools: decideListing(blueprint, isKnownSmall), mostUsed: blueprint.use.mostUsed }
+    const basis = await readListingBasis(db, serverId)
+    return basis && { cutResultTools: decideListing(basis, isKnownSmall), mostUsed: basis.use.mostUsed }
   }
 
   const recheckOne = async (serverId: string, before: ListBasis): Promise<void> => {

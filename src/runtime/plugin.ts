@@ -9,7 +9,7 @@ import type { MemoryShares } from '../lib/outbound/memory-shares.ts'
 import type { Lifecycle } from '../lib/process/lifecycle.ts'
 import type { Logger } from '../lib/process/logger.ts'
 import type { Settings } from '../lib/process/settings.ts'
-import type { Instance } from '../servers/server.ts'
+import type { LimitedInstance } from '../servers/settings/cut-result-listing.ts'
 import { createExecutionService, type ExecutionServiceParts } from './execution.service.ts'
 import { createListUpkeep } from './list-upkeep.ts'
 
@@ -44,7 +44,8 @@ export const runtimePlugin = (
     inProcess,
   })
   const onInternalError = (error: unknown) => logger.error({ err: error }, 'unexpected error in a call')
-  const isKnownSmall = ({ tool }: Instance) => [...inProcess.keys()].some(origin => tool.url.startsWith(`${origin}/`))
+  const isKnownSmall = ({ tool }: LimitedInstance) =>
+    [...inProcess.keys()].some(origin => tool.url.startsWith(`${origin}/`))
   const listUpkeep = createListUpkeep({ ...needs, isKnownSmall, onInternalError })
   lifecycle.onClose(listUpkeep.close)
   // Closed first, because calls may still be cut.

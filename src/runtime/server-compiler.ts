@@ -1,6 +1,6 @@
 import type { Database } from '../lib/db/client.ts'
 import type { Passthroughs } from '../passthrough/route/passthroughs.ts'
-import { readBlueprint } from '../servers/blueprint.store.ts'
+import { readBlueprint, readListingBasis } from '../servers/blueprint.store.ts'
 import type { ServerBlueprint } from '../servers/server.ts'
 import { type CutResultListing, decideListing } from '../servers/settings/cut-result-listing.ts'
 import { type PresentingParts, presentTools } from '../tool-search/present-tools.ts'
@@ -113,8 +113,8 @@ export const createServerCompiler = (parts: ServerCompilerParts) => {
     },
     /** Returns whether the tools for cut results are listed, and why. Does not check access. */
     findCutResultListing: async (serverId: string): Promise<CutResultListing | undefined> => {
-      const blueprint = await readBlueprint(db, serverId)
-      return blueprint && decideListing(blueprint, parts.isKnownSmall)
+      const basis = await readListingBasis(db, serverId)
+      return basis && decideListing(basis, parts.isKnownSmall)
     },
   }
 }

@@ -5,7 +5,8 @@ import { withoutNulls } from '../lib/kernel/missing.ts'
 import { listGlobals } from './globals/globals.store.ts'
 import type { Presentation, Server, ServerBlueprint, ServerUse } from './server.ts'
 import { findServerOfAnybody } from './servers.store.ts'
-import { listAllInstances } from './tools/instances.store.ts'
+import type { ListingBasis } from './settings/cut-result-listing.ts'
+import { listAllInstances, listLimitedInstances } from './tools/instances.store.ts'
 
 const listToolkitsOfInstances = async (tx: Transaction, serverId: string): Promise<ServerBlueprint['toolkits']> => {
   const rows = await tx.toolkit.findMany({
@@ -59,4 +60,15 @@ export const readBlueprint = async (
     readUse(tx, shown, new Date()),
   ])
   return { server: shown, globals, instances, toolkits, use }
+}
+
+/**
+ * Reads what decides which tools for cut results a server lists, without the definitions of its tools. Does not check
+ * access. Returns undefined if the server does not exist.
+ */
+export const readListingBasis = async (tx: Transaction, serverId: string): Promise<ListingBasis | undefined> => {
+  const server = await findServerOfAnybody(tx, serverId)
+  if (server === undefined) return undefined
+  const [instances, use] = await Promise.all([listLimitedInstances(tx, serverId), readUse(tx, server, new Date())])
+  return { server, instances, use }
 }

@@ -21,6 +21,7 @@ export type ServerCard = {
         description: string | undefined
         /** Whether this is a passthrough server, which has no tools of its own to count. */
         passesOn: boolean
+        /** The tools that are enabled. */
         tools: number
         /** The only caller whose calls the reader may see. Undefined if they may see all calls. */
         onlyCaller: string | undefined
@@ -81,7 +82,7 @@ export const listServerCards = async (
       owner: { select: { email: true } },
       allowedUsers: { where: { userId }, select: { userId: true } },
       requests: { where: { userId }, select: { id: true } },
-      _count: { select: { instances: true } },
+      _count: { select: { instances: { where: { isEnabled: true } } } },
     },
     orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
     take: limit + 1,

@@ -74,6 +74,8 @@ export type Instance = {
   description: string | undefined
   /** Token budget of one result, in place of the server's. 0 means no limit. */
   maxResponseTokens: number | undefined
+  /** Whether clients see the tool and can call it. */
+  isEnabled: boolean
   bindings: Bindings
   tool: Tool
   createdAt: Date

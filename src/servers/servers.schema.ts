@@ -212,11 +212,16 @@ const instanceTokens = responseTokens.describe(
   "most tokens of its results that are sent, instead of the server's limit; 0 for no limit; a tool with an output schema is only cut if this is set, and is then listed without the schema",
 )
 
+const instanceEnabled = z
+  .boolean()
+  .describe('whether clients see the tool; calls of a disabled tool are refused with an error that says so')
+
 export const CreateInstance = z.strictObject({
   toolId: z.uuid(),
   name: instanceName,
   description: absentable(description),
   maxResponseTokens: instanceTokens.nullable().default(null),
+  enabled: instanceEnabled.default(true),
   bindings: z
     .record(z.string().max(64), binding)
     .default({})
@@ -233,6 +238,7 @@ export const UpdateInstance = z.strictObject({
   name: instanceName.optional(),
   description: description.nullish(),
   maxResponseTokens: instanceTokens.nullish(),
+  enabled: instanceEnabled.optional(),
   bindings: CreateInstance.shape.bindings
     .unwrap()
     .optional()
@@ -248,6 +254,7 @@ export const InstanceView = z.object({
   name: z.string(),
   description: orNull(z.string()),
   maxResponseTokens: orNull(z.int()),
+  enabled: instanceEnabled,
   bindings: z.record(z.string(), z.object({ source: z.string(), value: z.json().optional() })),
   inputSchema: z.record(z.string(), z.json()),
   ...times,

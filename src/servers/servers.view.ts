@@ -31,6 +31,7 @@ export const toInstanceView = (instance: Instance) => {
   return {
     ...instance,
     toolId: instance.tool.originId ?? instance.tool.id,
+    enabled: instance.isEnabled,
     bindings: Object.fromEntries(
       Object.entries(instance.bindings).map(([name, binding]) => [name, toBindingFields(binding)]),
     ),

@@ -28,7 +28,7 @@ type PresentedServer = Pick<
 /** Patchbay's own tools that continue from cut results. They are not searched for: any result may be cut. */
 const isAlwaysShown = ({ name }: CompiledTool): boolean => name.startsWith(RESERVED_TOOL_PREFIX)
 
-/** Returns whether clients may find the tool: it has all values that come from the server. */
+/** Returns whether clients may find the tool: it is enabled and has all values that come from the server. */
 const isPresent = (tool: CompiledTool): boolean => isAlwaysShown(tool) || tool.isHidden !== true
 
 const OWN_NAMES: ReadonlySet<string> = new Set([FIND_TOOLS, CALL_TOOL])

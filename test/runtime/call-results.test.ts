@@ -94,15 +94,6 @@ const CASES: readonly Case[] = [
     args: { id: 'one' },
     ...INVALID,
   },
-  {
-    situation: 'a binding without a value',
-    tool: { url: '/{{id}}' },
-    bindings: { id: { source: 'server' } },
-    result: 'failed',
-    status: null,
-    words: 'Not sent',
-    state: 'failed',
-  },
 ]
 
 describe.each(databasesOfRun)('the result of a recorded call, on $kind', kind => {
@@ -145,10 +136,15 @@ describe.each(databasesOfRun)('the result of a recorded call, on $kind', kind =>
     expect(inspected.html).toContain(sign)
   })
 
-  it('is failed for a tool that is not offered, because its default binding has no value', async () => {
-    const parameters = { id: { binding: { source: 'server', key: 'id', secret: false } } }
-    const { serverId, instanceId } = await makeTool({ tool: { url: '/{{id}}', parameters } })
-    await call(instanceId, { id: 'one' })
+  it.each([
+    ['a binding', { tool: { url: '/{{id}}' }, bindings: { id: { source: 'server' } } }],
+    [
+      'a default binding',
+      { tool: { url: '/{{id}}', parameters: { id: { binding: { source: 'server', key: 'id', secret: false } } } } },
+    ],
+  ])('is failed for a tool that is not offered, because %s has no value', async (_, made) => {
+    const { serverId, instanceId } = await makeTool(made)
+    await call(instanceId, {})
     expect(await recordedIn(serverId)).toMatchObject({ result: 'failed', status: null })
   })
 

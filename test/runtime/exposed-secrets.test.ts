@@ -29,6 +29,7 @@ const compiledWith = (bindings: Bindings, definition: ToolDefinition = DEFINITIO
       name: 'ship',
       description: undefined,
       maxResponseTokens: undefined,
+      isEnabled: true,
       bindings,
       tool: stored,
     },

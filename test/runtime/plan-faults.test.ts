@@ -47,6 +47,7 @@ it('a call whose plan cannot be built fails and is recorded like any failed call
       name: 'tool',
       description: undefined,
       maxResponseTokens: undefined,
+      isEnabled: true,
       bindings: {},
       tool: broken,
       createdAt,
@@ -93,7 +94,7 @@ it('a cached tool whose response cannot be masked fails, and the history has the
   const records: ExecutionRecord[] = []
   const shaper: ShapingContext['shaper'] = { shape: async () => ({ kind: 'failed', message: '' }) }
   const tool = compileTool(
-    { ...instance, ...times, maxResponseTokens: undefined, tool: stored },
+    { ...instance, ...times, maxResponseTokens: undefined, isEnabled: true, tool: stored },
     assertDefinition(definition),
     { ...NO_GLOBALS, masker },
     {

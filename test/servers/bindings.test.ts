@@ -207,6 +207,15 @@ describe.each(databasesOfRun)('the wiring of a server on $kind', kind => {
     ])
   })
 
+  it('counts the tools that it uses of each toolkit, one tool under two names twice', async () => {
+    const { serverId, toolkitId, toolIds } = await makeDesk()
+    await ada.create(`/servers/${serverId}/instances`, { toolId: toolIds.track, name: 'track_again' })
+    const unused = await ada.create('/toolkits', { title: 'Unused' })
+    await ada.expectOk('PUT', `/servers/${serverId}/toolkits/${unused.id}`)
+    const { toolkitUses } = patchbay.services
+    expect(await toolkitUses.countToolsInUse(actor, serverId)).toEqual(new Map([[toolkitId, 4]]))
+  })
+
   it('adds several tools at once with unique names and their toolkits, within the limit', async () => {
     const { serverId, toolIds, url } = await makeDesk()
     const toolkit = await ada.create('/toolkits', { title: 'Fresh' })

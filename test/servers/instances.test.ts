@@ -310,6 +310,7 @@ describe('an instance', () => {
       name: 'shown',
       description: 'Mine',
       maxResponseTokens: null,
+      enabled: true,
       bindings,
       inputSchema: {
         type: 'object',

@@ -52,7 +52,9 @@ describe('making a server public on its settings page', () => {
       { name: 'wipe_things', method: 'POST', url: `${api.origin}/wipe`, annotations: { destructiveHint: true } },
       { name: 'hide_thing', method: 'DELETE', url: `${api.origin}/hide`, annotations: { destructiveHint: false } },
       { name: 'add_thing', method: 'POST', url: `${api.origin}/things` },
+      { name: 'off_thing', method: 'DELETE', url: `${api.origin}/off` },
     ])
+    await owner.expectOk('PATCH', `/instances/${instanceIds.off_thing}`, { enabled: false })
     await owner.expectOk('PUT', `/servers/${serverId}/globals/used_key`, { value: 'x', secret: true })
     await owner.expectOk('PUT', `/servers/${serverId}/globals/spare_key`, { value: 'x', secret: true })
     await owner.expectOk('PUT', `/servers/${serverId}/globals/north_depot`, { value: 'north' })
@@ -64,7 +66,9 @@ describe('making a server public on its settings page', () => {
     expect(asked.status).toBe(200)
     expect(asked.html).toMatch(/<bdi>used_key<\/bdi><\/code>\s*<span class="faint"><bdi>in list_things</)
     for (const name of ['drop_thing', 'wipe_things']) expect(asked.html).toContain(`<code><bdi>${name}</bdi></code>`)
-    for (const other of ['spare_key', 'north_depot', 'hide_thing', 'add_thing']) expect(asked.html).not.toContain(other)
+    for (const other of ['spare_key', 'north_depot', 'hide_thing', 'add_thing', 'off_thing']) {
+      expect(asked.html).not.toContain(other)
+    }
     expect(await read()).toMatchObject({ name: 'Server', access: 'private' })
 
     const fields = Object.fromEntries(inputsOf(asked.html))

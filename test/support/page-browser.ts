@@ -53,13 +53,19 @@ export const createPageBrowser = (origin: string, { address }: { address?: strin
   return {
     cookies,
     get: (path: string) => send('GET', path),
-    /** Submits a form of the last page. `headers` replaces the Origin header. */
+    /** Submits a form of the last page. A list is sent as fields of one name. `headers` replaces the Origin header. */
     submit: (
       path: string,
-      fields: Record<string, string>,
+      fields: Record<string, string | readonly string[]>,
       headers: Record<string, string> = { origin },
       signal: AbortSignal | null = null,
-    ) =>
-      send('POST', path, { body: new URLSearchParams({ ...Object.fromEntries(hidden), ...fields }), headers, signal }),
+    ) => {
+      const body = new URLSearchParams(Object.fromEntries(hidden))
+      for (const [name, values] of Object.entries(fields)) {
+        body.delete(name)
+        for (const value of [values].flat()) body.append(name, value)
+      }
+      return send('POST', path, { body, headers, signal })
+    },
   }
 }

@@ -113,9 +113,17 @@ describe('the patch of a server', () => {
       { id: 'copy', title: 'Copied', isSnapshot: true },
     ],
     tools: [
-      { id: 'a', name: 'fine', toolId: 't1', toolkitId: 'kit', method: 'GET', parameters: [] },
-      { id: 'b', name: 'bad', toolId: 't2', toolkitId: 'kit', method: 'POST', parameters: [] },
-      { id: 'c', name: 'broken', toolId: 't3', toolkitId: 'copy', method: 'PUT', parameters: undefined },
+      { id: 'a', name: 'fine', toolId: 't1', toolkitId: 'kit', method: 'GET', isEnabled: true, parameters: [] },
+      { id: 'b', name: 'bad', toolId: 't2', toolkitId: 'kit', method: 'POST', isEnabled: true, parameters: [] },
+      {
+        id: 'c',
+        name: 'broken',
+        toolId: 't3',
+        toolkitId: 'copy',
+        method: 'PUT',
+        isEnabled: true,
+        parameters: undefined,
+      },
     ],
     globals: [],
   }
@@ -210,6 +218,24 @@ describe('the patch of a server', () => {
 
   it('shows a tool whose template no longer compiles as failed', () => {
     expect(groupsOf([])[1]?.tools).toMatchObject([{ name: 'broken', state: 'failed', parameters: [] }])
+  })
+
+  it('shows a disabled tool as such, whatever is wrong with it, and leaves its calls out of the toolkit’s state', () => {
+    const disable = (...names: string[]) => ({
+      ...WIRING,
+      tools: WIRING.tools.map(one => ({ ...one, isEnabled: !names.includes(one.name) })),
+    })
+    const figures = [figureOf('fine', 10, 0, 182), figureOf('bad', 60, 41, 900, true)]
+    const groups = groupsOf(figures, disable('bad', 'broken'))
+    expect(groups).toMatchObject([
+      {
+        state: 'good',
+        health: 'healthy, 182 ms',
+        tools: [{ name: 'fine' }, { name: 'bad', meta: 'POST · disabled', parameters: [] }],
+      },
+      { state: 'idle', health: 'all tools disabled', tools: [{ name: 'broken' }] },
+    ])
+    expect(JSON.stringify(groups)).not.toContain('failed')
   })
 
   it('links a snapshot to the Sources tab, since its toolkit may be deleted', () => {

@@ -133,6 +133,72 @@ describe('the tables of tools', () => {
     expect(namesIn(after.html)).toEqual(['a', 'b', 'c'])
   })
 
+  it('disable and enable the selected tools, stay at the same place, and count only enabled tools', async () => {
+    const { api, browser } = await makePerson()
+    const made = await makeServer(
+      api,
+      ['a', 'b', 'c'].map(name => tool(name)),
+      { server: { name: 'Desk' } },
+    )
+    const path = `/servers/${made.serverId}/tools`
+    const { html: before } = await browser.get(`${path}?q=a&sort=-tool`)
+    const address = unescapeHtml(/formaction="([^"]*\/disable[^"]*)"/.exec(before)?.[1] ?? '')
+    const [a = '', b = ''] = [made.instanceIds.a, made.instanceIds.b]
+    const done = await browser.submit(address, { tool: [a, b, a, 'nonsense'] })
+    expect(done).toMatchObject({ status: 303, location: `${path}?q=a&sort=-tool&done=disabled&count=2` })
+    const { html } = await browser.get(`${path}?done=disabled&count=2`)
+    expect(textOf(html)).toContain('2 tools disabled')
+    expect(namesIn(html)).toEqual(['a', 'b', 'c'])
+    expect(html.match(/data-state="idle">Disabled</g)).toHaveLength(2)
+    expect(textOf(html)).toContain('1 tool, and 2 disabled')
+    expect(html.match(/data-label="Tokens">0</g)).toHaveLength(2)
+    expect(textOf((await browser.get('/servers')).html)).toMatch(/Desk.*\b1 tool\b/)
+    expect((await browser.get(`/servers/${made.serverId}`)).html).toContain('GET · disabled')
+
+    const again = await browser.submit(`${path}/enable`, { tool: b })
+    expect(again.location).toBe(`${path}?done=enabled&count=1`)
+    const after = textOf((await browser.get(again.location ?? '')).html)
+    expect(after).toContain('Tool enabled')
+    expect(after).toContain('2 tools, and 1 disabled')
+  })
+
+  it('disable nothing without a selection, and nothing of another server', async () => {
+    const { api, browser } = await makePerson()
+    const mine = await makeServer(api, [tool('mine')])
+    const other = await makeServer(api, [tool('other')])
+    const path = `/servers/${mine.serverId}/tools`
+    await browser.get(path)
+    const none = await browser.submit(`${path}/disable`, {})
+    expect([none.status, textOf(none.html)]).toEqual([400, expect.stringContaining('No tool is selected.')])
+    await browser.get(path)
+    const ids = [mine.instanceIds.mine ?? '', other.instanceIds.other ?? '']
+    expect((await browser.submit(`${path}/disable`, { tool: ids })).status).toBe(409)
+    for (const id of ids) expect((await api.expectOk('GET', `/instances/${id}`)).body).toMatchObject({ enabled: true })
+  })
+
+  it('say that a tool is disabled on its own page, where it can be enabled again', async () => {
+    const { api, browser } = await makePerson()
+    const { serverId, instanceIds } = await makeServer(api, [tool('a')])
+    const path = `/servers/${serverId}/tools/${instanceIds.a}`
+    const enabled = (await browser.get(path)).html
+    expect(enabled).not.toContain('>Disabled<')
+    expect(inputsOf(enabled).get('enabled')).toBe('')
+    expect((await browser.submit(`${path}/switch`, { enabled: '' })).location).toBe(`${path}?done=off`)
+    const off = (await browser.get(`${path}?done=off`)).html
+    expect(textOf(off)).toMatch(/ Disabled .*Tool disabled/)
+    expect(textOf(off)).toContain('in every conversation once it is enabled')
+    // Saving other changes leaves it disabled.
+    const version = inputsOf(off).get('version') ?? ''
+    expect((await browser.submit(path, { name: 'a', description: 'New', version })).status).toBe(303)
+    expect((await api.expectOk('GET', `/instances/${instanceIds.a}`)).body).toMatchObject({
+      description: 'New',
+      enabled: false,
+    })
+    await browser.get(path)
+    expect((await browser.submit(`${path}/switch`, { enabled: 'on' })).location).toBe(`${path}?done=on`)
+    expect((await browser.get(path)).html).not.toContain('>Disabled<')
+  })
+
   it('remove nothing without a selection, and nothing of another server', async () => {
     const { api, browser } = await makePerson()
     const mine = await makeServer(api, [tool('mine')], { server: { name: 'Mine' } })
@@ -224,6 +290,7 @@ describe('the tables of tools', () => {
       const { html } = await viewer.browser.get(path)
       expect(namesIn(html)).toEqual(['a'])
       expect(html).not.toContain('type="checkbox"')
+      expect(html).not.toContain('formaction')
     }
   })
 })

@@ -66,6 +66,15 @@ describe.each(databasesOfRun)('undo on $kind', kind => {
     expect(await browser.submit(`${toolsPath}/undo`, {})).toMatchObject({ location: `${toolsPath}?done=too-late` })
   })
 
+  it('restores a disabled tool as disabled', async () => {
+    const world = await makeWorld()
+    const { browser, owner, toolsPath, instanceId } = world
+    await owner.expectOk('PATCH', `/instances/${instanceId}`, { enabled: false })
+    await browser.get((await removeInstance(world)).location ?? '')
+    expect((await browser.submit(`${toolsPath}/undo`, {})).location).toBe(`${toolsPath}?done=restored&count=1`)
+    expect(await instance(world)).toMatchObject({ enabled: false, name: 'my_order' })
+  })
+
   it('offers it only after the removal, and shows nothing of what was removed', async () => {
     const world = await makeWorld()
     const { browser, toolsPath } = world

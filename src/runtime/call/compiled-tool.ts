@@ -57,8 +57,8 @@ export type CompiledTool = {
    */
   isLinked?: boolean | undefined
   /**
-   * Whether lists and searches omit the tool: one for cut results until it is needed, or one that lacks a value. It can
-   * be called all the same.
+   * Whether lists and searches omit the tool: one for cut results until it is needed, or one that is disabled or lacks a
+   * value. It can be called all the same, and the last two then say so.
    */
   isHidden?: boolean | undefined
   /** The toolkit or attached MCP server that the tool comes from, if it has one. */

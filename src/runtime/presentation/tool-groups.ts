@@ -97,7 +97,7 @@ const createNames = (taken: Iterable<string>) => {
 
 export type CompiledInstance = { instance: Instance; tool: CompiledTool }
 
-/** Creates a group for each toolkit with instances, with the toolkit's title. */
+/** Creates a group for each toolkit with instances, with the toolkit's title. Lists omit it if all are disabled. */
 export const groupToolkits = (
   toolkits: ServerBlueprint['toolkits'],
   compiled: readonly CompiledInstance[],
@@ -106,9 +106,11 @@ export const groupToolkits = (
   const nameOf = createNames(upstreamNames)
   const byToolkit = Map.groupBy(compiled, ({ instance }) => instance.tool.toolkitId)
   return toolkits.flatMap(({ id, title, description }): ToolGroup[] => {
-    const tools = byToolkit.get(id)?.map(({ tool }) => tool)
-    if (tools === undefined) return []
-    return [{ name: nameOf(onOneLine(title) || id), description, outage: undefined, tools }]
+    const own = byToolkit.get(id)
+    if (own === undefined) return []
+    const isHidden = own.every(({ instance }) => !instance.isEnabled)
+    const tools = own.map(({ tool }) => tool)
+    return [{ name: nameOf(onOneLine(title) || id), description, outage: undefined, tools, isHidden }]
   })
 }
 

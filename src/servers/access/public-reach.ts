@@ -84,15 +84,16 @@ export const createPublicReach =
   ({ db, listLiveSources }: PublicReachParts) =>
   async (actor: Actor, serverId: string): Promise<PublicReach> => {
     const { presentation } = await getServerFor(db, actor, serverId, 'build')
-    const [secrets, instances, sources, attached] = await Promise.all([
+    const [secrets, all, sources, attached] = await Promise.all([
       listSecretKeys(db, serverId),
       listAllInstances(db, serverId),
       listLiveSources(serverId),
       listAllUpstreams(db, serverId),
     ])
+    const instances = all.filter(({ isEnabled }) => isEnabled)
     const upstreams = attached.filter(({ isEnabled }) => isEnabled)
     const isShared = ({ config: { auth } }: Upstream) => isOAuth(auth) && auth.per === 'server'
-    const own = instances.map(({ name }) => name)
+    const own = all.map(({ name }) => name)
     const foreign = presentTools(sources, own).tools.map(({ name, item }) => ({
       name,
       isDestructive: isDestructive(item.declared),

@@ -21,7 +21,9 @@ import { knownGlobalsOf, type Socket, socketsOf } from './sockets.ts'
 export type SocketAddress = { instanceId: string; parameter: string }
 
 /** An instance with the source of each parameter's value. */
-export type WiredPanel = Pick<WiredTool, 'id' | 'name' | 'tool' | 'toolkit'> & { sockets: readonly Socket[] }
+export type WiredPanel = Pick<WiredTool, 'id' | 'name' | 'isEnabled' | 'tool' | 'toolkit'> & {
+  sockets: readonly Socket[]
+}
 
 type ToolUse = { instanceId: string; tool: string; parameters: readonly string[] }
 

@@ -28,6 +28,7 @@ export type BoundTool = {
   toolId: string
   toolkitId: string
   method: string
+  isEnabled: boolean
   /** Parameters of the tool. Undefined if its template does not compile, in which case nobody can call it. */
   parameters: readonly BoundParameter[] | undefined
 }
@@ -83,12 +84,12 @@ export const createServerWiring = ({ db }: { db: Database }) => {
     const known = knownGlobalsOf(globals)
     const tools = await listWiredTools(db, serverId)
     const outlineOf = await readOutlines(db, serverId, tools)
-    return tools.flatMap(({ id, name, tool, toolkit, bindings }) => {
+    return tools.flatMap(({ id, name, isEnabled, tool, toolkit, bindings }) => {
       const outline = outlineOf({ tool })
       // The tool was deleted between the two queries.
       if (outline === undefined) return []
       const parameters = outline.parameters && bind(outline.parameters, bindings, known)
-      return [{ id, name, toolId: tool.id, toolkitId: toolkit.id, method: outline.method, parameters }]
+      return [{ id, name, toolId: tool.id, toolkitId: toolkit.id, method: outline.method, isEnabled, parameters }]
     })
   }
 

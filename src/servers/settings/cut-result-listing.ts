@@ -1,6 +1,7 @@
 import { type KnownSizes, type ResponseSizes, SIZE_DAYS } from '../../history/response-sizes.store.ts'
 import { formatCount, formatNumber } from '../../lib/kernel/format.ts'
-import type { Instance, ServerBlueprint } from '../server.ts'
+import type { Tool } from '../../tools/tool.ts'
+import type { Instance, Server, ServerUse } from '../server.ts'
 
 /** Minimum number of 2xx responses of a tool that count as proof of their size. */
 const MIN_RESPONSES = 5
@@ -24,16 +25,28 @@ export type FindCutResultListing = (serverId: string) => Promise<CutResultListin
 
 const NOTHING: ResponseSizes = { succeeded: 0, largest: 0 }
 
+/** What the listing depends on of an instance. Of the output schema, only whether there is one. */
+export type LimitedInstance = Pick<Instance, 'name' | 'isEnabled' | 'maxResponseTokens'> & {
+  tool: Pick<Tool, 'id' | 'url'> & { outputSchema?: unknown }
+}
+
+/** What the listing depends on. */
+export type ListingBasis = {
+  server: Pick<Server, 'cutResultTools' | 'maxResponseTokens'>
+  instances: readonly LimitedInstance[]
+  use: ServerUse
+}
+
 /** Returns the token budget of an instance's results, or 0 if they are never cut. */
-const budgetOf = (serverTokens: number, { maxResponseTokens, tool }: Instance): number =>
+const budgetOf = (serverTokens: number, { maxResponseTokens, tool }: LimitedInstance): number =>
   maxResponseTokens ?? (tool.outputSchema === undefined ? serverTokens : 0)
 
 /** Returns why the tools are listed, or that every tool has proved small. */
 const judge = (
-  instances: readonly Instance[],
+  instances: readonly LimitedInstance[],
   serverTokens: number,
   { ofCalls, ofSends, lastCut }: KnownSizes,
-  isKnownSmall: (instance: Instance) => boolean,
+  isKnownSmall: (instance: LimitedInstance) => boolean,
 ): Reason => {
   if (lastCut !== undefined) return { kind: 'cut', tool: lastCut }
   const unproved: string[] = []
@@ -51,10 +64,11 @@ const judge = (
 
 /** Decides whether clients see the tools that read cut results. `isKnownSmall` tells which tools need no proof. */
 export const decideListing = (
-  { server, instances, use }: Pick<ServerBlueprint, 'server' | 'instances' | 'use'>,
-  isKnownSmall: (instance: Instance) => boolean,
+  { server, instances: all, use }: ListingBasis,
+  isKnownSmall: (instance: LimitedInstance) => boolean,
 ): CutResultListing => {
   const { cutResultTools, maxResponseTokens } = server
+  const instances = all.filter(({ isEnabled }) => isEnabled)
   const cutsOwn = instances.some(instance => budgetOf(maxResponseTokens, instance) > 0)
   const cutsOthers = use.upstreams.some(({ hasBudgets }) => hasBudgets || maxResponseTokens > 0)
   if (!(cutsOwn || cutsOthers)) return { isListed: false, reason: { kind: 'unlimited' } }

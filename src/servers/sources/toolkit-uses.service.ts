@@ -20,7 +20,7 @@ import type { Server } from '../server.ts'
 import { auditServer } from '../server-audit.ts'
 import { getServerFor, type ServerServiceParts } from '../servers.service.ts'
 import { assertHoldsTools } from '../settings/passthrough-rules.ts'
-import { listInstanceNames, listInstancesOfTool } from '../tools/instances.store.ts'
+import { countInstancesByToolkit, listInstanceNames, listInstancesOfTool } from '../tools/instances.store.ts'
 import { type AddableToolkit, listAddableToolkits } from '../tools/tool-picks.store.ts'
 import { addUse, findUse, listUsedToolkits, removeUse, type ToolkitUse } from './toolkit-uses.store.ts'
 
@@ -156,6 +156,12 @@ export const createToolkitUseService = ({ db, changes }: ServerServiceParts) => 
     const snapshots = await listSnapshots(db, serverId)
     const rows = await listUsedToolkits(db, serverId, page)
     return Promise.all(rows.map(row => toUsed(db, server, row, snapshots)))
+  },
+
+  /** Counts the tools that the server uses of each toolkit, by `heldId`. Omits toolkits of which it uses none. */
+  countToolsInUse: async (actor: Actor, serverId: string): Promise<ReadonlyMap<string, number>> => {
+    await getServerFor(db, actor, serverId, 'read')
+    return countInstancesByToolkit(db, serverId)
   },
 
   /** Finds a used toolkit by the original toolkit's ID, even if the server uses a snapshot. */

@@ -70,7 +70,7 @@ export const assertRoomForTools = async (
 /** A removed instance. Its bindings name globals and secrets by their keys. */
 export type RemovedInstance = Pick<
   Instance,
-  'id' | 'name' | 'description' | 'maxResponseTokens' | 'bindings' | 'createdAt'
+  'id' | 'name' | 'description' | 'maxResponseTokens' | 'isEnabled' | 'bindings' | 'createdAt'
 > & { toolId: string }
 
 type Applied = { instance: Instance; isChosen: (use: KeyUse) => boolean }
@@ -203,6 +203,18 @@ export const createInstanceService = ({
         announce({ type: 'server_changed', serverId })
       }),
 
+    /** Enables or disables several tools of a server, or none. Throws `conflict` if one of them is not there. */
+    enableInstances: (
+      actor: Actor,
+      serverId: string,
+      selected: { ids: readonly string[]; isEnabled: boolean },
+    ): Promise<void> =>
+      changes.commit(async (tx, announce) => {
+        await getServerFor(tx, actor, serverId, 'build')
+        if ((await store.enableInstances(tx, serverId, selected)) !== selected.ids.length) throw selectionChanged()
+        announce({ type: 'server_changed', serverId })
+      }),
+
     /** Removes several tools from a server, or none. Throws `conflict` if one of them is not there. */
     removeInstances: (actor: Actor, serverId: string, ids: readonly string[]): Promise<void> =>
       changes.commit(async (tx, announce) => {
@@ -228,7 +240,7 @@ export const createInstanceService = ({
         for (const instance of missing) {
           const toolId = await takeTool(tx, server, instance.toolId)
           const restored = await store
-            .createInstance(tx, { ...instance, toolId, serverId })
+            .createInstance(tx, { ...instance, enabled: instance.isEnabled, toolId, serverId })
             .catch(rethrowTaken('server', 'a tool', instance.name))
           // Restoring must not set the origins of a secret.
           await assertBindings(tx, { actor, server, sealing }, restored, () => false)

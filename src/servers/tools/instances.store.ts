@@ -1,3 +1,4 @@
+import { sqltag as sql } from '@prisma/client/runtime/client'
 import { z } from 'zod'
 import type { Rows, Transaction } from '../../lib/db/client.ts'
 import { type IdPage, idPageQuery } from '../../lib/http/id-paging.ts'
@@ -7,6 +8,7 @@ import { toTool } from '../../tools/tools.store.ts'
 import { toBinding, toBindingFields } from '../bindings/bindings.ts'
 import type { Binding, Bindings, Instance } from '../server.ts'
 import type { CreateInstance, UpdateInstance } from '../servers.schema.ts'
+import type { LimitedInstance } from '../settings/cut-result-listing.ts'
 
 const WITH_TOOL = { tool: true, bindings: { orderBy: { parameter: 'asc' } } } as const
 
@@ -48,8 +50,9 @@ export const createInstance = async (
   tx: Transaction,
   { serverId, toolId, name, bindings, ...rest }: NewInstance & RestoredInstance & { serverId: string },
 ): Promise<Instance> => {
-  const { description, maxResponseTokens, id, createdAt } = rest
-  const fields = { serverId, toolId, name, ...definedFields({ description, maxResponseTokens, id, createdAt }) }
+  const { description, maxResponseTokens, enabled: isEnabled, id, createdAt } = rest
+  const optional = definedFields({ description, maxResponseTokens, isEnabled, id, createdAt })
+  const fields = { serverId, toolId, name, ...optional }
   const data = { ...fields, bindings: { create: bindingRows(bindings) } }
   return toInstance(await tx.instance.create({ data, include: WITH_TOOL }))
 }
@@ -84,6 +87,46 @@ export const listAllInstances = async (tx: Transaction, serverId: string): Promi
   return all
 }
 
+const CountRows = z.array(z.object({ toolkitId: z.string(), count: z.coerce.number() }))
+
+const LimitedRow = z.object({
+  name: z.string(),
+  // A number in SQLite.
+  isEnabled: z.coerce.boolean(),
+  maxResponseTokens: z.number().nullable(),
+  toolId: z.string(),
+  url: z.string(),
+  outputSchema: z.string().nullable(),
+})
+
+/** Lists the limits of all instances, sorted by name, without their definitions. Both databases have the operator. */
+export const listLimitedInstances = async (tx: Transaction, serverId: string): Promise<LimitedInstance[]> => {
+  const rows = await tx.$queryRaw(sql`
+    SELECT i."name", i."isEnabled", i."maxResponseTokens", t."id" AS "toolId", t."definition" ->> 'url' AS "url",
+      SUBSTR(t."definition" ->> 'outputSchema', 1, 1) AS "outputSchema"
+    FROM "Instance" i JOIN "Tool" t ON t."id" = i."toolId" WHERE i."serverId" = ${serverId} ORDER BY i."name"`)
+  return z
+    .array(LimitedRow)
+    .parse(rows)
+    .map(({ name, isEnabled, maxResponseTokens, toolId: id, url, outputSchema }) => ({
+      name,
+      isEnabled,
+      maxResponseTokens: maxResponseTokens ?? undefined,
+      tool: { id, url, outputSchema: outputSchema ?? undefined },
+    }))
+}
+
+/** Counts a server's instances by the toolkit or snapshot that contains their tools. */
+export const countInstancesByToolkit = async (
+  tx: Transaction,
+  serverId: string,
+): Promise<ReadonlyMap<string, number>> => {
+  const rows = await tx.$queryRaw(sql`
+    SELECT t."toolkitId", COUNT(*) AS "count" FROM "Instance" i JOIN "Tool" t ON t."id" = i."toolId"
+    WHERE i."serverId" = ${serverId} GROUP BY t."toolkitId"`)
+  return new Map(CountRows.parse(rows).map(({ toolkitId, count }) => [toolkitId, count]))
+}
+
 /** Lists the servers with a tool that list the tools for cut results only if needed. */
 export const listAutomaticServerIds = async (tx: Transaction, toolId: string): Promise<string[]> => {
   const where = { toolId, server: { cutResultTools: 'auto', removedAt: null } } as const
@@ -116,10 +159,10 @@ export type InstancePatch = Omit<z.infer<typeof UpdateInstance>, 'bindings'> & {
 export const updateInstance = async (
   tx: Transaction,
   id: string,
-  { toolId, name, description, maxResponseTokens, bindings }: InstancePatch,
+  { toolId, name, description, maxResponseTokens, enabled: isEnabled, bindings }: InstancePatch,
 ): Promise<Instance> => {
   const data = {
-    ...definedFields({ toolId, name, description, maxResponseTokens }),
+    ...definedFields({ toolId, name, description, maxResponseTokens, isEnabled }),
     ...(bindings !== undefined && { bindings: { deleteMany: {}, create: bindingRows(bindings) } }),
   }
   return toInstance(await tx.instance.update({ where: { id }, data, include: WITH_TOOL }))
@@ -128,6 +171,14 @@ export const updateInstance = async (
 export const removeInstance = async (tx: Transaction, id: string): Promise<void> => {
   await tx.instance.delete({ where: { id } })
 }
+
+/** Enables or disables those of the instances that belong to the server, and returns their number. */
+export const enableInstances = async (
+  tx: Transaction,
+  serverId: string,
+  { ids, isEnabled }: { ids: readonly string[]; isEnabled: boolean },
+): Promise<number> =>
+  (await tx.instance.updateMany({ where: { serverId, id: { in: [...ids] } }, data: { isEnabled } })).count
 
 /** Removes those of the instances that belong to the server, and returns their number. */
 export const removeInstances = async (tx: Transaction, serverId: string, ids: readonly string[]): Promise<number> =>

@@ -62,6 +62,8 @@ const toTool = (tool: BoundTool, { serverId, globalSources, figures }: Context):
   const own = figures.get(tool.name)
   const href = `${serverTabPath(serverId, 'tools')}/${tool.id}`
   const named = { name: tool.name, href, calls: own?.calls ?? 0 }
+  // Nothing can be wrong with its values until it is enabled.
+  if (!tool.isEnabled) return { ...named, meta: `${tool.method} · disabled`, parameters: [] }
   if (tool.parameters === undefined) {
     return { ...named, meta: 'invalid template', state: 'failed', parameters: [] }
   }
@@ -81,13 +83,16 @@ const toToolkitGroups = ({ toolkits, tools }: ServerWiring, context: Context): r
   const byToolkit = Map.groupBy(tools, ({ toolkitId }) => toolkitId)
   return toolkits.map(({ id, title, isSnapshot }) => {
     const own = byToolkit.get(id) ?? []
-    const called = own.flatMap(({ name }) => context.figures.get(name) ?? [])
+    const enabled = own.filter(({ isEnabled }) => isEnabled)
+    const called = enabled.flatMap(({ name }) => context.figures.get(name) ?? [])
     return {
       kind: 'toolkit',
       name: title,
       // The toolkit that a snapshot was made from may have been deleted or made private.
       href: isSnapshot ? serverTabPath(context.serverId, 'sources') : `/toolkits/${id}`,
-      ...(own.length === 0 ? { state: 'idle', health: 'no tools in use' } : toHealth(called)),
+      ...(enabled.length === 0
+        ? { state: 'idle', health: own.length === 0 ? 'no tools in use' : 'all tools disabled' }
+        : toHealth(called)),
       tools: own.map(tool => toTool(tool, context)),
     }
   })

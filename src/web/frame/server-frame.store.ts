@@ -21,6 +21,7 @@ export const findServerFrame = async (db: Database, id: string, organizationIds:
     },
   })
   if (row === null) return undefined
+  const disabledTools = await db.instance.count({ where: { serverId: id, isEnabled: false } })
   const { access, presentation, organization, description, allowedUsers, tierNoticeAt, _count: counts, ...rest } = row
   return {
     ...rest,
@@ -34,9 +35,10 @@ export const findServerFrame = async (db: Database, id: string, organizationIds:
      */
     passesOn: presentation === 'passthrough',
     organizationName: organization.name,
-    /** `tools` counts only the server's own tools; `sources` counts toolkits and upstreams. */
+    /** `tools` counts only the server's own tools, of which `disabledTools` are disabled; `sources` counts toolkits and upstreams. */
     counts: {
       tools: counts.instances,
+      disabledTools,
       sources: counts.toolkits + counts.upstreams,
       upstreams: counts.upstreams,
       globals: counts.globals,

@@ -55,7 +55,8 @@ export const toLiveState = (openStreams: number | undefined): { text: string; st
 }
 
 /**
- * Counts the tools that clients of a server can call: those added from toolkits, and those of attached MCP servers.
+ * Counts the tools that clients of a server can call: those added from toolkits and enabled, and those of attached MCP
+ * servers.
  * Undefined for a passthrough server, whose tools Patchbay does not know. Every page that counts a server's tools uses
  * this.
  */
@@ -78,9 +79,9 @@ export const getServerFrame = async (
   if (!isAllowed(policy, actor)) throw serverClosed()
   const onlyCaller = onlyCallerShown(policy, actor)
   const live = toLiveState(onlyCaller === undefined ? openStreams(serverId) : undefined)
-  const { tools, sources, globals, upstreams } = server.counts
+  const { tools, disabledTools, sources, globals, upstreams } = server.counts
   const throughUpstreams = upstreams === 0 ? 0 : ((await countUpstreamTools([serverId])).get(serverId) ?? 0)
-  const toolCount = countTools({ passesOn: server.passesOn, own: tools, throughUpstreams })
+  const toolCount = countTools({ passesOn: server.passesOn, own: tools - disabledTools, throughUpstreams })
   const counts: Partial<Record<ServerTab, number | undefined>> = { tools: toolCount, sources, globals }
   const countOf = (tab: ServerTab): { count?: string } => {
     const count = counts[tab]

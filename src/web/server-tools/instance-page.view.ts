@@ -93,6 +93,7 @@ export const toInstancePage = async (
     globalsHref: serverTabPath(server.id, 'globals'),
     instance: {
       name: instance.name,
+      isEnabled: instance.isEnabled,
       toolName: instance.tool.name,
       method: instance.tool.method,
       url: instance.tool.url,

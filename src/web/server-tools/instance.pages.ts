@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
+import { formFlag, parseForm } from '../../lib/http/pages/forms.ts'
 import { isFragmentRequest } from '../../lib/http/pages/views.ts'
 import { uuidParam } from '../../lib/http/schemas.ts'
 import { parseInput } from '../../lib/http/validation.ts'
@@ -39,7 +40,7 @@ const PATH = '/servers/:uuid/tools/:instanceId'
 
 const InstanceInput = UpdateInstance.extend({ maxResponseTokens: typedResponseTokens })
 
-const DONE: DoneTexts = { saved: () => 'Saved' }
+const DONE: DoneTexts = { saved: () => 'Saved', on: () => 'Tool enabled', off: () => 'Tool disabled' }
 
 type Parts = {
   frames: ServerFrameParts
@@ -145,6 +146,14 @@ export const instancePages: FastifyPluginAsync<Parts> = async (
     if (!isFragmentRequest(request)) return show(reply, server, { opened, typed, version: parseVersion(typed.version) })
     const page = await toInstancePage(server, opened, typed, {}, tokenCounterFor(actorOf(request).userId))
     return reply.fragment('server-tools/instance-preview', page)
+  })
+
+  app.post(`${PATH}/switch`, route, async (request, reply) => {
+    const server = await tab.frameForChange(request)
+    const { id } = await instanceOf(request, server)
+    const { enabled } = parseForm({ enabled: formFlag }, request.body)
+    await instances.updateInstance(actorOf(request), id, { enabled })
+    return reply.redirect(donePath(instancePath(server.id, id), enabled ? 'on' : 'off'), 303)
   })
 
   removalPage(app, `${PATH}/remove`, {

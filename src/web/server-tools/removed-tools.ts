@@ -12,6 +12,8 @@ const RemovedTool = z.object({
   name: z.string(),
   description: z.string().optional(),
   maxResponseTokens: z.int().optional(),
+  // A cookie of a version before has no such field.
+  isEnabled: z.boolean().default(true),
   createdAt: z.string(),
   bindings: z.record(
     z.string(),
@@ -27,6 +29,7 @@ export const toRemovedTool = ({ tool, bindings, createdAt, ...instance }: Instan
   name: instance.name,
   description: instance.description,
   maxResponseTokens: instance.maxResponseTokens,
+  isEnabled: instance.isEnabled,
   createdAt: createdAt.toISOString(),
   bindings: Object.fromEntries(Object.entries(bindings).map(([name, binding]) => [name, toBindingFields(binding)])),
 })

@@ -43,6 +43,8 @@ const Query = listQuery.extend({ page: pageNumber, sort: sorting.query, level: f
 const DONE: DoneTexts = {
   added: count => (count === 1 ? 'Tool added' : `${formatCount(count, 'tool')} added`),
   removed: count => `${count === 1 ? 'Tool' : formatCount(count, 'tool')} removed from this server`,
+  enabled: count => `${count === 1 ? 'Tool' : formatCount(count, 'tool')} enabled`,
+  disabled: count => `${count === 1 ? 'Tool' : formatCount(count, 'tool')} disabled`,
   restored: count => `${count === 1 ? 'Tool' : formatCount(count, 'tool')} restored`,
   'too-late': () => 'What was removed can no longer be restored. Add it again',
   values: count => `${formatCount(count, 'secret')} stored`,
@@ -73,7 +75,7 @@ export const instancePath = (serverId: string, instanceId: string): string =>
 
 const toRow = (
   serverId: string,
-  { id, name, toolkit, sockets }: WiredPanel,
+  { id, name, isEnabled, toolkit, sockets }: WiredPanel,
   instance: Instance | undefined,
   cost: { tokens: string; findings?: string } | undefined,
 ) => {
@@ -83,6 +85,7 @@ const toRow = (
     id,
     href: instancePath(serverId, id),
     name,
+    isEnabled,
     method: instance?.tool.method ?? '',
     toolName: instance?.tool.name ?? '',
     toolkit: toolkit.title,
@@ -90,18 +93,19 @@ const toRow = (
     bound: bound.slice(0, MAX_CHIPS).map(socket => ({ parameter: socket.parameter, ...toChip(socket) })),
     more: bound.length > MAX_CHIPS ? formatNumber(bound.length - MAX_CHIPS) : undefined,
     exposed: exposed === 0 ? undefined : formatNumber(exposed),
-    tokens: cost?.tokens,
+    tokens: isEnabled ? cost?.tokens : '0',
     findings: cost?.findings,
     missing: sockets.some(({ missing }) => missing.length > 0),
   }
 }
 
 /** Counts the server's tools, as the list of servers does, and says which of them are in the table. */
-const describeCount = ({ toolCount, throughUpstreams }: ServerFrame, own: number): string => {
+const describeCount = ({ toolCount, throughUpstreams }: ServerFrame, panels: readonly WiredPanel[]): string => {
+  const own = panels.filter(({ isEnabled }) => isEnabled).length
   const all = formatCount(toolCount ?? own, 'tool')
-  return throughUpstreams === 0
-    ? all
-    : `${all}: ${formatNumber(own)} here, ${formatNumber(throughUpstreams)} of attached MCP servers`
+  const parts = `${formatNumber(own)} here, ${formatNumber(throughUpstreams)} of attached MCP servers`
+  const disabled = panels.length === own ? '' : `, and ${formatNumber(panels.length - own)} disabled`
+  return `${throughUpstreams === 0 ? all : `${all}: ${parts}`}${disabled}`
 }
 
 /** Serves the Tools tab of a server. */
@@ -127,6 +131,7 @@ export const serverToolsPages: FastifyPluginAsync<{
     const shownSort = sort.column === 'tokens' && report === undefined ? sorting.usual : sort
     const sortText = sorting.textOf(sort)
     const query = { q, sort: sortText, level: level ?? '' }
+    const shownQuery = { ...query, page: page === 1 ? '' : String(page) }
     const place = { page, perPage: TOOLS_PER_PAGE, path, query }
     const { shown, pager } = takePage(sortPanels(found, shownSort, report), place)
     const instances = await rewiring.listInstancesById(
@@ -143,13 +148,13 @@ export const serverToolsPages: FastifyPluginAsync<{
       server,
       scripts: ['selection'],
       path,
-      address: addressOf(path, { ...query, page: page === 1 ? '' : String(page) }),
+      address: addressOf(path, shownQuery),
       done: doneNote(request, server, DONE),
       undo: isAfter(request, 'removed') && undo.find(request, { path }) !== undefined ? `${path}/undo` : undefined,
       search: q,
       hidden: Object.fromEntries(Object.entries({ sort: sortText, level }).filter(([, value]) => value)),
       heading: formatCount(found.length, 'tool'),
-      count: describeCount(server, panels.length),
+      count: describeCount(server, panels),
       columns: sorting.headersOf(shownSort, { path, query: { q, level: level ?? '' } }),
       isEmpty: panels.length === 0,
       tools: shown.map(panel =>
@@ -164,6 +169,8 @@ export const serverToolsPages: FastifyPluginAsync<{
       catalogue:
         report && toCatalogueView(report, { presentation, level, levelPath, hrefOf: name => byName.get(name) }),
       addHref: addressOf(`${path}/new`, {}),
+      enableHref: addressOf(`${path}/enable`, shownQuery),
+      disableHref: addressOf(`${path}/disable`, shownQuery),
     })
   })
 

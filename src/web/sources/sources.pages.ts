@@ -82,12 +82,12 @@ export const sourcesPages: FastifyPluginAsync<Parts> = async (
     const window = idPageOf({ limit: SOURCES_PER_PAGE, cursor })
     const used = await toolkitUses.listUsedToolkits(actorOf(request), server.id, window)
     const page = toPage(used, window.limit, ({ useId }) => useId)
-    const panels = Map.groupBy(await rewiring.listPanels(actorOf(request), server.id), ({ toolkit }) => toolkit.id)
+    const inUse = await toolkitUses.countToolsInUse(actorOf(request), server.id)
     const path = serverTabPath(server.id, 'sources')
     return reply.page('sources/sources', {
       title: `Sources of ${server.name}`,
       server,
-      sources: page.items.map(one => toSourceRow(server.id, one, panels.get(one.heldId) ?? [])),
+      sources: page.items.map(one => toSourceRow(server.id, one, inUse.get(one.heldId) ?? 0)),
       next: nextAddressOf(path, page.nextCursor),
       addHref: `${path}/new`,
       upstreams: await toUpstreamRows(actorOf(request), server),
@@ -151,7 +151,7 @@ export const sourcesPages: FastifyPluginAsync<Parts> = async (
         server,
         path: sourcePath(server.id, used.id),
         listHref: serverTabPath(server.id, 'sources'),
-        source: toSourceRow(server.id, used, atWork),
+        source: toSourceRow(server.id, used, atWork.length),
         toolkitHref: toolkitHref(used),
         atWork: toAtWorkList(server.id, atWork),
         difference: used.snapshot?.update && toDifference(used.snapshot.update),

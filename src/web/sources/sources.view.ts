@@ -29,12 +29,12 @@ const updateInWords = ({ added, changed, removed }: Update): string =>
     .flatMap(([what, tools]) => (tools.length === 0 ? [] : `${formatCount(tools.length, 'tool')} ${what}`))
     .join(', ')
 
-export const toSourceRow = (serverId: string, used: UsedToolkit, atWork: readonly WiredPanel[]) => ({
+export const toSourceRow = (serverId: string, used: UsedToolkit, toolsInUse: number) => ({
   href: sourcePath(serverId, used.id),
   title: used.title,
   isForeign: used.snapshot !== undefined,
   taken: used.snapshot && shownTime(used.snapshot.takenAt),
-  tools: atWork.length === 0 ? 'no tools used' : `${formatCount(atWork.length, 'tool')} used`,
+  tools: toolsInUse === 0 ? 'no tools used' : `${formatCount(toolsInUse, 'tool')} used`,
   update: used.snapshot?.update && updateInWords(used.snapshot.update),
 })
 

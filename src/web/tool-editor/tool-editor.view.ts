@@ -78,7 +78,6 @@ export const toEditorPage = (state: EditorState, isUnsaved: boolean): PageData =
     title: subject.kind === 'tool' ? subject.tool.name : 'New tool',
     section: 'toolkits',
     width: 'wide',
-    withoutHtmx: true,
     scripts: ['drafts', 'tool-editor'],
     ...toPreviewView(state),
     crumbs: crumbsOf(subject),

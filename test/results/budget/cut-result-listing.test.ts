@@ -228,6 +228,13 @@ describe.each(databasesOfRun)('the tools that continue from cut results, on $kin
     expect(await readSettings(serverId)).toContain('are not listed, because no result has a limit.')
   })
 
+  it('are not listed if the only tool has an output schema, because its results are never cut', async () => {
+    const declared = { ...define('items'), outputSchema: { type: 'object' } }
+    const { serverId, url } = await makeServer(ada, [declared], { server: BUDGET })
+    expect(await toolNames(await connect(url))).toEqual(['items'])
+    expect(await readSettings(serverId)).toContain('are not listed, because no result has a limit.')
+  })
+
   it('are not listed on the sample server, which is known to be small', async () => {
     const { url } = await makeServer(ada, [...patchbay.services.sample.tools], { server: BUDGET })
     const client = await connect(url)

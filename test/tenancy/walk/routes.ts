@@ -662,6 +662,11 @@ const serverTabs: Row[] = [
     statuses: buildWithin(303),
     form: { sure: 'Plain' },
   },
+  ...['disable', 'enable'].map(action => ({
+    route: `POST /servers/:uuid/tools/${action}`,
+    statuses: buildWithin(303),
+    form: ({ instanceId }: World) => ({ tool: instanceId }),
+  })),
   { route: 'POST /servers/:uuid/tools/undo', statuses: buildWithin(303) },
   { route: 'GET /servers/:uuid/tools/values', statuses: seeingWithin('build') },
   { route: 'POST /servers/:uuid/tools/values', statuses: buildWithin(303), form: {} },
@@ -673,6 +678,12 @@ const serverTabs: Row[] = [
     form: ({ fresh }) => ({ name: fresh(), 'source:key': 'exposed' }),
   },
   { route: 'POST /servers/:uuid/tools/:instanceId/preview', id: wiredInstance, statuses: buildWithin(200), form: {} },
+  {
+    route: 'POST /servers/:uuid/tools/:instanceId/switch',
+    id: wiredInstance,
+    statuses: buildWithin(303),
+    form: { enabled: '' },
+  },
   { route: 'GET /servers/:uuid/tools/:instanceId/remove', id: wiredInstance, statuses: seeingWithin('build') },
   {
     route: 'POST /servers/:uuid/tools/:instanceId/remove',

@@ -55,11 +55,18 @@ describe('single keys, in a real browser', () => {
     await page.route('**/shortcuts', route => {
       held.push(() => route.continue())
     })
-    await press(page, '?', '?')
-    await expect.poll(() => held.length).toBeGreaterThan(0)
-    // The page has handled both keys once it handles another one.
+    const pressUntilAsked = async (): Promise<number> => {
+      await press(page, '?')
+      return held.length
+    }
+    await expect.poll(pressUntilAsked).toBeGreaterThan(0)
+    await press(page, '?')
+    // The page has handled the last key once it handles another one.
     await press(page, '/')
+    const palette = page.getByRole('combobox', { name: 'Search and commands' })
+    await palette.waitFor()
     await press(page, 'Escape')
+    await palette.waitFor({ state: 'hidden' })
     for (const release of held) await release()
     await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).first().waitFor()
     expect(await page.locator('dialog.shortcuts').count()).toBe(1)

@@ -14,6 +14,20 @@ const hostileInstance = async ({ longServerId, app }: DashboardWorld): Promise<s
   return `/servers/${longServerId}/tools/${id}`
 }
 
+/** Creates a server with hostile tools, of which one is disabled. */
+const onDisabled = async ({ owner, organizationId }: DashboardWorld, path = '') => {
+  const toolkit = await owner.create('/toolkits', { title: HOSTILE_NAME, organizationId })
+  const description = HOSTILE_NAME.replaceAll(/[{}]/g, '')
+  const tool = { name: 'unbreakable_'.repeat(5), description, method: 'GET', url: 'https://api.example.com/' }
+  const { id: toolId } = await owner.create(`/toolkits/${toolkit.id}/tools`, tool)
+  const server = await owner.create('/servers', { name: 'Partly off', organizationId, access: 'organization' })
+  const add = (name: string, enabled: boolean) =>
+    owner.create(`/servers/${server.id}/instances`, { toolId, name, enabled })
+  await add('enabled_tool', true)
+  const { id } = await add(tool.name, false)
+  return `/servers/${server.id}${path.replace(':id', id)}`
+}
+
 /** Creates a server with a tool whose secret it does not have. */
 const onLackingSecret = async ({ owner, organizationId }: DashboardWorld): Promise<string> => {
   const toolkit = await owner.create('/toolkits', { title: 'Lacking', organizationId })
@@ -141,6 +155,8 @@ const tools: Pages = {
     { path: '/servers/:serverId/tools?done=added&count=3', state: 'viewer', who: 'viewer' },
     { path: '/servers/:longServerId/tools', state: 'hostile' },
     { path: '/servers/:emptyServerId/tools', state: 'empty' },
+    { path: world => onDisabled(world, '/tools?done=disabled'), state: 'disabled' },
+    { path: world => onDisabled(world, '/tools'), state: 'disabled-viewer', who: 'viewer' },
     { path: '/servers/:serverId/tools?q=nothing+like+it', state: 'none' },
     { path: '/servers/:longServerId/tools?sort=-tokens&level=hint', state: 'hints' },
     {
@@ -174,6 +190,7 @@ const tools: Pages = {
     { path: '/servers/:serverId/tools/:instanceId' },
     { path: '/servers/:serverId/tools/:instanceId', state: 'viewer', who: 'viewer' },
     { path: hostileInstance, state: 'hostile' },
+    { path: world => onDisabled(world, '/tools/:id?done=off'), state: 'disabled' },
     {
       path: '/servers/:serverId/tools/:instanceId',
       state: 'refused',

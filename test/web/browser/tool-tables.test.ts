@@ -66,6 +66,26 @@ describe('the tables of tools, in a real browser', () => {
     expect(await tableOf(page).locator('tbody th code').allTextContents()).toEqual(['second'])
   })
 
+  it.each([true, false])('disable and enable the selected tools (with scripts: %s)', async hasScripts => {
+    const { page, serverId, complaints } = await open(hasScripts)
+    await page.goto(`/servers/${serverId}/tools?sort=-tool`)
+    const disabled = () => tableOf(page).getByRole('row').filter({ hasText: 'Disabled' }).locator('th code')
+    for (const name of ['first', 'third']) await page.getByRole('checkbox', { name: `Select ${name}` }).check()
+    await page.getByRole('button', { name: 'Disable', exact: true }).click()
+    await page.getByText('2 tools disabled').waitFor()
+    expect(page.url()).not.toContain('_csrf')
+    expect(await disabled().allTextContents()).toEqual(['third', 'first'])
+    await page.getByRole('checkbox', { name: 'Select third' }).check()
+    await page.getByRole('button', { name: 'Enable', exact: true }).click()
+    await page.getByText('Tool enabled').waitFor()
+    expect(await disabled().allTextContents()).toEqual(['first'])
+    await page.getByRole('checkbox', { name: 'Select third' }).check()
+    await page.getByRole('button', { name: 'Remove from this server…' }).click()
+    await page.getByRole('heading', { name: 'Remove third?' }).waitFor()
+    expect(page.url()).not.toContain('_csrf')
+    expect(complaints.take()).toEqual([])
+  })
+
   it('move the selected tools, without scripts', async () => {
     const { page, toolkitId } = await open(false)
     await page.goto('/toolkits/new')

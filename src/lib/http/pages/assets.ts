@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import compress from '@fastify/compress'
 import fastifyStatic from '@fastify/static'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -37,6 +37,30 @@ export const listAssets = (publicDirectory: string, isDevelopment: boolean): Rea
   return Object.fromEntries([...own, [HTMX_PATH, HTMX] as const].map(([path, file]) => [path, addressOf(path, file)]))
 }
 
+const IMPORT = /^import .* from '\.\/([\w-]+)\.js'$/gm
+
+/**
+ * Returns the URLs of the modules that each script in `public/js` imports, directly or through others, by its name.
+ * Browsers that do not get these URLs with the page learn of one level of imports after the other.
+ */
+export const listImports = (publicDirectory: string): Readonly<Record<string, readonly string[]>> => {
+  const folder = join(publicDirectory, 'js')
+  const scripts = readdirSync(folder).map(file => basename(file, '.js'))
+  const direct = new Map(
+    scripts.map(name => {
+      const text = readFileSync(join(folder, `${name}.js`), 'utf8')
+      return [name, [...text.matchAll(IMPORT)].flatMap(([, imported]) => imported ?? [])]
+    }),
+  )
+  const importsOf = (name: string): string[] => {
+    const found = new Set(direct.get(name))
+    // Grows while it is iterated.
+    for (const one of found) for (const next of direct.get(one) ?? []) found.add(next)
+    return [...found].map(one => `${ASSETS_PREFIX}/js/${one}.js`)
+  }
+  return Object.fromEntries(scripts.map(name => [name, importsOf(name)]))
+}
+
 const cachingOf = (url: string): string => {
   if (url.includes('?v=')) return ONE_YEAR
   // A font file's content never changes under the same name.
@@ -68,7 +92,8 @@ export const serveAssets = async (app: FastifyInstance, publicDirectory: string)
   })
   compressOnce(app)
   await app.register(compress, { globalDecompression: false, encodings: ['gzip'] })
-  const options = { index: false, decorateReply: false, cacheControl: false } as const
+  // Browsers revalidate with the entity tag.
+  const options = { index: false, decorateReply: false, cacheControl: false, lastModified: false } as const
   await app.register(fastifyStatic, { ...options, root: publicDirectory, prefix: '/' })
   await app.register(fastifyStatic, {
     ...options,

@@ -10,6 +10,8 @@ export type ViewOptions = {
   isDevelopment: boolean
   /** URLs of the assets by their path in `public/`. */
   assets: Readonly<Record<string, string>>
+  /** URLs of the modules that each script imports, by the script's name. */
+  imports: Readonly<Record<string, readonly string[]>>
 }
 
 const THEMES = ['system', 'light', 'dark'] as const
@@ -55,6 +57,7 @@ export type PageFrame = {
   /** Path and query of this page, for returning to it after the theme is changed. */
   address: string
   assets: Readonly<Record<string, string>>
+  imports: Readonly<Record<string, readonly string[]>>
 }
 
 export type PageResponse = {
@@ -69,8 +72,6 @@ export type PageData = {
   section?: 'servers' | 'toolkits' | 'organizations' | 'account' | 'operator'
   /** Use `narrow` for forms and account pages, and `wide` for pages with two columns of tools. */
   width?: 'narrow' | 'wide'
-  /** Whether no part of the page uses htmx, which then is not loaded. */
-  withoutHtmx?: boolean
   /** Names of modules in `public/js/`, without extension. */
   scripts?: readonly string[]
 } & Record<string, unknown>
@@ -129,7 +130,7 @@ const userOf = ({ userId, email, isOperator, isUnconfirmed }: Actor) => ({
 
 /** Adds `page` and `fragment` to the replies of this scope. Call before setting up sessions. */
 export const renderViews = (app: FastifyInstance, options: ViewOptions): void => {
-  const { viewsDirectory, version, isDevelopment, assets } = options
+  const { viewsDirectory, version, isDevelopment, assets, imports } = options
   const eta = new Eta({
     views: viewsDirectory,
     cache: !isDevelopment,
@@ -149,6 +150,7 @@ export const renderViews = (app: FastifyInstance, options: ViewOptions): void =>
       hasSingleKeys: hasSingleKeys(request),
       address: request.method === 'GET' ? request.url : '/',
       assets,
+      imports,
     }
   }
   const send = (reply: FastifyReply, view: string, data: object, { status, formTargets = [] }: PageResponse) =>

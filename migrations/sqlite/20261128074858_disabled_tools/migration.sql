@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "Instance" ADD COLUMN "isEnabled" BOOLEAN NOT NULL DEFAULT true;
