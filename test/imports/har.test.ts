@@ -35,7 +35,8 @@ const entry = (
   }
 }
 
-const importEntries = (entries: JsonValue[]) => sourceOf(importHar({ log: { version: '1.2', entries } }))
+const importEntries = (entries: JsonValue[], title?: string) =>
+  sourceOf(importHar({ log: { version: '1.2', entries, ...(title !== undefined && { pages: [{ title }] }) } }))
 
 describe('a HAR file', () => {
   it('has a tool for each method, origin and path, with what varies as parameters', async () => {
@@ -165,5 +166,45 @@ describe('the headers of a HAR file', () => {
     })
     expect(JSON.stringify(source.operations)).not.toMatch(/old-token|sk-live|plum-tree|walnut/)
     expect(source.globals.map(({ isSecret }) => isSecret)).toEqual([true, true, true])
+  })
+
+  it('contain no secret that only an earlier request has', async () => {
+    const source = await importEntries([
+      entry(`${BASE}?access_token=old-walnut-99`, { headers: { 'x-trace': TOKEN } }),
+      entry(`${BASE}?access_token=new-walnut-99`, { headers: { 'x-trace': 'none' } }),
+      entry('https://shop.example/search?q=old-walnut-99'),
+    ])
+    expect(source.operations).toMatchObject([{ tool: {} }, { tool: {} }])
+    expect(JSON.stringify(source.operations)).not.toMatch(/sk-live|walnut/)
+  })
+})
+
+describe('the title of a HAR file', () => {
+  it.each([
+    ['the host of a page that is named by its URL', 'https://shop.example/cb?code=plum-tree-17', 'shop.example'],
+    ['without secrets of the requests', 'Shop of plum-tree-17', 'Shop of …'],
+  ])('is %s', async (_, title, expected) => {
+    const source = await importEntries([entry(BASE, { headers: { Cookie: 'session=plum-tree-17' } })], title)
+    expect(source.title).toBe(expected)
+  })
+})
+
+describe('a body in a HAR file', () => {
+  it('that is nested too deep concerns only its request', async () => {
+    const text = `{"a": ${'['.repeat(50_000)}${']'.repeat(50_000)}}`
+    const deep = {
+      request: { method: 'POST', url: BASE, headers: [], postData: { mimeType: 'application/json', text } },
+    }
+    const source = await importEntries([deep, entry('https://shop.example/status')])
+    expect(source.operations).toMatchObject([{ reason: expect.stringContaining('nested') }, { key: 'GET /status' }])
+  })
+
+  it('with a file has a parameter for its content', async () => {
+    const params = [{ name: 'note', value: 'recorded', fileName: 'a.txt' }]
+    const postData = { mimeType: 'multipart/form-data; boundary=x', params }
+    const source = await importEntries([{ request: { method: 'POST', url: BASE, headers: [], postData } }])
+    const { body } = requestOf(onlyTool(source), source, { note: 'given' })
+    expect(body).toContain('given')
+    expect(body).not.toContain('recorded')
   })
 })

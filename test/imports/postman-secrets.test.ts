@@ -133,6 +133,58 @@ describe('a secret in a request', () => {
     expect(JSON.stringify(refused)).not.toContain(PASSWORD)
   })
 
+  it('is in no text about a request that cannot be imported', async () => {
+    const request = { method: 'PUT', url: `${URL_TEXT}/${TOKEN}/${PASSWORD}`, body: { mode: 'file' } }
+    const tagged = { name: `Folder of ${TOKEN}`, item: [{ name: `Send with ${PASSWORD}`, request }] }
+    const header = pairs({ 'X-Api-Key': PASSWORD })
+    const source = await importItems([tagged, { name: 'other', request: { method: 'GET', url: URL_TEXT, header } }])
+    expect(source.operations).toMatchObject([{ reason: expect.stringContaining('file') }, { tool: {} }])
+    expect(JSON.stringify(source.operations)).not.toMatch(new RegExp(`${TOKEN}|${PASSWORD}`))
+  })
+
+  it('is no example of a disabled header', async () => {
+    const header = [
+      { key: 'X-Api-Key', value: PASSWORD, disabled: true },
+      { key: 'X-Trace', value: TOKEN, disabled: true },
+      { key: 'X-Page', value: '2', disabled: true },
+    ]
+    const source = await importRequest({ method: 'GET', url: URL_TEXT, header })
+    expect(onlyTool(source).tool.headers.map(({ name }) => name)).toEqual(['X-Page'])
+    expect(JSON.stringify(source)).not.toMatch(new RegExp(`${TOKEN}|${PASSWORD}`))
+  })
+
+  it('becomes a global if it is the value of a variable of the path', async () => {
+    const url = { host: ['{{baseUrl}}'], path: ['hooks', ':hook'], variable: pairs({ hook: TOKEN }) }
+    const source = await importRequest({ method: 'POST', url })
+    expect(requestOf(onlyTool(source), source).url).toMatch(new RegExp(`/hooks/${TOKEN}$`))
+    expect(JSON.stringify(source.operations)).not.toContain(TOKEN)
+  })
+
+  it.each([
+    ['oauth2', 'clientSecret'],
+    ['awsv4', 'secretKey'],
+    ['jwt', 'secret'],
+  ])('of authentication with %s is in no text: %s', async (type, attribute) => {
+    const request = { method: 'GET', url: URL_TEXT, auth: auth(type, { [attribute]: PASSWORD }) }
+    const source = await importItems([{ name: 'a', request: { ...request, description: `Uses ${PASSWORD}.` } }], {
+      info: { name: `Kiosk with ${PASSWORD}` },
+    })
+    expect(onlyTool(source).tool.description).toBe('Uses ….')
+    expect(source.title).toBe('Kiosk with …')
+  })
+
+  it('has another global than a variable of the same name', async () => {
+    const items = [PASSWORD, '{{access_token}}'].map((token, at) => ({
+      name: `request ${at}`,
+      request: { method: 'GET', url: '{{host}}/orders', auth: auth('bearer', { token }) },
+    }))
+    const source = await importItems(items, variables({ access_token: TOKEN }))
+    const host = { key: 'base_url', isSecret: false, value: 'https://api.kiosk.example', origins: [] }
+    const globals = [...source.globals, host]
+    const sent = [...toolsOf(source).values()].map(tool => requestOf(tool, { globals }).headers.Authorization)
+    expect(sent).toEqual([`Bearer ${PASSWORD}`, `Bearer ${TOKEN}`])
+  })
+
   it('that is only a word, such as password, is hidden in its place and nowhere else', async () => {
     const body = { mode: 'raw', raw: '{"password": "password", "hint": "the password"}' }
     const source = await importRequest({ method: 'POST', url: URL_TEXT, body, description: 'Changes the password.' })
@@ -167,8 +219,8 @@ describe('a variable', () => {
       variables({ who: 'abc' }),
     )
     expect(source.globals.filter(({ key }) => key === 'who')).toMatchObject([{ isSecret: true, value: 'abc' }])
-    const bindings = [...toolsOf(source).values()].map(({ tool }) => tool.parameters.who?.binding?.secret)
-    expect(bindings).toEqual([true, true])
+    const bindings = [...toolsOf(source).values()].map(({ tool }) => tool.parameters.who?.binding)
+    expect(bindings).toMatchObject([{ secret: true }, { secret: true }])
   })
 
   it('with a secret in its value is one, also if it is the start of the URL', async () => {

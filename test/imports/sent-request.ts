@@ -42,7 +42,7 @@ export const requestOf = (
   if (!checked.ok) throw new Error(JSON.stringify(checked.error))
   const byKey = new Map(globals.map(({ key, value }) => [key, value]))
   const values = checked.value.parameters.flatMap(({ parameter: { name, type, default: preset }, meta }) => {
-    const value = meta.binding === undefined ? (args[name] ?? preset) : (byKey.get(meta.binding.key) ?? undefined)
+    const value = meta.binding?.source === 'server' ? byKey.get(meta.binding.key) : (args[name] ?? preset)
     const cast = value === undefined ? undefined : castValue(type, value, meta.binding ? 'text' : 'caller')
     return cast?.ok ? [[name, cast.value] as const] : []
   })

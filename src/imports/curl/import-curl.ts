@@ -44,5 +44,5 @@ export const importCurl = async (text: string): Promise<Result<MappedSource, str
   const drafts = commands.map(command => draftCommand(command, keyOf))
   const isCut = all.length > MAX_COMMANDS
   const notes = isCut ? [`Only the first ${formatNumber(MAX_COMMANDS)} commands were read.`] : []
-  return success({ title: undefined, ...(await importDrafts(drafts, bindSecrets)), notes })
+  return success({ ...(await importDrafts(drafts, bindSecrets)), notes })
 }

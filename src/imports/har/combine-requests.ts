@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonObject, type JsonValue, parseIfJson } from '../../lib/kernel/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, measureJson, parseIfJson } from '../../lib/kernel/json.ts'
+import { MAX_JSON_DEPTH } from '../../lib/kernel/limits.ts'
 import { decodeFormText } from '../../tools/import/curl-url.ts'
 import { createDraftParameters, type IsSecret } from '../../tools/import/draft-parameters.ts'
 import { draftUrl } from '../../tools/import/draft-url.ts'
@@ -9,6 +10,7 @@ import { type Members, typeText } from '../requests/members.ts'
 import { parameterizeBody } from '../requests/parameterize-request.ts'
 import { combineValues, groupByKey } from './combine-values.ts'
 
+/** `isSecret` is asked about every value, because it also collects the secrets of requests that are not the last. */
 type Context = { members: Members; isSecret: IsSecret }
 type Requests = readonly [ImportedRequest, ...ImportedRequest[]]
 
@@ -56,7 +58,8 @@ const combinePairs = (texts: readonly string[], place: 'query' | 'form', { membe
     const values = pairs.map(list => list.filter(([one]) => one === key).map(([, raw]) => decodeFormText(raw ?? '')))
     const given = values.filter(({ length }) => length > 0)
     if (last === undefined) return [key]
-    if (given.flat().some(value => isSecret(place, name, value))) return [`${key}=${last}`]
+    const secrets = given.flat().filter(value => isSecret(place, name, value))
+    if (secrets.length > 0) return [`${key}=${last}`]
     if (given.some(({ length }) => length > 1)) {
       const combined = combineValues(
         given.map((list): JsonValue => list),
@@ -81,8 +84,8 @@ const combineObjects = (bodies: readonly JsonObject[], { members, isSecret }: Co
   const written = [...groupByKey(bodies.map(body => Object.entries(body)))].map(([key, values]) => {
     const name = JSON.stringify(key)
     const [last = null] = values.slice(-1)
-    const isKept = (areGraphql && GRAPHQL.test(key)) || values.some(value => holdsSecret(value, key, isSecret))
-    if (isKept) return `${name}: ${JSON.stringify(last)}`
+    const secrets = values.filter(value => holdsSecret(value, key, isSecret))
+    if (secrets.length > 0 || (areGraphql && GRAPHQL.test(key))) return `${name}: ${JSON.stringify(last)}`
     const types = new Set(values.map(typeOfJson))
     const areNumbers = values.every(value => typeof value === 'number')
     const type = types.size === 1 ? typeOfJson(last) : areNumbers ? 'number' : 'json'
@@ -93,11 +96,15 @@ const combineObjects = (bodies: readonly JsonObject[], { members, isSecret }: Co
   return `{${written.join(', ')}}`
 }
 
+/** Undefined if it is not JSON, or too deep to be walked. */
+const parseBody = (body: RequestBody): JsonValue | undefined =>
+  body.kind === 'json' && measureJson(body.text).deepest <= MAX_JSON_DEPTH ? parseIfJson(body.text) : undefined
+
 const combineBodies = (requests: Requests, last: ImportedRequest, context: Context): RequestBody => {
   const { body } = last
   const bodies = requests.map(request => request.body)
   if (body.kind === 'json') {
-    const values = bodies.map(one => (one.kind === 'json' ? parseIfJson(one.text) : undefined))
+    const values = bodies.map(parseBody)
     const objects = values.filter(isJsonObject)
     const keys = new Set(objects.flatMap(Object.keys))
     if (objects.length === bodies.length && keys.size > 0 && keys.size <= MAX_JSON_MEMBERS) {
@@ -119,8 +126,9 @@ const combineHeaders = (requests: Requests, { members, isSecret }: Context): rea
     if (last === undefined) return []
     const values = headers.map(({ value }) => value)
     const isSame = values.length === requests.length && values.every(value => value === last.value)
-    if (isSame || /^authorization$/i.test(last.name) || isSecret('header', last.name, last.value)) return [last]
     const { name } = last
+    const secrets = values.filter(value => isSecret('header', name, value))
+    if (isSame || secrets.length > 0 || /^authorization$/i.test(name)) return [last]
     return [{ name, value: members.add({ name, type: 'string', ...combineValues(values, requests.length) }) }]
   })
 }

@@ -1,11 +1,11 @@
 import { formatCount, formatNumber } from '../../lib/kernel/format.ts'
 import { isJsonObject, type JsonValue, parseIfJson } from '../../lib/kernel/json.ts'
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
+import type { IsSecret } from '../../tools/import/draft-parameters.ts'
 import { isId } from '../../tools/import/draft-url.ts'
 import type { ImportedRequest } from '../../tools/import/imported-request.ts'
 import { isSecretValue } from '../../tools/import/secret-values.ts'
 import type { MappedSource } from '../mapped-source.ts'
-import { plainText } from '../openapi/texts.ts'
 import { credentialsOf, draftOrRefuse } from '../requests/draft-operation.ts'
 import { bindSecrets, importDrafts } from '../requests/import-drafts.ts'
 import { createMembers } from '../requests/members.ts'
@@ -18,7 +18,6 @@ import { isPageAsset, readEntry } from './read-entry.ts'
 const MAX_TOOLS = 2_000
 /** More requests of one kind say nothing new about it. */
 const MAX_REQUESTS_PER_TOOL = 50
-const MAX_TITLE_CHARS = 120
 
 /** Name of a GraphQL operation: all of them have the same path. */
 const operationOf = ({ body }: ImportedRequest): string | undefined => {
@@ -48,11 +47,12 @@ const readEntries = (entries: readonly unknown[]) => {
   return { requests, left }
 }
 
-const draftGroup = (group: readonly ImportedRequest[], keyOf: ReturnType<typeof createOperationKeys>) => {
+type Context = { keyOf: ReturnType<typeof createOperationKeys>; isSecret: IsSecret }
+
+const draftGroup = (group: readonly ImportedRequest[], { keyOf, isSecret }: Context) => {
   const [first, ...others] = group.slice(-MAX_REQUESTS_PER_TOOL)
   if (first === undefined) return []
   const members = createMembers()
-  const isSecret = isSecretValue
   const request = combineRequests([first, ...others], { members, isSecret })
   const target = describeTarget(request)
   const operation = operationOf(first)
@@ -68,15 +68,22 @@ export const importHar = async (value: JsonValue): Promise<Result<MappedSource, 
   const { entries, pages } = har.data.log
   const { requests, left } = readEntries(entries)
   const groups = [...Map.groupBy(requests, groupOf).values()]
+  // Also those of requests that are combined with later ones.
+  const secrets = new Set(requests.flatMap(credentialsOf))
+  const isSecret: IsSecret = (place, name, value) => {
+    const isFound = isSecretValue(place, name, value)
+    if (isFound) secrets.add(value)
+    return isFound
+  }
   const keyOf = createOperationKeys()
-  const drafts = groups.slice(0, MAX_TOOLS).flatMap(group => draftGroup(group, keyOf))
-  // Also those of requests that were combined with later ones.
-  const credentials = requests.flatMap(credentialsOf)
+  const drafts = groups.slice(0, MAX_TOOLS).flatMap(group => draftGroup(group, { keyOf, isSecret }))
   const notes = [
     ...(left.assets > 0 ? [`${formatCount(left.assets, 'entry', 'entries')} of pages were left out.`] : []),
     ...(left.unreadable > 0 ? [`${formatCount(left.unreadable, 'entry', 'entries')} could not be read.`] : []),
     ...(groups.length > MAX_TOOLS ? [`Only the first ${formatNumber(MAX_TOOLS)} tools were made.`] : []),
   ]
-  const title = plainText(pages?.[0]?.title ?? '', MAX_TITLE_CHARS) || undefined
-  return success({ title, ...(await importDrafts(drafts, bindSecrets, credentials)), notes })
+  // Browsers write the URL of the page, which can contain credentials.
+  const page = pages?.[0]?.title ?? ''
+  const title = URL.parse(page)?.host || page
+  return success({ ...(await importDrafts(drafts, bindSecrets, { title, secrets: [...secrets] })), notes })
 }

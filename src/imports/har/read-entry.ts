@@ -62,26 +62,20 @@ const readBody = (data: HarPostData | null | undefined, note: (sentence: string)
   return written === '' ? { kind: 'none' } : describeBody(written, mimeType === '' ? undefined : mimeType, note)
 }
 
-const readUrl = (text: string) => {
-  const url = URL.parse(text)
-  if (url === null) return undefined
-  const { username, password } = url
-  return { url: `${url.origin}${url.pathname}${url.search}`, username, password }
-}
-
 /** Reads the request of an entry. Undefined if no tool can send it. */
 export const readEntry = ({ request }: HarEntry): ImportedRequest | undefined => {
   const notes: string[] = []
-  const url = readUrl(request.url)
+  const url = URL.parse(request.url)
   const body = readBody(request.postData, sentence => notes.push(sentence))
-  if (url === undefined || body === undefined) return undefined
+  if (url === null || body === undefined) return undefined
   const withCookies = takeHeaders(request.headers.filter(isKept), 'cookie')
   const cookies = parseCookies(withCookies.values.join('; ')) ?? []
   const { rest, values } = takeHeaders(withCookies.rest, 'authorization')
   const auth = values.length === 1 ? parseAuthorization(values[0] ?? '') : undefined
   return {
     method: request.method,
-    url: url.url,
+    // User and password are in the Authorization header.
+    url: `${url.origin}${url.pathname}${url.search}`,
     headers: auth === undefined ? withCookies.rest : rest,
     auth: auth ?? { kind: 'none' },
     cookies,

@@ -58,6 +58,15 @@ const NAMES: ReadonlyMap<string, string> = new Map([
   ['asap', 'Atlassian ASAP'],
 ])
 
+/** Attributes whose values are secrets, also those that Postman only signs or gets a token with. */
+const SECRET_ATTRIBUTE = /(?:secret|password|token|.key)$/i
+
+/** Returns the secrets among the attributes of a kind of authentication, which no text of a tool may contain. */
+export const secretsOfAuth = (given: PostmanAuth | null | undefined): readonly string[] =>
+  [...(given?.attributes ?? [])].flatMap(([name, value]) =>
+    SECRET_ATTRIBUTE.test(name) && !value.includes('{{') ? [value] : [],
+  )
+
 /** Reads the credentials that Postman adds to a request. */
 export const readAuth = (given: PostmanAuth | undefined, texts: RequestTexts): Credentials => {
   if (given === undefined) return NONE

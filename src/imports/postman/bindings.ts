@@ -1,7 +1,7 @@
 import type { DefaultBinding } from '../../templates/check-value.ts'
 import type { DraftVariable } from '../../tools/import/draft-parameters.ts'
 import { ownerOf } from '../../tools/import/secret-values.ts'
-import { claimKey, globalKeyOf, parameterNameOf } from '../openapi/names.ts'
+import { globalKeyOf, parameterNameOf } from '../openapi/names.ts'
 import { holdsSecret as containsSecret } from '../openapi/texts.ts'
 import type { DraftedRequest } from '../requests/draft-operation.ts'
 import { isMember } from '../requests/members.ts'
@@ -27,10 +27,10 @@ const nameStart = (start: string): string => {
 }
 
 /** Gives each start of a URL a global: `base_url` for the one that most requests have. */
-const nameStarts = (items: readonly DraftedItem[], taken: Set<string>): ReadonlyMap<string, string> => {
+const nameStarts = (items: readonly DraftedItem[], { claim }: ProposedGlobals): ReadonlyMap<string, string> => {
   const byStart = Map.groupBy(items, startOf)
   const starts = [...byStart].toSorted(([, one], [, other]) => other.length - one.length).map(([start]) => start)
-  return new Map(starts.map((start, index) => [start, claimKey(index === 0 ? BASE_KEY : nameStart(start), taken)]))
+  return new Map(starts.map((start, index) => [start, claim(index === 0 ? BASE_KEY : nameStart(start))]))
 }
 
 const isSecretIn = (items: readonly DraftedItem[]): ReadonlySet<string> =>
@@ -46,9 +46,8 @@ export const createBindings = (
   items: readonly DraftedItem[],
   { scope, setByScripts, globals }: { scope: Scope; setByScripts: ReadonlySet<string>; globals: ProposedGlobals },
 ) => {
-  const taken = new Set<string>()
   const keys = new Map<string, string>()
-  const starts = nameStarts(items, taken)
+  const starts = nameStarts(items, globals)
   const secretNames = isSecretIn(items)
 
   const bindStart = (item: DraftedItem): DefaultBinding => {
@@ -63,7 +62,7 @@ export const createBindings = (
     const value = scope.expand(`{{${name}}}`)
     const secret = scope.isSecret(name) || secretNames.has(name) || containsSecret(value ?? '')
     if (!secret && (value === undefined || setByScripts.has(name))) return undefined
-    const key = keys.get(name) ?? claimKey(parameterNameOf(name.replace(/^vault:/, ''), 'value', new Set()), taken)
+    const key = keys.get(name) ?? globals.claim(parameterNameOf(name.replace(/^vault:/, ''), 'value', new Set()))
     keys.set(name, key)
     globals.put({ key, isSecret: secret, value })
     return { source: 'server', key, secret }

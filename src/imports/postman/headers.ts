@@ -1,4 +1,5 @@
 import { isReservedHeader } from '../../lib/kernel/http-headers.ts'
+import type { IsSecret } from '../../tools/import/draft-parameters.ts'
 import type { Pair } from '../../tools/import/imported-request.ts'
 import type { PostmanPair } from './collection.schema.ts'
 import { readTypeOnly, withoutRequired } from './generated-values.ts'
@@ -12,11 +13,17 @@ const NOT_OPTIONAL = /^(?:accept(?:-.*)?|authorization|cache-control|content-typ
 const isPostmansOwn = (name: string, value: string): boolean =>
   /^postman-token$/i.test(name) || (/^user-agent$/i.test(name) && /^PostmanRuntime\//.test(value))
 
-const writeHeader = ({ value = '', disabled, description }: PostmanPair, name: string, texts: RequestTexts): Pair[] => {
+type Context = { texts: RequestTexts; isSecret: IsSecret }
+
+const writeHeader = (
+  { value = '', disabled, description }: PostmanPair,
+  name: string,
+  { texts, isSecret }: Context,
+): Pair[] => {
   const typeOnly = readTypeOnly(value, description)
   const member = { name, description: withoutRequired(description) }
   if (disabled === true) {
-    if (NOT_OPTIONAL.test(name)) return []
+    if (NOT_OPTIONAL.test(name) || isSecret('header', name, value)) return []
     const example = typeOnly !== undefined || texts.hasVariables(value) ? {} : { example: value }
     return [{ name, value: texts.members.add({ ...member, isOptional: true, ...example }) }]
   }
@@ -26,8 +33,9 @@ const writeHeader = ({ value = '', disabled, description }: PostmanPair, name: s
   return value === '' ? [] : [{ name, value: texts.mark(value) }]
 }
 
-/** Reads the headers that a request has itself. Disabled ones become optional parameters. */
-export const readHeaders = (given: readonly PostmanPair[], texts: RequestTexts): GivenHeaders => {
+/** Reads the headers that a request has itself. Disabled ones become optional parameters, except for secrets. */
+export const readHeaders = (given: readonly PostmanPair[], context: Context): GivenHeaders => {
+  const { texts } = context
   const headers: Pair[] = []
   let contentType: string | undefined
   for (const header of given) {
@@ -35,7 +43,7 @@ export const readHeaders = (given: readonly PostmanPair[], texts: RequestTexts):
     if (name === undefined) texts.note('A header whose name is a variable without a value was left out.')
     if (name === undefined || name === '' || isPostmansOwn(name, header.value ?? '')) continue
     if (isReservedHeader(name.toLowerCase())) continue
-    if (!/^content-type$/i.test(name)) headers.push(...writeHeader(header, name, texts))
+    if (!/^content-type$/i.test(name)) headers.push(...writeHeader(header, name, context))
     else if (header.disabled !== true) contentType ??= texts.expand(header.value ?? '')
   }
   return { headers, contentType }

@@ -3,15 +3,12 @@ import { isJsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
 import { MAX_OPERATIONS } from '../limits.ts'
 import type { MappedSource } from '../mapped-source.ts'
-import { plainText } from '../openapi/texts.ts'
 import { importDrafts } from '../requests/import-drafts.ts'
 import type { ProposedGlobals } from '../requests/proposed-globals.ts'
 import { createBindings } from './bindings.ts'
 import { Collection, Environment, type PostmanCollection, type PostmanEnvironment } from './collection.schema.ts'
 import { createScope, variablesOfScripts } from './variables.ts'
 import { type WalkedCollection, walkCollection } from './walk-collection.ts'
-
-const MAX_TITLE_CHARS = 120
 
 /** Unwraps what Postman's API returns. */
 const unwrap = (value: JsonValue, key: string): JsonValue | undefined =>
@@ -62,9 +59,7 @@ export const importPostman = async (
   const drafted = walked.items.filter(item => 'draft' in item)
   const setByScripts = variablesOfScripts(walked.scripts)
   const bindings = (globals: ProposedGlobals) => createBindings(drafted, { scope, setByScripts, globals })
-  return success({
-    title: plainText(collection.value.info.name ?? '', MAX_TITLE_CHARS) || undefined,
-    ...(await importDrafts(walked.items, bindings, scope.secrets())),
-    notes: notesOf(walked),
-  })
+  const secrets = [...scope.secrets(), ...walked.secrets]
+  const title = collection.value.info.name
+  return success({ ...(await importDrafts(walked.items, bindings, { title, secrets })), notes: notesOf(walked) })
 }

@@ -36,7 +36,7 @@ const writeSegment = (segment: string, variables: UrlText['variables'], texts: R
   const [, name] = PATH_VARIABLE.exec(segment) ?? []
   if (name === undefined) return texts.markSegment(segment, escapeSegment)
   const { value = '', description = '' } = variables.find(({ key }) => key === name) ?? {}
-  if (texts.hasVariables(value)) return texts.markSegment(value, escapeSegment)
+  if (texts.hasVariables(value) || isSecretValue('path', name, value)) return texts.markSegment(value, escapeSegment)
   const typed = readTypeOnly(value, description)
   const example = value === '' || typed !== undefined ? undefined : typeText(value)
   const member = { name, description: withoutRequired(description) }
@@ -121,7 +121,7 @@ const readImported = (item: PostmanItem, request: PostmanRequest, inherited: Inh
   const base = readBase(url.origin, texts)
   const credentials = readAuth(request.auth ?? item.auth ?? inherited.auth, texts)
   const isSecret = secretsOf(credentials)
-  const { headers, contentType } = readHeaders(request.header, texts)
+  const { headers, contentType } = readHeaders(request.header, { texts, isSecret })
   const path = (url.path ?? []).map(segment => writeSegment(segment, url.variables, texts)).join('/')
   const start = texts.markVariable(BASE_URL, { name: 'base_url', type: 'url' })
   const query = writeQuery(url, credentials, texts, isSecret)

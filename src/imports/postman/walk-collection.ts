@@ -3,6 +3,7 @@ import { MAX_OPERATIONS } from '../limits.ts'
 import type { RefusedOperation } from '../openapi/imported-operation.ts'
 import { draftOrRefuse } from '../requests/draft-operation.ts'
 import { createOperationKeys } from '../requests/request-key.ts'
+import { secretsOfAuth } from './auth.ts'
 import type { DraftedItem } from './bindings.ts'
 import { Item, type PostmanCollection, type PostmanItem, type PostmanRequest } from './collection.schema.ts'
 import { type Inherited, readRequest, targetOf } from './read-request.ts'
@@ -11,6 +12,8 @@ import type { Scope } from './variables.ts'
 /** What the requests of a collection become, in their order. */
 export type WalkedCollection = {
   items: readonly (DraftedItem | RefusedOperation)[]
+  /** The secrets of all kinds of authentication, whether a tool has them or not. */
+  secrets: readonly string[]
   /** All scripts, which are not run. */
   scripts: readonly string[]
   /** How many items are neither a folder nor a request. */
@@ -44,6 +47,7 @@ const draftItem = ({ item, request, inherited, key }: Found, scope: Scope): Draf
 export const walkCollection = (collection: PostmanCollection, scope: Scope): WalkedCollection => {
   const items: (DraftedItem | RefusedOperation)[] = []
   const scripts: string[] = [...collection.event]
+  const secrets = new Set(secretsOfAuth(collection.auth))
   const uniqueKey = createOperationKeys()
   let unreadable = 0
 
@@ -52,6 +56,7 @@ export const walkCollection = (collection: PostmanCollection, scope: Scope): Wal
     const parsed = Item.safeParse(raw)
     const item = parsed.success ? parsed.data : undefined
     scripts.push(...(item?.event ?? []))
+    for (const one of [item?.auth, item?.request?.auth].flatMap(secretsOfAuth)) secrets.add(one)
     if (item?.item) {
       const within = inherit(inherited, item)
       for (const child of item.item) visit(child, within)
@@ -68,5 +73,5 @@ export const walkCollection = (collection: PostmanCollection, scope: Scope): Wal
     sendsAllBodies: collection.protocolProfileBehavior?.disableBodyPruning === true,
   }
   for (const raw of collection.item) visit(raw, outermost)
-  return { items, scripts, unreadable }
+  return { items, secrets: [...secrets], scripts, unreadable }
 }

@@ -12,7 +12,7 @@ import { checkTool } from '../openapi/check-tool.ts'
 import type { ImportedOperation, OperationSource, RefusedOperation } from '../openapi/imported-operation.ts'
 import { toolNameOf } from '../openapi/names.ts'
 import { plainText } from '../openapi/texts.ts'
-import { createHiding } from './hide-secrets.ts'
+import type { Hiding } from './hide-secrets.ts'
 import type { ProposedGlobals } from './proposed-globals.ts'
 
 const MAX_TITLE_CHARS = 120
@@ -72,16 +72,18 @@ export type OperationContext<Drafted extends DraftedRequest> = {
   globals: ProposedGlobals
   /** Returns the binding of a variable, or undefined if its value comes from the model. */
   bindingOf: (variable: DraftVariable, drafted: Drafted) => DefaultBinding | undefined
-  /** Values of secrets, which no operation may contain. */
-  secrets: readonly string[]
+  /** Hides the secrets, which no operation may contain. */
+  hiding: Hiding
   count: TokenCounter
 }
 
-/** Creates a function that turns drafts into operations. They contain none of the secrets. */
+/**
+ * Creates a function that turns drafts into operations, and returns those without a tool. They contain none of the secrets.
+ */
 export const createOperations = <Drafted extends DraftedRequest>(context: OperationContext<Drafted>) => {
-  const { globals, bindingOf, secrets, count } = context
+  const { globals, bindingOf, count } = context
   const names = new Set<string>()
-  const { hide, holdsSecret } = createHiding(secrets)
+  const { hide, holdsSecret } = context.hiding
 
   /** A single word that looks random, such as an id, was judged by its place already. */
   const isOpen = (value: JsonValue | undefined): boolean => {
@@ -117,10 +119,10 @@ export const createOperations = <Drafted extends DraftedRequest>(context: Operat
   /** A path can also contain a secret percent-encoded. */
   const hideInPath = (text: string): string => (holdsSecret(hide(text)) ? '…' : hide(text))
 
-  const toSource = (drafted: Drafted): OperationSource => {
-    const { key, path, summary, tags } = drafted
+  const toSource = (given: OperationSource): OperationSource => {
+    const { key, path, summary, tags } = given
     return {
-      ...sourceOf(drafted),
+      ...sourceOf(given),
       key: hideInPath(key),
       path: hideInPath(path),
       summary: plainText(hide(summary ?? ''), MAX_TITLE_CHARS) || undefined,
@@ -142,10 +144,11 @@ export const createOperations = <Drafted extends DraftedRequest>(context: Operat
   }
 
   const globalsOf = ({ parameters }: ToolDefinition): readonly string[] => [
-    ...new Set(Object.values(parameters).flatMap(({ binding }) => binding?.key ?? [])),
+    ...new Set(Object.values(parameters).flatMap(({ binding }) => (binding?.source === 'server' ? [binding.key] : []))),
   ]
 
-  return async (drafted: Drafted): Promise<ImportedOperation> => {
+  return async (drafted: Drafted | RefusedOperation): Promise<ImportedOperation> => {
+    if (!('draft' in drafted)) return { ...toSource(drafted), reason: drafted.reason }
     const { draft, notes, unsupportedSecurity = [] } = drafted
     const source = toSource(drafted)
     const definition = toDefinition(drafted, source)

@@ -39,3 +39,4 @@ export const createHiding = (secrets: readonly string[]) => {
       [...new Set([text, percentDecode(text), decodeFormText(text)])].some(reading => replace(reading) !== reading),
   }
 }
+export type Hiding = ReturnType<typeof createHiding>

@@ -96,10 +96,10 @@ export const parameterizeBody = (body: RequestBody, context: Context): RequestBo
     case 'form':
       return { ...body, text: parameterizeForm(body.text, context) }
     case 'multipart': {
-      const parts = body.parts.map(part => {
-        if (part.fileName !== undefined) return part
-        return { ...part, value: replaceValue('multipart', part.name, part.value, part.value, context) }
-      })
+      const parts = body.parts.map(part => ({
+        ...part,
+        value: replaceValue('multipart', part.name, part.value, part.value, context),
+      }))
       return { ...body, parts }
     }
     case 'text':

@@ -3,16 +3,18 @@ import { ownedKey } from '../../tools/import/secret-values.ts'
 import { originPart } from '../../tools/import/url-placeholders.ts'
 import { isPlaceholder } from '../../tools/secret-looks.ts'
 import type { ProposedGlobal } from '../mapped-source.ts'
+import { claimKey } from '../openapi/names.ts'
 
 /** Collects the globals that the tools of a source are bound to. */
 export const createProposedGlobals = () => {
   const byKey = new Map<string, Omit<ProposedGlobal, 'origins'>>()
   const origins = new Map<string, Set<string>>()
   const byValue = new Map<string, string>()
+  const taken = new Set<string>()
 
   const isFree = (key: string, value: string | undefined): boolean => {
     const known = byKey.get(key)
-    if (known === undefined) return true
+    if (known === undefined) return !taken.has(key)
     return known.isSecret && (known.value === undefined || value === undefined || known.value === value)
   }
 
@@ -23,6 +25,8 @@ export const createProposedGlobals = () => {
   }
 
   return {
+    /** Returns a key that no other global has, and keeps it for the caller. */
+    claim: (base: string): string => claimKey(base, taken),
     /** Returns the globals that are in use. Others were for requests that are not imported. */
     used: (): readonly ProposedGlobal[] =>
       [...byKey.values()].flatMap(global => {
@@ -47,6 +51,7 @@ export const createProposedGlobals = () => {
       if (known !== undefined) return known
       const key = freeKey(ownedKey(parameter, url), value)
       byKey.set(key, { key, isSecret: true, value: value ?? byKey.get(key)?.value })
+      taken.add(key)
       if (value !== undefined) byValue.set(value, key)
       return key
     },
