@@ -1,10 +1,10 @@
-import { formatNumber } from '../lib/kernel/format.ts'
+import { formatNumber, shorten } from '../lib/kernel/format.ts'
 import { isJsonObject, type JsonObject } from '../lib/kernel/json.ts'
 import { failure, type Result, success } from '../lib/kernel/result.ts'
 import { createTokenCounter } from '../lib/tokens/token-counter.ts'
-import { MAX_OPERATIONS, OPERATIONS_PER_BATCH } from './limits.ts'
+import { MAX_NOTE_CHARS, MAX_OPERATIONS, OPERATIONS_PER_BATCH } from './limits.ts'
 import { checkTool } from './openapi/check-tool.ts'
-import { type ImportedOperation, UnusableOperation } from './openapi/imported-operation.ts'
+import { type ImportedOperation, type RefusedOperation, UnusableOperation } from './openapi/imported-operation.ts'
 import { type FoundOperation, listOperations } from './openapi/list-operations.ts'
 import { type MappingContext, writeTool } from './openapi/map-operation.ts'
 import { objectEntries, toList, toObject, toText } from './openapi/nodes.ts'
@@ -81,16 +81,17 @@ const mapOperation = async (
   count: ReturnType<typeof createTokenCounter>,
 ): Promise<ImportedOperation> => {
   const { source } = found
+  const refuse = (reason: string): RefusedOperation => ({ ...source, reason: shorten(reason, MAX_NOTE_CHARS) })
   try {
-    if ('reason' in found) return { ...source, reason: found.reason }
+    if ('reason' in found) return refuse(found.reason)
     const { tool, ...written } = writeTool(found, context)
     const checked = await checkTool(tool, count)
-    return checked.ok ? { ...source, ...written, ...checked.value } : { ...source, reason: checked.error }
+    return checked.ok ? { ...source, ...written, ...checked.value } : refuse(checked.error)
   } catch (error) {
-    if (error instanceof UnusableOperation) return { ...source, reason: error.message }
+    if (error instanceof UnusableOperation) return refuse(error.message)
     // No operation may keep the others from being imported, however broken it is.
     if (error instanceof TypeError || error instanceof RangeError) {
-      return { ...source, reason: 'It could not be read, because a part of it has the wrong type.' }
+      return refuse('It could not be read, because a part of it has the wrong type.')
     }
     throw error
   }

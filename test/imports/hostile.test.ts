@@ -119,6 +119,44 @@ describe('a hostile description', () => {
     )
     expect((await readParts({ paths })).filter(isTool)).toHaveLength(300)
   })
+
+  it('repeats no long text in each operation', async () => {
+    const long = 'x'.repeat(100_000)
+    const operation = { operationId: long, tags: [long], parameters: [{ $ref: '#/components/parameters/P' }] }
+    const security = [{ [long]: [] }]
+    const operations = await readParts({
+      security,
+      components: { parameters: { P: { $ref: long } } },
+      paths: {
+        '/a': { get: operation, additionalOperations: { [long]: operation } },
+        '/b': { $ref: long },
+        [`/${long}`]: { get: {}, put: {} },
+      },
+    })
+    expect(operations).toHaveLength(4)
+    expect(JSON.stringify(operations).length).toBeLessThan(10_000)
+    expect(operations.at(-1)).toMatchObject({ reason: 'Its path is longer than 2,000 characters.' })
+  })
+
+  it('with references that have a malformed escape loses only what they stand for', async () => {
+    const paths = { '/a': { $ref: 'a%ZZ.json' }, '/b': { get: { parameters: [{ $ref: 'b%E0%A4%A.json' }] } } }
+    const { operations, outcome } = await readAll([document(descriptionOf({ paths }))])
+    expect(operations.map(one => ('reason' in one ? one.reason : one.tool.url))).toEqual([
+      'Its reference leads nowhere: a%ZZ.json',
+      '{{url:base_url}}/b',
+    ])
+    expect(outcome.missing).toEqual(['a%ZZ.json', 'b%E0%A4%A.json'])
+  })
+
+  it('in Swagger 2.0 changes no prototypes', async () => {
+    const responses = { 200: { description: 'x', examples: { polluted: 1 } } }
+    const produces = ['__proto__']
+    const paths = { '/a': { get: { produces, consumes: produces, responses } } }
+    for (const shared of [{}, { produces, responses }]) {
+      await readAll([document({ swagger: '2.0', info: {}, host: 'a.example', paths, ...shared })])
+      expect(Reflect.get({}, 'examples')).toBeUndefined()
+    }
+  })
 })
 
 /** Objects with the keys of descriptions, and any values. */

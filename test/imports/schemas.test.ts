@@ -170,6 +170,29 @@ describe('a parameter in a URL', () => {
   })
 })
 
+describe('a body with very many members', () => {
+  const membersOf = async (count: number, description: string) => {
+    const properties = Object.fromEntries(
+      Array.from({ length: count }, (_, index) => [`m${index}`, { ...text, description }]),
+    )
+    const { tool, notes } = await bodyTool({ type: 'object', description: 'All settings', properties })
+    expect(notes).toEqual([expect.stringContaining('The schema is large')])
+    return tool.parameters.body
+  }
+
+  it('names them if they have room', async () => {
+    const body = await membersOf(450, '')
+    expect(body?.schema).toMatchObject({ properties: { m0: { type: 'string' }, m449: { type: 'string' } } })
+  })
+
+  it('is an object of any kind if they have no room', async () => {
+    expect(await membersOf(2_000, 'word '.repeat(60))).toEqual({
+      description: 'All settings',
+      schema: { type: 'object' },
+    })
+  })
+})
+
 describe('the output schema', () => {
   const outputOf = async (schema: JsonObject, schemas: JsonObject = {}) => {
     const content = { 'application/json': { schema } }

@@ -45,6 +45,16 @@ describe('Swagger 2.0', () => {
     expect(body).toBe('f=1&f=2')
   })
 
+  it('loses no more than the parts that have the wrong type', async () => {
+    const parameters = [{ name: 'q', in: 'query', type: 'string' }]
+    const responses = { 200: null, 404: { description: 'x' } }
+    const { tool } = await read(
+      { produces: 7, consumes: null, responses, parameters },
+      { securityDefinitions: { a: null } },
+    )
+    expect(tool.tool.url).toBe('{{url:base_url}}/a/{{id}}?q={{q?}}')
+  })
+
   it('has a body and fields of a form that several operations share', async () => {
     const schema = { type: 'object', properties: { name: { type: 'string' } } }
     const shared = {

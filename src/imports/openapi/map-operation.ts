@@ -1,5 +1,7 @@
+import { shorten } from '../../lib/kernel/format.ts'
 import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
 import type { ToolDefinition } from '../../tools/tool.ts'
+import { MAX_NOTE_CHARS } from '../limits.ts'
 import { proposeOutputSchema } from '../schemas/output-schema.ts'
 import { createSchemaReader } from '../schemas/to-schema.ts'
 import type { OperationNode } from './list-operations.ts'
@@ -58,7 +60,7 @@ export const writeTool = (node: OperationNode, context: MappingContext): Written
   const { source, item, operation } = node
   const { description, security, servers, takenNames } = context
   const notes = new Set<string>()
-  const note = (text: string): void => void notes.add(text)
+  const note = (text: string): void => void notes.add(shorten(text, MAX_NOTE_CHARS))
   const server = servers.serverOf(item, operation)
   const credentials = security.credentialsOf(operation)
   const { unsupported } = credentials

@@ -5,8 +5,12 @@ const MAX_TOOL_NAME_CHARS = 64
 /** A name is cut between words, unless that would cut off more than this share of it. */
 const MIN_KEPT = 0.6
 
+/** Only the beginning of a longer text is read: the expressions take quadratic time, and names are shorter. */
+const MAX_READ_CHARS = 1_000
+
 const toSnakeCase = (text: string): string =>
   text
+    .slice(0, MAX_READ_CHARS)
     .normalize('NFKD')
     .replaceAll(/\p{M}/gu, '')
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')
@@ -74,6 +78,7 @@ export const isParameterName = (name: string): boolean =>
  */
 export const parameterNameOf = (name: string, place: string, taken: Set<string>): string => {
   const written = name
+    .slice(0, MAX_READ_CHARS)
     .replaceAll('<', '_lt')
     .replaceAll('>', '_gt')
     .replaceAll(/[^A-Za-z0-9_.-]+/g, '_')

@@ -42,18 +42,42 @@ const prepareParameters = (parameters: JsonValue | undefined, shared: JsonObject
     .filter(parameter => typeof parameter.$ref === 'string' || typeof parameter.in === 'string')
     .map(parameter => (parameter.collectionFormat === 'tsv' ? { ...parameter, [TAB_STYLE]: true } : parameter))
 
+/** Keeps the members that are objects. */
+const keepObjects = (value: JsonValue): JsonObject => Object.fromEntries(objectEntries(value))
+
+/** Keeps media types. The upgrader makes keys of them, and would change the prototype of all objects. */
+const keepMediaTypes = (value: JsonValue): JsonValue =>
+  toList(value).filter(type => typeof type === 'string' && type !== '__proto__')
+
+const PREPARED: readonly (readonly [key: string, prepare: (value: JsonValue) => JsonValue])[] = [
+  ['consumes', keepMediaTypes],
+  ['produces', keepMediaTypes],
+  ['responses', keepObjects],
+  ['securityDefinitions', keepObjects],
+]
+
+/** Removes what has a type that the upgrader does not expect from an operation or a description. Changes the object. */
+const prepareMembers = (object: JsonObject): void => {
+  for (const [key, prepare] of PREPARED) {
+    const value = object[key]
+    if (value !== undefined) object[key] = prepare(value)
+  }
+}
+
 /** Prepares a path item of Swagger 2.0 for the upgrader. Changes the item. `shared` are the description's parameters. */
 const prepareItem = (item: JsonObject, shared: JsonObject): void => {
   for (const [key, value] of Object.entries(item)) {
     if (key === 'parameters') item.parameters = prepareParameters(value, shared)
-    else if (isJsonObject(value) && value.parameters !== undefined) {
-      value.parameters = prepareParameters(value.parameters, shared)
-    } else if (!isJsonObject(value) && key !== '$ref') delete item[key]
+    else if (isJsonObject(value)) {
+      prepareMembers(value)
+      if (value.parameters !== undefined) value.parameters = prepareParameters(value.parameters, shared)
+    } else if (key !== '$ref') delete item[key]
   }
 }
 
 const upgradeSwagger = (root: JsonObject): Result<JsonObject, string> => {
   try {
+    prepareMembers(root)
     for (const [, item] of objectEntries(root.paths)) prepareItem(item, toObject(root.parameters))
     const upgraded: unknown = upgrade({ ...root, swagger: '2.0' }, '3.0')
     return isJsonObject(upgraded) ? success(upgraded) : failure('It cannot be upgraded from Swagger 2.0.')

@@ -29,8 +29,16 @@ const withoutFragment = (url: string): string => {
   return parsed.href
 }
 
-const toName = (url: string): string =>
-  url.startsWith(FILE_NAMES) ? decodeURIComponent(url.slice(FILE_NAMES.length)) : url
+const toName = (url: string): string => {
+  if (!url.startsWith(FILE_NAMES)) return url
+  const name = url.slice(FILE_NAMES.length)
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    // It has a malformed escape.
+    return name
+  }
+}
 
 /**
  * Makes the references of a document absolute, so that they mean the same wherever the value is used. Changes the value.

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import { RE2JS } from 're2js'
 import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
 import { MAX_PATTERN_CHARS, MAX_PATTERN_INSTRUCTIONS } from '../../templates/limits.ts'
@@ -47,7 +46,7 @@ const textOnly = (value: JsonValue): JsonValue | undefined => (typeof value === 
 const readEnum = (schema: JsonObject, type: string | undefined): readonly JsonValue[] => {
   const values = schema.const === undefined ? toList(schema.enum) : [schema.const]
   const allowed = values.flatMap(value => (value === null ? [] : (toDeclaredType(value, type) ?? [])))
-  return allowed.filter((value, index) => allowed.findIndex(other => isDeepStrictEqual(other, value)) === index)
+  return [...new Map(allowed.map(value => [JSON.stringify(value), value])).values()]
 }
 
 const readNumbers = (schema: JsonObject): JsonObject => {

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
 import { MAX_PARAMETER_TEXT_CHARS, MAX_SCHEMA_CHARS, MAX_SCHEMA_NODES, MAX_SHORT_TEXT_CHARS } from '../limits.ts'
 import { memberOf, toList, toObject, toText } from '../openapi/nodes.ts'
@@ -75,7 +74,7 @@ export const createSchemaReader = ({ description, direction, keepsNull, note }: 
   }
 
   /** Describes a schema that is not expanded. */
-  const stubOf = ({ schema, refs }: FlatSchema, { maxTextChars }: Walk): JsonObject => {
+  const stubOf = ({ schema, refs }: FlatSchema, { maxTextChars }: Pick<Walk, 'maxTextChars'>): JsonObject => {
     const types = typesOf(schema)
     const [type] = types.length === 1 ? types : []
     const { description = nameOf(refs[0]) } = keywordsOf(schema, type, maxTextChars)
@@ -135,7 +134,7 @@ export const createSchemaReader = ({ description, direction, keepsNull, note }: 
     const choices = branchesOf(schema).map(node =>
       withDiscriminator(walk(node, refs, depth + 1, state), node, toObject(schema.discriminator)),
     )
-    const distinct = choices.filter((one, at) => choices.findIndex(other => isDeepStrictEqual(one, other)) === at)
+    const distinct = [...new Map(choices.map(choice => [JSON.stringify(choice), choice])).values()]
     // An alternative that allows everything, such as one that only says which members are required.
     return distinct.some(one => Object.keys(one).length === 0) ? [] : distinct
   }
@@ -161,7 +160,9 @@ export const createSchemaReader = ({ description, direction, keepsNull, note }: 
   const attempt = (nodes: readonly (JsonValue | undefined)[], maxDepth: number, maxTextChars: number) => {
     const state: Walk = { nodes: MAX_SCHEMA_NODES, maxDepth, maxTextChars, isTooLarge: false, isCut: false }
     const schemas = nodes.map(node => walk(node, [], 0, state))
-    const fits = !state.isTooLarge && JSON.stringify(schemas).length <= MAX_SCHEMA_CHARS
+    // At the outermost level, models need the names of all members.
+    const hasRoom = !state.isTooLarge || maxDepth === 0
+    const fits = hasRoom && JSON.stringify(schemas).length <= MAX_SCHEMA_CHARS
     return { schemas, fits, isCut: state.isCut || !fits, isTooLarge: state.isTooLarge }
   }
 
@@ -173,14 +174,15 @@ export const createSchemaReader = ({ description, direction, keepsNull, note }: 
     for (const maxDepth of DEPTHS) {
       for (const maxTextChars of [MAX_PARAMETER_TEXT_CHARS, MAX_SHORT_TEXT_CHARS]) {
         const { schemas, fits, isCut, isTooLarge } = attempt(nodes, maxDepth, maxTextChars)
-        if (fits || maxDepth === 0) {
+        if (fits) {
           if (isCut && maxDepth < DEPTHS[0]) note(LARGE)
           return schemas
         }
-        if (isTooLarge) break
+        if (isTooLarge && maxDepth > 0) break
       }
     }
-    return nodes.map(() => ({}))
+    note(LARGE)
+    return nodes.map(node => stubOf(flatten(node), { maxTextChars: MAX_SHORT_TEXT_CHARS }))
   }
 
   return { flatten, readAll, read: (node: JsonValue | undefined): JsonObject => readAll([node])[0] ?? {} }
