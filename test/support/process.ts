@@ -169,11 +169,20 @@ export const runSharedCommand = async (
   args: readonly string[],
   { directory = temporaryDirectory(), env = {} }: CommandOptions = {},
 ): Promise<Said> => {
-  runner ??= startRunner()
+  if (runner === undefined) {
+    const started = startRunner()
+    runner = started
+    // If a command ends the process, only its own test fails.
+    const forget = (): void => {
+      if (runner === started) runner = undefined
+    }
+    started.ended.then(forget, forget)
+  }
+  const { run } = runner
   const given = Object.entries({ ...cleanEnvironment(), ...env }).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value]],
   )
-  return runner.run({ args: [...args], directory, env: Object.fromEntries(given) })
+  return run({ args: [...args], directory, env: Object.fromEntries(given) })
 }
 
 export type Patchbay = Running & {
