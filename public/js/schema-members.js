@@ -3,7 +3,7 @@
 
 /** @typedef {Record<string, unknown>} Schema */
 /**
- * What the table calls the type of a value. `any` is any JSON value; `date` and `url` are strings with a format.
+ * A type of value in the table. `any` is any JSON value; `date` and `url` are strings with a format.
  * @typedef {'any' | 'string' | 'integer' | 'number' | 'boolean' | 'date' | 'url' | 'object' | 'array'} ValueType
  */
 /**

@@ -1,7 +1,7 @@
 // Marks the link of a .subnav whose section is being read: the one at the top of the window, or the one that a link has
 // led to.
 
-/** Where in the window a section is being read: in its upper part, but below the end of the section before. */
+/** Margins of the part of the window in which a section counts as current: below the header, in the upper 40 %. */
 const READING = '-80px 0px -60% 0px'
 
 /** @param {Element} nav */

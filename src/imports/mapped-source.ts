@@ -8,17 +8,17 @@ export type ProposedGlobal = {
   key: string
   isSecret: boolean
   value?: string | undefined
-  /** Where the requests of the source send it, if it is a secret. */
+  /** The origins to which the requests of the source send a secret. */
   origins: readonly string[]
 }
 
-/** What was read from a source that consists of requests, such as a Postman collection. */
+/** The tools of a source that consists of requests, such as a Postman collection. */
 export type MappedSource = {
   /** Undefined if the source has no name. */
   title: string | undefined
   operations: readonly ImportedOperation[]
   /** The globals of the default bindings of all tools. */
   globals: readonly ProposedGlobal[]
-  /** What concerns the source as a whole, as sentences. */
+  /** Notes on the source as a whole, as sentences. */
   notes: readonly string[]
 }

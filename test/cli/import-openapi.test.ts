@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { follow, PROGRAM, runSharedCommand, temporaryDirectory } from '../support/process.ts'
@@ -40,6 +41,10 @@ const Plan = z.object({
   refused: z.array(z.object({ key: z.string(), reason: z.string() })),
   missing: z.array(z.string()),
 })
+
+const repeat = function* <T>(value: T): Generator<T> {
+  for (;;) yield value
+}
 
 const planOf = async (directory: string, ...args: string[]) =>
   Plan.parse(JSON.parse((await run(directory, ...args, '--plan', '--json')).stdout))
@@ -91,6 +96,18 @@ Globals of the server:
     child.stdin.end(MAIN)
     const { stdout } = await follow(child).ended
     expect(Plan.parse(JSON.parse(stdout)).summary).toEqual({ title: 'Shop', operations: 2 })
+  })
+
+  it('stops reading an endless input', async () => {
+    const child = spawn(process.execPath, [PROGRAM, 'import', 'openapi', '-', '--plan'], { cwd: temporaryDirectory() })
+    const { ended } = follow(child)
+    // The pipe ends with the command.
+    const endless = Readable.from(repeat(Buffer.alloc(1_000_000)))
+    endless.on('error', () => undefined)
+    child.stdin.on('error', () => endless.destroy())
+    endless.pipe(child.stdin)
+    const { code, stderr } = await ended
+    expect({ code, stderr }).toEqual({ code: 1, stderr: 'patchbay: The input has more than 33.6 MB.\n' })
   })
 
   it.each([

@@ -1,50 +1,20 @@
-import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
 import { relative, resolve, sep } from 'node:path'
-import { buffer } from 'node:stream/consumers'
 import { Command, InvalidArgumentError } from 'commander'
-import { MAX_DESCRIPTION_BYTES } from '../../imports/limits.ts'
 import type { GivenSecurity } from '../../imports/openapi/security.ts'
 import type { ImportPlan } from '../../imports/plan-import.ts'
 import type { DescriptionDocument } from '../../imports/read/documents.ts'
 import type { ReadOptions } from '../../imports/read-description.ts'
 import { createJobPool } from '../../jobs/job-pool.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
-import { formatBytes } from '../../lib/kernel/format.ts'
 import { loadSettings } from '../../lib/process/settings.ts'
 import type { JobEnding } from '../../lib/worker/job.ts'
-import { codeOf } from '../failure-lines.ts'
 import { print } from '../output.ts'
 import { planLines } from './openapi-report.ts'
-
-const STDIN = '-'
-
-/** Returns the size of a regular file, or undefined for anything else that can be read, such as a pipe. */
-const sizeOf = async (path: string): Promise<number | undefined> => {
-  try {
-    const found = await stat(path)
-    if (found.isDirectory()) throw new AppError('invalid_request', `${path} is a folder.`)
-    return found.isFile() ? found.size : undefined
-  } catch (error) {
-    if (error instanceof AppError) throw error
-    const reason =
-      codeOf(error) === 'ENOENT' ? 'does not exist' : `cannot be read (${codeOf(error) ?? 'unknown error'})`
-    throw new AppError('invalid_request', `The file ${path} ${reason}.`)
-  }
-}
+import { isPlainFile, readSource, STDIN } from './read-source.ts'
 
 /** Returns where the worker finds a file, or the bytes of anything else. */
-const openSource = async (source: string): Promise<{ path: string } | { bytes: Uint8Array }> => {
-  const size = source === STDIN ? undefined : await sizeOf(source)
-  const opened =
-    size === undefined
-      ? { bytes: await buffer(source === STDIN ? process.stdin : createReadStream(source)) }
-      : undefined
-  if ((size ?? opened?.bytes.length ?? 0) > MAX_DESCRIPTION_BYTES) {
-    throw new AppError('payload_too_large', `${source} has more than ${formatBytes(MAX_DESCRIPTION_BYTES)}.`)
-  }
-  return opened ?? { path: resolve(source) }
-}
+const openSource = async (source: string): Promise<{ path: string } | { bytes: Uint8Array }> =>
+  source !== STDIN && (await isPlainFile(source)) ? { path: resolve(source) } : { bytes: await readSource(source) }
 
 /** Returns the folder that contains all paths. */
 const commonFolder = (paths: readonly string[]): string => {

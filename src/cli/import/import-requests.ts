@@ -1,52 +1,13 @@
-import { open } from 'node:fs/promises'
 import { Command } from 'commander'
-import { MAX_DESCRIPTION_BYTES } from '../../imports/limits.ts'
 import type { MappedSource } from '../../imports/mapped-source.ts'
 import type { RequestsSource } from '../../imports/read-requests.ts'
 import { createJobPool } from '../../jobs/job-pool.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
-import { formatBytes } from '../../lib/kernel/format.ts'
 import { loadSettings } from '../../lib/process/settings.ts'
 import type { JobEnding } from '../../lib/worker/job.ts'
-import { codeOf } from '../failure-lines.ts'
 import { print } from '../output.ts'
 import { planLines, toPlanView } from './plan-report.ts'
-
-const STDIN = '-'
-
-const READ_FAULTS: ReadonlyMap<string, string> = new Map([
-  ['ENOENT', 'does not exist'],
-  ['EACCES', 'is not readable by this user'],
-])
-
-/** Reads a stream up to the limit. Throws `payload_too_large` beyond it. */
-const collect = async (stream: AsyncIterable<Buffer>, source: string): Promise<Uint8Array> => {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of stream) {
-    size += chunk.length
-    if (size > MAX_DESCRIPTION_BYTES) {
-      throw new AppError('payload_too_large', `${source} has more than ${formatBytes(MAX_DESCRIPTION_BYTES)}.`)
-    }
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
-}
-
-/** Reads a file, or standard input for `-`. */
-const readBytes = async (source: string): Promise<Uint8Array> => {
-  if (source === STDIN) return collect(process.stdin, 'The input')
-  const file = await open(source).catch((error: unknown) => {
-    const fault = READ_FAULTS.get(codeOf(error) ?? '')
-    throw fault === undefined ? error : new AppError('invalid_request', `The file ${source} ${fault}.`)
-  })
-  try {
-    if ((await file.stat()).isDirectory()) throw new AppError('invalid_request', `${source} is a folder, not a file.`)
-    return await collect(file.createReadStream({ autoClose: false }), `The file ${source}`)
-  } finally {
-    await file.close()
-  }
-}
+import { readSource } from './read-source.ts'
 
 const ENDINGS: Partial<Record<JobEnding, string>> = {
   time: 'It takes too long to read. Import a part of it.',
@@ -71,8 +32,8 @@ const run =
   async (file: string, { environment = [] }: { environment?: string[] }, command: Command): Promise<void> => {
     const { json, plan } = command.optsWithGlobals<{ json?: boolean; plan?: boolean }>()
     if (plan !== true) command.error('error: give --plan: this version only shows the tools')
-    const environments = await Promise.all(environment.map(readBytes))
-    const source = await mapRequests({ kind, bytes: await readBytes(file), environments })
+    const environments = await Promise.all(environment.map(readSource))
+    const source = await mapRequests({ kind, bytes: await readSource(file), environments })
     print({ json }, toPlanView(source), planLines(source))
   }
 

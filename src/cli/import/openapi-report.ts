@@ -4,7 +4,7 @@ import { formatCount, formatNumber } from '../../lib/kernel/format.ts'
 /** Notes that more tools have than this are counted instead of repeated. */
 const MAX_REPEATED = 3
 
-/** What is shown of a tool. */
+/** The data of a tool that the report prints. */
 type ShownTool = Pick<PlannedTool, 'name' | 'key' | 'tokens' | 'notes'>
 
 export const countNotes = (tools: readonly ShownTool[]): ReadonlyMap<string, number> => {

@@ -74,7 +74,7 @@ const combinePairs = (texts: readonly string[], place: 'query' | 'form', { membe
   return written.join('&')
 }
 
-/** What a GraphQL request is, in contrast to the values of its variables. */
+/** Members that identify a GraphQL operation, as opposed to `variables`. */
 const GRAPHQL = /^(?:query|operationName|extensions)$/
 
 const isGraphql = (bodies: readonly JsonObject[]): boolean => bodies.every(({ query }) => typeof query === 'string')

@@ -3,8 +3,8 @@ import type { JsonValue } from '../../lib/kernel/json.ts'
 import type { Member } from '../requests/members.ts'
 
 /**
- * What the values of one place in several requests say about its parameter. A value that is the same in several requests
- * is its default, and one that some requests lack is optional.
+ * Derives a parameter from the values that several requests have in one place. A value that all of them share is the
+ * default. If some have none, the parameter is optional.
  */
 export const combineValues = (
   values: readonly JsonValue[],

@@ -49,7 +49,7 @@ export const HarEntry = z.object({
     })
     .nullish()
     .catch(null),
-  /** What the browser loaded the entry for, as Chrome says it. */
+  /** The resource type, which Chrome adds, such as `xhr` or `script`. */
   _resourceType: z.string().nullish().catch(null),
 })
 export type HarEntry = z.infer<typeof HarEntry>

@@ -12,7 +12,7 @@ const PAGE_PARTS: ReadonlySet<string> = new Set(
   ),
 )
 
-/** What a page is made of, by the type of the response. */
+/** Media types of pages and their assets. */
 const PAGE_TYPES =
   /^(?:text\/(?:html|css|javascript|ecmascript)|application\/(?:x-)?(?:javascript|font|wasm)|(?:image|font|audio|video)\/)/i
 const PAGE_FILES = /\.(?:html?|css|m?js|map|png|jpe?g|gif|svg|ico|webp|avif|woff2?|ttf|otf|mp[34]|webm|wasm)$/i

@@ -27,7 +27,7 @@ export type MappedOperation = OperationSource & {
   /** Tokens of the name, description and input schema, which most clients send to the model. */
   tokens: number
   findings: readonly Finding[]
-  /** What the tool leaves out or changes, as sentences for the user. */
+  /** What the import left out or changed, as sentences for the user. */
   notes: readonly string[]
   /** Proposed, to be turned on once a response has matched it. Undefined if there is nothing to propose. */
   outputSchema: JsonObject | undefined

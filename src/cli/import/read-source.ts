@@ -1,0 +1,49 @@
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { MAX_DESCRIPTION_BYTES } from '../../imports/limits.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import { formatBytes } from '../../lib/kernel/format.ts'
+import { codeOf } from '../failure-lines.ts'
+
+/** Stands for standard input in the arguments of a command. */
+export const STDIN = '-'
+
+const explain = (path: string, error: unknown): AppError => {
+  const code = codeOf(error) ?? 'unknown error'
+  const reason = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`
+  return new AppError('invalid_request', `The file ${path} ${reason}.`)
+}
+
+const assertSize = (size: number, source: string): void => {
+  if (size <= MAX_DESCRIPTION_BYTES) return
+  const name = source === STDIN ? 'The input' : `The file ${source}`
+  throw new AppError('payload_too_large', `${name} has more than ${formatBytes(MAX_DESCRIPTION_BYTES)}.`)
+}
+
+/** Returns whether a path is that of a file that can be read twice, unlike a pipe. Throws if the file is too large. */
+export const isPlainFile = async (path: string): Promise<boolean> => {
+  const found = await stat(path).catch((error: unknown) => {
+    throw explain(path, error)
+  })
+  if (found.isDirectory()) throw new AppError('invalid_request', `${path} is a folder, not a file.`)
+  assertSize(found.size, path)
+  return found.isFile()
+}
+
+/** Reads a file or a pipe, or standard input for `-`. Throws `payload_too_large` as soon as the limit is exceeded. */
+export const readSource = async (source: string): Promise<Uint8Array> => {
+  if (source !== STDIN) await isPlainFile(source)
+  const stream: AsyncIterable<Buffer> = source === STDIN ? process.stdin : createReadStream(source)
+  const chunks: Buffer[] = []
+  let size = 0
+  try {
+    for await (const chunk of stream) {
+      size += chunk.length
+      assertSize(size, source)
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    throw error instanceof AppError ? error : explain(source, error)
+  }
+  return Buffer.concat(chunks)
+}
