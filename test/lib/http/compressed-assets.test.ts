@@ -61,3 +61,18 @@ it('a file is compressed once, however its path is spelled', async () => {
     expect(brotliDecompressSync((await get('br', path)).rawPayload).toString()).toBe(STYLE)
   }
 })
+
+it('a file that disappears while it is sent from memory ends no process', async () => {
+  const { folder, get } = await serve()
+  const file = join(folder, 'a.css')
+  const changedAt = new Date('2026-11-22T09:30:00Z')
+  // The file is opened while the response is sent, so that it is not always missing by then.
+  for (let time = 0; time < 300; time++) {
+    writeFileSync(file, STYLE)
+    utimesSync(file, changedAt, changedAt)
+    const sent = get('br')
+    expect(brotliDecompressSync((await sent).rawPayload).toString()).toBe(STYLE)
+    rmSync(file)
+  }
+  expect((await get('br')).statusCode).toBe(404)
+})

@@ -12,6 +12,12 @@ const ACCEPTS_BROTLI = /(?:^|,)\s*br\s*(?:,|$)/
 /** Far more than there are files. Files that are edited during development have many versions. */
 const MAX_KEPT = 200
 
+/** Ends a stream that may not have opened its file yet. Without a listener, a failure to open it ends the process. */
+const discard = (stream: ReadStream): void => {
+  stream.on('error', () => {})
+  stream.destroy()
+}
+
 /**
  * Compresses the files that this scope serves with Brotli (RFC 7932) in its best quality, which takes longer than to
  * send them: each version of a file is compressed once and kept in memory.
@@ -27,7 +33,7 @@ export const compressOnce = (app: FastifyInstance): void => {
     const version = `${payload.path} ${reply.getHeader('etag')}`
     const found = kept.get(version)
     if (kept.size === MAX_KEPT) kept.clear()
-    if (found !== undefined) payload.destroy()
+    if (found !== undefined) discard(payload)
     const compressed = found ?? buffer(payload).then(whole => compress(whole))
     kept.set(version, compressed)
     compressed.catch(() => kept.delete(version))
