@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import type { JsonValue } from '../../src/lib/kernel/json.ts'
 import { listWrittenCredentials, listWrittenInTool } from '../../src/servers/access/written-credentials.ts'
 import type { UpstreamConfig } from '../../src/upstreams/upstream.ts'
 
@@ -71,17 +70,16 @@ describe('credentials that are written out in the settings of an MCP server', ()
 })
 
 describe('credentials that are written out in a tool', () => {
-  const findIn = (url: string, fixed: Record<string, JsonValue> = {}) => {
-    const bindings = Object.entries(fixed).map(([name, value]) => [name, { source: 'instance', value }] as const)
-    return listWrittenInTool({ tool: { url, headers: [] }, bindings: Object.fromEntries(bindings) })
-  }
+  type WrittenTool = Parameters<typeof listWrittenInTool>[0]
+  const findIn = (tool: Partial<WrittenTool['tool']>, bindings: WrittenTool['bindings'] = {}) =>
+    listWrittenInTool({ tool: { url: 'https://api.example.com/', headers: [], parameters: {}, ...tool }, bindings })
 
   it.each([
     'https://api.example.com/orders/{{id}}?api_key=abc',
     `https://api.example.com/${TOKEN}/{{id}}`,
     'https://me:abc@api.example.com/{{id}}',
   ])('are found in the URL %s', url => {
-    expect(findIn(url)).toEqual(['URL'])
+    expect(findIn({ url })).toEqual(['URL'])
   })
 
   it.each([
@@ -91,20 +89,52 @@ describe('credentials that are written out in a tool', () => {
     'https://api.example.com/orders?tag={{json:tags? | repeat}}&token={{token?}}',
     'https://{{host}}/{{path | segments}}?depot=LEJ',
   ])('are not found in the URL %s', url => {
-    expect(findIn(url)).toEqual([])
+    expect(findIn({ url })).toEqual([])
   })
 
-  it('are found in its headers', () => {
+  it('are found in its headers, also beside a placeholder', () => {
     const headers = [
       { name: 'X-Api-Key', value: 'abc' },
+      { name: 'X-Signed', value: `{{date}} ${TOKEN}` },
       { name: 'Authorization', value: 'Bearer {{token}}' },
     ]
-    const tool = { url: 'https://api.example.com/', headers }
-    expect(listWrittenInTool({ tool, bindings: {} })).toEqual(['header X-Api-Key'])
+    expect(findIn({ headers })).toEqual(['header X-Api-Key', 'header X-Signed'])
+  })
+
+  it.each([
+    '{"order": {{json:order}}, "client_secret": "abc"}',
+    `{"text": "{{text}} ${TOKEN}"}`,
+    'grant_type=client_credentials&client_secret=abc',
+    `<a>${TOKEN}</a>`,
+  ])('are found in the body %s', body => {
+    expect(findIn({ body })).toEqual(['body'])
+  })
+
+  it.each([
+    '{"client_secret": "{{secret}}", "page_token": "abc", "n": {{integer:n=5}}}',
+    'client_secret={{secret}}&page=2',
+    '{"password": "YOUR_PASSWORD"}',
+  ])('are not found in the body %s', body => {
+    expect(findIn({ body })).toEqual([])
+  })
+
+  it('are found in a body in linear time', () => {
+    expect(findIn({ body: `{${'"a" : "\\'.repeat(60_000)}` })).toEqual([])
+  })
+
+  it('are found in the defaults of parameters that the model may set', () => {
+    const tool = {
+      url: 'https://api.example.com/?k={{string:api_key=abc}}&q={{q=shoes}}',
+      parameters: { signature: { default: TOKEN }, q: { default: 'boots' } },
+    }
+    expect(findIn(tool)).toEqual(['parameter api_key', 'parameter signature'])
+    const secret = { source: 'server', key: 'key' } as const
+    expect(findIn(tool, { api_key: secret, signature: { source: 'exposed' } })).toEqual(['parameter signature'])
   })
 
   it('are found in fixed values, unless they are those of a global', () => {
     const fixed = { api_key: 'abc', note: TOKEN, password: '{{secret}}', region: 'eu', limit: 20 }
-    expect(findIn('https://api.example.com/', fixed)).toEqual(['parameter api_key', 'parameter note'])
+    const bindings = Object.entries(fixed).map(([name, value]) => [name, { source: 'instance', value }] as const)
+    expect(findIn({}, Object.fromEntries(bindings))).toEqual(['parameter api_key', 'parameter note'])
   })
 })

@@ -1,3 +1,4 @@
+import { scanTemplate } from '../../templates/scan.ts'
 import { isPlaceholder, looksSecret } from '../../tools/secret-looks.ts'
 import { type NamedParameter, secretRuleOf } from '../../tools/secret-parameters.ts'
 import type { UpstreamConfig } from '../../upstreams/upstream.ts'
@@ -52,11 +53,46 @@ export const listWrittenCredentials = (config: UpstreamConfig, secrets: Readonly
   return [...named('variable', config.env), ...(hasArgument ? ['arguments'] : [])]
 }
 
-type WrittenTool = Pick<Instance, 'bindings'> & { tool: Pick<Instance['tool'], 'url' | 'headers'> }
+type WrittenTool = Pick<Instance, 'bindings'> & {
+  tool: Pick<Instance['tool'], 'url' | 'headers' | 'body' | 'parameters'>
+}
+
+/** A text member of JSON, also of JSON with placeholders. */
+const JSON_MEMBER = /"([^"\\]{1,200})"\s*:\s*"((?:[^"\\]|\\.)*)"/g
+
+/** Returns whether a text with placeholders contains a credential outside of them. */
+const isWrittenAround = ({ value, ...named }: Written): boolean =>
+  value.includes('{{')
+    ? value.replaceAll(REFERENCE, ' ').split(/\s+/).some(looksSecret)
+    : isWritten({ ...named, value }, NO_SECRETS)
+
+const isWrittenInBody = (body: string): boolean => {
+  const text = body.replaceAll(REFERENCE, '')
+  const isJson = /^\s*[[{]/.test(text)
+  const members: Iterable<readonly string[]> = isJson
+    ? [...text.matchAll(JSON_MEMBER)].map(([, name = '', value = '']) => [name, value])
+    : new URLSearchParams(text)
+  for (const [name = '', value = ''] of members) {
+    if (isWritten({ place: 'body', name, value }, NO_SECRETS)) return true
+  }
+  return text.split(/[^\w.-]+/).some(looksSecret)
+}
+
+const SCANNED = { pairs: 'keep', maxChars: Number.POSITIVE_INFINITY } as const
+
+/** Returns the default values of parameters, which are sent if the model gives none. */
+const listDefaults = ({ url, headers, body = '', parameters }: WrittenTool['tool']): readonly Written[] => {
+  const places = [url, ...headers.map(({ value }) => value), body].flatMap(text => scanTemplate(text, SCANNED).places)
+  const inTemplate = places.map(({ name, defaultText }) => ({ name, value: defaultText }))
+  const described = Object.entries(parameters).map(([name, { default: value }]) => ({ name, value }))
+  return [...inTemplate, ...described].flatMap(({ name, value }) =>
+    typeof value === 'string' ? [{ place: 'query', name, value } as const] : [],
+  )
+}
 
 /**
- * Returns where credentials are written out in a tool of a server: in headers, in the URL, and as the fixed values of
- * parameters. A value with a placeholder or a global is none.
+ * Returns where credentials are written out in a tool of a server: in the request, and as the fixed or default values of
+ * parameters. A value with a placeholder or a global is none, unless a secret of a known format is beside it.
  */
 export const listWrittenInTool = ({ tool, bindings }: WrittenTool): string[] => {
   const headers = tool.headers.map(({ name, value }) => ({ place: 'header', name, value }) as const)
@@ -65,10 +101,12 @@ export const listWrittenInTool = ({ tool, bindings }: WrittenTool): string[] => 
       ? ({ place: 'query', name, value: binding.value } as const)
       : [],
   )
-  const isLiteral = (written: Written): boolean => !written.value.includes('{{') && isWritten(written, NO_SECRETS)
+  const defaults = listDefaults(tool).filter(({ name }) => (bindings[name]?.source ?? 'exposed') === 'exposed')
+  const values = [...fixed, ...defaults].filter(isWrittenAround).map(({ name }) => `parameter ${name}`)
   return [
-    ...headers.filter(isLiteral).map(({ name }) => `header ${name}`),
+    ...headers.filter(isWrittenAround).map(({ name }) => `header ${name}`),
     ...(isWrittenInUrl(tool.url.replaceAll(REFERENCE, ''), NO_SECRETS) ? ['URL'] : []),
-    ...fixed.filter(isLiteral).map(({ name }) => `parameter ${name}`),
+    ...(isWrittenInBody(tool.body ?? '') ? ['body'] : []),
+    ...new Set(values),
   ]
 }
