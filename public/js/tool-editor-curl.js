@@ -8,6 +8,9 @@ import { plainFields } from './tool-editor-secrets.js'
 /** A URL, maybe with a method in front of it. */
 const WHOLE_URL = /^\s*(?:[a-z]{3,7}\s+)?(https?:\/\/\S+)\s*$/i
 
+/** The server leaves longer URLs as they are. */
+const MAX_READ_CHARS = 4_000
+
 /** Fields that the text can change. */
 const FILLED = /^(?:name|method|url|headers|body|parameter:.*)$/
 
@@ -100,8 +103,10 @@ export const readCommands = (form, url, { request, refresh, markFields }) => {
   }
   url.addEventListener('paste', event => take(event, event.clipboardData))
   url.addEventListener('drop', event => take(event, event.dataTransfer))
-  // A typed command must not be stored in a draft either.
-  url.addEventListener('input', () => url.toggleAttribute('data-draft-skip', isCurlCommand(url.value)))
+  // A typed command must not be stored in a draft either, nor a URL in which the server looks for no secrets.
+  url.addEventListener('input', () =>
+    url.toggleAttribute('data-draft-skip', isCurlCommand(url.value) || url.value.length > MAX_READ_CHARS),
+  )
   document.addEventListener('click', event => {
     const button = event.target instanceof Element ? event.target.closest('button[name="import"]') : null
     if (button === null) return

@@ -62,3 +62,15 @@ it('a placeholder in the host is only converted when asked', async () => {
   await convert.click()
   expect(await url.inputValue()).toBe('https://{{tenant}}.example.com/users')
 })
+
+it('a URL that is too long to be searched for secrets is in no draft', async () => {
+  const { page, url } = await open()
+  const note = page.getByLabel('Description for the model')
+  const draft = async () => String(await page.evaluate('JSON.stringify({ ...localStorage })'))
+  await url.fill(`https://api.example.com/?q=${'a'.repeat(4_000)}&password=tangerine`)
+  await note.fill('Finds something.')
+  await expect.poll(draft).toContain('Finds something.')
+  expect(await draft()).not.toContain('tangerine')
+  await url.fill('https://api.example.com/mandarin')
+  await expect.poll(draft).toContain('mandarin')
+})
