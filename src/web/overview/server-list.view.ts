@@ -43,7 +43,7 @@ const stateOf = (
 ): { state: 'good' | 'failed' | 'idle'; text: string } => {
   // An unreachable upstream takes precedence over past calls.
   if (upstreamsDown > 0) return { state: 'failed', text: `${formatCount(upstreamsDown, 'MCP server')} down` }
-  if (toolCount === 0) return { state: 'idle', text: 'no tools yet' }
+  if (toolCount === 0) return { state: 'idle', text: 'no tools' }
   if (calls === 0) return { state: 'idle', text: 'not called today' }
   const failing = Math.min(failingTools, toolCount ?? 0)
   return failing === 0

@@ -24,5 +24,6 @@ export const offerPlaceholders = (url: string): PlaceholderOffer | undefined => 
   const writtenOrigin = replaceBraces(origin, write)
   const converted = writtenOrigin + replaceUrlPlaceholders(url, write).slice(origin.length)
   if (converted === url) return undefined
-  return { from: url, url: converted, names: [...names], isAutomatic: writtenOrigin === origin }
+  const inOrder = [...names].sort((one, other) => converted.indexOf(`{{${one}}}`) - converted.indexOf(`{{${other}}}`))
+  return { from: url, url: converted, names: inOrder, isAutomatic: writtenOrigin === origin }
 }

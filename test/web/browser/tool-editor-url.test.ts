@@ -25,7 +25,7 @@ it('placeholders of other tools become parameters when the field is left, and Un
   await page.getByRole('textbox', { name: 'Headers' }).fill('X-Note: {note}')
   const converted = 'https://api.example.com/users/{{id}}/posts?sort={{sort}}&at=10:30'
   await expect.poll(() => url.inputValue()).toBe(converted)
-  await page.getByText('Converted to {{sort}}, {{id}}.').or(page.getByText('Converted to {{id}}, {{sort}}.')).waitFor()
+  await page.getByText('Converted to {{id}}, {{sort}}.').waitFor()
   await page.getByText('2 parameters').waitFor({ state: 'attached' })
   expect(await page.getByRole('textbox', { name: 'Headers' }).inputValue()).toBe('X-Note: {note}')
 
