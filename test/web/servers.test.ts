@@ -66,7 +66,7 @@ describe.each(databasesOfRun)('the server list on $kind', kind => {
       transport: 'http',
       url: `http://127.0.0.1:${await freePort()}/mcp`,
     })
-    expect((await browser.get('/servers')).html).toContain('no tools yet</span>')
+    expect((await browser.get('/servers')).html).toContain('no tools</span>')
     await api.send('POST', `/upstreams/${upstream.id}/refresh`)
     expect((await browser.get('/servers')).html).toContain('1 MCP server down</span>')
   })
