@@ -1,5 +1,6 @@
 -- AlterTable
-ALTER TABLE "ToolSource" ADD COLUMN     "title" TEXT;
+ALTER TABLE "ToolSource" ADD COLUMN     "sha256" TEXT,
+ADD COLUMN     "title" TEXT;
 
 -- AlterTable
 ALTER TABLE "ToolkitSource" ADD COLUMN     "problem" TEXT,

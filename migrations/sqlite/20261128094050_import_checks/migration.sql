@@ -1,4 +1,5 @@
 -- AlterTable
+ALTER TABLE "ToolSource" ADD COLUMN "sha256" TEXT;
 ALTER TABLE "ToolSource" ADD COLUMN "title" TEXT;
 
 -- AlterTable
