@@ -57,6 +57,26 @@ export const createInstance = async (
   return toInstance(await tx.instance.create({ data, include: WITH_TOOL }))
 }
 
+/** Creates instances in one statement, and returns their IDs by name. */
+export const createInstances = async (
+  tx: Transaction,
+  serverId: string,
+  instances: readonly { toolId: string; name: string }[],
+): Promise<ReadonlyMap<string, string>> => {
+  const data = instances.map(({ toolId, name }) => ({ serverId, toolId, name }))
+  const rows = await tx.instance.createManyAndReturn({ data, select: { id: true, name: true } })
+  return new Map(rows.map(({ id, name }) => [name, id]))
+}
+
+/** Creates the bindings of instances that have none. */
+export const createBindings = async (
+  tx: Transaction,
+  instances: readonly { id: string; bindings: Bindings }[],
+): Promise<void> => {
+  const data = instances.flatMap(({ id, bindings }) => bindingRows(bindings).map(row => ({ instanceId: id, ...row })))
+  if (data.length > 0) await tx.binding.createMany({ data })
+}
+
 export const findInstance = async (
   tx: Transaction,
   id: string,
