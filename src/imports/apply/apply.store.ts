@@ -7,15 +7,14 @@ import { parseDocument } from '../../tools/stored-definition.ts'
 import type { Tool, ToolDefinition } from '../../tools/tool.ts'
 import { CreateTool } from '../../tools/toolkits.schema.ts'
 import { toTool } from '../../tools/tools.store.ts'
-import { ImportEdits, ImportSettings, ImportSummary } from '../import.ts'
+import { ImportEdits } from '../import.ts'
+import { toImport } from '../imports.store.ts'
 import { ImportReport } from './import-report.ts'
 
-const toApplicable = ({ summary, settings, report, secrets, keyId, ...row }: Rows.Import) => ({
-  ...withoutNulls(row),
-  summary: summary === null ? undefined : ImportSummary.parse(summary),
-  settings: ImportSettings.parse(settings),
-  report: report === null ? undefined : ImportReport.parse(report),
-  sealed: secrets === null || keyId === null ? undefined : { text: secrets, keyId },
+const toApplicable = (row: Rows.Import) => ({
+  ...toImport(row),
+  report: row.report === null ? undefined : ImportReport.parse(row.report),
+  sealed: row.secrets === null || row.keyId === null ? undefined : { text: row.secrets, keyId: row.keyId },
 })
 
 /** An import as far as it decides what is applied. */
@@ -47,8 +46,8 @@ const toSelected = ({ tool, edits, reason, ...row }: Rows.ImportItem) => ({
 /** An operation that was selected. `tool` is the definition as generated; undefined if there is none. */
 export type SelectedItem = ReturnType<typeof toSelected>
 
-/** Rows per query. Reading this many takes a few milliseconds. */
-const ROWS_AT_ONCE = 100
+/** Rows per query. Reading or writing this many takes a few milliseconds. */
+const ROWS_AT_ONCE = 50
 
 /** Lists the selected operations in the order of the source. Yields to the event loop. */
 export const listSelected = async (db: Database, importId: string): Promise<SelectedItem[]> => {

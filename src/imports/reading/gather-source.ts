@@ -97,7 +97,11 @@ export const gatherSource = async (
   }
 
   for (let round = 1; ; round++) {
-    const read = await parts.read({ kind, documents: files.map(({ name, path }) => ({ name, path })), maxBytes: parts.maxBytes })
+    const read = await parts.read({
+      kind,
+      documents: files.map(({ name, path }) => ({ name, path })),
+      maxBytes: parts.maxBytes,
+    })
     if (!read.ok) return failure(read.error)
     const { missing, notes } = read.value
     const sorted = sortMissing(missing, allowed, tried)

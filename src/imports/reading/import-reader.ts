@@ -7,6 +7,7 @@ import { createFairQueue, type FindCreator } from '../../lib/worker/fair-queue.t
 import type { Import } from '../import.ts'
 import { openSecrets, sealSecrets } from '../import-secrets.ts'
 import { failImport, finishReading, READER_BEAT_MS, touchImports } from '../imports.store.ts'
+import { toGivenSecurity } from '../openapi/security.ts'
 import { type GatheredSource, type GivenSource, gatherSource } from './gather-source.ts'
 import { hashOfSource, type SourceFile, type SourceFiles } from './source-files.ts'
 import { READER_STOPPED, runSourceJob, type SourceJobs } from './source-job.ts'
@@ -82,13 +83,17 @@ export const createImportReader = (parts: ImportReaderParts) => {
   const read = async ({ import: one, organizationId, source }: Reading, signal: AbortSignal): Promise<void> => {
     const store = createPartStore(db, one.id)
     const options = { organizationId, signal }
+    const security = toGivenSecurity(one.settings.auth ?? '')
     const gathered = await gatherSource(
       source,
       {
         http,
         maxBytes,
         keep: (name, bytes) => files.write(one.id, name, bytes),
-        read: job => inTurn(organizationId, signal, () => runSourceJob(jobs, job, { ...options, onPart: store.put })),
+        read: job =>
+          inTurn(organizationId, signal, () =>
+            runSourceJob(jobs, { ...job, options: { security } }, { ...options, onPart: store.put }),
+          ),
       },
       options,
     )
