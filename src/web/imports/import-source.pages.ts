@@ -5,10 +5,9 @@ import { MAX_DESCRIPTION_BYTES } from '../../imports/limits.ts'
 import { type FormPage, showForm, submitForm } from '../../lib/http/pages/forms.ts'
 import { acceptFiles } from '../../lib/http/pages/multipart-form.ts'
 import { shownTime } from '../../lib/http/pages/time-text.ts'
-import type { AppError } from '../../lib/kernel/errors.ts'
 import { formatBytes } from '../../lib/kernel/format.ts'
 import { doneText, idRoute } from '../frame/user-page.ts'
-import { KIND_OPTIONS, parseSourceForm, type SourceForm, toImportSource } from './import-source-form.ts'
+import { fieldErrors, KIND_OPTIONS, parseSourceForm, type SourceForm, toImportSource } from './import-source-form.ts'
 import {
   createImportOpener,
   importCrumbs,
@@ -68,12 +67,6 @@ export const importSourcePages: FastifyPluginAsync<Parts> = async (app, parts) =
     return showForm(reply, await pageOf(opened, request))
   })
 
-  /** Returns the errors as they are: each is a sentence for its field. */
-  const errorsOf = ({ errors = [] }: AppError) => ({
-    errors: Object.fromEntries(errors.map(({ path, message }) => [path, message])),
-    problem: undefined,
-  })
-
   app.post(PATH, { ...idRoute, bodyLimit: MAX_BYTES }, async (request, reply) => {
     const opened = await opener.openToolkit(request)
     const typed = parseSourceForm(request.body)
@@ -81,8 +74,9 @@ export const importSourcePages: FastifyPluginAsync<Parts> = async (app, parts) =
       reply,
       async error => {
         const page = await pageOf(opened, request, typed)
-        const own = (error.errors ?? []).some(({ path }) => path === 'text' || path === 'files')
-        return own ? { ...page, data: { ...page.data, ...errorsOf(error) } } : page
+        const errors = fieldErrors(error)
+        const isPlaced = Object.keys(errors).length > 0
+        return isPlaced ? { ...page, data: { ...page.data, errors, problem: undefined } } : page
       },
       async () =>
         importPath(await imports.startImport(opened.actor, opened.toolkit.id, toImportSource(typed, request))),
