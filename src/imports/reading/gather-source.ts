@@ -44,7 +44,7 @@ export type GatherParts = {
 
 type Opened = Pick<GatheredSource, 'files' | 'etag' | 'lastModified'> & { allowed: ReadonlySet<string> }
 
-const sizeOf = (files: readonly SourceFile[]): number => files.reduce((sum, { bytes }) => sum + bytes, 0)
+const sizeOf = (files: readonly SourceFile[]): number => files.reduce((sum, { size }) => sum + size, 0)
 
 /** Puts the main document first, and recognizes the kind. */
 const arrange = (files: readonly SourceFile[], kind: ImportKind | undefined) => {
@@ -97,7 +97,7 @@ export const gatherSource = async (
   }
 
   for (let round = 1; ; round++) {
-    const read = await parts.read({ kind, documents: files, maxBytes: parts.maxBytes })
+    const read = await parts.read({ kind, documents: files.map(({ name, path }) => ({ name, path })), maxBytes: parts.maxBytes })
     if (!read.ok) return failure(read.error)
     const { missing, notes } = read.value
     const sorted = sortMissing(missing, allowed, tried)
