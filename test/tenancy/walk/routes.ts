@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
+import { z } from 'zod'
 import { mayRole, type Permission, type Role } from '../../../src/lib/kernel/roles.ts'
 import { toolkitVersion } from '../../../src/tools/toolkits.service.ts'
 import { INITIALIZE } from '../../mcp/messages.ts'
@@ -800,6 +801,19 @@ const toolIn = async ({ spare, askers }: World, name: string): Promise<string[]>
 }
 const plainToolIn: Row['id'] = world => toolIn(world, 'plain')
 const freshToolIn: Row['id'] = world => toolIn(world, world.plain())
+const Listed = z.object({ items: z.array(z.object({ id: z.string() })) })
+/** Returns the id of the toolkit, after its imports have been removed: an organization can have only a few. */
+const withoutImports = async ({ toolkitId, askers: { owner } }: World): Promise<string> => {
+  const { body } = await owner.expectOk('GET', `/toolkits/${toolkitId}/imports`)
+  for (const { id } of Listed.parse(body).items) await owner.expectOk('DELETE', `/imports/${id}`)
+  return toolkitId
+}
+/** Returns the ids of a toolkit and of the review of an import into it. */
+const reviewIn = async ({ spare, askers }: World): Promise<string[]> => {
+  const id = await spare.review()
+  const { body } = await askers.owner.expectOk('GET', `/imports/${id}`)
+  return [z.object({ toolkitId: z.string() }).parse(body).toolkitId, id]
+}
 const plainToolOf = async ({ spare, askers }: World): Promise<string> => {
   const toolkitId = await spare.plainToolkit()
   return (await askers.owner.create(`/toolkits/${toolkitId}/tools`, { ...TOOL_FORM, name: 'plain' })).id
@@ -834,6 +848,32 @@ const toolPages: Row[] = [
     statuses: build(303),
     form: ({ toolkitId }) => ({ target: toolkitId }),
   },
+  { route: 'GET /toolkits/:id/imports', statuses: seeing('build') },
+  {
+    route: 'POST /toolkits/:id/imports',
+    id: withoutImports,
+    statuses: build(303),
+    form: { text: 'curl https://api.example.com/' },
+  },
+  { route: 'GET /toolkits/:id/imports/:importId', id: reviewIn, statuses: seeing('build') },
+  { route: 'POST /toolkits/:id/imports/:importId', id: reviewIn, statuses: build(303), form: { bulk: 'none' } },
+  { route: 'POST /toolkits/:id/imports/:importId/apply', id: reviewIn, statuses: build(303), form: {} },
+  {
+    route: 'POST /toolkits/:id/imports/:importId/operation',
+    id: reviewIn,
+    query: '?open=GET%20/orders',
+    statuses: build(303),
+    form: { name: 'plain' },
+  },
+  {
+    route: 'POST /toolkits/:id/imports/:importId/test',
+    id: reviewIn,
+    query: '?open=GET%20/orders',
+    statuses: build(200),
+    form: {},
+  },
+  { route: 'POST /toolkits/:id/imports/:importId/fetch', id: reviewIn, statuses: build(303), form: {} },
+  { route: 'POST /toolkits/:id/imports/:importId/removal', id: reviewIn, statuses: build(303), form: {} },
   { route: 'GET /tools/:id', statuses: READ },
   {
     route: 'POST /tools/:id',
