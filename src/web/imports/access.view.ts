@@ -66,13 +66,13 @@ const toSecret = ({ key, asks, description, origins }: ImportGlobal, { settings 
     .join('. '),
 })
 
-/** Returns how many base URLs and secrets have no value yet. */
-export const countLacking = ({ summary, settings }: Import): number => {
+/** Returns the keys of the base URLs and globals that have no value yet. */
+export const lackingKeys = ({ summary, settings }: Import): string[] => {
   const urls = (summary?.baseUrls ?? []).filter(({ key, value }) => !(settings.baseUrls[key] ?? value))
-  const secrets = (summary?.globals ?? []).filter(
+  const globals = (summary?.globals ?? []).filter(
     ({ key, isSecret, value }) => !(isSecret ? settings.secretKeys.includes(key) : (settings.variables[key] ?? value)),
   )
-  return urls.length + secrets.length
+  return [...urls, ...globals].map(({ key }) => key)
 }
 
 /** Returns the field of the form that is about the server: an id, `new`, or nothing. */

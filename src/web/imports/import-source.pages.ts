@@ -32,7 +32,7 @@ const STATE_TEXTS = {
 } as const
 
 export const sourceNameOf = ({ sourceName, sourceUrl, summary }: Import): string =>
-  summary?.title ?? sourceName ?? sourceUrl ?? 'Pasted text'
+  summary?.title ?? sourceName ?? sourceUrl ?? summary?.format ?? 'pasted text'
 
 const toRow = (found: Import) => ({
   href: importPath(found),

@@ -4,7 +4,6 @@ import type { ImportService } from '../../imports/imports.service.ts'
 import { formText, formValues, parseForm } from '../../lib/http/pages/forms.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
-import { doneText } from '../frame/user-page.ts'
 import { createImportOpener, importPath, importRoute, type OpenedImport, type OpenImportParts } from './open-import.ts'
 import { bodyOf } from './review-forms.ts'
 import { createReviewPage, type ReviewPageParts } from './review-page.ts'
@@ -15,11 +14,6 @@ type Parts = OpenImportParts & ReviewPageParts & { imports: ImportService }
 
 const PATH = '/toolkits/:id/imports/:importId'
 const OperationForm = { name: formText, description: formText }
-
-const DONE = {
-  saved: 'Saved.',
-  conflict: 'The import was changed meanwhile. This is how it is now.',
-}
 
 /** Returns the errors that belong to fields as sentences, by field. */
 const sentencesOf = ({ errors = [] }: AppError, labels: Readonly<Record<string, string>>) =>
@@ -41,7 +35,11 @@ export const importPages: FastifyPluginAsync<Parts> = async (app, parts) => {
 
   app.get(PATH, importRoute, async (request, reply) => {
     const opened = await opener.openImport(request)
-    return page.show(reply, opened, queryOf(request), { done: doneText(request, DONE) })
+    // Ends the updates of the page that shows the progress.
+    if (request.headers['hx-target'] === 'reading' && opened.found.state !== 'reading') {
+      return reply.header('hx-refresh', 'true').code(204).send()
+    }
+    return page.show(reply, opened, queryOf(request))
   })
 
   app.post(PATH, importRoute, async (request, reply) => {

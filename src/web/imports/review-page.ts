@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import type { ImportApplying } from '../../imports/apply/apply-import.service.ts'
 import type { PageData } from '../../lib/http/pages/views.ts'
-import { countLacking, type TypedSettings, toAccess } from './access.view.ts'
+import { lackingKeys, type TypedSettings, toAccess } from './access.view.ts'
 import { toApplied } from './applied.view.ts'
 import { toFindings } from './findings.view.ts'
 import { isImportedAgain, listRefused } from './import-folders.store.ts'
@@ -16,7 +16,6 @@ import { type TriedOperation, toTryIt } from './try-it.view.ts'
 /** What was typed and not saved, and what happened. */
 export type ReviewTyped = {
   status?: number
-  done?: string | undefined
   problem?: string | undefined
   errors?: Readonly<Record<string, string>>
   names?: TypedNames
@@ -61,19 +60,19 @@ export const createReviewPage = (parts: ReviewPageParts) => {
     const { found } = opened
     const path = importPath(found)
     const item = await load.findOpened(opened, query)
+    const lacking = lackingKeys(found)
     const data: PageData = {
       ...toReviewHead(opened),
       width: 'wide',
       query,
-      tabs: toReviewTabs(opened, query, countLacking(found)),
+      tabs: toReviewTabs(opened, query, lacking.length),
       bar: toReviewBar(found, await serverNameOf(opened)),
       action: reviewAddress(path, query),
       apply: reviewAddress(`${path}/apply`, query),
       accessHref: reviewAddress(path, { view: 'access', open: query.open }),
       needs: found.needs,
       opened: item && toOpened(item, query, path, typed.operation),
-      tryIt: item && toTryIt(item, query, path, typed.tried),
-      done: typed.done,
+      tryIt: item && toTryIt(item, { query, path, lacking }, typed.tried),
       problem: typed.problem,
       errors: typed.errors ?? {},
       ...(await viewData(opened, query, typed)),

@@ -13,12 +13,25 @@ const importOf =
     const { imports, accounts } = app.services
     const actor = await accounts.findActorByUserId(ownerId)
     if (actor === undefined) throw new Error('the owner has no account')
+    // An organization can have only a few that are not applied.
+    await app.services.db.import.deleteMany()
     const { id } = await owner.create('/toolkits', { title: HOSTILE_NAME, organizationId })
     const text = typeof source === 'string' ? source : JSON.stringify(source)
-    const started = await imports.startImport(actor, id, { kind: 'openapi', text })
+    const started = await imports.startImport(actor, id, { kind: text === COMMANDS ? 'curl' : 'openapi', text })
     while ((await imports.getImport(actor, started.id)).state === 'reading') await setImmediate()
     return `/toolkits/${id}/imports/${started.id}${query}`
   }
+
+/** Imports a source, and changes what is stored of it. */
+const importAs =
+  (data: object) =>
+  async (world: DashboardWorld): Promise<string> => {
+    const path = await importOf(describeMeridian(ORIGIN))(world)
+    await world.app.services.db.import.update({ where: { id: path.split('/').at(-1) ?? '' }, data })
+    return path
+  }
+
+const COMMANDS = `curl https://tms.example/v1/rates?from=LEJ -H 'Authorization: Bearer sk-live-4f9XbQ27TzLmWc81RyVn05Ke'`
 
 const HTML = '<!doctype html><title>Sign in</title>'
 const HOSTILE = describeMeridian(ORIGIN, {
@@ -83,6 +96,38 @@ export const importPages: Pages = {
       },
     },
     { path: importOf(HTML), state: 'failed' },
+    { path: importAs({ state: 'reading', read: 2 }), state: 'reading' },
+    { path: importAs({ needs: ['https://schemas.example', `https://${'long-'.repeat(20)}.example`] }), state: 'needs' },
+    { path: importOf(COMMANDS, '?view=access'), state: 'secret-found' },
+    { path: '/toolkits/:toolkitId/imports/01a221ab-f9cf-713b-8ff4-5808b83ed8b7', state: 'expired', status: 404 },
+    {
+      path: importOf(describeMeridian('http://127.0.0.1:9'), '?open=GET+%2Fv3%2Fshipments%2F%7BshipmentId%7D'),
+      state: 'tried',
+      act: async page => {
+        await page.getByLabel('shipmentId', { exact: true }).fill('KF-2041')
+        await press(page, 'Send')
+        await page.getByRole('heading', { name: 'Response' }).waitFor()
+      },
+    },
+    {
+      path: importOf(describeMeridian(ORIGIN), '?open=POST+%2Fv3%2Fquotes'),
+      state: 'argument-missing',
+      status: 400,
+      act: async page => {
+        await press(page, 'Send')
+        await page.getByText('origin is required').waitFor()
+      },
+    },
+    {
+      path: importOf(describeMeridian(ORIGIN)),
+      state: 'name-refused',
+      status: 400,
+      act: async page => {
+        await page.getByLabel('Name of POST /v3/quotes').fill('ask for a price')
+        await page.getByRole('heading', { name: 'Quotes' }).click()
+        await page.getByText('The name must be 1 to 64 characters').waitFor()
+      },
+    },
     {
       path: importOf(describeMeridian(ORIGIN)),
       state: 'applied',
