@@ -64,6 +64,7 @@ export const createReviewPage = (parts: ReviewPageParts) => {
     const data: PageData = {
       ...toReviewHead(opened),
       width: 'wide',
+      scripts: ['import-review'],
       query,
       tabs: toReviewTabs(opened, query, lacking.length),
       bar: toReviewBar(found, await serverNameOf(opened)),

@@ -62,7 +62,7 @@ export const toTryIt = (item: ImportItem, { query, path, lacking }: Place, tried
   const definition = editedTool(item)
   if (definition === undefined) return undefined
   return {
-    action: `${reviewAddress(`${path}/test`, query)}#outcome`,
+    action: reviewAddress(`${path}/test`, query),
     accessHref: reviewAddress(path, { view: 'access', open: query.open }),
     lacking: 'tool' in item ? item.globals.filter(key => lacking.includes(key)) : [],
     fields: fields?.map(field => toField(field, definition, tried)),

@@ -169,6 +169,29 @@ describe('what an import cannot do', () => {
   })
 })
 
+describe('an opened operation', () => {
+  it('appears beside the list, is saved there, and changes its row', async () => {
+    const { page, complaints } = await openSource(ada)
+    await paste(page, JSON.stringify(describeMeridian(fake.origin)))
+    await page.getByRole('link', { name: '/v3/quotes' }).click()
+    await page.getByRole('heading', { name: 'POST /v3/quotes' }).waitFor()
+    await page.waitForURL(/open=POST/)
+    await page.getByLabel('Tool name', { exact: true }).fill('ask_price')
+    await page.getByLabel('Description').fill('Asks for the price of a lane.')
+    await button(page, 'Save name and description').click()
+    await page.getByText('From the source: create_quote').waitFor()
+    expect(await page.getByLabel('Name of POST /v3/quotes').inputValue()).toBe('ask_price')
+    await button(page, 'Send').click()
+    await page.getByText('origin is required').waitFor()
+    await page.getByLabel('Tool name', { exact: true }).fill('ask for a price')
+    await button(page, 'Save name and description').click()
+    await page.getByText('The name must be 1 to 64 characters').waitFor()
+    await page.reload()
+    await page.getByText('Asks for the price of a lane.').first().waitFor()
+    expect(complaints.take(400)).toEqual([])
+  })
+})
+
 describe('an API with many operations', () => {
   it('is shown by tag, with a page of operations at a time', async () => {
     const { page } = await openSource(ada)
@@ -186,5 +209,9 @@ describe('an API with many operations', () => {
     await page.getByRole('searchbox', { name: 'Search operations' }).fill('things/77/')
     await pick(page, 'GET /things/77/parts').check()
     await button(page, 'Import 120 tools').waitFor()
+    await page.getByLabel('Selected only').check()
+    expect(await pick(page, 'GET /things/77/parts').isChecked()).toBe(true)
+    await page.getByRole('radio', { name: 'POST' }).check()
+    await page.getByText('No operation matches.').waitFor()
   })
 })
