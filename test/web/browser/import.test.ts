@@ -3,6 +3,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { connect } from '../../servers/mcp.ts'
 import type { ApiClient } from '../../support/api-client.ts'
 import { openPage } from '../../support/open-page.ts'
+import { answerJson } from '../../support/fake-api.ts'
 import { runFakeApi, runPatchbay, runUser } from '../../support/world.ts'
 import { describeLarge, describeMeridian } from './meridian-api.ts'
 
@@ -11,6 +12,11 @@ vi.setConfig({ testTimeout: 90_000 })
 const KEY = 'tms-4f9XbQ27TzLmWc81RyVn05Ke'
 
 const fake = runFakeApi()
+/** Serves a description, and a page that asks to sign in. */
+const published = runFakeApi(({ url }, response) => {
+  if (url === '/openapi.json') answerJson(response, describeMeridian('https://tms.example'))
+  else response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>Sign in</title>')
+})
 const patchbay = runPatchbay()
 const ada = runUser(patchbay, 'ada@example.com')
 
@@ -132,6 +138,28 @@ describe('a description in several files', () => {
     await page.getByText('main.json').waitFor()
     await button(page, 'Import 1 tool').click()
     await page.getByRole('link', { name: 'get_rate' }).waitFor()
+  })
+})
+
+describe('the URL of a description', () => {
+  it('is fetched, and named on the review', async () => {
+    const { page } = await openSource(ada)
+    await paste(page, ` ${published.origin}/openapi.json `)
+    await page.getByRole('heading', { name: 'Import Meridian TMS' }).waitFor()
+    await page.getByText(`${published.origin}/openapi.json`).waitFor()
+    await page.getByRole('link', { name: 'Choose another source' }).click()
+    await paste(page, `${published.origin}/docs`)
+    await page.getByRole('heading', { name: 'The source could not be read' }).waitFor()
+    await page.getByRole('link', { name: 'Choose another source' }).first().click()
+    await page.getByRole('listitem').filter({ hasText: 'Meridian TMS' }).getByText('Not imported yet').waitFor()
+    await page.getByRole('listitem').filter({ hasText: '/docs' }).getByText('Failed').waitFor()
+  })
+
+  it('is refused if it is not public', async () => {
+    const { page } = await openSource(ada)
+    await paste(page, 'http://169.254.169.254/latest/meta-data')
+    await page.getByRole('heading', { name: 'The source could not be read' }).waitFor()
+    expect(await page.getByRole('alert').textContent()).toContain('169.254.169.254')
   })
 })
 
