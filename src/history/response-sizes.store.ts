@@ -77,8 +77,8 @@ export const noteSend = async (tx: Transaction, toolId: string, tokens: number, 
 }
 
 /** Removes the sizes of a tool's responses from the editor, because its definition has changed. */
-export const removeSends = async (tx: Transaction, toolIds: readonly string[]): Promise<void> => {
-  await tx.toolSend.deleteMany({ where: { toolId: { in: [...toolIds] } } })
+export const removeSends = async (tx: Transaction, toolId: string): Promise<void> => {
+  await tx.toolSend.deleteMany({ where: { toolId } })
 }
 
 /** Removes sizes that no longer count. */

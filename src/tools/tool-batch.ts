@@ -1,10 +1,9 @@
-import { removeSends } from '../history/response-sizes.store.ts'
 import type { Transaction } from '../lib/db/client.ts'
 import { AppError } from '../lib/kernel/errors.ts'
 import { MAX_TOOLS_PER_TOOLKIT } from '../lib/kernel/limits.ts'
 import { createPause } from '../lib/worker/pause.ts'
 import { toStored } from './stored-definition.ts'
-import type { Tool, ToolDefinition } from './tool.ts'
+import type { ToolDefinition } from './tool.ts'
 import type { CompiledDefinition } from './tool-definition.ts'
 import { uniqueToolName } from './tool-names.ts'
 import * as store from './tools.store.ts'
@@ -63,32 +62,4 @@ export const addTools = async (
     if (id === undefined) throw new Error(`the tool ${name} was not created`)
     return { id, name }
   })
-}
-
-/** A change to a tool: the version that was read, and its new content. */
-export type PreparedUpdate = { tool: Pick<Tool, 'id' | 'updatedAt' | 'name'>; prepared: PreparedTool }
-
-/**
- * Updates tools of a toolkit in the caller's transaction. A new name that is taken gets a number. The caller has checked
- * permissions and that the tools are as they were read, and announces the change.
- */
-export const updateTools = async (
-  tx: Transaction,
-  toolkitId: string,
-  updates: readonly PreparedUpdate[],
-): Promise<void> => {
-  const isRenaming = updates.some(({ tool, prepared }) => tool.name !== prepared.row.name)
-  const taken = new Set(isRenaming ? await store.listToolNames(tx, toolkitId) : [])
-  const pause = createPause()
-  for (const { tool, prepared } of updates) {
-    const { row } = prepared
-    const name = row.name === tool.name ? row.name : uniqueToolName(row.name, taken)
-    taken.add(name)
-    await store.updateRow(tx, tool, { ...row, name })
-    await pause()
-  }
-  await removeSends(
-    tx,
-    updates.map(({ tool }) => tool.id),
-  )
 }

@@ -109,21 +109,9 @@ export const removeTool = async (tx: Transaction, id: string): Promise<void> => 
   await tx.tool.delete({ where: { id } })
 }
 
-/** Returns a time for the next version of a tool. No two versions have the same. */
-const nextVersion = (updatedAt: Date): Date => new Date(Math.max(Date.now(), updatedAt.getTime() + 1))
-
-export const updateRow = async (
-  tx: Transaction,
-  { id, updatedAt }: Pick<Tool, 'id' | 'updatedAt'>,
-  row: ToolRow,
-): Promise<void> => {
-  // Returns nothing, so that Prisma does not read the row again.
-  await tx.tool.updateMany({ where: { id }, data: { ...row, updatedAt: nextVersion(updatedAt) } })
-}
-
 /**
  * Writes a tool. If `isHeld` is true, writes it only if the stored version is still the one that was read, and returns
- * undefined otherwise.
+ * undefined otherwise. Each version gets a later timestamp than the previous one, so no two are equal.
  */
 export const updateVersion = async (
   tx: Transaction,
@@ -131,9 +119,10 @@ export const updateVersion = async (
   definition: ToolDefinition,
   isHeld: boolean,
 ): Promise<Tool | undefined> => {
+  const next = new Date(Math.max(Date.now(), updatedAt.getTime() + 1))
   const { count } = await tx.tool.updateMany({
     where: isHeld ? { id, updatedAt } : { id },
-    data: { ...toStored(definition), updatedAt: nextVersion(updatedAt) },
+    data: { ...toStored(definition), updatedAt: next },
   })
   return count === 0 ? undefined : toTool(await tx.tool.findUniqueOrThrow({ where: { id } }))
 }

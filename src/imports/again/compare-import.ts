@@ -4,8 +4,8 @@ import type { Import } from '../import.ts'
 import { type ComparedTool, compareTool } from '../merge/compare-tools.ts'
 import { createPairing, type OperationIdentity, type Pair } from '../merge/pair-operations.ts'
 import type { NewTool } from '../openapi/imported-operation.ts'
-import { listSourcedTools, listToolOrigins, type SourcedTool, type ToolOrigin } from './tool-sources.store.ts'
 import { findToolkitSource } from './toolkit-sources.store.ts'
+import { listSourcedTools, listToolOrigins, type SourcedTool, type ToolOrigin } from './tool-sources.store.ts'
 
 /**
  * Version of the code that makes tools from operations. Raised when it makes another tool from the same operation, so

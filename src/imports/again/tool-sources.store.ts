@@ -1,6 +1,6 @@
 import type { Rows, Transaction } from '../../lib/db/client.ts'
-import { withoutNulls } from '../../lib/kernel/missing.ts'
-import { createPause } from '../../lib/worker/pause.ts'
+import { mapFound, withoutNulls } from '../../lib/kernel/missing.ts'
+import { parseDocument } from '../../tools/stored-definition.ts'
 import { type Tool, type ToolDefinition, ToolDocument } from '../../tools/tool.ts'
 import { toTool } from '../../tools/tools.store.ts'
 import type { OperationIdentity } from '../merge/pair-operations.ts'
@@ -33,9 +33,6 @@ const StoredBase = ToolDocument.extend({
   description: ToolDocument.shape.body,
 })
 
-/** Returns a definition as JSON, without undefined members. */
-const toBase = (tool: ToolDefinition) => JSON.parse(JSON.stringify(StoredBase.parse(tool)))
-
 type SourceRow = Rows.ToolSource & { tool: Rows.Tool }
 
 const toSourcedTool = ({ tool, base, generator, sha256 }: SourceRow): SourcedTool => ({
@@ -52,37 +49,4 @@ export const listSourcedTools = async (
 ): Promise<ReadonlyMap<string, SourcedTool>> => {
   const rows = await tx.toolSource.findMany({ where: { toolId: { in: [...toolIds] } }, include: { tool: true } })
   return new Map(rows.map(row => [row.toolId, toSourcedTool(row)]))
-}
-
-/** The version of a source from which tools are generated. */
-export type SourceVersion = { title: string | undefined; sha256: string | undefined }
-
-export type NewToolSource = SourceVersion & {
-  toolId: string
-  key: string
-  operationId: string | undefined
-  base: ToolDefinition
-  generator: number
-}
-
-const toRow = ({ title, sha256, operationId, base, ...row }: NewToolSource) => ({
-  ...row,
-  title: title ?? null,
-  sha256: sha256 ?? null,
-  operationId: operationId ?? null,
-  base: toBase(base),
-})
-
-/** Rows per statement. */
-const ROWS_AT_ONCE = 100
-
-/** Notes where tools were imported from, without what was noted before. */
-export const replaceToolSources = async (tx: Transaction, sources: readonly NewToolSource[]): Promise<void> => {
-  const pause = createPause()
-  for (let at = 0; at < sources.length; at += ROWS_AT_ONCE) {
-    const rows = sources.slice(at, at + ROWS_AT_ONCE)
-    await tx.toolSource.deleteMany({ where: { toolId: { in: rows.map(({ toolId }) => toolId) } } })
-    await tx.toolSource.createMany({ data: rows.map(toRow) })
-    await pause()
-  }
 }

@@ -39,7 +39,7 @@ export type ComparedTool = {
 export type ToolToCompare = ToolVersions & { resolve?: Side | undefined }
 
 /** Returns a definition in the form in which it is stored, without the reason why it cannot be used. */
-export const normalizeTool = (tool: ToolDefinition): ToolDefinition => {
+const normalize = (tool: ToolDefinition): ToolDefinition => {
   const { definition, name, title, description } = toStored({
     ...tool,
     problem: undefined,
@@ -54,9 +54,9 @@ export const normalizeTool = (tool: ToolDefinition): ToolDefinition => {
 }
 
 const normalizeAll = ({ base, mine, theirs }: ToolVersions): ToolVersions => ({
-  base: normalizeTool(base),
-  mine: normalizeTool(mine),
-  theirs: normalizeTool(theirs),
+  base: normalize(base),
+  mine: normalize(mine),
+  theirs: normalize(theirs),
 })
 
 const isText = (value: unknown): value is { description?: unknown } =>
