@@ -1,11 +1,11 @@
 import type { Database } from '../../lib/db/client.ts'
 import { mapInTurns } from '../../lib/worker/pause.ts'
-import type { Import } from '../import.ts'
+import type { Import, ReadOperation } from '../import.ts'
 import { type ComparedTool, compareTool } from '../merge/compare-tools.ts'
-import { createPairing, type OperationIdentity, type Pair } from '../merge/pair-operations.ts'
+import { createPairing, type Pair } from '../merge/pair-operations.ts'
 import type { NewTool } from '../openapi/imported-operation.ts'
-import { findToolkitSource } from './toolkit-sources.store.ts'
 import { listSourcedTools, listToolOrigins, type SourcedTool, type ToolOrigin } from './tool-sources.store.ts'
+import { findToolkitSource } from './toolkit-sources.store.ts'
 
 /**
  * Version of the code that makes tools from operations. Raised when it makes another tool from the same operation, so
@@ -19,16 +19,13 @@ export type ComparedSource = Pick<Import, 'toolkitId' | 'kind' | 'sourceUrl' | '
 /** What an operation is to the tool that was imported from it before. */
 export type ItemComparison = Pick<ComparedTool, 'state' | 'pieces' | 'breaking'> & { toolId: string }
 
-export type ComparedOperation<Operation> = { operation: Operation; comparison: ItemComparison | undefined }
+export type ComparedOperation = { operation: ReadOperation; comparison: ItemComparison | undefined }
 
-/** Operations that cannot become tools have no tool. */
-type ReadOperation = OperationIdentity & ({ tool: NewTool } | { reason: string })
-
-export type ImportComparison<Operation> = {
+export type ImportComparison = {
   /** Compares a batch of operations as it was read. Operations that are not certain yet come with `finish`. */
-  add: (operations: readonly Operation[]) => Promise<readonly ComparedOperation<Operation>[]>
+  add: (operations: readonly ReadOperation[]) => Promise<readonly ComparedOperation[]>
   /** Returns the remaining operations, and the tools whose operations are gone from the source. */
-  finish: () => Promise<{ compared: readonly ComparedOperation<Operation>[]; gone: readonly ToolOrigin[] }>
+  finish: () => Promise<{ compared: readonly ComparedOperation[]; gone: readonly ToolOrigin[] }>
 }
 
 /** Returns the tools that were imported from this source before. It may have moved, or got another title. */
@@ -51,18 +48,15 @@ const baseOf = ({ base, generator, sha256 }: SourcedTool, theirs: NewTool, sourc
  * Starts to compare a source with the tools that were imported from it before. Returns undefined if there are none. Reads
  * the tools of each batch in one statement, and yields to the event loop.
  */
-export const compareImport = async <Operation extends ReadOperation>(
-  db: Database,
-  source: ComparedSource,
-): Promise<ImportComparison<Operation> | undefined> => {
+export const compareImport = async (db: Database, source: ComparedSource): Promise<ImportComparison | undefined> => {
   const origins = await listToolsOf(db, source)
   if (origins.length === 0) return undefined
-  const pairing = createPairing<ToolOrigin, Operation>(origins)
+  const pairing = createPairing<ToolOrigin, ReadOperation>(origins)
 
-  const comparePairs = async (pairs: readonly Pair<ToolOrigin, Operation>[]) => {
+  const comparePairs = async (pairs: readonly Pair<ToolOrigin, ReadOperation>[]) => {
     const ids = pairs.flatMap(({ tool }) => tool?.toolId ?? [])
     const known = ids.length === 0 ? new Map<string, SourcedTool>() : await listSourcedTools(db, ids)
-    const compareOne = (operation: Operation, toolId: string): ItemComparison | undefined => {
+    const compareOne = (operation: ReadOperation, toolId: string): ItemComparison | undefined => {
       const sourced = known.get(toolId)
       if (sourced === undefined) return undefined
       if (!('tool' in operation)) return { toolId, state: 'same', pieces: [], breaking: { mine: [], theirs: [] } }

@@ -1,6 +1,5 @@
 import type { Rows, Transaction } from '../../lib/db/client.ts'
-import { mapFound, withoutNulls } from '../../lib/kernel/missing.ts'
-import { parseDocument } from '../../tools/stored-definition.ts'
+import { withoutNulls } from '../../lib/kernel/missing.ts'
 import { type Tool, type ToolDefinition, ToolDocument } from '../../tools/tool.ts'
 import { toTool } from '../../tools/tools.store.ts'
 import type { OperationIdentity } from '../merge/pair-operations.ts'

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { formatNumber } from '../../lib/kernel/format.ts'
 import type { ImportKind } from '../import.ts'
 
 /** How often a source is checked for changes. */
@@ -7,8 +8,11 @@ export type CheckInterval = (typeof CHECK_INTERVALS)[number]
 
 const count = z.int().min(0)
 
-/** What a check found, in numbers of tools. `added` counts operations that no tool was made from. */
-export const FoundChanges = z.object({ changed: count, breaking: count, added: count, gone: count })
+/**
+ * What a check found: how many tools the source would change, and how many of these changes may break calls. A tool
+ * without its operation counts as both.
+ */
+export const FoundChanges = z.object({ changed: count, breaking: count })
 export type FoundChanges = z.infer<typeof FoundChanges>
 
 /** `sha256` is that of the source that was read; the digest is the same for two sources that change tools in the same way. */
@@ -38,11 +42,16 @@ export type ToolkitSource = {
 
 /** Returns the result of a check that found the imported source. */
 export const foundNothing = (sha256: string): StoredFound => ({
-  ...{ changed: 0, breaking: 0, added: 0, gone: 0 },
+  changed: 0,
+  breaking: 0,
   sha256,
   digest: '',
 })
 
-/** Returns what a check found, or undefined if tools and operations are the same. */
+/** Returns what a check found, or undefined if no tool would change. */
 export const shownFound = (found: StoredFound | undefined): FoundChanges | undefined =>
-  found !== undefined && found.changed + found.breaking + found.added + found.gone > 0 ? found : undefined
+  found !== undefined && found.changed > 0 ? found : undefined
+
+/** Returns what a check found in words: `3 changed, 1 breaking`. */
+export const describeFound = ({ changed, breaking }: FoundChanges): string =>
+  `${formatNumber(changed)} changed${breaking > 0 ? `, ${formatNumber(breaking)} breaking` : ''}`

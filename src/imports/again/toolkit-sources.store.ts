@@ -12,12 +12,14 @@ const toSource = ({ settings: _settings, createdAt: _, updatedAt: __, ...row }: 
 export const findToolkitSource = async (tx: Transaction, toolkitId: string): Promise<ToolkitSource | undefined> =>
   mapFound(await tx.toolkitSource.findUnique({ where: { toolkitId } }), toSource)
 
-/** Returns the sources of toolkits by toolkit ID. The caller checks access. */
+/** Returns the sources of those of the toolkits that belong to these organizations, by toolkit ID. */
 export const listToolkitSources = async (
   tx: Transaction,
   toolkitIds: readonly string[],
+  organizationIds: readonly string[],
 ): Promise<ReadonlyMap<string, ToolkitSource>> => {
-  const rows = await tx.toolkitSource.findMany({ where: { toolkitId: { in: [...toolkitIds] } } })
+  const toolkit = { organizationId: { in: [...organizationIds] } }
+  const rows = await tx.toolkitSource.findMany({ where: { toolkitId: { in: [...toolkitIds] }, toolkit } })
   return new Map(rows.map(row => [row.toolkitId, toSource(row)]))
 }
 
@@ -101,8 +103,8 @@ export const putCheckResult = async (
 const MAX_READERS = 100
 const BUILDERS = ROLES.filter(role => mayRole(role, 'build'))
 
-/** Lists the confirmed emails of those who may build in the toolkit's organization, and the toolkit's title. */
-export const listReaders = async (
+/** Returns the confirmed emails of those who may build in the toolkit's organization, and the toolkit's title. */
+export const findReaders = async (
   db: Database,
   toolkitId: string,
 ): Promise<{ title: string; emails: readonly string[] } | undefined> => {
