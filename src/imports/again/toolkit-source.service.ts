@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import type { Database, Transaction } from '../../lib/db/client.ts'
 import type { Changes } from '../../lib/events/changes.ts'
 import { type Actor, organizationIdsOf } from '../../lib/kernel/actor.ts'
@@ -6,29 +5,11 @@ import { AppError } from '../../lib/kernel/errors.ts'
 import { orThrow } from '../../lib/kernel/missing.ts'
 import { getToolkitForChange } from '../../tools/toolkits.service.ts'
 import type { SourceChecks } from './source-checks.ts'
-import { CHECK_INTERVALS, type ToolkitSource } from './toolkit-source.ts'
+import type { ToolkitSource } from './toolkit-source.ts'
+import type { PutToolkitSource } from './toolkit-source.schema.ts'
 import * as store from './toolkit-sources.store.ts'
 
-const MAX_URL_CHARS = 2_000
-
-const sourceUrl = z
-  .url({ protocol: /^https?$/, error: 'must be a URL that starts with https:// or http://' })
-  .max(MAX_URL_CHARS)
-  .refine(url => URL.parse(url)?.username === '', 'must not contain a user name or password')
-
-/** Where the tools of a toolkit come from, and how often that is checked for changes. */
-export const PutToolkitSource = z
-  .strictObject({
-    url: sourceUrl.nullable(),
-    checkEvery: z.enum(CHECK_INTERVALS).nullable().default(null),
-  })
-  .refine(({ url, checkEvery }) => url !== null || checkEvery === null, {
-    path: ['url'],
-    error: 'is needed to check for changes',
-  })
-export type PutToolkitSource = z.infer<typeof PutToolkitSource>
-
-const notImported = () => new AppError('not_found', 'No tools were imported into this toolkit.')
+const notImported = (): AppError => new AppError('not_found', 'No tools were imported into this toolkit.')
 
 /** Maximum number of checks that the members of an organization may start by hand. */
 const MAX_CHECKS = 60
