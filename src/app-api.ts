@@ -15,6 +15,7 @@ import { organizationRoutes } from './api/organizations/organizations.routes.ts'
 import { catalogueRoutes } from './api/servers/catalogue.routes.ts'
 import { instanceRoutes } from './api/servers/instances.routes.ts'
 import { serverRoutes } from './api/servers/servers.routes.ts'
+import { importApplyingRoutes } from './api/toolkits/import-applying.routes.ts'
 import { toolkitRoutes } from './api/toolkits/toolkits.routes.ts'
 import { upstreamReviewRoutes } from './api/upstreams/reviews.routes.ts'
 import { upstreamAccountRoutes } from './api/upstreams/upstream-accounts.routes.ts'
@@ -46,6 +47,7 @@ const ROUTES: readonly FastifyPluginAsyncZod<ApiParts>[] = [
   organizationRoutes,
   invitationRoutes,
   toolkitRoutes,
+  importApplyingRoutes,
   serverRoutes,
   catalogueRoutes,
   instanceRoutes,

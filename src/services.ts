@@ -4,6 +4,7 @@ import { createCatalogueReports } from './api/servers/catalogue-reports.ts'
 import { historyPlugin } from './history/plugin.ts'
 import type { HashingCost } from './identity/passwords.ts'
 import { identityPlugin } from './identity/plugin.ts'
+import { createImportApplying } from './imports/apply/apply-import.service.ts'
 import { openInstallation, setupOf } from './installation.ts'
 import { createJobPool } from './jobs/job-pool.ts'
 import { createDatabaseCounters } from './lib/db/counters.store.ts'
@@ -198,6 +199,8 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
     },
     lifecycle,
   )
+  const { maxToolsPerServer } = settings.limits
+  const importApplying = createImportApplying({ ...common, tools: tools.tools, maxToolsPerServer })
   const execution = runtimePlugin(
     {
       ...common,
@@ -233,6 +236,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
     ...tools,
     ...servers,
     ...tenancy,
+    importApplying,
     upkeep,
     setup,
     verifyMcpToken,

@@ -24,3 +24,5 @@ export const MAX_SCHEMA_CHARS = 16 * 1_024
 export const MAX_SHORT_TEXT_CHARS = 80
 /** Maximum size of a proposed output schema as JSON. Clients send it to the model with each conversation. */
 export const MAX_OUTPUT_SCHEMA_CHARS = 8 * 1_024
+/** Version of how tools are generated, kept with each tool. A change to the mapping that users notice raises it. */
+export const GENERATOR_VERSION = 1

@@ -1,9 +1,11 @@
+import { removeSends } from '../history/response-sizes.store.ts'
 import type { Transaction } from '../lib/db/client.ts'
+import { changedMeanwhile } from '../lib/kernel/conflicts.ts'
 import { AppError } from '../lib/kernel/errors.ts'
 import { MAX_TOOLS_PER_TOOLKIT } from '../lib/kernel/limits.ts'
 import { createPause } from '../lib/worker/pause.ts'
 import { toStored } from './stored-definition.ts'
-import type { ToolDefinition } from './tool.ts'
+import type { Tool, ToolDefinition } from './tool.ts'
 import type { CompiledDefinition } from './tool-definition.ts'
 import { uniqueToolName } from './tool-names.ts'
 import * as store from './tools.store.ts'
@@ -62,4 +64,32 @@ export const addTools = async (
     if (id === undefined) throw new Error(`the tool ${name} was not created`)
     return { id, name }
   })
+}
+
+/** A tool as it was read, and what becomes of it. */
+export type ToolUpdate = { tool: Tool; prepared: PreparedTool }
+
+/**
+ * Updates tools of one toolkit in the caller's transaction. A name that another tool has gets a number. Throws `conflict`
+ * if one of them has changed since it was read. The caller checks permissions and announces the change.
+ */
+export const updateTools = async (
+  tx: Transaction,
+  toolkitId: string,
+  updates: readonly ToolUpdate[],
+): Promise<{ id: string; name: string }[]> => {
+  const taken = new Set(await store.listToolNames(tx, toolkitId))
+  const pause = createPause()
+  const updated: { id: string; name: string }[] = []
+  for (const { tool, prepared } of updates) {
+    taken.delete(tool.name)
+    const name = uniqueToolName(prepared.definition.name, taken)
+    taken.add(name)
+    const written = await store.updateVersion(tx, tool, { ...prepared.definition, name }, true)
+    if (written === undefined) throw changedMeanwhile(`the tool "${tool.name}"`)
+    await removeSends(tx, tool.id)
+    updated.push({ id: tool.id, name })
+    await pause()
+  }
+  return updated
 }

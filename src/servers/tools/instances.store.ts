@@ -167,6 +167,16 @@ export const listInstancesById = (tx: Transaction, serverId: string, ids: readon
 export const listInstancesOfTool = (tx: Transaction, serverId: string, toolId: string): Promise<Instance[]> =>
   listByName(tx, { serverId, toolId })
 
+/** Returns those of the tools that the server has an instance of. */
+export const listToolsInUse = async (
+  tx: Transaction,
+  serverId: string,
+  toolIds: readonly string[],
+): Promise<ReadonlySet<string>> => {
+  const where = { serverId, toolId: { in: [...toolIds] } }
+  return new Set((await tx.instance.findMany({ where, select: { toolId: true } })).map(({ toolId }) => toolId))
+}
+
 export const listAllInstanceNames = async (tx: Transaction, serverId: string): Promise<string[]> =>
   (await tx.instance.findMany({ where: { serverId }, select: { name: true } })).map(({ name }) => name)
 
