@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
-import { resourceRoutes } from '../../lib/http/resource-routes.ts'
-import { uuidParams } from '../../lib/http/schemas.ts'
-import { shownFound, type ToolkitSource } from '../../imports/again/toolkit-source.ts'
 import { PutToolkitSource, ToolkitSourceView } from '../../imports/again/toolkit-source.schema.ts'
 import type { ToolkitSourceService } from '../../imports/again/toolkit-source.service.ts'
+import { shownFound, type ToolkitSource } from '../../imports/again/toolkit-source.ts'
+import { resourceRoutes } from '../../lib/http/resource-routes.ts'
+import { uuidParams } from '../../lib/http/schemas.ts'
 
 type Parts = { toolkitSources: ToolkitSourceService }
 
@@ -17,8 +17,11 @@ const view = {
 export const toolkitSourceRoutes: FastifyPluginAsyncZod<Parts> = async (app, { toolkitSources }) => {
   const routes = resourceRoutes(app, { access: 'user', tags: ['imports'] })
 
-  routes.get(PATH, { summary: 'Get where the tools of a toolkit were imported from', params }, view, ({ actor, params }) =>
-    toolkitSources.getSource(actor, params.id),
+  routes.get(
+    PATH,
+    { summary: 'Get where the tools of a toolkit were imported from', params },
+    view,
+    ({ actor, params }) => toolkitSources.getSource(actor, params.id),
   )
   routes.put(
     PATH,

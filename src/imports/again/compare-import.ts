@@ -1,17 +1,12 @@
 import type { Database } from '../../lib/db/client.ts'
 import { mapInTurns } from '../../lib/worker/pause.ts'
 import type { Import, ReadOperation } from '../import.ts'
+import { GENERATOR_VERSION } from '../limits.ts'
 import { type ComparedTool, compareTool } from '../merge/compare-tools.ts'
 import { createPairing, type Pair } from '../merge/pair-operations.ts'
 import type { NewTool } from '../openapi/imported-operation.ts'
 import { listSourcedTools, listToolOrigins, type SourcedTool, type ToolOrigin } from './tool-sources.store.ts'
 import { findToolkitSource } from './toolkit-sources.store.ts'
-
-/**
- * Version of the code that makes tools from operations. Raised when it makes another tool from the same operation, so
- * that the difference is not mistaken for a change of the source.
- */
-export const GENERATOR = 1
 
 /** What is known about a source before its operations are read. */
 export type ComparedSource = Pick<Import, 'toolkitId' | 'kind' | 'sourceUrl' | 'sha256'> & { title: string | undefined }
@@ -42,7 +37,7 @@ const listToolsOf = async (db: Database, source: ComparedSource): Promise<readon
  * again, what differs is not a change of the source.
  */
 const baseOf = ({ base, generator, sha256 }: SourcedTool, theirs: NewTool, source: ComparedSource) =>
-  generator < GENERATOR && sha256 !== undefined && sha256 === source.sha256 ? theirs : base
+  generator < GENERATOR_VERSION && sha256 !== undefined && sha256 === source.sha256 ? theirs : base
 
 /**
  * Starts to compare a source with the tools that were imported from it before. Returns undefined if there are none. Reads

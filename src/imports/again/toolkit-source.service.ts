@@ -5,8 +5,8 @@ import { AppError } from '../../lib/kernel/errors.ts'
 import { orThrow } from '../../lib/kernel/missing.ts'
 import { getToolkitForChange } from '../../tools/toolkits.service.ts'
 import type { SourceChecks } from './source-checks.ts'
-import type { ToolkitSource } from './toolkit-source.ts'
 import type { PutToolkitSource } from './toolkit-source.schema.ts'
+import type { ToolkitSource } from './toolkit-source.ts'
 import * as store from './toolkit-sources.store.ts'
 
 const notImported = (): AppError => new AppError('not_found', 'No tools were imported into this toolkit.')

@@ -53,6 +53,10 @@ const normalize = (tool: ToolDefinition): ToolDefinition => {
   }
 }
 
+/** Returns whether two definitions are stored in the same way. */
+export const isSameTool = (one: ToolDefinition, other: ToolDefinition): boolean =>
+  isDeepStrictEqual(normalize(one), normalize(other))
+
 const normalizeAll = ({ base, mine, theirs }: ToolVersions): ToolVersions => ({
   base: normalize(base),
   mine: normalize(mine),
