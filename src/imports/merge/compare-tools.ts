@@ -23,8 +23,8 @@ export type PieceChange = {
   change: Side | 'conflict'
   /** Whether only text for models and people differs. */
   isWording: boolean
-  mine?: string
-  theirs?: string
+  mine?: string | undefined
+  theirs?: string | undefined
 }
 
 export type ComparedTool = {

@@ -100,15 +100,21 @@ export const toFolders = (
   }
   const opened = tagOf(query)
   const isOpened = ({ tag = '' }: ImportFolder) => tag === opened
-  return folders.filter((folder, index) => index < MAX_FOLDERS || isOpened(folder)).map((folder, index) => {
-    const isOpen = isOpened(folder)
-    return {
-      ...toFolder(folder, index),
-      href: reviewAddress(path, { ...query, cursor: undefined, ...tagQuery(isOpen ? undefined : (folder.tag ?? '')) }),
-      isOpen,
-      rows: isOpen ? rowsOf(items ?? []) : [],
-    }
-  })
+  return folders
+    .filter((folder, index) => index < MAX_FOLDERS || isOpened(folder))
+    .map((folder, index) => {
+      const isOpen = isOpened(folder)
+      return {
+        ...toFolder(folder, index),
+        href: reviewAddress(path, {
+          ...query,
+          cursor: undefined,
+          ...tagQuery(isOpen ? undefined : (folder.tag ?? '')),
+        }),
+        isOpen,
+        rows: isOpen ? rowsOf(items ?? []) : [],
+      }
+    })
 }
 
 const STATE_OPTIONS = [

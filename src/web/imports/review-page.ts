@@ -48,6 +48,7 @@ export const createReviewPage = (parts: ReviewPageParts) => {
       const examples = await load.listExamples(opened)
       return { findings: toFindings(found, examples, await listRefused(db, found.id)) }
     }
+    if (query.view === 'changes') return { changes: await load.findChanges(opened, query) }
     if (query.view === 'access') {
       const servers = await load.listServers(actor, toolkit.organizationId)
       return { access: toAccess(found, servers, settings ?? new Map()) }
@@ -65,7 +66,7 @@ export const createReviewPage = (parts: ReviewPageParts) => {
       ...toReviewHead(opened),
       width: 'wide',
       query,
-      tabs: toReviewTabs(opened, query, countLacking(found)),
+      tabs: toReviewTabs(opened, query, { lacking: countLacking(found), changed: await load.countChanged(opened) }),
       bar: toReviewBar(found, await serverNameOf(opened)),
       action: reviewAddress(path, query),
       apply: reviewAddress(`${path}/apply`, query),

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify'
 import type { ImportChange, ImportService } from '../../imports/imports.service.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { OpenedImport } from './open-import.ts'
-import { readBulk, readNames, readRows, readSettings, textsOf } from './review-forms.ts'
+import { readBulk, readChanges, readNames, readRows, readSettings, textsOf } from './review-forms.ts'
 import type { createReviewPage } from './review-page.ts'
 import type { ReviewQuery } from './review-query.ts'
 
@@ -55,6 +55,10 @@ export const createReviewSaving = ({ imports }: Parts, page: Page) => {
     }
   }
 
+  const saveChanges = async ({ actor, found }: OpenedImport, body: Body): Promise<undefined> => {
+    await imports.changeImport(actor, found.id, readChanges(body))
+  }
+
   return {
     /** Saves the form, then does `then`. Shows the form again with its errors if it cannot be saved. */
     save: async (
@@ -70,7 +74,9 @@ export const createReviewSaving = ({ imports }: Parts, page: Page) => {
           ? await saveOperations(reply, opened, query, body)
           : query.view === 'access'
             ? await saveSettings(reply, opened, query, body)
-            : undefined
+            : query.view === 'changes'
+              ? await saveChanges(opened, body)
+              : undefined
       return refused ?? then()
     },
   }
