@@ -13,7 +13,13 @@ import { readRequests } from './read-requests.ts'
 import type { SourceEnd, SourceHead } from './source-parts.ts'
 
 /** Of the documents, the first is the main one. Those of a Postman collection are its environments. */
-export type SourceJob = { kind: ImportKind; documents: readonly DescriptionDocument[]; options?: ReadOptions }
+export type SourceJob = {
+  kind: ImportKind
+  documents: readonly DescriptionDocument[]
+  options?: ReadOptions
+  /** Of all documents together, unpacked. */
+  maxBytes?: number
+}
 
 type Send = (part: SourcePartToSend) => Promise<void>
 /** A part before it is text, which has no undefined members. */
@@ -66,8 +72,11 @@ const toBaseUrls = (proposals: readonly DescriptionSummary['baseUrl'][]): Source
     })),
   }))
 
-const sendDescription = async ({ documents, options }: SourceJob, send: Send): Promise<Result<SourceEnd, string>> => {
-  const read = readDescription(documents, options)
+const sendDescription = async (
+  { documents, options, maxBytes }: SourceJob,
+  send: Send,
+): Promise<Result<SourceEnd, string>> => {
+  const read = readDescription(documents, { ...options, maxBytes })
   if (!read.ok) return read
   const { summary, batches } = read.value
   await send({ head: headOf(summary) })
@@ -107,11 +116,11 @@ const bytesOf = (document: DescriptionDocument): Uint8Array =>
 
 const sendRequests = async (
   kind: Exclude<ImportKind, 'openapi'>,
-  [main, ...others]: readonly DescriptionDocument[],
+  { documents: [main, ...others], maxBytes }: SourceJob,
   send: Send,
 ): Promise<Result<SourceEnd, string>> => {
   if (main === undefined) return failure('It is empty.')
-  const read = await readRequests({ kind, bytes: bytesOf(main), environments: others.map(bytesOf) })
+  const read = await readRequests({ kind, bytes: bytesOf(main), environments: others.map(bytesOf), maxBytes })
   if (!read.ok) return read
   const { title, operations } = read.value
   const end = endOf(read.value)
@@ -131,7 +140,6 @@ const sendRequests = async (
  */
 export const readSource = async (job: SourceJob, sendPart: SendPart): Promise<Result<SourceEnd, string>> => {
   const send: Send = part => sendPart(JSON.stringify(part))
-  const read =
-    job.kind === 'openapi' ? await sendDescription(job, send) : await sendRequests(job.kind, job.documents, send)
+  const read = job.kind === 'openapi' ? await sendDescription(job, send) : await sendRequests(job.kind, job, send)
   return read.ok ? read : failure(shorten(read.error, MAX_PROBLEM_CHARS))
 }
