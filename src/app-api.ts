@@ -16,6 +16,7 @@ import { catalogueRoutes } from './api/servers/catalogue.routes.ts'
 import { instanceRoutes } from './api/servers/instances.routes.ts'
 import { serverRoutes } from './api/servers/servers.routes.ts'
 import { importApplyingRoutes } from './api/toolkits/import-applying.routes.ts'
+import { toolkitSourceRoutes } from './api/toolkits/toolkit-source.routes.ts'
 import { toolkitRoutes } from './api/toolkits/toolkits.routes.ts'
 import { upstreamReviewRoutes } from './api/upstreams/reviews.routes.ts'
 import { upstreamAccountRoutes } from './api/upstreams/upstream-accounts.routes.ts'
@@ -47,6 +48,7 @@ const ROUTES: readonly FastifyPluginAsyncZod<ApiParts>[] = [
   organizationRoutes,
   invitationRoutes,
   toolkitRoutes,
+  toolkitSourceRoutes,
   importApplyingRoutes,
   serverRoutes,
   catalogueRoutes,

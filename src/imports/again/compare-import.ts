@@ -3,7 +3,7 @@ import { mapInTurns } from '../../lib/worker/pause.ts'
 import type { Import, ReadOperation } from '../import.ts'
 import { GENERATOR_VERSION } from '../limits.ts'
 import { type ComparedTool, compareTool } from '../merge/compare-tools.ts'
-import { createPairing, type Pair } from '../merge/pair-operations.ts'
+import { createPairing, type OperationIdentity, type Pair } from '../merge/pair-operations.ts'
 import type { NewTool } from '../openapi/imported-operation.ts'
 import { listSourcedTools, listToolOrigins, type SourcedTool, type ToolOrigin } from './tool-sources.store.ts'
 import { findToolkitSource } from './toolkit-sources.store.ts'
@@ -14,13 +14,25 @@ export type ComparedSource = Pick<Import, 'toolkitId' | 'kind' | 'sourceUrl' | '
 /** What an operation is to the tool that was imported from it before. */
 export type ItemComparison = Pick<ComparedTool, 'state' | 'pieces' | 'breaking'> & { toolId: string }
 
-export type ComparedOperation = { operation: ReadOperation; comparison: ItemComparison | undefined }
+/** An operation at its place in the source. */
+export type PlacedOperation = { operation: ReadOperation; position: number }
+
+export type ComparedOperation = PlacedOperation & { comparison: ItemComparison | undefined }
 
 export type ImportComparison = {
+  /** Whether the source has all operations of the API. A list of requests has only some. */
+  isComplete: boolean
   /** Compares a batch of operations as it was read. Operations that are not certain yet come with `finish`. */
-  add: (operations: readonly ReadOperation[]) => Promise<readonly ComparedOperation[]>
+  add: (operations: readonly PlacedOperation[]) => Promise<readonly ComparedOperation[]>
   /** Returns the remaining operations, and the tools whose operations are gone from the source. */
   finish: () => Promise<{ compared: readonly ComparedOperation[]; gone: readonly ToolOrigin[] }>
+}
+
+type Identified = OperationIdentity & { placed: PlacedOperation }
+
+const identify = (placed: PlacedOperation): Identified => {
+  const { operationId, method, path } = placed.operation
+  return { operationId, method, path, placed }
 }
 
 /** Returns the tools that were imported from this source before. It may have moved, or got another title. */
@@ -46,32 +58,33 @@ const baseOf = ({ base, generator, sha256 }: SourcedTool, theirs: NewTool, sourc
 export const compareImport = async (db: Database, source: ComparedSource): Promise<ImportComparison | undefined> => {
   const origins = await listToolsOf(db, source)
   if (origins.length === 0) return undefined
-  const pairing = createPairing<ToolOrigin, ReadOperation>(origins)
+  const pairing = createPairing<ToolOrigin, Identified>(origins)
+  const isComplete = source.kind === 'openapi' || source.kind === 'postman'
 
-  const comparePairs = async (pairs: readonly Pair<ToolOrigin, ReadOperation>[]) => {
+  const compareOne = ({ operation }: PlacedOperation, known: SourcedTool | undefined): ItemComparison | undefined => {
+    if (known === undefined) return undefined
+    const { tool: mine } = known
+    const toolId = mine.id
+    if (!('tool' in operation)) return { toolId, state: 'same', pieces: [], breaking: { mine: [], theirs: [] } }
+    const theirs = operation.tool
+    const { tool: _tool, ...compared } = compareTool({ base: baseOf(known, theirs, source), mine, theirs })
+    return { toolId, ...compared }
+  }
+
+  const comparePairs = async (pairs: readonly Pair<ToolOrigin, Identified>[]): Promise<ComparedOperation[]> => {
     const ids = pairs.flatMap(({ tool }) => tool?.toolId ?? [])
     const known = ids.length === 0 ? new Map<string, SourcedTool>() : await listSourcedTools(db, ids)
-    const compareOne = (operation: ReadOperation, toolId: string): ItemComparison | undefined => {
-      const sourced = known.get(toolId)
-      if (sourced === undefined) return undefined
-      if (!('tool' in operation)) return { toolId, state: 'same', pieces: [], breaking: { mine: [], theirs: [] } }
-      const theirs = operation.tool
-      const { tool: mine } = sourced
-      const { tool: _tool, ...compared } = compareTool({ base: baseOf(sourced, theirs, source), mine, theirs })
-      return { toolId, ...compared }
-    }
-    return mapInTurns(pairs, ({ operation, tool }) => ({
-      operation,
-      comparison: tool === undefined ? undefined : compareOne(operation, tool.toolId),
+    return mapInTurns(pairs, ({ operation: { placed }, tool }) => ({
+      ...placed,
+      comparison: compareOne(placed, tool && known.get(tool.toolId)),
     }))
   }
 
   return {
-    add: operations => comparePairs(pairing.add(operations)),
+    isComplete,
+    add: operations => comparePairs(pairing.add(operations.map(identify))),
     finish: async () => {
       const { pairs, gone } = pairing.finish()
-      // A list of requests is not all that an API offers.
-      const isComplete = source.kind === 'openapi' || source.kind === 'postman'
       return { compared: await comparePairs(pairs), gone: isComplete ? gone : [] }
     },
   }

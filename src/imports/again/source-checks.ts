@@ -1,12 +1,12 @@
 import { bulkhead } from 'cockatiel'
 import type { MailQueue } from '../../identity/mail/mail-queue.ts'
 import type { Database } from '../../lib/db/client.ts'
-import { type Result, success } from '../../lib/kernel/result.ts'
 import type { Mailer } from '../../lib/mail/mailer.ts'
-import type { ReadOperation } from '../import.ts'
+import type { SourcePart } from '../source-parts.ts'
 import { changedSourceEmail } from './changed-source-email.ts'
 import { compareImport, type ImportComparison } from './compare-import.ts'
 import { createFoundChanges } from './found-changes.ts'
+import type { ReadNewest } from './read-newest.ts'
 import { foundNothing, type StoredFound, shownFound } from './toolkit-source.ts'
 import * as store from './toolkit-sources.store.ts'
 
@@ -16,68 +16,51 @@ const ORGANIZATIONS_AT_ONCE = 4
 const MAX_CHECKS_OF_ORGANIZATION = 20
 const MAX_CHECKS_PER_RUN = 400
 
-/** The current version of a source. Errors are sentences. */
-export type FetchedSource = {
-  sha256: string
-  validators: { etag: string | undefined; lastModified: string | undefined }
-  /** Reads the operations in batches, after the title. */
-  read: (handlers: {
-    onTitle: (title: string | undefined) => Promise<void>
-    onOperations: (operations: readonly ReadOperation[]) => Promise<void>
-  }) => Promise<Result<unknown, string>>
-}
-
-/** Fetches a source from its URL. Returns undefined if it still has the validators of the last check (RFC 9110 §13.1). */
-export type FetchSource = (
-  source: store.DueSource,
-  signal: AbortSignal | undefined,
-) => Promise<Result<FetchedSource | undefined, string>>
-
 export type SourceChecksParts = {
   db: Database
-  fetchSource: FetchSource
+  readNewest: ReadNewest
   mailer: Pick<Mailer, 'send'>
   mailQueue: Pick<MailQueue, 'post'>
   baseUrl: string
   logger: { warn: (details: object, message: string) => void }
 }
 
-/** Compares a version of a source with the tools that were imported from it. */
-const findChanges = async (
-  db: Database,
-  { toolkitId, kind, url }: store.DueSource,
-  { sha256, read }: FetchedSource,
-): Promise<Result<StoredFound, string>> => {
-  const found = createFoundChanges(sha256)
+/** Compares a source with the tools that were imported from it, as its parts are read. */
+const createChangesFinder = (db: Database, { toolkitId, kind, url }: store.DueSource) => {
   let comparison: ImportComparison | undefined
-  const outcome = await read({
-    onTitle: async title => {
-      comparison = await compareImport(db, { toolkitId, kind, sourceUrl: url, sha256, title })
+  let found = createFoundChanges('')
+  return {
+    onPart: async (part: SourcePart, sha256: string): Promise<void> => {
+      if ('head' in part) {
+        found = createFoundChanges(sha256)
+        comparison = await compareImport(db, { toolkitId, kind, sourceUrl: url, sha256, title: part.head.title })
+      } else if (comparison !== undefined) {
+        found.add(await comparison.add(part.operations.map(operation => ({ operation, position: 0 }))))
+      }
     },
-    onOperations: async operations => {
-      if (comparison !== undefined) found.add(await comparison.add(operations))
+    finish: async (): Promise<StoredFound> => {
+      if (comparison !== undefined) {
+        const { compared, gone } = await comparison.finish()
+        found.add(compared)
+        found.addGone(gone)
+      }
+      return found.sum()
     },
-  })
-  if (!outcome.ok) return outcome
-  if (comparison !== undefined) {
-    const { compared, gone } = await comparison.finish()
-    found.add(compared)
-    found.addGone(gone)
   }
-  return success(found.sum())
 }
 
 /** Checks whether the sources of toolkits have changed. Never changes a tool. */
-export const createSourceChecks = ({ db, fetchSource, mailer, mailQueue, baseUrl, logger }: SourceChecksParts) => {
+export const createSourceChecks = ({ db, readNewest, mailer, mailQueue, baseUrl, logger }: SourceChecksParts) => {
   const learn = async (source: store.DueSource, signal: AbortSignal | undefined): Promise<store.CheckResult> => {
-    const fetched = await fetchSource(source, signal)
-    if (!fetched.ok) return { problem: fetched.error }
-    if (fetched.value === undefined) return {}
-    const { sha256, validators } = fetched.value
+    const changes = createChangesFinder(db, source)
+    const known = new Set([source.sha256, source.found?.sha256 ?? source.sha256])
+    const read = await readNewest(source, { known, onPart: changes.onPart }, signal)
+    if (!read.ok) return { problem: read.error }
+    if (read.value === undefined) return {}
+    const { sha256, validators } = read.value
     if (sha256 === source.sha256) return { found: foundNothing(sha256), validators }
     if (sha256 === source.found?.sha256) return { validators }
-    const found = await findChanges(db, source, fetched.value)
-    return found.ok ? { found: found.value, validators } : { problem: found.error }
+    return { found: await changes.finish(), validators }
   }
 
   const tell = async ({ toolkitId, url = '' }: store.DueSource, found: StoredFound): Promise<void> => {

@@ -1,5 +1,5 @@
 import type { Database, Rows, Transaction } from '../../lib/db/client.ts'
-import { DAY_MS } from '../../lib/kernel/durations.ts'
+import { DAY_MS, MINUTE_MS } from '../../lib/kernel/durations.ts'
 import { definedFields, mapFound, withoutNulls } from '../../lib/kernel/missing.ts'
 import { mayRole, ROLES } from '../../lib/kernel/roles.ts'
 import { type CheckInterval, StoredFound, type ToolkitSource } from './toolkit-source.ts'
@@ -74,6 +74,15 @@ export const claimCheck = async (
 ): Promise<boolean> => {
   const where = { toolkitId, url: url ?? null, checkedAt: checkedAt ?? null }
   return (await tx.toolkitSource.updateMany({ where, data: { checkedAt: now } })).count > 0
+}
+
+/** A check that began before may not run any more. */
+const LONGEST_CHECK_MS = 15 * MINUTE_MS
+
+/** Returns the toolkits whose sources may be being checked, in any process. */
+export const listRecentlyChecked = async (tx: Transaction, now: Date): Promise<string[]> => {
+  const where = { checkedAt: { gt: new Date(now.getTime() - LONGEST_CHECK_MS) } }
+  return (await tx.toolkitSource.findMany({ where, select: { toolkitId: true } })).map(({ toolkitId }) => toolkitId)
 }
 
 /** What a check learned: why it failed, or what it found. If the source is the one of the last check, neither. */

@@ -39,7 +39,11 @@ export const importPages: FastifyPluginAsync<Parts> = async (app, parts) => {
 
   app.get(PATH, importRoute, async (request, reply) => {
     const opened = await opener.openImport(request)
-    if (opened.found.state === 'ready' && !request.url.includes('?') && (await page.load.countChanged(opened)) !== undefined) {
+    if (
+      opened.found.state === 'ready' &&
+      !request.url.includes('?') &&
+      (await page.load.countChanged(opened)) !== undefined
+    ) {
       return reply.redirect(reviewAddress(importPath(opened.found), { view: 'changes' }), 303)
     }
     return page.show(reply, opened, queryOf(request), { done: doneText(request, DONE) })
