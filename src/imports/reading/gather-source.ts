@@ -44,7 +44,7 @@ export type GatherParts = {
 
 type Opened = Pick<GatheredSource, 'files' | 'etag' | 'lastModified'> & { allowed: ReadonlySet<string> }
 
-const sizeOf = (files: readonly SourceFile[]): number => files.reduce((sum, { bytes }) => sum + bytes, 0)
+const sizeOf = (files: readonly SourceFile[]): number => files.reduce((sum, { size }) => sum + size, 0)
 
 /** Puts the main document first, and recognizes the kind. */
 const arrange = (files: readonly SourceFile[], kind: ImportKind | undefined) => {
@@ -83,8 +83,8 @@ export const gatherSource = async (
   const opened = await open(given, parts, limits)
   if (!opened.ok) return opened
   const { allowed, etag, lastModified } = opened.value
-  const { kind, documents } = arrange(opened.value.files, given.kind)
-  const files = [...documents]
+  const { kind, documents: arranged } = arrange(opened.value.files, given.kind)
+  const files = [...arranged]
   /** Why documents could not be fetched, by URL. */
   const tried = new Map<string, string>()
 
@@ -97,7 +97,8 @@ export const gatherSource = async (
   }
 
   for (let round = 1; ; round++) {
-    const read = await parts.read({ kind, documents: files, maxBytes: parts.maxBytes }, hashOfSource(files))
+    const documents = files.map(({ name, path }) => ({ name, path }))
+    const read = await parts.read({ kind, documents, maxBytes: parts.maxBytes }, hashOfSource(files))
     if (!read.ok) return failure(read.error)
     const { missing, notes } = read.value
     const sorted = sortMissing(missing, allowed, tried)

@@ -3,7 +3,7 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** A document of a source while it is read: a file in the data folder. `name` is its URL or the name of the file. */
-export type SourceFile = { name: string; path: string; bytes: number; sha256: string }
+export type SourceFile = { name: string; path: string; size: number; sha256: string }
 
 const PRIVATE = 0o600
 
@@ -20,7 +20,7 @@ export const createSourceFiles = (dataDirectory: string) => {
       const path = join(folderOf(importId), String(count++))
       await mkdir(folderOf(importId), { recursive: true })
       await writeFile(path, bytes, { mode: PRIVATE })
-      return { name, path, bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') }
+      return { name, path, size: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') }
     },
     remove: (importId: string): Promise<void> => rm(folderOf(importId), { recursive: true, force: true }),
     /** Lists the imports that have files. */
