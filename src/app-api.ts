@@ -7,6 +7,7 @@ import { ownAccountRoutes } from './api/accounts/own-account.routes.ts'
 import { secondFactorRoutes } from './api/accounts/second-factor.routes.ts'
 import { callTokensRoutes } from './api/history/call-tokens.routes.ts'
 import { executionRoutes } from './api/history/execution.routes.ts'
+import { importChangeRoutes } from './api/imports/import-changes.routes.ts'
 import { importRoutes } from './api/imports/imports.routes.ts'
 import { grantRoutes } from './api/oauth/grants.routes.ts'
 import { oauthClientRoutes } from './api/oauth/oauth-clients.routes.ts'
@@ -50,6 +51,7 @@ const ROUTES: readonly FastifyPluginAsyncZod<ApiParts>[] = [
   invitationRoutes,
   toolkitRoutes,
   importRoutes,
+  importChangeRoutes,
   toolkitSourceRoutes,
   importApplyingRoutes,
   serverRoutes,

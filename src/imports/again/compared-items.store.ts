@@ -63,14 +63,16 @@ const WHERE = {
   wording: { state: 'changed', impact: 'wording' },
 } as const satisfies Record<ChangePart, Rows.Prisma.ImportItemWhereInput>
 
-/** Lists the tools of a part of the changes, in the order of the source, after a position. */
+const CHANGED = { impact: { not: null } } satisfies Rows.Prisma.ImportItemWhereInput
+
+/** Lists the tools of a part of the changes, or of all, in the order of the source, after a position. */
 export const listChanges = async (
   tx: Transaction,
   importId: string,
-  part: ChangePart,
+  part: ChangePart | undefined,
   { limit, after = -1 }: { limit: number; after?: number | undefined },
 ): Promise<ComparedItem[]> => {
-  const where = { importId, position: { gt: after }, ...WHERE[part] }
+  const where = { importId, position: { gt: after }, ...(part === undefined ? CHANGED : WHERE[part]) }
   const rows = await tx.importItem.findMany({ where, select: COLUMNS, orderBy: { position: 'asc' }, take: limit })
   return rows.flatMap(toComparedItem)
 }

@@ -27,11 +27,11 @@ export const createImportChanges = ({ db, uses }: ImportChangesParts) => {
       return store.countChanges(db, importId)
     },
 
-    /** Lists the tools of a part of the changes, in the order of the source, after a position. */
+    /** Lists the tools of a part of the changes, or of all, in the order of the source, after a position. */
     listChanges: async (
       actor: Actor,
       importId: string,
-      part: store.ChangePart,
+      part: store.ChangePart | undefined,
       page: { limit: number; after?: number | undefined },
     ): Promise<ToolChange[]> => {
       await assertMayRead(actor, importId)

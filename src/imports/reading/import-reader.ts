@@ -118,7 +118,6 @@ export const createImportReader = (parts: ImportReaderParts) => {
     } catch (error) {
       if (error instanceof ReadingStopped) return files.remove(id)
       if (signal.aborted) return
-      console.error(error)
       logger.error({ err: error, importId: id }, 'an import could not be read')
       await fail(id, FAULT)
     } finally {
