@@ -11,7 +11,7 @@ const CHANGED = shopOf({
 const DAY = 24 * 60 * 60 * 1_000
 
 describe.each(databaseKinds)('the source of a toolkit on $kind', kind => {
-  const patchbay = runPatchbay({ kind })
+  const patchbay = runPatchbay({ kind, hasMail: true })
 
   const start = async () => {
     const ada = await patchbay.person()
