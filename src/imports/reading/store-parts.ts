@@ -56,8 +56,14 @@ export const createPartStore = (db: Database, { id: importId, toolkitId, sourceU
 
   const summaryOf = (end?: Pick<SourceEnd, 'baseUrls' | 'globals' | 'notes'>): ImportSummary => {
     if (head === undefined) throw new Error('the reader sent no head')
-    const { kind: _kind, total: _total, ...rest } = head
-    return { ...rest, notes: [], ...end, tags: counts.tags(head.tags), rules: counts.rules() }
+    const { format, title, version, description, webhooks } = head
+    const { baseUrls, globals, notes } = end ?? { ...head, notes: [] }
+    // Named one by one: the end also has the values of secrets.
+    return {
+      ...{ format, title, version, description, webhooks, baseUrls, globals, notes },
+      tags: counts.tags(head.tags),
+      rules: counts.rules(),
+    }
   }
 
   const begin = async (next: SourceHead, sha256: string): Promise<void> => {

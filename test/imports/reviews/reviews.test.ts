@@ -173,7 +173,7 @@ describe.each(databasesOfRun)('an import on $kind', kind => {
   })
 
   it.each([
-    ['curl', "curl https://api.example.com/a\ncurl -X POST https://api.example.com/b -d '{}'", ['get_a', 'create_b']],
+    ['curl', "curl https://api.example.com/a\ncurl https://api.example.com/b -d a=1", ['get_a', 'post_b']],
     [
       'har',
       JSON.stringify({
