@@ -24,6 +24,9 @@ import { designPages } from './web/diagram/design.pages.ts'
 import type { ServerFrameParts } from './web/frame/server-frame.ts'
 import { globalsPages } from './web/globals/globals.pages.ts'
 import { historyPages } from './web/history/history.pages.ts'
+import { importPages } from './web/imports/import.pages.ts'
+import { importApplyingPages } from './web/imports/import-applying.pages.ts'
+import { importSourcePages } from './web/imports/import-source.pages.ts'
 import { inspectorPages } from './web/inspector/inspector.pages.ts'
 import { livePages } from './web/live/live.pages.ts'
 import type { Live } from './web/live/live.ts'
@@ -113,6 +116,9 @@ const PAGES: readonly FastifyPluginAsync<PagesParts & { frames: ServerFrameParts
   toolkitPages,
   toolkitSourcePages,
   toolSelectionPages,
+  importSourcePages,
+  importPages,
+  importApplyingPages,
   galleryPages,
   toolEditorPages,
   toolPreviewPages,

@@ -17,6 +17,7 @@ import {
 export type ItemFilter = {
   /** Part of the name, path, operationId or summary. */
   q?: string | undefined
+  /** Empty for the operations without tags. */
   tag?: string | undefined
   /** Upper case. */
   method?: string | undefined
@@ -126,7 +127,7 @@ const whereOf = ({ importId, kind }: ItemPlace, filter: ItemFilter): Rows.Prisma
   return {
     importId,
     ...(q !== undefined && { searchText: containing({ kind }, q.toLowerCase()) }),
-    ...(tag !== undefined && { tags: inList(tag) }),
+    ...(tag !== undefined && { tags: tag === '' ? '[]' : inList(tag) }),
     ...(rule !== undefined && { rules: inList(rule) }),
     ...(method !== undefined && { method }),
     ...(state !== undefined && { state }),

@@ -48,8 +48,8 @@ const toSelected = ({ tool, edits, reason, ...row }: Rows.ImportItem) => ({
 /** An operation that was selected. `tool` is the definition as generated; undefined if there is none. */
 export type SelectedItem = ReturnType<typeof toSelected>
 
-/** Rows per query. Reading this many takes a few milliseconds. */
-const ROWS_AT_ONCE = 100
+/** Rows per query. Reading or writing this many takes a few milliseconds. */
+const ROWS_AT_ONCE = 50
 
 /** Lists the selected operations in the order of the source. Yields to the event loop. */
 export const listSelected = async (db: Database, importId: string): Promise<SelectedItem[]> => {

@@ -21,7 +21,15 @@ export const KIND_OPTIONS = [
 export const parseSourceForm = (body: unknown): SourceForm => parseForm(Fields, body)
 
 const refuse = (path: 'text' | 'files', message: string): AppError =>
-  new AppError('invalid_request', message, { errors: [{ path, message }] })
+  new AppError('invalid_request', message, { errors: [{ path, message: '' }] })
+
+/** Returns the error of a field as a sentence, by the name of the field. */
+export const fieldErrors = ({ message, errors = [] }: AppError): Readonly<Record<string, string>> => {
+  const own = errors.find(({ path }) => path === 'text' || path === 'files' || path === 'url')
+  if (own === undefined) return {}
+  if (own.message === '') return { [own.path]: `${message}.` }
+  return own.path === 'url' ? { text: `The URL ${own.message}.` } : { [own.path]: `The source ${own.message}.` }
+}
 
 const URL_ONLY = /^https?:\/\/\S+$/i
 

@@ -1,6 +1,8 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { ImportEdits } from '../../imports/import.ts'
 import type { ImportService } from '../../imports/imports.service.ts'
 import { formText, formValues, parseForm } from '../../lib/http/pages/forms.ts'
+import { parseInput } from '../../lib/http/validation.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { doneText } from '../frame/user-page.ts'
 import { createImportOpener, importPath, importRoute, type OpenedImport, type OpenImportParts } from './open-import.ts'
@@ -76,14 +78,11 @@ export const importPages: FastifyPluginAsync<Parts> = async (app, parts) => {
   ): Promise<FastifyReply> => {
     const { actor, found } = opened
     try {
-      await imports.changeImport(actor, found.id, {
-        items: { [key]: { name, description: description === '' ? null : description } },
-      })
+      const edits = parseInput(ImportEdits, { name, ...(description !== '' && { description }) })
+      await imports.changeImport(actor, found.id, { items: { [key]: { description: null, ...edits } } })
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'invalid_request') throw error
-      const own = error.errors?.map(one => ({ ...one, path: one.path.split('.').at(-1) ?? one.path })) ?? []
-      const labels = { name: 'name', description: 'description' }
-      const errors = sentencesOf(new AppError('invalid_request', error.message, { errors: own }), labels)
+      const errors = sentencesOf(error, { name: 'name', description: 'description' })
       const problem = Object.keys(errors).length === 0 ? error.message : undefined
       return page.show(reply, opened, query, { status: 400, problem, operation: { name, description, errors } })
     }

@@ -126,23 +126,37 @@ const STATE_OPTIONS = [
   { value: 'same', text: 'Unchanged' },
 ] as const
 
+/** Returns a CSS selector of what changes on the page with each choice, apart from the rows themselves. */
+const changingParts = (folders: readonly { id: string; rows: readonly unknown[] }[]): string =>
+  [
+    '#tabs',
+    '#not-saved',
+    ...folders.filter(({ rows }) => rows.length > 0).flatMap(({ id }) => [`#${id}-box`, `#${id}-name`]),
+  ].join(',')
+
 /** Returns the tab with the operations. */
 export const toOperations = (
   listed: ListedOperations,
   query: ReviewQuery,
   { path, isAgain }: { path: string; isAgain: boolean },
   typed: TypedNames,
-) => ({
-  folders: toFolders(listed, query, path, typed),
-  isEmpty: listed.items?.length === 0,
-  moreFolders: listed.folders.length > MAX_FOLDERS ? formatNumber(listed.folders.length - MAX_FOLDERS) : undefined,
-  isPart: isFiltered(query) || tagOf(query) !== undefined,
-  next: listed.nextCursor === null ? undefined : reviewAddress(path, { ...query, cursor: listed.nextCursor }),
-  first: query.cursor === undefined ? undefined : reviewAddress(path, { ...query, cursor: undefined }),
-  all: reviewAddress(path, { open: query.open }),
-  address: reviewAddress(path, query),
-  searchPath: path,
-  query,
-  methods: [{ value: '', text: 'All' }, ...METHODS.map(value => ({ value, text: value }))],
-  states: isAgain ? STATE_OPTIONS : undefined,
-})
+) => {
+  const folders = toFolders(listed, query, path, typed)
+  const { items, nextCursor } = listed
+  return {
+    folders,
+    changing: changingParts(folders),
+    refused: [...typed.errors].map(([key, text]) => ({ key, text })),
+    isEmpty: items?.length === 0,
+    moreFolders: listed.folders.length > MAX_FOLDERS ? formatNumber(listed.folders.length - MAX_FOLDERS) : undefined,
+    isPart: isFiltered(query) || tagOf(query) !== undefined,
+    next: nextCursor === null ? undefined : reviewAddress(path, { ...query, cursor: nextCursor }),
+    first: query.cursor === undefined ? undefined : reviewAddress(path, { ...query, cursor: undefined }),
+    all: reviewAddress(path, { open: query.open }),
+    address: reviewAddress(path, query),
+    searchPath: path,
+    query,
+    methods: [{ value: '', text: 'All' }, ...METHODS.map(value => ({ value, text: value }))],
+    states: isAgain ? STATE_OPTIONS : undefined,
+  }
+}

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Import, ImportItem } from '../../imports/import.ts'
 import type { ImportChange, ItemFilter } from '../../imports/imports.service.ts'
 import { formValues } from '../../lib/http/pages/forms.ts'
+import { nameSchema } from '../../lib/http/schemas.ts'
 import { AppError, type FieldError } from '../../lib/kernel/errors.ts'
 import { TOOL_NAME, TOOL_NAME_RULE } from '../../lib/kernel/names.ts'
 import { parseHttpUrl } from '../../templates/base-url.ts'
@@ -113,6 +114,9 @@ const checkUrl = (field: string, url: string): readonly FieldError[] => {
   return []
 }
 
+const checkName = (name: string): readonly FieldError[] =>
+  (nameSchema.safeParse(name).error?.issues ?? []).map(({ message }) => ({ path: 'serverName', message }))
+
 const toBasic = (user: string, password: string): string => Buffer.from(`${user}:${password}`).toString('base64')
 
 const readSecrets = ({ summary }: Import, typed: TypedSettings): Record<string, string | null> =>
@@ -141,7 +145,7 @@ export const readSettings = (found: Import, typed: TypedSettings): ImportChange 
   const server = readServer(typed)
   const errors = [
     ...urls.flatMap(({ key, url }) => checkUrl(`url:${key}`, url)),
-    ...(typeof server === 'object' && server?.newName === '' ? [{ path: 'serverName', message: 'is empty' }] : []),
+    ...(typeof server === 'object' && server !== null ? checkName(server.newName) : []),
   ]
   if (errors.length > 0)
     throw new AppError('invalid_request', 'Couldn’t save. Fix the fields marked below.', { errors })

@@ -253,6 +253,13 @@ const toolkits: Row[] = [
     statuses: buildWithin(200),
     body: ({ serverId }) => ({ arguments: {}, serverId }),
   },
+  { route: 'POST /api/v1/imports/:id/apply', spare: 'review', statuses: build(200) },
+  {
+    route: 'POST /api/v1/imports/:id/items/:key/test',
+    id: async ({ spare }) => [await spare.review(), encodeURIComponent('GET /orders')],
+    statuses: build(200),
+    body: {},
+  },
 ]
 
 const PLAIN_VERSION = toolkitVersion({ title: 'Plain', description: undefined, visibility: 'private' })
