@@ -64,6 +64,7 @@ import { toolEditorPages } from './web/tool-editor/tool-editor.pages.ts'
 import { toolPreviewPages } from './web/tool-editor/tool-preview.pages.ts'
 import { toolSelectionPages } from './web/toolkits/tool-selection.pages.ts'
 import { toolkitPages } from './web/toolkits/toolkit.pages.ts'
+import { toolkitSourcePages } from './web/toolkits/toolkit-source.pages.ts'
 import { toolkitsPages } from './web/toolkits/toolkits.pages.ts'
 import { upstreamToolPages } from './web/upstream-tool/upstream-tool.pages.ts'
 import { attachPages } from './web/upstreams/attach.pages.ts'
@@ -113,6 +114,7 @@ const PAGES: readonly FastifyPluginAsync<PagesParts & { frames: ServerFrameParts
   publicServerPages,
   toolkitsPages,
   toolkitPages,
+  toolkitSourcePages,
   toolSelectionPages,
   importSourcePages,
   importPages,

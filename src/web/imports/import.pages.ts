@@ -39,6 +39,13 @@ export const importPages: FastifyPluginAsync<Parts> = async (app, parts) => {
     if (request.headers['hx-target'] === 'reading' && opened.found.state !== 'reading') {
       return reply.header('hx-refresh', 'true').code(204).send()
     }
+    if (
+      opened.found.state === 'ready' &&
+      !request.url.includes('?') &&
+      (await page.load.countChanged(opened)) !== undefined
+    ) {
+      return reply.redirect(reviewAddress(importPath(opened.found), { view: 'changes' }), 303)
+    }
     return page.show(reply, opened, queryOf(request))
   })
 

@@ -152,7 +152,7 @@ export const toOperations = (
     isPart: isFiltered(query) || tagOf(query) !== undefined,
     next: nextCursor === null ? undefined : reviewAddress(path, { ...query, cursor: nextCursor }),
     first: query.cursor === undefined ? undefined : reviewAddress(path, { ...query, cursor: undefined }),
-    all: reviewAddress(path, { open: query.open }),
+    all: reviewAddress(path, { view: 'operations', open: query.open }),
     address: reviewAddress(path, query),
     searchPath: path,
     query,

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { Import, ImportItem } from '../../imports/import.ts'
 import type { ImportChange, ItemFilter } from '../../imports/imports.service.ts'
 import { formValues } from '../../lib/http/pages/forms.ts'
@@ -8,6 +9,8 @@ import { parseHttpUrl } from '../../templates/base-url.ts'
 import { chosenUrlOf, NEW_SERVER, type TypedSettings } from './access.view.ts'
 import { firstTagOf, type TypedNames } from './operations.view.ts'
 import { type ReviewQuery, tagOf, toFilter } from './review-query.ts'
+
+const Side = z.enum(['mine', 'theirs'])
 
 type Body = Readonly<Record<string, unknown>>
 
@@ -58,6 +61,21 @@ export const readRows = (items: readonly ImportItem[], body: Body): ImportChange
       : { items: Object.fromEntries(renamed.map(({ item, typed }) => [item.key, { name: typed }])) }),
     ...(select.length === 0 ? {} : { select: { keys: select } }),
     ...(deselect.length === 0 ? {} : { deselect: { keys: deselect } }),
+  }
+}
+
+/** Returns what the form of changes says: which tools are updated, and whose version conflicts keep. */
+export const readChanges = (body: Body): ImportChange => {
+  const shown = formValues.parse(body.shown)
+  const picked = new Set(formValues.parse(body.pick))
+  const resolved = shown.flatMap(key => {
+    const side = Side.safeParse(body[`resolve:${key}`])
+    return side.success ? [[key, { resolve: side.data }] as const] : []
+  })
+  return {
+    items: Object.fromEntries(resolved),
+    select: { keys: shown.filter(key => picked.has(key)) },
+    deselect: { keys: shown.filter(key => !picked.has(key)) },
   }
 }
 

@@ -47,6 +47,7 @@ export const createReviewPage = (parts: ReviewPageParts) => {
       const examples = await load.listExamples(opened)
       return { findings: toFindings(found, examples, await listRefused(db, found.id)) }
     }
+    if (query.view === 'changes') return { changes: await load.findChanges(opened, query) }
     if (query.view === 'access') {
       const servers = await load.listServers(actor, toolkit.organizationId)
       return { access: toAccess(found, servers, settings ?? new Map()) }
@@ -66,7 +67,7 @@ export const createReviewPage = (parts: ReviewPageParts) => {
       width: 'wide',
       scripts: ['import-review'],
       query,
-      tabs: toReviewTabs(opened, query, lacking.length),
+      tabs: toReviewTabs(opened, query, { lacking: lacking.length, changed: await load.countChanged(opened) }),
       bar: toReviewBar(found, await serverNameOf(opened)),
       action: reviewAddress(path, query),
       apply: reviewAddress(`${path}/apply`, query),

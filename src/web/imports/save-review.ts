@@ -3,7 +3,7 @@ import type { ImportChange, ImportService } from '../../imports/imports.service.
 import { isFragmentRequest } from '../../lib/http/pages/views.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { OpenedImport } from './open-import.ts'
-import { readBulk, readNames, readRows, readSettings, textsOf } from './review-forms.ts'
+import { readBulk, readChanges, readNames, readRows, readSettings, textsOf } from './review-forms.ts'
 import type { createReviewPage } from './review-page.ts'
 import type { ReviewQuery } from './review-query.ts'
 
@@ -53,6 +53,10 @@ export const createReviewSaving = ({ imports }: Parts, page: Page) => {
     }
   }
 
+  const saveChanges = async ({ actor, found }: OpenedImport, body: Body): Promise<undefined> => {
+    await imports.changeImport(actor, found.id, readChanges(body))
+  }
+
   /** Shows the import as it is: somebody has applied it, or lets it be read again. */
   const showInstead = (
     reply: FastifyReply,
@@ -78,7 +82,9 @@ export const createReviewSaving = ({ imports }: Parts, page: Page) => {
           ? await saveOperations(reply, opened, query, body)
           : query.view === 'access'
             ? await saveSettings(reply, opened, query, body)
-            : undefined
+            : query.view === 'changes'
+              ? await saveChanges(opened, body)
+              : undefined
       return refused ?? then()
     },
   }
