@@ -6,7 +6,7 @@ export type Choice = { value: string; text: string }
 /** What was typed into the form, by the name of the field. */
 export type TypedSettings = ReadonlyMap<string, string>
 
-export const OWN_URL = 'own'
+const OWN_URL = 'own'
 export const NEW_SERVER = 'new'
 
 const toBaseUrl = ({ key, value, servers }: ImportBaseUrl, { settings }: Import, typed: TypedSettings) => {
@@ -76,7 +76,7 @@ export const lackingKeys = ({ summary, settings }: Import): string[] => {
 }
 
 /** Returns the field of the form that is about the server: an id, `new`, or nothing. */
-export const serverChoiceOf = ({ settings: { server } }: Import): string => {
+const serverChoiceOf = ({ settings: { server } }: Import): string => {
   if (server === undefined) return ''
   return typeof server === 'string' ? server : NEW_SERVER
 }

@@ -48,7 +48,6 @@ export const toRow = (item: ImportItem, query: ReviewQuery, path: string, { name
       : { reason: item.reason }),
   }
 }
-export type OperationRow = ReturnType<typeof toRow>
 
 export const firstTagOf = ({ tags }: Pick<ImportItem, 'tags'>): string | undefined => tags[0]
 
@@ -82,12 +81,7 @@ export type ListedOperations = {
 }
 
 /** Returns the operations by tag: in open folders if all are shown, otherwise in closed ones of which one may be open. */
-export const toFolders = (
-  { folders, items }: ListedOperations,
-  query: ReviewQuery,
-  path: string,
-  typed: TypedNames,
-) => {
+const toFolders = ({ folders, items }: ListedOperations, query: ReviewQuery, path: string, typed: TypedNames) => {
   const rowsOf = (some: readonly ImportItem[]) => some.map(item => toRow(item, query, path, typed))
   if (items !== undefined && tagOf(query) === undefined) {
     const groups = [...Map.groupBy(items, firstTagOf)]

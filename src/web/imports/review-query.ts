@@ -6,7 +6,6 @@ import { addressOf, listQuery } from '../../lib/http/list-query.ts'
 import { formText } from '../../lib/http/pages/forms.ts'
 
 export const REVIEW_VIEWS = ['changes', 'operations', 'findings', 'access'] as const
-export type ReviewView = (typeof REVIEW_VIEWS)[number]
 
 const given = formText.transform(text => (text === '' ? undefined : text))
 
@@ -51,5 +50,4 @@ export const isFiltered = ({ q, method, state, rule, show }: ReviewQuery): boole
   q !== '' || [method, state, rule, show].some(one => one !== undefined)
 
 /** Returns the address of the page with this query. */
-export const reviewAddress = (path: string, query: Partial<ReviewQuery>): string =>
-  addressOf(path, query)
+export const reviewAddress = (path: string, query: Partial<ReviewQuery>): string => addressOf(path, query)

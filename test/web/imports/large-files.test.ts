@@ -42,14 +42,20 @@ describe('a form with files', () => {
       const address = `${patchbay.origin}/toolkits/${id}/imports`
       return (await fetch(address, { method: 'POST', body, headers, redirect: 'manual' })).status
     }
-    expect(await post('multipart/form-data; boundary=x', '--x\r\nContent-Disposition: form-data; name="text"')).toBe(400)
+    expect(await post('multipart/form-data; boundary=x', '--x\r\nContent-Disposition: form-data; name="text"')).toBe(
+      400,
+    )
     expect(await post('multipart/form-data', 'text')).toBe(400)
   })
 
   it('is not read for people who are not signed in', async () => {
     const { id } = await ada.create('/toolkits', { title: 'Freight' })
     const body = formOf({}, 10)
-    const answer = await fetch(`${patchbay.origin}/toolkits/${id}/imports`, { method: 'POST', body, redirect: 'manual' })
+    const answer = await fetch(`${patchbay.origin}/toolkits/${id}/imports`, {
+      method: 'POST',
+      body,
+      redirect: 'manual',
+    })
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/sign-in'])
   })
 })
