@@ -43,6 +43,7 @@ export const toRow = (item: ImportItem, query: ReviewQuery, path: string, { name
           error: errors.get(key),
           tokens: formatNumber(item.tokens),
           findings: toFindings(item),
+          notes: item.notes.length === 0 ? undefined : formatCount(item.notes.length, 'note'),
           isUnauthorized: item.unsupportedSecurity.length > 0,
         }
       : { reason: item.reason }),

@@ -141,6 +141,25 @@ describe('a description in several files', () => {
   })
 })
 
+describe('a Postman collection', () => {
+  it('takes the values of its variables from an environment', async () => {
+    const { page } = await openSource(ada)
+    const collection = {
+      info: { name: 'Shop', schema: 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json' },
+      item: [{ name: 'List orders', request: { method: 'GET', url: '{{shop_url}}/orders' } }],
+    }
+    const environment = { name: 'Live', values: [{ key: 'shop_url', value: 'https://shop.example', enabled: true }] }
+    const buffer = Buffer.from(JSON.stringify(environment))
+    await page
+      .getByLabel('Postman environment, optional')
+      .setInputFiles({ name: 'live.json', mimeType: 'application/json', buffer })
+    await paste(page, JSON.stringify(collection))
+    await page.getByRole('heading', { name: 'Import Shop' }).waitFor()
+    await tab(page, 'URL and auth').click()
+    await expect.poll(() => page.locator('form#access').innerHTML()).toContain('https://shop.example')
+  })
+})
+
 describe('the URL of a description', () => {
   it('is fetched, and named on the review', async () => {
     const { page } = await openSource(ada)
