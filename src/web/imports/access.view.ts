@@ -42,6 +42,8 @@ const toBaseUrl = ({ key, value, servers }: ImportBaseUrl, { settings }: Import,
     },
     /** The URL as it is now. */
     current,
+    /** Whether the URL as it is now is not among the choices as it is. */
+    isFilled: current !== '' && servers.every(({ url }) => url !== current),
     /** The URL of the only server, for the one field without choices. */
     plain: typed.get(`url:${key}`) ?? current,
   }

@@ -33,7 +33,10 @@ export const fieldErrors = ({ message, errors = [] }: AppError): Readonly<Record
 
 const URL_ONLY = /^https?:\/\/\S+$/i
 
-const toGiven = ({ name, bytes }: FormFile): GivenFile => ({ name, bytes })
+const toGiven = ({ name, bytes }: FormFile): GivenFile => ({ name: name.replaceAll(/\p{Cc}/gu, ''), bytes })
+
+/** Other files of a folder, such as pictures, are no documents. */
+const isDocument = ({ name }: FormFile): boolean => /\.(?:json|ya?ml)$/i.test(name)
 
 /**
  * Returns what the form imports: files, a URL, or a text. Postman environments come after the other files. Throws
@@ -41,7 +44,7 @@ const toGiven = ({ name, bytes }: FormFile): GivenFile => ({ name, bytes })
  */
 export const toImportSource = ({ text, kind }: SourceForm, request: FastifyRequest): ImportSource => {
   const given = filesOf(request)
-  const main = given.filter(({ field }) => field === 'files')
+  const main = given.filter(file => file.field === 'files' || (file.field === 'folder' && isDocument(file)))
   const environments = given.filter(({ field }) => field === 'environment')
   const typed = text.trim()
   const common = kind === undefined ? {} : { kind }

@@ -1,5 +1,8 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { connect } from '../../servers/mcp.ts'
 import type { ApiClient } from '../../support/api-client.ts'
 import { answerJson } from '../../support/fake-api.ts'
@@ -138,6 +141,23 @@ describe('a description in several files', () => {
     await page.getByText('main.json').waitFor()
     await button(page, 'Import 1 tool').click()
     await page.getByRole('link', { name: 'get_rate' }).waitFor()
+  })
+})
+
+describe('a folder', () => {
+  it('is read with its folders, and without what is no document', async () => {
+    const { page } = await openSource(ada)
+    const folder = await mkdtemp(join(tmpdir(), 'description-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    await mkdir(join(folder, 'paths'))
+    const paths = { '/v3/rates': { $ref: 'paths/rates.yaml' } }
+    await writeFile(join(folder, 'openapi.json'), JSON.stringify({ ...describeMeridian(fake.origin), paths }))
+    await writeFile(join(folder, 'paths', 'rates.yaml'), 'get: { operationId: getRate, responses: {} }')
+    await writeFile(join(folder, 'logo.png'), 'not a document')
+    await page.getByLabel('Or a folder').setInputFiles(folder)
+    await button(page, 'Read source').click()
+    await waitUntilRead(page)
+    await page.getByLabel('Name of GET /v3/rates').waitFor()
   })
 })
 
