@@ -69,12 +69,16 @@ export const toReviewTabs = (
 }
 
 /** Returns the bar with what is selected. */
-export const toReviewBar = ({ totals }: Import & { totals: ImportTotals }, server: string | undefined) => ({
+export const toReviewBar = ({ totals, settings }: Import & { totals: ImportTotals }, server: string | undefined) => ({
   selected: totals.selected,
   tools: formatNumber(totals.selected),
   noun: totals.selected === 1 ? 'tool' : 'tools',
   tokens: formatNumber(totals.selectedTokens),
   server,
+  discarded:
+    server === undefined && settings.secretKeys.length > 0
+      ? `${formatCount(settings.secretKeys.length, 'secret')} will be discarded, because no server is chosen.`
+      : undefined,
   button: `Import ${formatCount(totals.selected, 'tool')}`,
   tooMany:
     totals.selected >= VS_CODE_MAX_TOOLS

@@ -259,6 +259,37 @@ describe('an opened operation', () => {
   })
 })
 
+describe('an opened operation on a narrow screen', () => {
+  it('is brought into view below the list', async () => {
+    const { page } = await openSource(ada)
+    await page.setViewportSize({ width: 390, height: 800 })
+    await paste(page, JSON.stringify(describeLarge(60)))
+    await page.getByRole('link', { name: '/things/3/parts' }).first().click()
+    const heading = page.getByRole('heading', { name: 'GET /things/3/parts' })
+    await page.locator('h2:focus').waitFor()
+    expect((await heading.boundingBox())?.y).toBeLessThan(400)
+  })
+})
+
+describe('secrets found in a source', () => {
+  it('are stored on the chosen server, and otherwise the page says that they are discarded', async () => {
+    const { page } = await openSource(ada)
+    await paste(page, `curl ${fake.origin}/v1/rates -H 'Authorization: Bearer ${KEY}'`)
+    await page.getByText('1 secret will be discarded').waitFor()
+    expect(await page.content()).not.toContain(KEY)
+    await page.getByRole('link', { name: 'Choose a server' }).click()
+    await page.getByLabel('Add the tools to').selectOption('New server…')
+    await page.getByLabel('Name of the new server').fill('Rates')
+    await button(page, 'Import 1 tool').click()
+    await page.getByRole('heading', { name: '1 tool imported' }).waitFor()
+    await page.getByRole('link', { name: 'Open server' }).click()
+    const client = await connect(`${patchbay.origin}/s/${page.url().split('/').at(-1)}`, ada.token)
+    await client.callTool({ name: 'get_rates', arguments: {} })
+    expect(fake.seen.at(-1)?.headers.authorization).toBe(`Bearer ${KEY}`)
+    await client.close()
+  })
+})
+
 describe('an API with many operations', () => {
   it('is shown by tag, with a page of operations at a time', async () => {
     const { page } = await openSource(ada)
