@@ -4,7 +4,7 @@ import type { PageData } from '../../lib/http/pages/views.ts'
 import { lackingKeys, type TypedSettings, toAccess } from './access.view.ts'
 import { toApplied } from './applied.view.ts'
 import { toFindings } from './findings.view.ts'
-import { isImportedAgain, listRefused } from './import-folders.store.ts'
+import { isImportedAgain, listNoted, listRefused } from './import-folders.store.ts'
 import { createReviewLoader, type ReviewLoaderParts } from './load-review.ts'
 import { importPath, type OpenedImport } from './open-import.ts'
 import { type TypedOperation, toOpened } from './opened.view.ts'
@@ -44,8 +44,12 @@ export const createReviewPage = (parts: ReviewPageParts) => {
   const viewData = async (opened: OpenedImport, query: ReviewQuery, { names, settings }: ReviewTyped) => {
     const { actor, found, toolkit } = opened
     if (query.view === 'findings') {
-      const examples = await load.listExamples(opened)
-      return { findings: toFindings(found, examples, await listRefused(db, found.id)) }
+      const [examples, refused, noted] = await Promise.all([
+        load.listExamples(opened),
+        listRefused(db, found.id),
+        listNoted(db, found.id),
+      ])
+      return { findings: toFindings(found, { examples, refused, noted }) }
     }
     if (query.view === 'changes') return { changes: await load.findChanges(opened, query) }
     if (query.view === 'access') {

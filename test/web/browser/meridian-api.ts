@@ -45,7 +45,9 @@ export const describeMeridian = (origin: string, more: object = {}) => ({
       }),
     },
     '/v3/shipments/{shipmentId}': {
-      get: operation('getShipment', 'Shipments', { parameters: [shipmentId] }),
+      get: operation('getShipment', 'Shipments', {
+        parameters: [shipmentId, { name: 'mode', in: 'query', schema: { $ref: '#/components/schemas/Lost' } }],
+      }),
       delete: operation('deleteShipment', 'Shipments', { parameters: [shipmentId] }),
     },
     '/v2/shipments/merge': { post: operation('mergeShipments', 'Shipments', { deprecated: true }) },
