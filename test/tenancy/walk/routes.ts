@@ -254,6 +254,16 @@ const toolkits: Row[] = [
     statuses: buildWithin(200),
     body: ({ serverId }) => ({ arguments: {}, serverId }),
   },
+  { route: 'GET /api/v1/toolkits/:id/source', spare: 'sourcedToolkit', statuses: seeing('build') },
+  {
+    route: 'PUT /api/v1/toolkits/:id/source',
+    spare: 'sourcedToolkit',
+    statuses: build(200),
+    body: { url: 'https://api.example.com/openapi.json', checkEvery: 'day' },
+  },
+  { route: 'DELETE /api/v1/toolkits/:id/source', spare: 'sourcedToolkit', statuses: build(204) },
+  { route: 'POST /api/v1/toolkits/:id/source/check', spare: 'sourcedToolkit', statuses: build(200) },
+  { route: 'GET /api/v1/imports/:id/changes', spare: 'review', statuses: seeing('build') },
   { route: 'POST /api/v1/imports/:id/apply', spare: 'review', statuses: build(200) },
   {
     route: 'POST /api/v1/imports/:id/items/:key/test',
@@ -264,6 +274,13 @@ const toolkits: Row[] = [
 ]
 
 const PLAIN_VERSION = toolkitVersion({ title: 'Plain', description: undefined, visibility: 'private' })
+/** Starting an import for each asker would exceed the limit of imports; without a URL the page asks for the source. */
+const toolkitWithoutUrl = async ({ spare, askers }: World): Promise<string> => {
+  const toolkitId = await spare.sourcedToolkit()
+  await askers.owner.expectOk('PUT', `/toolkits/${toolkitId}/source`, { url: null, checkEvery: null })
+  return toolkitId
+}
+
 const toolkitPages: Row[] = [
   { route: 'GET /toolkits', statuses: OWN },
   { route: 'GET /toolkits/new', statuses: OWN },
@@ -274,6 +291,10 @@ const toolkitPages: Row[] = [
   },
   { route: 'GET /toolkits/:id', statuses: READ },
   { route: 'POST /toolkits/:id/undo', statuses: build(303) },
+  { route: 'GET /toolkits/:id/source', spare: 'sourcedToolkit', statuses: seeing('build') },
+  { route: 'POST /toolkits/:id/source', spare: 'sourcedToolkit', statuses: build(303), form: { url: '' } },
+  { route: 'POST /toolkits/:id/source/check', spare: 'sourcedToolkit', statuses: build(303), form: {} },
+  { route: 'POST /toolkits/:id/source/import', id: toolkitWithoutUrl, statuses: build(303), form: {} },
   { route: 'GET /toolkits/:id/edit', statuses: seeing('build') },
   {
     route: 'POST /toolkits/:id/edit',
