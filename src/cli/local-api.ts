@@ -2,7 +2,7 @@ import { buildApp } from '../app.ts'
 import { createLogger } from '../lib/process/logger.ts'
 import { loadSettings } from '../lib/process/settings.ts'
 import { buildServices } from '../services.ts'
-import { API_PREFIX, type ManagementApi, toResponse } from './management-api.ts'
+import { API_PREFIX, type ManagementApi, toFormBody, toResponse } from './management-api.ts'
 
 const TOKEN_NAME = 'patchbay import'
 
@@ -19,17 +19,21 @@ export const openLocalApi = async (email: string): Promise<ManagementApi> => {
     const input = { name: TOKEN_NAME, scopes: ['read' as const, 'write' as const], expiresInDays: 1 }
     const { id, token } = await services.accounts.createTokenFor(email, input)
     const app = await buildApp(settings, services, logger)
+    const headers = { host: new URL(settings.baseUrl).host, authorization: `Bearer ${token}` }
     const send: ManagementApi['send'] = async (method, path, body) => {
-      const response = await app.http.inject({
-        method,
-        url: `${API_PREFIX}${path}`,
-        headers: { host: new URL(settings.baseUrl).host, authorization: `Bearer ${token}` },
-        ...(body !== undefined && { payload: body }),
-      })
+      const url = `${API_PREFIX}${path}`
+      const response = await app.http.inject({ method, url, headers, ...(body !== undefined && { payload: body }) })
+      return toResponse(response.statusCode, response.body)
+    }
+    const sendFiles: ManagementApi['sendFiles'] = async (path, form) => {
+      const { contentType, payload } = toFormBody(form)
+      const sent = { method: 'POST', headers: { ...headers, 'content-type': contentType }, payload } as const
+      const response = await app.http.inject({ ...sent, url: `${API_PREFIX}${path}` })
       return toResponse(response.statusCode, response.body)
     }
     return {
       send,
+      sendFiles,
       close: async () => {
         await send('DELETE', `/tokens/${id}`)
         app.beginStop()

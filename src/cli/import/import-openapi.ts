@@ -1,6 +1,6 @@
 import { relative, resolve, sep } from 'node:path'
 import { Command, InvalidArgumentError } from 'commander'
-import type { GivenSecurity } from '../../imports/openapi/security.ts'
+import { toGivenSecurity } from '../../imports/openapi/security.ts'
 import type { ImportPlan } from '../../imports/plan-import.ts'
 import type { DescriptionDocument } from '../../imports/read/documents.ts'
 import type { ReadOptions } from '../../imports/read-description.ts'
@@ -9,12 +9,16 @@ import { AppError } from '../../lib/kernel/errors.ts'
 import { loadSettings } from '../../lib/process/settings.ts'
 import type { JobEnding } from '../../lib/worker/job.ts'
 import { print } from '../output.ts'
+import { importTools } from './import-tools.ts'
 import { planLines } from './openapi-report.ts'
-import { isPlainFile, readSource, STDIN } from './read-source.ts'
+import { isPlainFile, isUrl, readSource, STDIN } from './read-source.ts'
+import { addSourceOptions, assertTarget, isWanted, openSources, type SourceOptions } from './source-options.ts'
 
 /** Returns where the worker finds a file, or the bytes of anything else. */
 const openSource = async (source: string): Promise<{ path: string } | { bytes: Uint8Array }> =>
-  source !== STDIN && (await isPlainFile(source)) ? { path: resolve(source) } : { bytes: await readSource(source) }
+  source !== STDIN && !isUrl(source) && (await isPlainFile(source))
+    ? { path: resolve(source) }
+    : { bytes: await readSource(source) }
 
 /** Returns the folder that contains all paths. */
 const commonFolder = (paths: readonly string[]): string => {
@@ -25,14 +29,16 @@ const commonFolder = (paths: readonly string[]): string => {
   return folder === '' ? sep : folder
 }
 
-/** Returns the files under the names by which they refer to each other: their paths from a common folder. */
+/** Returns the names by which documents refer to each other: URLs, and the paths of files from a common folder. */
+const nameDocuments = (sources: readonly string[]): ((source: string) => string) => {
+  const folder = commonFolder(sources.filter(source => source !== STDIN && !isUrl(source)))
+  return source => (source === STDIN ? 'standard input' : isUrl(source) ? source : relative(folder, resolve(source)))
+}
+
 const openDocuments = async (sources: readonly string[]): Promise<readonly DescriptionDocument[]> => {
-  const folder = commonFolder(sources.filter(source => source !== STDIN))
+  const nameOf = nameDocuments(sources)
   const documents: DescriptionDocument[] = []
-  for (const source of sources) {
-    const name = source === STDIN ? 'standard input' : relative(folder, resolve(source))
-    documents.push({ name, ...(await openSource(source)) })
-  }
+  for (const source of sources) documents.push({ name: nameOf(source), ...(await openSource(source)) })
   return documents
 }
 
@@ -55,32 +61,27 @@ const plan = async (documents: readonly DescriptionDocument[], options: ReadOpti
   }
 }
 
-type Options = { json?: boolean; plan?: boolean; auth?: GivenSecurity }
-
-/** Reads `bearer`, `basic` or `header:NAME`. */
-const toSecurity = (text: string): GivenSecurity => {
-  const [, header] = /^header:([\w-]+)$/.exec(text) ?? []
-  if (header !== undefined) return { header }
-  if (text === 'bearer' || text === 'basic') return text
+const toAuth = (text: string): string => {
+  if (toGivenSecurity(text) !== undefined) return text
   throw new InvalidArgumentError('Give bearer, basic or header:NAME.')
 }
 
 const runOpenapi = async (sources: readonly string[], _options: unknown, command: Command): Promise<void> => {
-  const { json, plan: isPlan, auth } = command.optsWithGlobals<Options>()
-  if (isPlan !== true) command.error('error: give --plan: this version only shows what would be imported')
-  const read = await plan(await openDocuments(sources), { security: auth })
-  print({ json }, read, planLines(read))
+  const options = command.optsWithGlobals<SourceOptions>()
+  if (options.plan !== true) {
+    assertTarget(command, options)
+    await importTools({ kind: 'openapi', ...(await openSources(sources, nameDocuments(sources))) }, options)
+    return
+  }
+  const read = await plan(await openDocuments(sources), { security: toGivenSecurity(options.auth ?? '') })
+  const wanted = { ...read, tools: read.tools.filter(tool => isWanted(options, tool)) }
+  print(options, wanted, planLines(wanted))
 }
 
 export const importOpenapiCommand = (): Command =>
-  new Command('openapi')
-    .description('show the tools that an API description (OpenAPI 3.0 to 3.2, Swagger 2.0) would become')
-    .argument('<file...>', 'the description as JSON or YAML, then files it refers to, or - for standard input')
-    .option('--plan', 'print the tools and the operations that cannot be imported, without creating anything')
-    .option(
-      '--auth <how>',
-      'how the API authenticates if the file does not say: bearer, basic, header:NAME',
-      toSecurity,
-    )
-    .option('--json', 'print one JSON value')
-    .action(runOpenapi)
+  addSourceOptions(
+    new Command('openapi')
+      .description('import the operations of an API description (OpenAPI 3.0 to 3.2, Swagger 2.0) as tools')
+      .argument('<source...>', 'the description as JSON or YAML: a URL, or a file and files it refers to, or -')
+      .option('--auth <how>', 'how the API authenticates if the file does not say: bearer, basic, header:NAME', toAuth),
+  ).action(runOpenapi)

@@ -80,3 +80,26 @@ export const confirmImport = async (count: number, server: string, origin: strin
   const message = printable(`Attach ${count} MCP servers to "${server}" at ${origin}, including their values?`)
   if (!answered(await confirm({ message }))) throw cancelled()
 }
+
+/** Asks for a secret of an API. Returns undefined if it will be set later, on the server's page. */
+export const askForSecret = async ({
+  key,
+  asks,
+  origins,
+}: {
+  key: string
+  asks: string | null
+  origins: readonly string[]
+}): Promise<string | undefined> => {
+  const what = asks === 'basic' ? 'user:password' : (asks ?? 'secret')
+  const destination = origins.length === 0 ? '' : ` for ${origins.join(', ')}`
+  const message = printable(`${key} (${what}${destination}; input is hidden; leave empty to set it later)`)
+  const answer = answered(await password({ message }))
+  return answer === undefined || answer === '' ? undefined : answer
+}
+
+/** Asks for confirmation of an import. Shows `origin`, because the values of secrets are sent there. */
+export const confirmTools = async (count: number, toolkit: string, origin: string): Promise<void> => {
+  const message = printable(`Import ${count} tools into "${toolkit}" at ${origin}?`)
+  if (!answered(await confirm({ message }))) throw cancelled()
+}

@@ -6,8 +6,10 @@ import { AppError } from '../../lib/kernel/errors.ts'
 import { loadSettings } from '../../lib/process/settings.ts'
 import type { JobEnding } from '../../lib/worker/job.ts'
 import { print } from '../output.ts'
+import { importTools } from './import-tools.ts'
 import { planLines, toPlanView } from './plan-report.ts'
 import { readSource } from './read-source.ts'
+import { addSourceOptions, assertTarget, isWanted, openSources, type SourceOptions } from './source-options.ts'
 
 const ENDINGS: Partial<Record<JobEnding, string>> = {
   time: 'It takes too long to read. Import a part of it.',
@@ -27,30 +29,38 @@ const mapRequests = async (source: RequestsSource): Promise<MappedSource> => {
   }
 }
 
+const planRequests = async (
+  kind: RequestsSource['kind'],
+  file: string,
+  environment: readonly string[],
+  options: SourceOptions,
+): Promise<void> => {
+  const environments = await Promise.all(environment.map(readSource))
+  const source = await mapRequests({ kind, bytes: await readSource(file), environments })
+  const operations = source.operations.filter(one => 'reason' in one || isWanted(options, one))
+  print(options, toPlanView({ ...source, operations }), planLines({ ...source, operations }))
+}
+
 const run =
   (kind: RequestsSource['kind']) =>
   async (file: string, { environment = [] }: { environment?: string[] }, command: Command): Promise<void> => {
-    const { json, plan } = command.optsWithGlobals<{ json?: boolean; plan?: boolean }>()
-    if (plan !== true) command.error('error: give --plan: this version only shows the tools')
-    const environments = await Promise.all(environment.map(readSource))
-    const source = await mapRequests({ kind, bytes: await readSource(file), environments })
-    print({ json }, toPlanView(source), planLines(source))
+    const options = command.optsWithGlobals<SourceOptions>()
+    if (options.plan === true) return planRequests(kind, file, environment, options)
+    assertTarget(command, options)
+    return importTools({ kind, ...(await openSources([file, ...environment])) }, options)
   }
 
 const createCommand = (kind: RequestsSource['kind'], description: string): Command =>
-  new Command(kind)
-    .description(description)
-    .argument('<file>', 'a file, or - for standard input')
-    .option('--plan', 'print the tools and what cannot be imported, and create nothing')
-    .option('--json', 'print one JSON value')
-    .action(run(kind))
+  addSourceOptions(
+    new Command(kind).description(description).argument('<source>', 'a file, a URL, or - for standard input'),
+  ).action(run(kind))
 
-/** Returns the commands that read requests. Nothing is sent, and no value of a secret is printed. */
+/** Returns the commands that read requests. None of the requests is sent, and no value of a secret is printed. */
 export const importRequestsCommands = (): readonly Command[] => [
-  createCommand('postman', 'show the tools that a Postman collection (2.0 or 2.1) would become').option(
+  createCommand('postman', 'import the requests of a Postman collection (2.0 or 2.1) as tools').option(
     '--environment <file...>',
     'environments of Postman, with the values of variables',
   ),
-  createCommand('curl', 'show the tools that cURL commands would become'),
-  createCommand('har', 'show the tools that the requests in a HAR file would become'),
+  createCommand('curl', 'import cURL commands as tools'),
+  createCommand('har', 'import the requests in a HAR file as tools'),
 ]

@@ -6,23 +6,16 @@ import { loadSettings } from '../../lib/process/settings.ts'
 import { draftUpstreams } from '../config-files/draft-upstreams.ts'
 import type { FoundServer } from '../config-files/found-server.ts'
 import { thisMachine } from '../machine.ts'
-import { connectApi, expectSuccess, listAll, type ManagementApi } from '../management-api.ts'
+import { expectSuccess, listAll, type ManagementApi } from '../management-api.ts'
 import { print, printable, printError } from '../output.ts'
 import { importOpenapiCommand } from './import-openapi.ts'
-import {
-  askEmail,
-  askFeatures,
-  askServer,
-  askWhich,
-  confirmImport,
-  FEATURES,
-  type Feature,
-} from './import-questions.ts'
+import { askFeatures, askServer, askWhich, confirmImport, FEATURES, type Feature } from './import-questions.ts'
 import { describePlace, type Found, foundLines, outcomeLines, toFoundView } from './import-report.ts'
 import { importRequestsCommands } from './import-requests.ts'
 import { importUpstreams, readTarget } from './import-run.ts'
 import { type Candidate, listCandidates, readSources } from './import-sources.ts'
 import { collectValues } from './import-values.ts'
+import { openApi } from './open-api.ts'
 
 type Options = {
   server?: string
@@ -84,24 +77,6 @@ const withFeatures = (server: FoundServer, features: readonly Feature[] = FEATUR
   return { ...server, features: { tools: isOn('tools'), resources: isOn('resources'), prompts: isOn('prompts') } }
 }
 
-/** Imported lazily, because it loads all of Patchbay, which takes a while. */
-const openLocalApi = async (email: string): Promise<ManagementApi> =>
-  (await import('../local-api.ts')).openLocalApi(email)
-
-const openApi = async (options: Options): Promise<ManagementApi> => {
-  const { token, baseUrl } = loadSettings()
-  if (token !== undefined && options.email === undefined) return connectApi(options.url ?? baseUrl, token)
-  if (options.url !== undefined) {
-    throw new AppError('unauthenticated', `Set PATCHBAY_TOKEN to a personal access token for ${options.url}.`)
-  }
-  if (options.email !== undefined) return openLocalApi(options.email)
-  if (isInteractive(options)) return openLocalApi(await askEmail())
-  throw new AppError(
-    'unauthenticated',
-    'Not signed in: set PATCHBAY_TOKEN to a personal access token, or use --email on the machine that Patchbay runs on.',
-  )
-}
-
 const ServerView = z.object({ id: z.string(), name: z.string(), url: z.string() })
 
 const openServer = async (api: ManagementApi, options: Options) => {
@@ -116,7 +91,7 @@ const openServer = async (api: ManagementApi, options: Options) => {
 }
 
 const attach = async (found: Found, options: Options): Promise<void> => {
-  const api = await openApi(options)
+  const api = await openApi(options, isInteractive(options))
   try {
     const chosen = await choose(found, options)
     const asked = options.features ?? (isInteractive(options) ? await askFeatures() : undefined)

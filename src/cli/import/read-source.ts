@@ -3,10 +3,15 @@ import { stat } from 'node:fs/promises'
 import { MAX_DESCRIPTION_BYTES } from '../../imports/limits.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { formatBytes } from '../../lib/kernel/format.ts'
+import { createTrustedFetch } from '../../lib/outbound/bounded-fetch.ts'
+import { OutboundError } from '../../lib/outbound/outbound-request.ts'
 import { codeOf } from '../failure-lines.ts'
 
 /** Stands for standard input in the arguments of a command. */
 export const STDIN = '-'
+
+/** Returns whether a source is a URL rather than a file. */
+export const isUrl = (source: string): boolean => /^https?:\/\//i.test(source)
 
 const explain = (path: string, error: unknown): AppError => {
   const code = codeOf(error) ?? 'unknown error'
@@ -30,8 +35,26 @@ export const isPlainFile = async (path: string): Promise<boolean> => {
   return found.isFile()
 }
 
-/** Reads a file or a pipe, or standard input for `-`. Throws `payload_too_large` as soon as the limit is exceeded. */
+const FETCH_TIMEOUT_MS = 60_000
+
+/** Fetches a document from this machine, so that it may be on the user's own network. Follows no redirects. */
+const fetchSource = async (url: string): Promise<Uint8Array> => {
+  const { fetch, close } = createTrustedFetch({ timeoutMs: FETCH_TIMEOUT_MS, maxResponseBytes: MAX_DESCRIPTION_BYTES })
+  try {
+    const response = await fetch(url)
+    if (response.status === 200) return await response.bytes()
+    throw new AppError('invalid_request', `${url} responded with status ${response.status}.`)
+  } catch (error) {
+    if (!(error instanceof OutboundError)) throw error
+    throw new AppError('unavailable', `${url} cannot be fetched: ${error.message}.`, { cause: error })
+  } finally {
+    await close()
+  }
+}
+
+/** Reads a URL, a file or a pipe, or standard input for `-`. Throws `payload_too_large` as soon as the limit is exceeded. */
 export const readSource = async (source: string): Promise<Uint8Array> => {
+  if (isUrl(source)) return fetchSource(source)
   if (source !== STDIN) await isPlainFile(source)
   const stream: AsyncIterable<Buffer> = source === STDIN ? process.stdin : createReadStream(source)
   const chunks: Buffer[] = []

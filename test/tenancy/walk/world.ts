@@ -3,6 +3,8 @@ import { z } from 'zod'
 import type { Scope } from '../../../src/lib/kernel/actor.ts'
 import type { Role } from '../../../src/lib/kernel/roles.ts'
 import type { Services } from '../../../src/services.ts'
+import { descriptionOf } from '../../imports/reading.ts'
+import { storeReview } from '../../imports/reviews.ts'
 import { insertGrant } from '../../oauth/support/tokens.ts'
 import { type ApiClient, createApiClient, makeServer, signUp } from '../../support/api-client.ts'
 
@@ -120,6 +122,19 @@ export const makeWorld = async (origin: string, services: Services, databaseUrl:
     toolkit: async () => (await owner.create('/toolkits', { title: fresh(), organizationId })).id,
     /** Creates a toolkit whose name may be visible. */
     plainToolkit: async () => (await owner.create('/toolkits', { title: 'Plain', organizationId })).id,
+    /** Creates the review of a description with the operation `GET /orders`, in a separate toolkit. */
+    review: async () => {
+      const paths = { '/orders': { get: { responses: {} } } }
+      const place = { toolkitId: await spare.toolkit(), userId: owner.userId }
+      return storeReview(services, place, descriptionOf({ servers: [{ url: apiOrigin }], paths }))
+    },
+    /** Creates a toolkit with a source whose URL nothing answers at. */
+    sourcedToolkit: async () => {
+      const toolkitId = await spare.toolkit()
+      const source = { kind: 'openapi', url: 'http://127.0.0.1:1/openapi.json', settings: {}, sha256: 'a' } as const
+      await db.toolkitSource.create({ data: { toolkitId, ...source } })
+      return toolkitId
+    },
     tool: async () => (await owner.create(`/toolkits/${made.toolkitId}/tools`, { ...tool, name: fresh() })).id,
     server: async () => (await owner.create('/servers', { name: fresh(), organizationId, allowedUsers })).id,
     plainServer: async () => (await owner.create('/servers', { name: 'Plain', organizationId, allowedUsers })).id,

@@ -1,0 +1,109 @@
+import { z } from 'zod'
+import { formatCount, formatNumber } from '../../lib/kernel/format.ts'
+import { commonNotes, countNotes, toolLines } from './openapi-report.ts'
+
+/** An import, as far as the command shows it. */
+export const ReadImport = z.object({
+  id: z.string(),
+  state: z.enum(['reading', 'ready', 'applied', 'failed']),
+  problem: z.string().nullable(),
+  needs: z.array(z.string()),
+  summary: z
+    .object({
+      format: z.string(),
+      title: z.string().nullable(),
+      version: z.string().nullable(),
+      webhooks: z.int(),
+      notes: z.array(z.string()),
+      baseUrls: z.array(z.object({ key: z.string(), value: z.string().nullable() })),
+      globals: z.array(
+        z.object({ key: z.string(), isSecret: z.boolean(), asks: z.string().nullable(), origins: z.array(z.string()) }),
+      ),
+    })
+    .nullable(),
+  settings: z.object({ secretKeys: z.array(z.string()) }),
+})
+export type ReadImport = z.infer<typeof ReadImport>
+
+/** An operation of an import. `reason` is why it cannot become a tool. */
+export const ImportedItem = z.object({
+  key: z.string(),
+  operationId: z.string().nullable(),
+  tags: z.array(z.string()),
+  reason: z.string().nullable(),
+  name: z.string().nullable(),
+  tokens: z.int().nullable(),
+  notes: z.array(z.string()),
+  globals: z.array(z.string()),
+})
+export type ImportedItem = z.infer<typeof ImportedItem>
+
+export type ImportReview = {
+  read: ReadImport
+  chosen: readonly ImportedItem[]
+  refused: readonly ImportedItem[]
+}
+
+const toShown = ({ name, key, tokens, notes }: ImportedItem) => ({ name: name ?? key, key, tokens: tokens ?? 0, notes })
+
+/** Returns what will be imported as text. */
+export const reviewLines = ({ read: { summary, needs }, chosen, refused }: ImportReview): string[] => {
+  const tools = chosen.map(toShown)
+  const counts = countNotes(tools)
+  const tokens = tools.reduce((sum, tool) => sum + tool.tokens, 0)
+  const title = [summary?.title ?? '', summary?.version ?? ''].filter(text => text !== '').join(' ')
+  return [
+    `${title}${title === '' ? '' : ' '}(${summary?.format ?? ''})`,
+    `${formatCount(tools.length, 'tool')}, ${formatNumber(tokens)} tokens:`,
+    ...toolLines(tools, counts),
+    ...commonNotes(counts),
+    ...(refused.length === 0 ? [] : [`${formatCount(refused.length, 'operation')} cannot be imported:`]),
+    ...refused.map(({ key, reason }) => `  ${key}  ${reason ?? ''}`),
+    ...(needs.length === 0 ? [] : [`Documents from these origins are left out: ${needs.join(', ')}`]),
+    ...(summary?.notes ?? []),
+  ]
+}
+
+const Tool = z.object({ id: z.string(), name: z.string(), key: z.string() })
+const Missing = z.object({ key: z.string(), secret: z.boolean(), origins: z.array(z.string()) })
+
+/** What an import did. */
+export const ApplyReport = z.object({
+  created: z.array(Tool),
+  updated: z.array(Tool),
+  unchanged: z.int(),
+  skipped: z.array(z.object({ key: z.string(), reason: z.string() })),
+  renamed: z.array(z.object({ key: z.string(), from: z.string(), to: z.string() })),
+  server: z
+    .object({
+      id: z.string(),
+      name: z.string(),
+      created: z.boolean(),
+      tools: z.int(),
+      globals: z.array(Missing),
+      rekeyed: z.array(z.object({ from: z.string(), to: z.string() })),
+    })
+    .nullable(),
+  missing: z.array(Missing),
+  discarded: z.array(z.string()),
+})
+type ApplyReport = z.infer<typeof ApplyReport>
+
+type Applied = { toolkit: { title: string }; report: ApplyReport; url: string | undefined }
+
+/** Returns what an import did as text. */
+export const appliedLines = ({ toolkit, report, url }: Applied): string[] => {
+  const { created, updated, renamed, server, missing, discarded } = report
+  return [
+    `Created ${formatCount(created.length, 'tool')} in "${toolkit.title}"`,
+    ...(updated.length === 0 ? [] : [`Updated ${formatCount(updated.length, 'tool')}`]),
+    ...renamed.map(({ from, to, key }) => `  ${key} is named ${to}, because ${from} is taken`),
+    ...(server === null ? [] : [`Added ${formatCount(server.tools, 'tool')} to "${server.name}"`]),
+    ...(server?.rekeyed ?? []).map(({ from, to }) => `  ${from} is the global ${to} there, because ${from} is in use`),
+    ...(missing.length === 0
+      ? []
+      : [`Set these globals on the server before you use it: ${missing.map(({ key }) => key).join(', ')}`]),
+    ...(discarded.length === 0 ? [] : [`The values of these secrets were not stored: ${discarded.join(', ')}`]),
+    ...(url === undefined ? [] : [`MCP server: ${url}`]),
+  ]
+}
