@@ -114,6 +114,7 @@ export const changeSettings = (
   const values = merged(Object.fromEntries(secrets), change.secrets)
   return {
     settings: {
+      auth: settings.auth,
       server: change.server === undefined ? settings.server : (change.server ?? undefined),
       baseUrls: merged(settings.baseUrls, change.baseUrls),
       variables: merged(settings.variables, change.variables),

@@ -1,6 +1,6 @@
 import { AppError } from '../lib/kernel/errors.ts'
 import { parseHttpUrl } from '../templates/base-url.ts'
-import type { ImportKind } from './import.ts'
+import type { ImportKind, ImportSettings } from './import.ts'
 import { MAX_DOCUMENTS } from './limits.ts'
 import { recognizeDocument } from './read/recognize.ts'
 
@@ -11,7 +11,7 @@ export type GivenFile = { name: string; bytes: Uint8Array }
  * What is imported. Without a kind, it is recognized. Of several files, the main one is recognized too; the others are the
  * documents that it refers to, or Postman environments.
  */
-export type ImportSource = { kind?: ImportKind | undefined } & (
+export type ImportSource = { kind?: ImportKind | undefined; auth?: ImportSettings['auth'] } & (
   | { text: string }
   | { url: string }
   | { files: readonly GivenFile[] }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { GLOBAL_KEY } from '../lib/kernel/names.ts'
 import { LINT_FIELDS, LINT_LEVELS } from '../tools/lint/finding.ts'
 import { CreateTool } from '../tools/toolkits.schema.ts'
+import { GIVEN_SECURITY } from './openapi/security.ts'
 
 export const IMPORT_KINDS = ['openapi', 'postman', 'curl', 'har'] as const
 export type ImportKind = (typeof IMPORT_KINDS)[number]
@@ -67,6 +68,8 @@ export type ImportSummary = z.infer<typeof ImportSummary>
 
 /** What the builder chose for all tools. Secrets are kept apart, sealed. */
 export const ImportSettings = z.object({
+  /** How the API authenticates, if its description does not say it (see `toGivenSecurity`). */
+  auth: z.string().regex(GIVEN_SECURITY).optional(),
   /** The server that the tools are added to. */
   server: z.union([z.uuid(), z.object({ newName: text })]).optional(),
   /** Values of base URLs by their key. */

@@ -149,7 +149,7 @@ export const createImportService = (parts: ImportServiceParts) => {
       const { kind, url, name } = opened
       const one = await store.createImport(db, {
         ...{ toolkitId, createdById: actor.userId, kind: kind ?? 'openapi' },
-        ...{ sourceUrl: url, sourceName: name, toolkitUpdatedAt: toolkit.updatedAt },
+        ...{ sourceUrl: url, sourceName: name, toolkitUpdatedAt: toolkit.updatedAt, auth: source.auth },
       })
       try {
         const kept = await keepFiles(one.id, opened)

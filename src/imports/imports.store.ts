@@ -26,12 +26,15 @@ export const toImport = ({ secrets: _secrets, keyId: _keyId, ...row }: Rows.Impo
 
 export type NewImport = Pick<Import, 'toolkitId' | 'createdById' | 'kind' | 'sourceUrl' | 'sourceName'> & {
   toolkitUpdatedAt: Date
+  auth: ImportSettings['auth']
 }
 
 export const createImport = async (tx: Transaction, fields: NewImport): Promise<Import> => {
-  const { sourceUrl = null, sourceName = null, ...rest } = fields
+  const { auth, sourceUrl = null, sourceName = null, ...rest } = fields
   return toImport(
-    await tx.import.create({ data: { ...rest, sourceUrl, sourceName, settings: ImportSettings.parse({}), needs: [] } }),
+    await tx.import.create({
+      data: { ...rest, sourceUrl, sourceName, settings: ImportSettings.parse({ auth }), needs: [] },
+    }),
   )
 }
 

@@ -1,47 +1,13 @@
-import { spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { createApiClient } from '../support/api-client.ts'
-import { compileCache } from '../support/compile-cache.ts'
-import { follow, PROGRAM, runSharedCommand, startPatchbay } from '../support/process.ts'
+import { runSharedCommand, startPatchbay } from '../support/process.ts'
 import { makeFiles } from './config-homes.ts'
+import { DOWN, ENTER, hasTerminal, talk } from './terminal.ts'
 
 vi.setConfig({ testTimeout: 90_000 })
 
-/** The program that gives a command a terminal, used with its Linux arguments. */
-const TERMINAL = '/usr/bin/script'
-
-const quoted = (text: string): string => `'${text}'`
-
-/** Runs the command in a terminal and answers each question once it appears. */
-const talk = async (
-  args: readonly string[],
-  { directory, env }: { directory: string; env: NodeJS.ProcessEnv },
-  answers: readonly (readonly [question: string, keys: string])[],
-): Promise<string> => {
-  const command = [process.execPath, PROGRAM, ...args].map(quoted).join(' ')
-  const child = spawn(TERMINAL, ['-qefc', `stty cols 120 rows 40; ${command}`, '/dev/null'], {
-    cwd: directory,
-    env: { PATH: process.env.PATH, TERM: 'xterm', ...compileCache(), ...env },
-    stdio: ['pipe', 'pipe', 'ignore'],
-  })
-  const running = follow(child)
-  onTestFinished(async () => {
-    running.kill('SIGKILL')
-    await running.ended
-  })
-  for (const [question, keys] of answers) {
-    await running.said(question)
-    child.stdin.write(keys)
-  }
-  return (await running.ended).stdout
-}
-
-const ENTER = '\r'
-const DOWN = '\u001b[B'
-
-it.skipIf(process.platform !== 'linux' || !existsSync(TERMINAL))(
+it.skipIf(!hasTerminal)(
   'at a terminal, import asks for servers, features, a target and values, and hides secrets as they are typed',
   async () => {
     const patchbay = await startPatchbay()

@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { connect, toolNames } from '../servers/mcp.ts'
 import { follow, PROGRAM, runSharedCommand, startPatchbay, temporaryDirectory } from '../support/process.ts'
 import { during, runFakeApi, runUser } from '../support/world.ts'
+import { ENTER, hasTerminal, talk } from './terminal.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
@@ -113,6 +114,39 @@ MCP server: ${patchbay.origin}/s/${serverId}
       discarded: [expect.stringMatching(/./)],
     })
   })
+
+  it('is told how an API authenticates whose description does not say it', async () => {
+    const directory = temporaryDirectory()
+    const description = { openapi: '3.1.0', info: { title: 'Open' }, servers: [{ url: api.origin }] }
+    const paths = { '/things': { get: { responses: {} } } }
+    writeFileSync(join(directory, 'open.json'), JSON.stringify({ ...description, paths }))
+    const args = ['openapi', 'open.json', '--new-toolkit', 'Open', '--new-server', 'Open', '--auth', 'header:X-Key']
+    const { stdout } = await run(directory, [...args, '--yes', '--json'])
+    expect(Outcome.parse(JSON.parse(stdout))).toMatchObject({ missing: [{ key: 'x_key' }] })
+  })
+
+  it.skipIf(!hasTerminal)(
+    'asks at a terminal for secrets and whether to import, and imports nothing after a no',
+    async () => {
+      const directory = files()
+      const env = { PATCHBAY_BASE_URL: patchbay.origin, PATCHBAY_TOKEN: builder.token }
+      const args = ['import', 'openapi', 'shop.yaml', 'parts.yaml', '--new-server', 'Asked']
+      const before = await titles()
+      const refused = await talk([...args, '--new-toolkit', 'Refused'], { directory, env }, [
+        ['token (bearer token', ENTER],
+        ['Import 3 tools', 'n'],
+      ])
+      expect(refused).toContain('Import cancelled')
+      expect(await titles()).toEqual(before)
+      const said = await talk([...args, '--new-toolkit', 'Asked'], { directory, env }, [
+        ['token (bearer token', `${TOKEN}${ENTER}`],
+        ['Import 3 tools', `y${ENTER}`],
+      ])
+      expect(said).toContain('Added 3 tools to "Asked"')
+      expect(said).not.toContain(TOKEN)
+      expect(await titles()).toEqual([...before, 'Asked'])
+    },
+  )
 
   it('leaves nothing behind if nothing can be imported', async () => {
     const directory = files()

@@ -35,13 +35,13 @@ const itemsView = {
 }
 
 /** Returns the source that a body describes. Throws `invalid_request` unless it has exactly one. */
-const toSource = ({ kind, text, url, files }: z.output<typeof CreateImport>): ImportSource => {
+const toSource = ({ kind, auth, text, url, files }: z.output<typeof CreateImport>): ImportSource => {
   const given: ImportSource[] = [
-    ...(text === undefined ? [] : [{ kind, text }]),
-    ...(url === undefined ? [] : [{ kind, url }]),
+    ...(text === undefined ? [] : [{ kind, auth, text }]),
+    ...(url === undefined ? [] : [{ kind, auth, url }]),
     ...(files === undefined
       ? []
-      : [{ kind, files: files.map(({ name, text: content }) => ({ name, bytes: Buffer.from(content) })) }]),
+      : [{ kind, auth, files: files.map(({ name, text: content }) => ({ name, bytes: Buffer.from(content) })) }]),
   ]
   const [source] = given
   if (source !== undefined && given.length === 1) return source

@@ -9,6 +9,7 @@ import {
   ImportSummary,
   StoredPagination,
 } from '../../imports/import.ts'
+import { GIVEN_SECURITY } from '../../imports/openapi/security.ts'
 import { pageQuery } from '../../lib/http/paging.ts'
 import { absentableFields, nameSchema, orNull, timeSchema } from '../../lib/http/schemas.ts'
 import { toJsonObject } from '../../lib/kernel/json.ts'
@@ -33,6 +34,10 @@ export const CreateImport = z.strictObject({
   ...absentableFields({
     kind,
     text: z.string().min(1, 'is empty'),
+    auth: z
+      .string()
+      .regex(GIVEN_SECURITY, 'must be bearer, basic or header:NAME')
+      .describe('how the API authenticates if its description does not say: bearer, basic or header:NAME'),
     url: z.string().describe('fetched like the requests of tools: not from internal addresses'),
     files: z
       .array(sourceFile)
@@ -152,6 +157,7 @@ const SummaryView = z.object({
 })
 
 const SettingsView = z.object({
+  auth: orNull(z.string()),
   server: orNull(z.union([z.string(), z.object({ newName: z.string() })])),
   baseUrls: z.record(z.string(), z.string()),
   variables: z.record(z.string(), z.string()),

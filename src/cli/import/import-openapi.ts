@@ -1,6 +1,6 @@
 import { relative, resolve, sep } from 'node:path'
 import { Command, InvalidArgumentError } from 'commander'
-import type { GivenSecurity } from '../../imports/openapi/security.ts'
+import { toGivenSecurity } from '../../imports/openapi/security.ts'
 import type { ImportPlan } from '../../imports/plan-import.ts'
 import type { DescriptionDocument } from '../../imports/read/documents.ts'
 import type { ReadOptions } from '../../imports/read-description.ts'
@@ -61,11 +61,8 @@ const plan = async (documents: readonly DescriptionDocument[], options: ReadOpti
   }
 }
 
-/** Reads `bearer`, `basic` or `header:NAME`. */
-const toSecurity = (text: string): GivenSecurity => {
-  const [, header] = /^header:([\w-]+)$/.exec(text) ?? []
-  if (header !== undefined) return { header }
-  if (text === 'bearer' || text === 'basic') return text
+const toAuth = (text: string): string => {
+  if (toGivenSecurity(text) !== undefined) return text
   throw new InvalidArgumentError('Give bearer, basic or header:NAME.')
 }
 
@@ -76,7 +73,7 @@ const runOpenapi = async (sources: readonly string[], _options: unknown, command
     await importTools({ kind: 'openapi', ...(await openSources(sources, nameDocuments(sources))) }, options)
     return
   }
-  const read = await plan(await openDocuments(sources), { security: options.auth })
+  const read = await plan(await openDocuments(sources), { security: toGivenSecurity(options.auth ?? '') })
   const wanted = { ...read, tools: read.tools.filter(tool => isWanted(options, tool)) }
   print(options, wanted, planLines(wanted))
 }
@@ -86,9 +83,5 @@ export const importOpenapiCommand = (): Command =>
     new Command('openapi')
       .description('import the operations of an API description (OpenAPI 3.0 to 3.2, Swagger 2.0) as tools')
       .argument('<source...>', 'the description as JSON or YAML: a URL, or a file and files it refers to, or -')
-      .option(
-        '--auth <how>',
-        'how the API authenticates if the file does not say: bearer, basic, header:NAME',
-        toSecurity,
-      ),
+      .option('--auth <how>', 'how the API authenticates if the file does not say: bearer, basic, header:NAME', toAuth),
   ).action(runOpenapi)

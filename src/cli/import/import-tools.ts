@@ -29,13 +29,18 @@ const discard = async ({ send }: ManagementApi, path: string): Promise<void> => 
   await send('DELETE', path)
 }
 
-const startImport = async (api: ManagementApi, toolkitId: string, source: ToolSource): Promise<ReadImport> => {
+const startImport = async (
+  api: ManagementApi,
+  toolkitId: string,
+  source: ToolSource,
+  { auth }: SourceOptions,
+): Promise<ReadImport> => {
   const path = `/toolkits/${encodeURIComponent(toolkitId)}/imports`
-  const { kind } = source
+  const fields = { kind: source.kind, ...(auth !== undefined && { auth }) }
   const response =
     'url' in source
-      ? await api.send('POST', path, { kind, url: source.url })
-      : await api.sendFiles(path, { fields: { kind }, files: source.files })
+      ? await api.send('POST', path, { ...fields, url: source.url })
+      : await api.sendFiles(path, { fields, files: source.files })
   return waitUntilRead(api, parseSuccess(response, z.object({ id: z.string() })).id)
 }
 
@@ -103,7 +108,7 @@ const runImport = async (
   options: SourceOptions,
 ): Promise<void> => {
   const origin = options.url ?? loadSettings().baseUrl
-  const read = await startImport(api, toolkit.id, source)
+  const read = await startImport(api, toolkit.id, source, options)
   try {
     const reviewed = await review(api, read, options)
     if (options.json !== true) process.stdout.write(`${reviewLines(reviewed).map(printable).join('\n')}\n\n`)

@@ -1,7 +1,6 @@
 import { basename } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import { MAX_DESCRIPTION_BYTES } from '../../imports/limits.ts'
-import type { GivenSecurity } from '../../imports/openapi/security.ts'
 import { unpackText } from '../../imports/read/unpack-text.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { FileForm } from '../management-api.ts'
@@ -26,7 +25,7 @@ export type SourceOptions = {
   json?: boolean
   url?: string
   email?: string
-  auth?: GivenSecurity
+  auth?: string
 }
 
 const addTo = (text: string, before: string[] = []): string[] => [...before, text]
@@ -77,7 +76,6 @@ export const assertTarget = (
   if (server !== undefined && newServer !== undefined) {
     command.error('error: give either --server <uuid> or --new-server <name>')
   }
-  if (rest.auth !== undefined) command.error('error: --auth only goes with --plan')
   if (rest.yes !== true && (rest.json === true || process.stdin.isTTY !== true || process.stdout.isTTY !== true)) {
     command.error('error: give --yes to import without being asked, or --plan')
   }

@@ -8,15 +8,14 @@ import type { Tool, ToolDefinition } from '../../tools/tool.ts'
 import { CreateTool } from '../../tools/toolkits.schema.ts'
 import { toTool } from '../../tools/tools.store.ts'
 import { foundNothing } from '../again/toolkit-source.ts'
-import { ImportEdits, ImportSettings, ImportSummary } from '../import.ts'
+import { ImportEdits } from '../import.ts'
+import { toImport } from '../imports.store.ts'
 import { ImportReport } from './import-report.ts'
 
-const toApplicable = ({ summary, settings, report, secrets, keyId, ...row }: Rows.Import) => ({
-  ...withoutNulls(row),
-  summary: summary === null ? undefined : ImportSummary.parse(summary),
-  settings: ImportSettings.parse(settings),
-  report: report === null ? undefined : ImportReport.parse(report),
-  sealed: secrets === null || keyId === null ? undefined : { text: secrets, keyId },
+const toApplicable = (row: Rows.Import) => ({
+  ...toImport(row),
+  report: row.report === null ? undefined : ImportReport.parse(row.report),
+  sealed: row.secrets === null || row.keyId === null ? undefined : { text: row.secrets, keyId: row.keyId },
 })
 
 /** An import as far as it decides what is applied. */

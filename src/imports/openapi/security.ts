@@ -56,6 +56,16 @@ const areDistinct = (schemes: readonly UsableScheme[]): boolean => {
 /** How an API authenticates whose description does not say it: with a token, user and password, or a key in a header. */
 export type GivenSecurity = 'bearer' | 'basic' | { header: string }
 
+/** How people write it: `bearer`, `basic` or `header:NAME`. */
+export const GIVEN_SECURITY = /^(?:bearer|basic|header:([\w-]{1,100}))$/
+
+/** Parses what `GIVEN_SECURITY` matches. Returns undefined for any other text. */
+export const toGivenSecurity = (text: string): GivenSecurity | undefined => {
+  const [, header] = GIVEN_SECURITY.exec(text) ?? []
+  if (header !== undefined) return { header }
+  return text === 'bearer' || text === 'basic' ? text : undefined
+}
+
 /** Writes the security as a description would have it. */
 const toDeclared = (given: GivenSecurity): JsonObject => {
   if (typeof given === 'object') return { [given.header]: { type: 'apiKey', in: 'header', name: given.header } }

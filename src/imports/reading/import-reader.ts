@@ -7,6 +7,7 @@ import { createFairQueue, type FindCreator } from '../../lib/worker/fair-queue.t
 import type { Import } from '../import.ts'
 import { openSecrets, sealSecrets } from '../import-secrets.ts'
 import { failImport, finishReading, READER_BEAT_MS, touchImports } from '../imports.store.ts'
+import { toGivenSecurity } from '../openapi/security.ts'
 import { type GatheredSource, type GivenSource, gatherSource } from './gather-source.ts'
 import { hashOfSource, type SourceFile, type SourceFiles } from './source-files.ts'
 import { READER_STOPPED, runSourceJob, type SourceJobs } from './source-job.ts'
@@ -85,6 +86,7 @@ export const createImportReader = (parts: ImportReaderParts) => {
   const read = async ({ import: one, organizationId, source }: Reading, signal: AbortSignal): Promise<void> => {
     const store = createPartStore(db, one)
     const options = { organizationId, signal }
+    const security = toGivenSecurity(one.settings.auth ?? '')
     const gathered = await gatherSource(
       source,
       {
@@ -93,7 +95,8 @@ export const createImportReader = (parts: ImportReaderParts) => {
         keep: (name, bytes) => files.write(one.id, name, bytes),
         read: (job, sha256) => {
           const onPart = (part: string) => store.put(part, sha256)
-          return inTurn(organizationId, signal, () => runSourceJob(jobs, job, { ...options, onPart }))
+          const input = { ...job, options: { security } }
+          return inTurn(organizationId, signal, () => runSourceJob(jobs, input, { ...options, onPart }))
         },
       },
       options,
