@@ -46,6 +46,10 @@ export const nameOfPiece = (piece: string): string => {
   return piece.charAt(0).toUpperCase() + piece.slice(1)
 }
 
+/** Metadata without members says nothing beyond the place where the parameter is. */
+const isEmptyParameter = ({ piece, mine = '{}', theirs = '{}' }: PieceChange): boolean =>
+  piece.startsWith('parameters.') && mine === '{}' && theirs === '{}'
+
 const toPiece = ({ piece, mine, theirs }: PieceChange) => ({
   name: nameOfPiece(piece),
   mine: mine === undefined || mine === '' ? undefined : mine,
@@ -81,7 +85,7 @@ const toChange = (change: ToolChange, path: string, query: ReviewQuery) => {
     kept: kept === 0 ? undefined : `${formatCount(kept, 'edit')} kept`,
     breaking: breaking.map(({ message }) => message),
     conflicts: pieces.filter(one => one.change === 'conflict').map(toPiece),
-    changes: pieces.filter(one => one.change === 'theirs').map(toPiece),
+    changes: pieces.filter(one => one.change === 'theirs' && !isEmptyParameter(one)).map(toPiece),
     resolve: state === 'conflict' ? (resolve ?? 'mine') : undefined,
     ...toServers(change),
   }

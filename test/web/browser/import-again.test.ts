@@ -35,7 +35,7 @@ describe.each([true, false])('importing a source again, scripts: %s', javaScript
     await toolkit()
     await page.getByRole('link', { name: 'list_orders', exact: true }).click()
     await page.getByLabel('Description for the model').fill('Finds orders, newest first.')
-    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByRole('button', { name: 'Save changes' }).click()
     await page.getByText('Saved').first().waitFor()
 
     source.put(
@@ -65,7 +65,7 @@ describe.each([true, false])('importing a source again, scripts: %s', javaScript
     source.put(shopOf({ '/orders': { operationId: 'listOrders', summary: 'Order list', parameters: [LIMIT, AFTER] } }))
     await press('Import again')
     await untilRead('Changes')
-    await page.getByText('Use the new one').click()
+    await page.getByRole('radio', { name: 'Use the new one' }).check()
     await press('Import 1 tool')
     await page.getByRole('heading', { name: /1 tool/ }).waitFor()
     expect(await toolOf()).not.toContain('Finds orders')
