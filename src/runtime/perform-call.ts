@@ -25,6 +25,8 @@ export type PerformedCall = {
   response: OutboundResponse | undefined
   /** The cached result. Defined if the result came from the cache and no request was sent. */
   cached: CachedResult | undefined
+  /** How the response differs from the tool's output schema, if it does. */
+  schemaMismatch: string | undefined
   startedAt: Date
   durationMs: number
 }
@@ -139,12 +141,13 @@ export const performCall = async (
   let response: OutboundResponse | undefined
   let cached: CachedResult | undefined
   const own = releases === undefined ? createReleases() : undefined
-  const end = (result: ToolResult, callResult: CallResult): PerformedCall => ({
+  const end = (result: ToolResult, callResult: CallResult, schemaMismatch?: string): PerformedCall => ({
     result,
     callResult,
     request,
     response,
     cached,
+    schemaMismatch,
     startedAt,
     durationMs: performance.now() - startedMs,
   })
@@ -159,7 +162,7 @@ export const performCall = async (
     if (!prepared.ok) return end(errorResult(prepared.error.message), prepared.error.callResult)
     const rendered = prepared.value
     request = rendered
-    const { organizationId, timeoutMs, maxResponseBytes, mayReach, credentials, masker, outputCheck, shaping } = plan
+    const { organizationId, timeoutMs, maxResponseBytes, mayReach, credentials, masker, outputTrim, shaping } = plan
     const send = async (stop: StopSignal | undefined) => {
       const received = await http.send({
         ...rendered,
@@ -174,15 +177,16 @@ export const performCall = async (
       })
       // Assigned before shaping, so that the history records the response even if shaping fails.
       response = received
-      const result =
+      const shaped =
         shaping === undefined
-          ? await shapeResponse(received, masker, outputCheck, stop)
-          : await shapeByRules(received, masker, outputCheck, shaping, stop)
-      return { result, response: received }
+          ? await shapeResponse(received, masker, outputTrim, stop)
+          : await shapeByRules(received, masker, outputTrim, shaping, stop)
+      return { ...shaped, response: received }
     }
     const sent = await (cachedSend === undefined ? send(signal) : cachedSend(rendered, signal, send))
     if (isCached(sent)) cached = sent
-    return end(sent.result, isErrorResult(sent.result) ? resultOfErrorStatus(response?.status) : 'success')
+    const callResult = isErrorResult(sent.result) ? resultOfErrorStatus(response?.status) : 'success'
+    return end(sent.result, callResult, sent.schemaMismatch)
   } catch (error) {
     if (plan !== undefined && error instanceof OutboundError) {
       return end(errorResult(plan.masker.text(`The request failed: ${error.message}.`)), resultOfFault(error.fault))

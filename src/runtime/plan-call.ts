@@ -13,7 +13,7 @@ import type { Bindings, Instance } from '../servers/server.ts'
 import { compileTemplate } from '../templates/compile.ts'
 import type { CheckedParameter } from '../templates/compile-parameters.ts'
 import type { CompiledTemplate } from '../templates/template.ts'
-import type { SchemaCheck } from '../tools/schemas/schema-check.ts'
+import type { SchemaCheck, SchemaTrim } from '../tools/schemas/schema-check.ts'
 import type { ToolDefinition } from '../tools/tool.ts'
 import { type CompiledDefinition, checkDefinition } from '../tools/tool-definition.ts'
 import { checkParameters } from './check-parameters.ts'
@@ -38,7 +38,7 @@ export type CallPlan = {
   maxResponseBytes: number
   /** Undefined if neither the tool nor an exposed parameter has a schema of its own, or if every call fails anyway. */
   inputCheck: SchemaCheck | undefined
-  outputCheck: SchemaCheck | undefined
+  outputTrim: SchemaTrim | undefined
   /** How results are shaped. Undefined for most tools, whose results are not shaped. */
   shaping: PlannedShaping | undefined
   mayReach: ((origin: string) => boolean) | undefined
@@ -130,7 +130,7 @@ export const planCall = (
   limits: CallLimits,
   shapingContext: ShapingContext,
 ): CallPlan => {
-  const { createCheck } = shapingContext.schemaChecks
+  const { createCheck, createTrim } = shapingContext.schemaChecks
   const resolution = planResolution(compiled, bindings, globals)
   // Bindings are checked when saved, and checked again here because the URL may have been edited since.
   const risk = findSecretAtRisk(compiled, tool, bindings, key => globals.secretKeys.has(key))
@@ -147,7 +147,7 @@ export const planCall = (
     timeoutMs: Math.min(tool.timeoutMs ?? DEFAULT_TOOL_TIMEOUT_MS, limits.maxToolTimeoutMs),
     maxResponseBytes: limits.maxResponseBytes,
     inputCheck: problem === undefined ? inputCheck : undefined,
-    outputCheck: tool.outputSchema && createCheck(tool.outputSchema, RESULT, shapingContext),
+    outputTrim: tool.outputSchema && createTrim(tool.outputSchema, RESULT, shapingContext),
     shaping: planShaping(tool, shapingContext, limits.maxResponseBytes),
     mayReach: reachOf(tool),
     credentials: listCredentials(compiled, bindings, globals.findCredential, key => globals.values.get(key)),

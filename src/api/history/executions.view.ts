@@ -20,11 +20,12 @@ export const toResultView = (result: ToolResult) => {
   return { ...rest, content: content.map((block): Record<string, JsonValue> => ({ ...block })) }
 }
 
-export const toToolTestView = ({ request, response, curl, result }: ToolTest) => ({
+export const toToolTestView = ({ request, response, curl, result, schemaMismatch }: ToolTest) => ({
   request: request && toRequestView(request),
   response: response && { ...response, headers: toHeaderViews(response.headers) },
   curl,
   result: toResultView(result),
+  schemaMismatch,
 })
 
 export const toExecutionView = (execution: StoredExecution) => ({
@@ -33,5 +34,6 @@ export const toExecutionView = (execution: StoredExecution) => ({
   caller: execution.userId,
   request: execution.request && toRequestView(execution.request),
   answerAgeMs: execution.request?.answerAgeMs,
+  schemaMismatch: execution.request?.schemaMismatch,
   tokensEstimated: execution.areTokensEstimated,
 })

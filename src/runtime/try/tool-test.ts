@@ -24,7 +24,7 @@ const showResponse = async (response: OutboundResponse, durationMs: number, mask
 
 /** Converts a call's outcome for display to the user who tries the tool. */
 export const showTest = async (
-  { result, callResult, request, response, durationMs }: PerformedCall,
+  { result, callResult, request, response, schemaMismatch, durationMs }: PerformedCall,
   masker: Masker,
   signal: StopSignal,
 ) => {
@@ -35,6 +35,7 @@ export const showTest = async (
     curl: shown && toCurl(shown),
     result,
     callResult,
+    schemaMismatch: schemaMismatch && masker.text(schemaMismatch),
   }
 }
 

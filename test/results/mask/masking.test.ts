@@ -137,6 +137,7 @@ describe('the request in the history', () => {
       request,
       response: undefined,
       cached: undefined,
+      schemaMismatch: undefined,
     }
     const records: ExecutionRecord[] = []
     const identity = { serverId: '2', instanceId: '3', tool: 't', caller: undefined, client: undefined }
