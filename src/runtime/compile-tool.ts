@@ -137,6 +137,7 @@ export const compileTool = (
           isMismatch: outcome.schemaMismatch !== undefined,
         },
         contentType: mayBeShaped ? undefined : contentTypeOf(outcome),
+        nextPage: outcome.nextPage,
       }
     },
   }

@@ -17,6 +17,7 @@ import type { SchemaCheck, SchemaTrim } from '../tools/schemas/schema-check.ts'
 import type { ToolDefinition } from '../tools/tool.ts'
 import { type CompiledDefinition, checkDefinition } from '../tools/tool-definition.ts'
 import { checkParameters } from './check-parameters.ts'
+import { type CursorPlan, planCursor } from './next-page/read-cursor.ts'
 import type { OpenedGlobals } from './opened-globals.ts'
 
 /** The source of each parameter's value in an instance. Values that do not come from the model are constants. */
@@ -41,6 +42,8 @@ export type CallPlan = {
   outputTrim: SchemaTrim | undefined
   /** How results are shaped. Undefined for most tools, whose results are not shaped. */
   shaping: PlannedShaping | undefined
+  /** How the cursor of the next page is found, if the tool says where it is. */
+  cursor: CursorPlan | undefined
   mayReach: ((origin: string) => boolean) | undefined
   /** The secrets in the request. */
   credentials: readonly Credential[]
@@ -149,6 +152,7 @@ export const planCall = (
     inputCheck: problem === undefined ? inputCheck : undefined,
     outputTrim: tool.outputSchema && createTrim(tool.outputSchema, RESULT, shapingContext),
     shaping: planShaping(tool, shapingContext, limits.maxResponseBytes),
+    cursor: planCursor(tool.pagination, shapingContext),
     mayReach: reachOf(tool),
     credentials: listCredentials(compiled, bindings, globals.findCredential, key => globals.values.get(key)),
   }

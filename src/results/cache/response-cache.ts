@@ -39,7 +39,11 @@ const PURGE_EVERY_MS = 60_000
 export type ResponseCacheOptions = { limits?: Partial<typeof LIMITS & { maxServerBytes: number }>; now?: () => number }
 
 /** A new response from an API, and the result built from it. */
-type FreshResult = ShapedResult & { response: OutboundResponse }
+export type FreshResult = ShapedResult & {
+  response: OutboundResponse
+  /** A line that tells the model how to get the next page of results. */
+  nextPage?: string | undefined
+}
 
 /** A result from the cache, and its age. */
 export type CachedResult<Result extends CacheEntry['result'] = ToolResult> = CacheEntry<Result> & { ageMs: number }
@@ -172,7 +176,12 @@ export const createResponseCache = (options: ResponseCacheOptions = {}) => {
       if (signal?.aborted || bypassesCache(request)) return send(signal)
       const { method, url, headers, body } = request
       const key = keyOf(serverId, fingerprint, owner, method, url, headers, body ?? null)
-      const toCacheable = ({ result, response, schemaMismatch }: FreshResult): Cacheable<ToolResult> | undefined => {
+      const toCacheable = ({
+        result,
+        response,
+        schemaMismatch,
+        nextPage,
+      }: FreshResult): Cacheable<ToolResult> | undefined => {
         if (isErrorResult(result)) return undefined
         return {
           result,
@@ -180,6 +189,7 @@ export const createResponseCache = (options: ResponseCacheOptions = {}) => {
           responseBytes: response.body.length,
           contentType: headerText(response.headers, 'content-type'),
           schemaMismatch,
+          nextPage,
           freshMs: freshMsOf(request, response, rules),
         }
       }

@@ -8,7 +8,7 @@ import type { Masker } from '../mask/masking.ts'
 export type ShapedResult<Result = ToolResult> = {
   result: Result
   /** For builders, without a period at the end, such as `items[].name must be string; id must be integer`. */
-  schemaMismatch?: string
+  schemaMismatch?: string | undefined
 }
 
 /** Maximum length of a mismatch. It may quote names of the response. */

@@ -92,12 +92,21 @@ const textOfResult = ({ result }: DraftTest): string => {
 
 /** Returns the outcome of sending a tool's request. `failure` is the error as shown to the model. */
 export const toResponseView = (test: DraftTest) => {
-  const { response, request, callResult, schemaMismatch } = test
+  const { response, request, callResult, schemaMismatch, nextPage } = test
   const ended = request && { ...request, schemaMismatch }
   const outcome = showOutcome({ result: callResult, status: response?.status, request: ended })
   const mismatch = schemaMismatch && describeSchemaMismatch(schemaMismatch)
   if (response === undefined) {
-    return { ...NO_BODY, time: undefined, size: undefined, headers: [], outcome, mismatch, failure: textOfResult(test) }
+    return {
+      ...NO_BODY,
+      time: undefined,
+      size: undefined,
+      headers: [],
+      outcome,
+      mismatch,
+      nextPage,
+      failure: textOfResult(test),
+    }
   }
   const { status, headers, durationMs, bytes, body } = response
   const size = formatBytes(bytes)
@@ -111,6 +120,7 @@ export const toResponseView = (test: DraftTest) => {
     headers: listHeaders(headers),
     ...describeBody(test, body, type, size),
     mismatch,
+    nextPage,
     failure: isError ? textOfResult(test) : undefined,
   }
 }

@@ -138,6 +138,7 @@ describe('the request in the history', () => {
       response: undefined,
       cached: undefined,
       schemaMismatch: undefined,
+      nextPage: undefined,
     }
     const records: ExecutionRecord[] = []
     const identity = { serverId: '2', instanceId: '3', tool: 't', caller: undefined, client: undefined }

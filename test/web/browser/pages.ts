@@ -2,6 +2,7 @@ import { accountPages, strangerPages } from './account-pages.ts'
 import { type DashboardWorld, HOSTILE_NAME } from './dashboard-world.ts'
 import { type PageRow, type Pages, saveOutdated } from './page-row.ts'
 import { palettePages } from './palette-pages.ts'
+import { unlikeSchemaCall, unlikeSchemaResponse } from './response-pages.ts'
 import { serverTabPages } from './server-tab-pages.ts'
 import { undoPages } from './undo-pages.ts'
 import { upstreamAccountPages } from './upstream-account-pages.ts'
@@ -78,6 +79,7 @@ const history: Pages = {
   ],
   'GET /servers/:uuid/history/:id': [
     { path: '/servers/:serverId/history/:executionId' },
+    unlikeSchemaCall,
     {
       path: '/servers/:serverId/history/:executionId?outcome=error',
       state: 'other',
@@ -347,6 +349,7 @@ const tools: Pages = {
       path: `/tools/:toolId?tab=${tab}`,
       state: tab,
     })),
+    unlikeSchemaResponse,
     {
       path: '/tools/:toolId?tab=headers',
       state: 'completion',
