@@ -7,6 +7,7 @@ import { ownAccountRoutes } from './api/accounts/own-account.routes.ts'
 import { secondFactorRoutes } from './api/accounts/second-factor.routes.ts'
 import { callTokensRoutes } from './api/history/call-tokens.routes.ts'
 import { executionRoutes } from './api/history/execution.routes.ts'
+import { importRoutes } from './api/imports/imports.routes.ts'
 import { grantRoutes } from './api/oauth/grants.routes.ts'
 import { oauthClientRoutes } from './api/oauth/oauth-clients.routes.ts'
 import { accountDeletionRoutes } from './api/organizations/account-deletion.routes.ts'
@@ -15,6 +16,7 @@ import { organizationRoutes } from './api/organizations/organizations.routes.ts'
 import { catalogueRoutes } from './api/servers/catalogue.routes.ts'
 import { instanceRoutes } from './api/servers/instances.routes.ts'
 import { serverRoutes } from './api/servers/servers.routes.ts'
+import { importApplyingRoutes } from './api/toolkits/import-applying.routes.ts'
 import { toolkitRoutes } from './api/toolkits/toolkits.routes.ts'
 import { upstreamReviewRoutes } from './api/upstreams/reviews.routes.ts'
 import { upstreamAccountRoutes } from './api/upstreams/upstream-accounts.routes.ts'
@@ -46,6 +48,8 @@ const ROUTES: readonly FastifyPluginAsyncZod<ApiParts>[] = [
   organizationRoutes,
   invitationRoutes,
   toolkitRoutes,
+  importRoutes,
+  importApplyingRoutes,
   serverRoutes,
   catalogueRoutes,
   instanceRoutes,

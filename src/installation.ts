@@ -1,5 +1,6 @@
 import { listSecondFactorKeyIds } from './identity/second-factor/second-factor.store.ts'
 import type { Setup } from './identity/sign-in/sign-up.ts'
+import { listImportSealingKeyIds } from './imports/imports.store.ts'
 import { openDatabase, type Transaction } from './lib/db/client.ts'
 import { migrate } from './lib/db/migrate.ts'
 import type { DatabaseTarget } from './lib/db/target.ts'
@@ -33,6 +34,7 @@ export const listKeyIdsInUse = async (db: Transaction): Promise<string[]> =>
       listClientSealingKeyIds(db),
       listSigningSealingKeyIds(db),
       listUpstreamSealingKeyIds(db),
+      listImportSealingKeyIds(db),
     ])
   ).flat()
 

@@ -4,6 +4,8 @@ import { createCatalogueReports } from './api/servers/catalogue-reports.ts'
 import { historyPlugin } from './history/plugin.ts'
 import type { HashingCost } from './identity/passwords.ts'
 import { identityPlugin } from './identity/plugin.ts'
+import { createImportApplying } from './imports/apply/apply-import.service.ts'
+import { importsPlugin } from './imports/plugin.ts'
 import { openInstallation, setupOf } from './installation.ts'
 import { createJobPool } from './jobs/job-pool.ts'
 import { createDatabaseCounters } from './lib/db/counters.store.ts'
@@ -198,6 +200,18 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
     },
     lifecycle,
   )
+  const { maxToolsPerServer } = settings.limits
+  const importApplying = createImportApplying({ ...common, tools: tools.tools, maxToolsPerServer })
+  const imports = importsPlugin(
+    {
+      ...common,
+      network,
+      jobs: { description: workers.job('read-description'), collection: workers.job('read-collection') },
+      tokenCounterFor: counting.counterFor,
+      findCreator,
+    },
+    lifecycle,
+  )
   const execution = runtimePlugin(
     {
       ...common,
@@ -233,6 +247,8 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
     ...tools,
     ...servers,
     ...tenancy,
+    ...imports,
+    importApplying,
     upkeep,
     setup,
     verifyMcpToken,

@@ -1,5 +1,7 @@
-/** Maximum size of all documents of a description together, unpacked. The largest public ones have 10 to 20 MB. */
-export const MAX_DESCRIPTION_BYTES = 32 * 1_024 * 1_024
+import { MAX_IMPORT_BYTES } from '../lib/kernel/limits.ts'
+
+/** Maximum size of all documents of a description together, unpacked. A setting can lower it. */
+export const MAX_DESCRIPTION_BYTES = MAX_IMPORT_BYTES
 /** Maximum nesting of a document. No real one has more than 50 levels, and the code that walks it is recursive. */
 export const MAX_DESCRIPTION_DEPTH = 100
 /** Maximum number of values in a document, counting the value of a YAML alias each time it is used. */
@@ -8,6 +10,8 @@ export const MAX_DESCRIPTION_VALUES = 5_000_000
 export const MAX_OPERATIONS = 15_000
 /** Maximum number of documents that make up a description. */
 export const MAX_DOCUMENTS = 50
+/** With more operations than this, none is selected until the builder does so. Models choose badly among so many tools. */
+export const MAX_PRESELECTED = 200
 /** Operations per batch. The first batch takes a fraction of a second. */
 export const OPERATIONS_PER_BATCH = 100
 /** Maximum length of a note on a tool, or of the reason why an operation cannot be one. Both quote the description. */
@@ -24,3 +28,5 @@ export const MAX_SCHEMA_CHARS = 16 * 1_024
 export const MAX_SHORT_TEXT_CHARS = 80
 /** Maximum size of a proposed output schema as JSON. Clients send it to the model with each conversation. */
 export const MAX_OUTPUT_SCHEMA_CHARS = 8 * 1_024
+/** Version of how tools are generated, kept with each tool. A change to the mapping that users notice raises it. */
+export const GENERATOR_VERSION = 1

@@ -22,6 +22,8 @@ export type ReadOptions = {
   takenNames?: Iterable<string> | undefined
   /** How the API authenticates if the description does not say it, as that of GitHub. */
   security?: GivenSecurity | undefined
+  /** Of all documents together, unpacked. */
+  maxBytes?: number | undefined
 }
 
 /** What a description is about, known before its operations are. */
@@ -104,9 +106,9 @@ const mapOperation = async (
  */
 export const readDescription = (
   sources: readonly DescriptionDocument[],
-  { takenNames = [], security: given }: ReadOptions = {},
+  { takenNames = [], security: given, maxBytes }: ReadOptions = {},
 ): Result<ReadDescription, string> => {
-  const documents = readDocuments(sources)
+  const documents = readDocuments(sources, maxBytes)
   if (!documents.ok) return documents
   const opened = openDescription(documents.value)
   if (!opened.ok) return opened

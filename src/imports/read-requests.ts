@@ -14,6 +14,8 @@ export type RequestsSource = {
   kind: 'postman' | 'curl' | 'har'
   bytes: Uint8Array
   environments?: readonly Uint8Array[]
+  /** Of each document, unpacked. */
+  maxBytes?: number | undefined
 }
 
 /** Longer JSON with an error is not searched for its position, which would take seconds. */
@@ -35,13 +37,17 @@ const parseJson = (text: string): Result<JsonValue, string> => {
   }
 }
 
-const readJson = (bytes: Uint8Array): Result<JsonValue, string> => {
-  const text = unpackText(bytes, MAX_DESCRIPTION_BYTES)
+const readJson = (bytes: Uint8Array, maxBytes = MAX_DESCRIPTION_BYTES): Result<JsonValue, string> => {
+  const text = unpackText(bytes, maxBytes)
   return text.ok ? parseJson(text.value) : text
 }
 
-const readPostman = async ({ bytes, environments = [] }: RequestsSource): Promise<Result<MappedSource, string>> => {
-  const [collection, ...others] = [bytes, ...environments].map(readJson)
+const readPostman = async ({
+  bytes,
+  environments = [],
+  maxBytes,
+}: RequestsSource): Promise<Result<MappedSource, string>> => {
+  const [collection, ...others] = [bytes, ...environments].map(one => readJson(one, maxBytes))
   if (collection === undefined || !collection.ok) return collection ?? failure('There is no collection.')
   const values: JsonValue[] = []
   for (const other of others) {
@@ -55,9 +61,9 @@ const readPostman = async ({ bytes, environments = [] }: RequestsSource): Promis
 export const readRequests = async (source: RequestsSource): Promise<Result<MappedSource, string>> => {
   if (source.kind === 'postman') return readPostman(source)
   if (source.kind === 'har') {
-    const value = readJson(source.bytes)
+    const value = readJson(source.bytes, source.maxBytes)
     return value.ok ? importHar(value.value) : value
   }
-  const text = unpackText(source.bytes, MAX_DESCRIPTION_BYTES)
+  const text = unpackText(source.bytes, source.maxBytes ?? MAX_DESCRIPTION_BYTES)
   return text.ok ? importCurl(text.value) : text
 }

@@ -20,6 +20,7 @@ import { createServerCompiler, type ServerCompilerParts } from './server-compile
 import { createSendSizes, type SendSizeParts } from './try/send-sizes.ts'
 import { bindingsForTest, createToolDrafts } from './try/tool-draft.ts'
 import { showTest, type ToolTest } from './try/tool-test.ts'
+import { createUnsavedToolTest } from './try/unsaved-tool.ts'
 import { createUpstreamPreviews } from './try/upstream-previews.ts'
 
 export type ExecutionServiceParts = ServerCompilerParts &
@@ -59,6 +60,7 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
     ...createHistoryReading(parts),
     ...createToolDrafts({ ...parts, sendSizes }),
     ...createUpstreamPreviews(parts),
+    ...createUnsavedToolTest(parts),
 
     /** Sends a tool's request once, for its builder. Records only the size of the response. */
     testTool: async (

@@ -25,23 +25,28 @@ export type OpenedGlobals = {
 const versionOf = (globals: readonly Global[]): (() => string) =>
   once(() => hash('sha256', JSON.stringify(globals), 'base64'))
 
-/** Decrypts a server's secrets. Throws SealError if one of them cannot be decrypted. */
+/** A value that is not stored yet. `origins` are those that a secret may be sent to. */
+export type GivenGlobal = { key: string; value: string; isSecret: boolean; origins: readonly string[] }
+
+/** Decrypts a server's secrets, and adds `given`. Throws SealError if one of them cannot be decrypted. */
 export const toOpenedGlobals = (
   globals: readonly Global[],
   sealing: Sealing,
   secretSearch: SecretSearch,
+  given: readonly GivenGlobal[] = [],
 ): OpenedGlobals => {
   const values = new Map<string, string>()
   const secrets: string[] = []
   const secretKeys = new Set<string>()
   const credentials = new Map<string, Credential>()
-  for (const global of globals) {
-    const value = openGlobal(global, sealing)
-    values.set(global.key, value)
+  const opened = globals.map(global => ({ ...global, value: openGlobal(global, sealing) }))
+  for (const global of [...opened, ...given]) {
+    const { key, value } = global
+    values.set(key, value)
     if (!global.isSecret) continue
     secrets.push(value)
-    secretKeys.add(global.key)
-    credentials.set(global.key, toCredential(global))
+    secretKeys.add(key)
+    credentials.set(key, toCredential(global))
   }
   return {
     values,
@@ -68,7 +73,8 @@ type ServerOfGlobals = { id: string; organizationId: string }
 export const loadOpenedGlobals = async (
   { db, sealing, secretSearchFor }: GlobalParts,
   { id, organizationId }: ServerOfGlobals,
+  given: readonly GivenGlobal[] = [],
 ): Promise<OpenedGlobals> => {
   const secretSearch = secretSearchFor({ owner: id, group: organizationId })
-  return toOpenedGlobals(await listGlobals(db, id), sealing, secretSearch)
+  return toOpenedGlobals(await listGlobals(db, id), sealing, secretSearch, given)
 }

@@ -106,6 +106,19 @@ export const changeAllowed = async (
   announce({ type: 'server_changed', serverId: server.id })
 }
 
+/** Creates a server within the caller's transaction. The caller checks permissions and announces the change. */
+export const addServer = async (
+  tx: Transaction,
+  actor: Actor,
+  fields: Omit<store.NewServer, 'ownerId'>,
+): Promise<Server> => {
+  const server = await store.createServer(tx, { ...fields, ownerId: actor.userId })
+  const { access, allowAnyOrigin } = server
+  const change = { access, allowedUsers: [...server.allowedUserIds], allowAnyOrigin }
+  await auditServer(tx, actor, 'server.created', server, change)
+  return server
+}
+
 export const createServerService = ({
   db,
   changes,
@@ -125,16 +138,7 @@ export const createServerService = ({
       const organizationId = organizationForNew(actor, named)
       return changes.commit(async (tx, announce) => {
         const allowedUserIds = await toUserIds(tx, allowedUsers, addressMatchFor(organizationId))
-        const server = await store.createServer(tx, {
-          ...rest,
-          id,
-          organizationId,
-          ownerId: actor.userId,
-          allowedUserIds,
-        })
-        const { access, allowAnyOrigin } = server
-        const change = { access, allowedUsers: [...server.allowedUserIds], allowAnyOrigin }
-        await auditServer(tx, actor, 'server.created', server, change)
+        const server = await addServer(tx, actor, { ...rest, id, organizationId, allowedUserIds })
         announce({ type: 'server_changed', serverId: server.id })
         return server
       })

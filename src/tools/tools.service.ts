@@ -6,13 +6,14 @@ import type { IdPage } from '../lib/http/id-paging.ts'
 import { type Actor, assertMay, organizationForNew, organizationIdsOf } from '../lib/kernel/actor.ts'
 import { assertUnchangedSince, changedMeanwhile, type Unchanged } from '../lib/kernel/conflicts.ts'
 import { AppError, type FieldError } from '../lib/kernel/errors.ts'
-import { MAX_TOOLS_PER_TOOLKIT } from '../lib/kernel/limits.ts'
 import { definedFields, orThrow, withoutNulls } from '../lib/kernel/missing.ts'
+import { mapInTurns } from '../lib/worker/pause.ts'
 import { NEWEST_RULES } from '../templates/template.ts'
 import { type CheckedSchemas, findSchemaErrors } from './schemas/saved-schemas.ts'
 import type { SchemaChecks } from './schemas/schema-check.ts'
 import { isSameDocument, parseDocument, toStored } from './stored-definition.ts'
 import type { Tool, ToolDefinition, Toolkit } from './tool.ts'
+import { assertRoomInToolkit, type PreparedTool, prepareTool } from './tool-batch.ts'
 import {
   assertDefinition,
   assertDefinitionSize,
@@ -21,6 +22,7 @@ import {
   withoutLostParameters,
   withoutRepeatedDefaults,
 } from './tool-definition.ts'
+import { uniqueToolName } from './tool-names.ts'
 import {
   addToolkit,
   assertUnused,
@@ -79,19 +81,6 @@ const applyPatch = ({ problem: _problem, ...tool }: Tool, patch: ToolPatch): Too
 
 const isSame = (one: ToolDefinition, other: ToolDefinition): boolean =>
   isDeepStrictEqual(toStored(one), toStored(other))
-
-/** Returns `name_2`, or the name with the next free number, truncated to 64 characters. */
-const nameOfCopy = (name: string, taken: readonly string[]): string => {
-  const base = name.slice(0, 58)
-  let number = 2
-  while (taken.includes(`${base}_${number}`)) number++
-  return `${base}_${number}`
-}
-
-const assertRoom = async (tx: Transaction, toolkitId: string): Promise<void> => {
-  if ((await store.countTools(tx, toolkitId)) < MAX_TOOLS_PER_TOOLKIT) return
-  throw new AppError('limit_exceeded', `A toolkit can have at most ${MAX_TOOLS_PER_TOOLKIT} tools.`)
-}
 
 type ToolServiceParts = ToolkitServiceParts & {
   maxTimeoutMs: number
@@ -166,6 +155,13 @@ export const createToolService = ({ db, changes, uses, maxTimeoutMs, schemaCheck
      */
     assertTool,
 
+    /**
+     * Checks tools whose schemas an import has checked, before the transaction that saves them. Yields to the event loop.
+     * Throws `invalid_request` and names the tool.
+     */
+    prepareTools: (definitions: readonly ToolDefinition[]): Promise<PreparedTool[]> =>
+      mapInTurns(definitions, definition => prepareTool(definition, assertWithSchemas)),
+
     /** Returns the toolkit if the actor may save tools in it. */
     getToolkitForTools: (actor: Actor, toolkitId: string): Promise<Toolkit> =>
       getToolkitForChange(db, actor, toolkitId),
@@ -181,7 +177,7 @@ export const createToolService = ({ db, changes, uses, maxTimeoutMs, schemaCheck
       return changes
         .commit(async (tx, announce) => {
           await getToolkitForChange(tx, actor, toolkitId)
-          await assertRoom(tx, toolkitId)
+          await assertRoomInToolkit(tx, toolkitId)
           const tool = await store.createTool(tx, toolkitId, { ...definition, problem })
           await touchToolkit(tx, toolkitId)
           announce({ type: 'toolkit_changed', toolkitId })
@@ -225,8 +221,8 @@ export const createToolService = ({ db, changes, uses, maxTimeoutMs, schemaCheck
     duplicateTool: (actor: Actor, id: string): Promise<Tool> =>
       changes.commit(async (tx, announce) => {
         const { toolkitId, ...tool } = await getForChange(tx, actor, id)
-        await assertRoom(tx, toolkitId)
-        const name = nameOfCopy(tool.name, await store.listToolNames(tx, toolkitId))
+        await assertRoomInToolkit(tx, toolkitId)
+        const name = uniqueToolName(tool.name, new Set(await store.listToolNames(tx, toolkitId)))
         const copy = await store.createTool(tx, toolkitId, { ...tool, name })
         await touchToolkit(tx, toolkitId)
         announce({ type: 'toolkit_changed', toolkitId })
@@ -316,7 +312,7 @@ export const createToolService = ({ db, changes, uses, maxTimeoutMs, schemaCheck
           if (place !== undefined) {
             throw isElsewhere(definition.name, place.organizationId !== toolkit.organizationId)
           }
-          await assertRoom(tx, toolkitId)
+          await assertRoomInToolkit(tx, toolkitId)
           await store
             .createTool(tx, toolkitId, definition, { id, createdAt })
             .catch(rethrowTaken('toolkit', 'a tool', definition.name))

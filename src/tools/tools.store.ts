@@ -17,6 +17,19 @@ export const createTool = async (
   restored: Partial<Pick<Tool, 'id' | 'createdAt'>> = {},
 ): Promise<Tool> => toTool(await tx.tool.create({ data: { toolkitId, ...toStored(definition), ...restored } }))
 
+export type ToolRow = ReturnType<typeof toStored>
+
+/** Creates tools in one statement, and returns them in any order. */
+export const createTools = (
+  tx: Transaction,
+  toolkitId: string,
+  rows: readonly ToolRow[],
+): Promise<{ id: string; name: string }[]> =>
+  tx.tool.createManyAndReturn({
+    data: rows.map(row => ({ toolkitId, ...row })),
+    select: { id: true, name: true },
+  })
+
 export const countTools = (tx: Transaction, toolkitId: string): Promise<number> =>
   tx.tool.count({ where: { toolkitId } })
 

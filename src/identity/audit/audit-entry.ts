@@ -35,6 +35,7 @@ export const AUDIT_ACTIONS = [
   'toolkit.created',
   'toolkit.visibility_changed',
   'toolkit.transferred',
+  'toolkit.imported',
   'toolkit.removed',
   'server.created',
   'server.access_changed',

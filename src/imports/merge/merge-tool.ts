@@ -6,8 +6,8 @@ import { areSameUnder, type BodyShape, type Pieces, shapeOf, toPieces } from './
 
 export type Side = 'mine' | 'theirs'
 
-/** A piece that was changed on both sides, in different ways. Undefined where a side has no such piece. */
-export type Conflict = { piece: string; base: unknown; mine: unknown; theirs: unknown }
+/** The versions of a piece. Undefined where a side has no such piece. */
+export type PieceVersions = { piece: string; base: unknown; mine: unknown; theirs: unknown }
 
 export type ToolVersions = {
   /** As it was imported. */
@@ -22,11 +22,11 @@ export type MergedTool = {
   /** Its template may be invalid if both sides changed it. */
   tool: ToolDefinition
   /** Pieces that are taken from the source. */
-  changed: readonly string[]
+  changed: readonly PieceVersions[]
   /** Pieces that were changed by hand and stay. */
-  kept: readonly string[]
-  /** Pieces that were changed on both sides. Mine stays, unless `choices` says otherwise. */
-  conflicts: readonly Conflict[]
+  kept: readonly PieceVersions[]
+  /** Pieces that were changed on both sides, in different ways. Mine stays, unless `choices` says otherwise. */
+  conflicts: readonly PieceVersions[]
 }
 
 type Comparison = Omit<MergedTool, 'tool'> & { pieces: Pieces }
@@ -36,17 +36,17 @@ const comparePieces = (
   choices: ReadonlyMap<string, Side>,
 ): Comparison => {
   const pieces = new Map<string, unknown>()
-  const changed: string[] = []
-  const kept: string[] = []
-  const conflicts: Conflict[] = []
+  const changed: PieceVersions[] = []
+  const kept: PieceVersions[] = []
+  const conflicts: PieceVersions[] = []
   for (const piece of new Set([...theirs.keys(), ...mine.keys(), ...base.keys()])) {
     const versions = { base: base.get(piece), theirs: theirs.get(piece), mine: mine.get(piece) }
     const isEdited = !isDeepStrictEqual(versions.mine, versions.base)
     const isMoved = !isDeepStrictEqual(versions.theirs, versions.base)
     const isConflict = isEdited && isMoved && !isDeepStrictEqual(versions.mine, versions.theirs)
     if (isConflict) conflicts.push({ piece, ...versions })
-    else if (isEdited && !isMoved) kept.push(piece)
-    else if (isMoved && !isEdited) changed.push(piece)
+    else if (isEdited && !isMoved) kept.push({ piece, ...versions })
+    else if (isMoved && !isEdited) changed.push({ piece, ...versions })
     const side: Side = isConflict ? (choices.get(piece) ?? 'mine') : isEdited ? 'mine' : 'theirs'
     if (versions[side] !== undefined) pieces.set(piece, versions[side])
   }

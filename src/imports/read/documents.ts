@@ -78,11 +78,17 @@ export type Documents = {
   missing: () => readonly string[]
 }
 
-/** Reads the documents of a description, of which the first is the main one. The error names the document. */
-export const readDocuments = (given: readonly DescriptionDocument[]): Result<Documents, string> => {
+/**
+ * Reads the documents of a description, of which the first is the main one, up to `maxBytes` in all. The error names the
+ * document.
+ */
+export const readDocuments = (
+  given: readonly DescriptionDocument[],
+  maxBytes = MAX_DESCRIPTION_BYTES,
+): Result<Documents, string> => {
   if (given.length > MAX_DOCUMENTS) return failure(`A description can consist of at most ${MAX_DOCUMENTS} documents.`)
   const values = new Map<string, JsonValue>()
-  let room = MAX_DESCRIPTION_BYTES
+  let room = maxBytes
   for (const document of given) {
     const read = readOne(document, room)
     if (!read.ok) return failure(given.length === 1 ? read.error : `${document.name}: ${read.error}`)

@@ -4,6 +4,8 @@ import { DAY_MS } from './durations.ts'
 
 /** Largest request body for /s/:uuid and the API: far above any real call, small enough for many at once in memory. */
 export const MAX_REQUEST_BYTES = 4 * 1_024 * 1_024
+/** Largest source of an import, all documents together, unpacked. The largest public API descriptions have 10 to 20 MB. */
+export const MAX_IMPORT_BYTES = 32 * 1_024 * 1_024
 /** Largest decompressed response from a tool's API. Longer responses are cut off, and the result says so. */
 export const MAX_RESPONSE_BYTES = 10 * 1_024 * 1_024
 /** Timeout of a call, including redirects, if the tool does not set its own. */

@@ -3,6 +3,7 @@ import { type DatabaseTarget, parseDatabaseUrl } from '../db/target.ts'
 import {
   AUDIT_DAYS,
   MAX_DRAIN_MS,
+  MAX_IMPORT_BYTES,
   MAX_JSON_DEPTH,
   MAX_REDIRECTS,
   MAX_REQUEST_BYTES,
@@ -155,6 +156,7 @@ export const ENVIRONMENT = z.object({
   PATCHBAY_MEMORY_MB: wholeNumber(MIN_MEMORY_MB, 1_048_576).optional(),
   PATCHBAY_ANSWER_CACHE_MB: wholeNumber(0, 1_048_576).optional(),
   PATCHBAY_MAX_REQUEST_BYTES: wholeNumber(1_024).default(MAX_REQUEST_BYTES),
+  PATCHBAY_MAX_IMPORT_BYTES: wholeNumber(1_024, MAX_IMPORT_BYTES).default(MAX_IMPORT_BYTES),
   PATCHBAY_MAX_RESPONSE_BYTES: wholeNumber(1_024).default(MAX_RESPONSE_BYTES),
   PATCHBAY_MAX_TOOL_TIMEOUT_MS: wholeNumber(1_000, 3_600_000).default(MAX_TOOL_TIMEOUT_MS),
   PATCHBAY_MAX_REDIRECTS: wholeNumber(0, 20).default(MAX_REDIRECTS),

@@ -135,6 +135,7 @@ const toSettings = (
   shutdownDelayMs: env.PATCHBAY_SHUTDOWN_DELAY_MS ?? (LOOPBACK.test(env.PATCHBAY_HOST) ? 0 : SHUTDOWN_DELAY_MS),
   limits: {
     maxRequestBytes: env.PATCHBAY_MAX_REQUEST_BYTES,
+    maxImportBytes: env.PATCHBAY_MAX_IMPORT_BYTES,
     maxResponseBytes: env.PATCHBAY_MAX_RESPONSE_BYTES,
     maxToolTimeoutMs: env.PATCHBAY_MAX_TOOL_TIMEOUT_MS,
     maxRedirects: env.PATCHBAY_MAX_REDIRECTS,

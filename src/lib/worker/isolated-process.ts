@@ -11,13 +11,16 @@ export const OUT_OF_MEMORY_EXIT = 70
  */
 const PERMISSIONS = ['--permission', '--allow-fs-read=*', '--allow-worker', '--disable-warning=SecurityWarning']
 
-/** Messages to the process: the name of the job to load, followed by its inputs. */
-export type ProcessRequest = { load: string } | { name: string; input: never }
+/** Messages to the process: the name of the job to load, followed by its inputs, and that a part was handled. */
+export type ProcessRequest = { load: string } | { name: string; input: never } | { handled: true }
 
-/** Messages from the process: one when it has loaded a job, and one per input. `failure` is a description for the log. */
-export type ProcessMessage = { ready: true } | { output: unknown } | { failure: string }
+/** Ends a step of a job. `failure` is a description for the log. */
+type Settlement = { ready: true } | { output: unknown } | { failure: string }
 
-type ProcessJob = Pick<JobRequest, 'name' | 'timeLimitMs'> & { input: never }
+/** Messages from the process: one when it has loaded a job, and for each input its parts and one settlement. */
+export type ProcessMessage = Settlement | { part: string }
+
+type ProcessJob = Pick<JobRequest, 'name' | 'timeLimitMs' | 'parts'> & { input: never }
 
 type Exit = { exit: number | null; signal: string | null }
 
@@ -45,9 +48,10 @@ export const createIsolatedProcess = (file: string, heapLimitMb: number) => {
   let child: ChildProcess | undefined
   /** Names of the jobs that the process has loaded. */
   const loaded = new Set<string>()
-  let settle: ((outcome: ProcessMessage | Exit) => void) | undefined
+  let settle: ((outcome: Settlement | Exit) => void) | undefined
+  let forward: ((part: string) => void) | undefined
 
-  const receive = (): Promise<ProcessMessage | Exit> =>
+  const receive = (): Promise<Settlement | Exit> =>
     new Promise(resolve => {
       settle = resolve
     })
@@ -61,7 +65,10 @@ export const createIsolatedProcess = (file: string, heapLimitMb: number) => {
     })
     loaded.clear()
     sacrifice(started)
-    started.on('message', (message: ProcessMessage) => settle?.(message))
+    started.on('message', (message: ProcessMessage) => {
+      if ('part' in message) forward?.(message.part)
+      else settle?.(message)
+    })
     started.on('error', error => settle?.({ failure: String(error) }))
     started.on('exit', (exit, signal) => {
       if (child !== started) return
@@ -71,7 +78,7 @@ export const createIsolatedProcess = (file: string, heapLimitMb: number) => {
     return started
   }
 
-  const toReply = (name: string, outcome: ProcessMessage | Exit): JobReply => {
+  const toReply = (name: string, outcome: Settlement | Exit): JobReply => {
     if ('output' in outcome) return outcome
     if ('failure' in outcome) throw new Error(outcome.failure)
     if ('exit' in outcome && isOutOfMemory(outcome)) return { ended: 'memory' }
@@ -81,7 +88,7 @@ export const createIsolatedProcess = (file: string, heapLimitMb: number) => {
   // If a message can no longer be sent, the `exit` event reports the failure.
   const send = (process: ChildProcess, message: ProcessRequest): void => void process.send(message, () => undefined)
 
-  const runOnce = async ({ name, input, timeLimitMs }: ProcessJob): Promise<JobReply> => {
+  const runOnce = async ({ name, input, timeLimitMs, parts }: ProcessJob): Promise<JobReply> => {
     child ??= start()
     const running = child
     if (!loaded.has(name)) {
@@ -92,6 +99,9 @@ export const createIsolatedProcess = (file: string, heapLimitMb: number) => {
       loaded.add(name)
     }
     const outcome = receive()
+    const acknowledge = (): void => send(running, { handled: true })
+    forward = parts === undefined ? acknowledge : part => parts.postMessage(part)
+    parts?.on('message', acknowledge)
     let isLate = false
     const timer = setTimeout(() => {
       isLate = true
@@ -100,6 +110,7 @@ export const createIsolatedProcess = (file: string, heapLimitMb: number) => {
     send(running, { name, input })
     const received = await outcome
     clearTimeout(timer)
+    parts?.off('message', acknowledge)
     return isLate && 'exit' in received ? { ended: 'time' } : toReply(name, received)
   }
 

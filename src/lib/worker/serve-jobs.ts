@@ -7,7 +7,8 @@ import {
   type ProcessMessage,
   type ProcessRequest,
 } from './isolated-process.ts'
-import type { JobReply, JobRequest, JobTable } from './job.ts'
+import type { JobReply, JobRequest, JobTable, SendPart } from './job.ts'
+import { createPartSender, createPortSender } from './parts.ts'
 
 /** Maximum size of the young generation, in all and as a share of the heap limit, which does not include it. */
 const YOUNG_MB = 32
@@ -39,7 +40,9 @@ const describe = (error: unknown): string => {
   return [error.name, ...frames].join('\n')
 }
 
-const loadFunction = (jobs: JobTable, name: string): Promise<(input: never) => unknown> => {
+type JobFunction = (input: never, sendPart: SendPart) => unknown
+
+const loadFunction = (jobs: JobTable, name: string): Promise<JobFunction> => {
   const job = jobs[name]
   if (job === undefined) throw new Error(`there is no job ${name}`)
   return job.load()
@@ -57,16 +60,22 @@ const superviseThread = (file: string): void => {
 }
 
 const serveProcess = (jobs: JobTable): void => {
-  const loaded = new Map<string, (input: never) => unknown>()
+  const loaded = new Map<string, JobFunction>()
   const send = (message: ProcessMessage): void => parentPort?.postMessage(message)
-  const respond = async (request: ProcessRequest): Promise<ProcessMessage> => {
+  /** Of the job that runs. */
+  let sender = createPartSender(() => undefined)
+  const respond = async (request: Exclude<ProcessRequest, { handled: true }>): Promise<ProcessMessage> => {
     if ('load' in request) {
       loaded.set(request.load, await loadFunction(jobs, request.load))
       return { ready: true }
     }
-    return { output: await loaded.get(request.name)?.(request.input) }
+    sender = createPartSender(part => send({ part }))
+    const output = await loaded.get(request.name)?.(request.input, sender.sendPart)
+    await sender.settled()
+    return { output }
   }
   parentPort?.on('message', async (request: ProcessRequest) => {
+    if ('handled' in request) return sender.acknowledge()
     try {
       send(await respond(request))
     } catch (error) {
@@ -79,7 +88,12 @@ type Request = JobRequest & { input: never }
 
 const createThreadJob = (jobs: JobTable, name: string) => {
   const loaded = loadFunction(jobs, name)
-  return async ({ input }: Request): Promise<JobReply> => ({ output: await (await loaded)(input) })
+  return async ({ input, parts }: Request): Promise<JobReply> => {
+    const { sendPart, settled } = createPortSender(parts)
+    const output = await (await loaded)(input, sendPart)
+    await settled()
+    return { output }
+  }
 }
 
 const createRunner = (file: string, jobs: JobTable) => {

@@ -4,7 +4,8 @@ import { failure, type Result, success } from '../kernel/result.ts'
 import type { StopSignal } from '../kernel/stop-signal.ts'
 import type { MemoryBudget } from '../process/memory-budget.ts'
 import { createFairQueue, type FindCreator, QueueFullError } from './fair-queue.ts'
-import type { Job, JobEnding, JobOptions, JobReply, JobRequest, JobTable } from './job.ts'
+import type { Job, JobEnding, JobOptions, JobReply, JobRequest, JobTable, SendPart } from './job.ts'
+import { receiveParts } from './parts.ts'
 import { confineThread, isOutOfMemory } from './serve-jobs.ts'
 
 const MAX_WAITING = 400
@@ -37,8 +38,12 @@ export type WorkerPoolOptions<Jobs extends JobTable> = {
   findCreator?: FindCreator
 }
 
-type InputOf<One> = One extends { load: () => Promise<(input: infer Input) => unknown> } ? Input : never
-type OutputOf<One> = One extends { load: () => Promise<(input: never) => infer Output> } ? Awaited<Output> : never
+type InputOf<One> = One extends { load: () => Promise<(input: infer Input, sendPart: SendPart) => unknown> }
+  ? Input
+  : never
+type OutputOf<One> = One extends { load: () => Promise<(input: never, sendPart: SendPart) => infer Output> }
+  ? Awaited<Output>
+  : never
 
 type LoadBalancer = NonNullable<NonNullable<ConstructorParameters<typeof Piscina>[0]>['loadBalancer']>
 
@@ -89,6 +94,7 @@ const createDeadline = (signal: StopSignal | undefined) => {
   if (signal?.aborted === true) abort()
   const deadline = {
     signal: controller.signal,
+    abort,
     hasStarted: false,
     isOver: false,
     start: (timeLimitMs: number): void => {
@@ -125,20 +131,21 @@ export const createWorkerPool = <Jobs extends JobTable>(options: WorkerPoolOptio
 
   const run = async <Output>(
     owner: string,
-    request: JobRequest,
-    { signal, group = owner, affinity }: JobOptions,
+    request: Omit<JobRequest, 'parts'>,
+    { signal, group = owner, affinity, onPart }: JobOptions,
   ): Promise<Result<Output, JobEnding>> => {
     const { name, timeLimitMs, ownProcess } = request
     const creator = await findCreator(group)
     const deadline = createDeadline(signal)
+    const parts = onPart && receiveParts(onPart, deadline.abort)
     const send = async (): Promise<JobReply<Output>> => {
       if (isClosed) return { ended: 'closed' }
       threads ??= openThreads(worker, memory, idleMs)
       // The time limit of a process starts when the process is ready. Its pool thread enforces the limit.
       deadline.start(ownProcess === undefined ? timeLimitMs : STARTUP_MS + timeLimitMs)
       const affinities = affinity === undefined ? [name] : [affinity, name]
-      const task = Object.assign(request, { [Piscina.queueOptionsSymbol]: affinities })
-      return threads.run(task, { signal: deadline.signal })
+      const task = { ...request, parts: parts?.port, [Piscina.queueOptionsSymbol]: affinities }
+      return threads.run(task, { signal: deadline.signal, ...(parts !== undefined && { transferList: [parts.port] }) })
     }
     const endingOf = (error: unknown): JobEnding | undefined => {
       if (signal?.aborted === true) return 'aborted'
@@ -152,11 +159,13 @@ export const createWorkerPool = <Jobs extends JobTable>(options: WorkerPoolOptio
         const reply = await queue.run({ owner, group, creator }, send, deadline.signal)
         return 'ended' in reply ? failure(reply.ended) : success(reply.output)
       } catch (error) {
+        parts?.rethrow()
         const ending = endingOf(error)
         if (ending === undefined) throw error
         return failure(ending)
       } finally {
         deadline.clear()
+        parts?.close()
       }
     }
     const result = await runInTurn()

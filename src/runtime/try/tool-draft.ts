@@ -99,16 +99,16 @@ type Wiring = {
   compactTables: boolean
 }
 
-export const createToolDrafts = (
-  parts: Pick<ExecutionParts, 'http' | 'limits' | 'onInternalError'> &
-    GlobalParts & {
-      shaper: ShapingContext['shaper']
-      schemaChecks: SchemaChecks
-      tools: ToolService
-      sampleBytes: number
-      sendSizes: SendSizes
-    },
-) => {
+export type ToolDraftParts = Pick<ExecutionParts, 'http' | 'limits' | 'onInternalError'> &
+  GlobalParts & {
+    shaper: ShapingContext['shaper']
+    schemaChecks: SchemaChecks
+    tools: ToolService
+    sampleBytes: number
+    sendSizes: SendSizes
+  }
+
+export const createToolDrafts = (parts: ToolDraftParts) => {
   const { db, tools, http, limits, shaper, schemaChecks, onInternalError } = parts
   const samples = createResponseSamples(parts.sampleBytes)
 

@@ -6,11 +6,12 @@ import { GLOBAL_KEY } from '../../lib/kernel/names.ts'
 import type { Sealing } from '../../lib/process/sealing.ts'
 import { castValue } from '../../templates/check-value.ts'
 import type { CheckedParameter } from '../../templates/compile-parameters.ts'
+import type { ToolDefinition } from '../../tools/tool.ts'
 import { assertDefinition, type CompiledDefinition } from '../../tools/tool-definition.ts'
 import { listGlobals } from '../globals/globals.store.ts'
 import { type Binder, createGlobalLookup, settleOrigins, usesOfInstance } from '../origins/secret-origins.ts'
 import type { KeyUse } from '../origins/tool-origins.ts'
-import type { Binding, Bindings, Instance } from '../server.ts'
+import type { Binding, Bindings } from '../server.ts'
 import { explainSecretAtRisk, fillFixedValue, findSecretAtRisk, globalKeysOf } from './bindings.ts'
 import { refuseMixedSecret } from './mixed-secrets.ts'
 
@@ -74,7 +75,7 @@ const bindingError = (
   return `value must be ${checked.error.expected}, not ${checked.error.got}${whereInJson(compiled, binding.value)}`
 }
 
-type Wired = { tool: Instance['tool']; bindings: Bindings }
+type Wired = { tool: ToolDefinition; bindings: Bindings }
 
 export type BindingFault = { parameter: string; message: string; isSecretAtRisk: boolean }
 

@@ -11,13 +11,16 @@ const REFERENCE = /\\\{\{|\{\{\s*([A-Za-z_][A-Za-z0-9_.-]{0,63})\s*\}\}/g
 export const fillText = (text: string, readGlobal: (key: string) => string): string =>
   text.replace(REFERENCE, (_match, key: string | undefined) => (key === undefined ? '{{' : readGlobal(key)))
 
-/** Replaces every `{{global}}` in a value's strings. */
-const fillReferences = (value: JsonValue, readGlobal: (key: string) => string): JsonValue => {
-  if (typeof value === 'string') return fillText(value, readGlobal)
-  if (Array.isArray(value)) return value.map(item => fillReferences(item, readGlobal))
+const mapStrings = (value: JsonValue, change: (text: string) => string): JsonValue => {
+  if (typeof value === 'string') return change(value)
+  if (Array.isArray(value)) return value.map(item => mapStrings(item, change))
   if (value === null || typeof value !== 'object') return value
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, fillReferences(item, readGlobal)]))
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, mapStrings(item, change)]))
 }
+
+/** Replaces every `{{global}}` in a value's strings. */
+const fillReferences = (value: JsonValue, readGlobal: (key: string) => string): JsonValue =>
+  mapStrings(value, text => fillText(text, readGlobal))
 
 /**
  * Replaces every `{{global}}` in a fixed value. Parses JSON text first, so that a global inside a
@@ -47,6 +50,15 @@ export const globalKeysOf = (parameter: string, binding: Binding): ReadonlySet<s
     if (parsed?.ok) fillReferences(parsed.value, note)
   }
   return keys
+}
+
+/** Returns the binding with other keys of globals. `rename` returns the new key, or the same. */
+export const renameKeys = (parameter: string, binding: Binding, rename: (key: string) => string): Binding => {
+  if (binding.source === 'server') return { source: 'server', key: rename(binding.key ?? parameter) }
+  if (binding.source === 'exposed') return binding
+  const change = (text: string): string =>
+    text.replace(REFERENCE, (match, key: string | undefined) => (key === undefined ? match : `{{${rename(key)}}}`))
+  return { source: 'instance', value: mapStrings(binding.value, change) }
 }
 
 /** A binding in the API and the database, where `value` holds the key of a global. */

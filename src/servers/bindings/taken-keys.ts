@@ -27,31 +27,43 @@ export const freeKey = (key: string, url: string, globals: readonly KnownKey[]):
   return isSecret && (origins.length === 0 || isAmongOrigins(origins, origin)) ? key : ownedKey(key, url)
 }
 
-/** Same as `freeKey`, but a key is also taken if tools of other origins are bound to it before it exists. */
+/** Origins by key. */
+type Claims = ReadonlyMap<string, ReadonlySet<string>>
+
+/**
+ * Same as `freeKey`, but a key is also taken if tools of other origins are bound to it before it has any. `claimed` are
+ * the origins of tools that are being bound.
+ */
 export const findFreeKey = async (
   db: Database | Transaction,
   serverId: string,
   { key, url }: { key: string; url: string },
   globals: readonly KnownKey[],
+  claimed: Claims = new Map(),
 ): Promise<string> => {
-  if (globals.some(one => one.key === key)) return freeKey(key, url, globals)
+  const claims = [...(claimed.get(key) ?? [])]
+  const known = globals.find(one => one.key === key)
+  if (known !== undefined) return freeKey(key, url, [known.origins?.length ? known : { ...known, origins: claims }])
   const bound = await listBoundOrigins(db, serverId, key)
-  return freeKey(key, url, [{ key, isSecret: true, origins: bound.map(({ origin }) => origin) }])
+  return freeKey(key, url, [{ key, isSecret: true, origins: [...bound.map(({ origin }) => origin), ...claims] }])
 }
 
-/** Returns bindings for the parameters whose default is a secret with a key that is taken (see `findFreeKey`). */
-export const bindTakenKeys = async (
-  tx: Transaction,
-  serverId: string,
-  { url, parameters }: Pick<ToolDefinition, 'url' | 'parameters'>,
-  globals: readonly KnownKey[],
-): Promise<Bindings> => {
-  const taken: Record<string, Binding> = {}
-  for (const [name, { binding }] of Object.entries(parameters)) {
-    const declared = secretKeyOf(binding)
-    if (declared === undefined) continue
-    const key = await findFreeKey(tx, serverId, { key: declared, url }, globals)
-    if (key !== declared) taken[name] = { source: 'server', key }
+/**
+ * Creates a function that returns bindings for the parameters of a tool whose default is a secret with a key that is
+ * taken (see `findFreeKey`), also by a tool that it was called with before.
+ */
+export const createTakenKeys = (tx: Transaction, serverId: string, globals: readonly KnownKey[]) => {
+  const claimed = new Map<string, Set<string>>()
+  return async ({ url, parameters }: Pick<ToolDefinition, 'url' | 'parameters'>): Promise<Bindings> => {
+    const origin = writtenOriginOf(url)
+    const taken: Record<string, Binding> = {}
+    for (const [name, { binding }] of Object.entries(parameters)) {
+      const declared = secretKeyOf(binding)
+      if (declared === undefined) continue
+      const key = await findFreeKey(tx, serverId, { key: declared, url }, globals, claimed)
+      if (key !== declared) taken[name] = { source: 'server', key }
+      if (origin !== undefined) claimed.set(key, (claimed.get(key) ?? new Set()).add(origin))
+    }
+    return taken
   }
-  return taken
 }

@@ -6,6 +6,7 @@ import { explainRefusal, isAmongOrigins } from '../../lib/outbound/credentials.t
 import { SealError, type Sealing } from '../../lib/process/sealing.ts'
 import { mapInTurns } from '../../lib/worker/pause.ts'
 import { findRole } from '../../tenancy/members.store.ts'
+import type { ToolDefinition } from '../../tools/tool.ts'
 import { checkDefinition } from '../../tools/tool-definition.ts'
 import { compileConfig, keysOfConfig } from '../../upstreams/config/resolve-config.ts'
 import type { UpstreamConfig } from '../../upstreams/upstream.ts'
@@ -13,7 +14,7 @@ import { listAllUpstreams } from '../../upstreams/upstreams.store.ts'
 import { listInstancesReading } from '../bindings/bindings.store.ts'
 import type { FindGlobal } from '../bindings/resolve-constant.ts'
 import { listGlobals, openGlobal, setOrigins } from '../globals/globals.store.ts'
-import type { Global, Instance, Server } from '../server.ts'
+import type { Bindings, Global, Server } from '../server.ts'
 import { auditOrigins } from '../server-audit.ts'
 import { getServerFor } from '../servers.service.ts'
 import { listBoundOrigins, MAX_ORIGINS, noteBoundOrigins } from './bound-origins.store.ts'
@@ -43,7 +44,10 @@ export const createGlobalLookup = (globals: readonly Global[], sealing: Sealing)
   }
 }
 
-export const usesOfInstance = ({ tool, bindings }: Pick<Instance, 'tool' | 'bindings'>, find: FindGlobal): KeyUse[] => {
+export const usesOfInstance = (
+  { tool, bindings }: { tool: ToolDefinition; bindings: Bindings },
+  find: FindGlobal,
+): KeyUse[] => {
   const compiled = checkDefinition(tool)
   return compiled.ok ? listKeyUses(tool, compiled.value, bindings, find) : []
 }

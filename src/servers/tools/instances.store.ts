@@ -57,6 +57,26 @@ export const createInstance = async (
   return toInstance(await tx.instance.create({ data, include: WITH_TOOL }))
 }
 
+/** Creates instances in one statement, and returns their IDs by name. */
+export const createInstances = async (
+  tx: Transaction,
+  serverId: string,
+  instances: readonly { toolId: string; name: string }[],
+): Promise<ReadonlyMap<string, string>> => {
+  const data = instances.map(({ toolId, name }) => ({ serverId, toolId, name }))
+  const rows = await tx.instance.createManyAndReturn({ data, select: { id: true, name: true } })
+  return new Map(rows.map(({ id, name }) => [name, id]))
+}
+
+/** Creates the bindings of instances that have none. */
+export const createBindings = async (
+  tx: Transaction,
+  instances: readonly { id: string; bindings: Bindings }[],
+): Promise<void> => {
+  const data = instances.flatMap(({ id, bindings }) => bindingRows(bindings).map(row => ({ instanceId: id, ...row })))
+  if (data.length > 0) await tx.binding.createMany({ data })
+}
+
 export const findInstance = async (
   tx: Transaction,
   id: string,
@@ -146,6 +166,16 @@ export const listInstancesById = (tx: Transaction, serverId: string, ids: readon
 
 export const listInstancesOfTool = (tx: Transaction, serverId: string, toolId: string): Promise<Instance[]> =>
   listByName(tx, { serverId, toolId })
+
+/** Returns those of the tools that the server has an instance of. */
+export const listToolsInUse = async (
+  tx: Transaction,
+  serverId: string,
+  toolIds: readonly string[],
+): Promise<ReadonlySet<string>> => {
+  const where = { serverId, toolId: { in: [...toolIds] } }
+  return new Set((await tx.instance.findMany({ where, select: { toolId: true } })).map(({ toolId }) => toolId))
+}
 
 export const listAllInstanceNames = async (tx: Transaction, serverId: string): Promise<string[]> =>
   (await tx.instance.findMany({ where: { serverId }, select: { name: true } })).map(({ name }) => name)

@@ -1,12 +1,14 @@
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
-import { RESERVED_TOOL_PREFIX } from '../../lib/kernel/names.ts'
+import { orThrow } from '../../lib/kernel/missing.ts'
 import type { Sealing } from '../../lib/process/sealing.ts'
-import { bindTakenKeys } from '../bindings/taken-keys.ts'
+import { defaultBindingsOf } from '../bindings/default-bindings.ts'
+import { createTakenKeys } from '../bindings/taken-keys.ts'
 import { listGlobals } from '../globals/globals.store.ts'
 import { getServerFor, type ServerServiceParts } from '../servers.service.ts'
-import { assertRoomForTools, createChecked, takeTool } from './instances.service.ts'
-import { countInstances, listAllInstanceNames } from './instances.store.ts'
+import { addInstances, createInstanceNames, type InstanceDraft } from './instance-batch.ts'
+import { assertRoomForTools, takeTool } from './instances.service.ts'
+import { countInstances } from './instances.store.ts'
 import * as store from './tool-picks.store.ts'
 
 export type ToolOffer = {
@@ -18,28 +20,8 @@ export type ToolOffer = {
 /** `atWork` is the number of the tool's instances when the form was opened. If undefined, the tool is always added. */
 export type ToolPick = { toolId: string; atWork?: number | undefined }
 
-/** Maximum length of an MCP tool name (see TOOL_NAME). */
-const MAX_NAME_CHARACTERS = 64
-
-const withNumber = (name: string, number: number): string => {
-  const ending = `_${number}`
-  return `${name.slice(0, MAX_NAME_CHARACTERS - ending.length)}${ending}`
-}
-
-/** Returns the name unchanged if it is not taken, or else with a number appended, such as `track_2`. */
-const makeUnique = (name: string, taken: ReadonlySet<string>): string => {
-  const free = name.startsWith(RESERVED_TOOL_PREFIX) ? `tool_${name}`.slice(0, MAX_NAME_CHARACTERS) : name
-  let unique = free
-  for (let number = 2; taken.has(unique); number++) unique = withNumber(free, number)
-  return unique
-}
-
-/** Names the tool whose default bindings are refused. */
-const nameTool = (name: string) => (error: unknown) => {
-  if (!(error instanceof AppError)) throw error
-  const errors = [{ path: 'tool', message: `${name}: ${error.message}` }]
-  throw new AppError(error.code, `The tool "${name}" cannot be added: ${error.message}`, { cause: error, errors })
-}
+const getPicked = (picked: ReadonlyMap<string, store.PickedTool>, toolId: string): store.PickedTool =>
+  orThrow(picked.get(toolId), () => new Error(`the tool ${toolId} is gone`))
 
 export const createToolAdding = ({
   db,
@@ -78,22 +60,15 @@ export const createToolAdding = ({
       }
       await assertRoomForTools(tx, serverId, { more: ids.length, maxToolsPerServer })
       const picked = await store.listPickedTools(tx, ids)
-      const taken = new Set(await listAllInstanceNames(tx, serverId))
-      const instances = ids.map(toolId => {
-        const name = makeUnique(picked.get(toolId)?.name ?? 'tool', taken)
-        taken.add(name)
-        return { toolId, name }
-      })
-      const isBare = ({ toolId }: { toolId: string }) => picked.get(toolId)?.hasDefaults !== true
-      await store.createBareInstances(tx, serverId, instances.filter(isBare))
-      const bound = instances.filter(one => !isBare(one))
-      const globals = bound.length === 0 ? [] : await listGlobals(tx, serverId)
-      for (const { toolId, name } of bound) {
-        const definition = picked.get(toolId)?.definition
-        const rekeyed = definition && (await bindTakenKeys(tx, serverId, definition, globals))
-        const input = { toolId, name, bindings: {} }
-        await createChecked(tx, { actor, server, sealing }, input, rekeyed).catch(nameTool(name))
+      const nameOf = await createInstanceNames(tx, serverId)
+      const takenKeysOf = createTakenKeys(tx, serverId, await listGlobals(tx, serverId))
+      const instances: InstanceDraft[] = []
+      for (const toolId of ids) {
+        const { tool, isForeign } = getPicked(picked, toolId)
+        const bindings = { ...defaultBindingsOf(tool), ...(await takenKeysOf(tool)) }
+        instances.push({ toolId, name: nameOf(tool.name), tool, bindings, isForeign })
       }
+      await addInstances(tx, { actor, server, sealing }, instances)
       if (instances.length > 0) announce({ type: 'server_changed', serverId })
       return instances.map(({ name }) => name)
     }),

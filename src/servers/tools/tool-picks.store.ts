@@ -2,8 +2,9 @@ import type { Database, Transaction } from '../../lib/db/client.ts'
 import { withoutNulls } from '../../lib/kernel/missing.ts'
 import type { DefaultBinding } from '../../templates/check-value.ts'
 import { toolkitsMatching, toolsMatching } from '../../tools/sharing/catalogue.store.ts'
-import { defaultsOf, parseDocument, problemOf, templateOf } from '../../tools/stored-definition.ts'
+import { defaultsOf, problemOf, templateOf } from '../../tools/stored-definition.ts'
 import type { ToolDefinition } from '../../tools/tool.ts'
+import { toTool } from '../../tools/tools.store.ts'
 import { onlyCallerShown, policyOf, type User } from '../access/access.ts'
 import { openTo } from '../access/open-to.store.ts'
 import { writtenOriginOf } from '../bindings/taken-keys.ts'
@@ -177,30 +178,16 @@ export const listOfferedTools = async (
   return { tools, total }
 }
 
-export type PickedTool = { name: string; hasDefaults: boolean; definition: Pick<ToolDefinition, 'url' | 'parameters'> }
+/** `isForeign` is whether the tool is a copy of another organization's. */
+export type PickedTool = { tool: ToolDefinition; isForeign: boolean }
 
 /** Returns the picked tools by ID. The result contains no entry for an unknown ID. */
 export const listPickedTools = async (
   tx: Transaction,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, PickedTool>> => {
-  const where = { id: { in: [...ids] } }
-  const rows = await tx.tool.findMany({ where, select: { id: true, name: true, definition: true } })
-  return new Map(
-    rows.map(({ id, name, definition }) => [
-      id,
-      { name, hasDefaults: listDefaults(definition).length > 0, definition: parseDocument(definition) },
-    ]),
-  )
-}
-
-/** Creates instances without bindings, so that the model supplies all values. */
-export const createBareInstances = async (
-  tx: Transaction,
-  serverId: string,
-  instances: readonly { toolId: string; name: string }[],
-): Promise<void> => {
-  await tx.instance.createMany({ data: instances.map(instance => ({ serverId, ...instance })) })
+  const rows = await tx.tool.findMany({ where: { id: { in: [...ids] } } })
+  return new Map(rows.map(row => [row.id, { tool: toTool(row), isForeign: row.originId !== null }]))
 }
 
 /** An instance of a tool, and its server. */

@@ -75,7 +75,8 @@ type Segment = { text: string; kind?: 'mask' | 'key' }
 
 /** Matches the mask that replaces secrets in requests. */
 const MASK = /(•••)/
-const maskSegments = (text: string): Segment[] =>
+/** Splits text at masked secrets. */
+export const maskSegments = (text: string): Segment[] =>
   text
     .split(MASK)
     .filter(part => part !== '')

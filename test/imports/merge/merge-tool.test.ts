@@ -7,8 +7,8 @@ import { runsOf } from '../../support/cases-of-run.ts'
 import { anyTool, toolOf } from './tools.ts'
 
 /** The metadata of parameters also depends on which placeholders are left. */
-const isNoParameter = (piece: string): boolean => !piece.startsWith('parameters.')
-const isKept = ({ piece }: { piece: string }): boolean => isNoParameter(piece)
+const isNoParameter = ({ piece }: { piece: string }): boolean => !piece.startsWith('parameters.')
+const namesOf = (pieces: readonly { piece: string }[]): readonly string[] => pieces.map(({ piece }) => piece)
 
 const RUNS = { numRuns: runsOf(200) }
 
@@ -61,12 +61,12 @@ describe('merging any tools', () => {
           shape,
         )
         const [ofTheirs, ofMine] = [toPieces(versions.theirs, shape), toPieces(versions.mine, shape)]
-        for (const { piece } of conflicts.filter(isKept)) {
+        for (const { piece } of conflicts.filter(isNoParameter)) {
           expect(merged.get(piece)).toEqual(ofMine.get(piece))
           expect(chosen.get(piece)).toEqual(ofTheirs.get(piece))
         }
-        for (const piece of changed.filter(isNoParameter)) expect(merged.get(piece)).toEqual(ofTheirs.get(piece))
-        for (const piece of kept.filter(isNoParameter)) expect(merged.get(piece)).toEqual(ofMine.get(piece))
+        for (const { piece } of changed.filter(isNoParameter)) expect(merged.get(piece)).toEqual(ofTheirs.get(piece))
+        for (const { piece } of kept.filter(isNoParameter)) expect(merged.get(piece)).toEqual(ofMine.get(piece))
       }),
       RUNS,
     )
@@ -107,8 +107,8 @@ describe('merging a tool that both sides changed', () => {
     expect(merged.conflicts).toEqual([
       { piece: 'description', base: base.description, mine: mine.description, theirs: theirs.description },
     ])
-    expect(merged.kept).toEqual(['name', 'url.query.state', 'headers.x-trace'])
-    expect(merged.changed).toEqual(expect.arrayContaining(['url.path', 'url.query.fields', 'url.query.after']))
+    expect(namesOf(merged.kept)).toEqual(['name', 'url.query.state', 'headers.x-trace'])
+    expect(namesOf(merged.changed)).toEqual(expect.arrayContaining(['url.path', 'url.query.fields', 'url.query.after']))
     expect(checkDefinition(merged.tool).ok).toBe(true)
   })
 
@@ -121,7 +121,7 @@ describe('merging a tool that both sides changed', () => {
       theirs: { ...base, url: '{{url:base_url}}/orders', parameters: withoutAfter },
       mine: edited,
     })
-    expect(kept.conflicts.map(({ piece }) => piece)).toEqual(['url.query.after'])
+    expect(namesOf(kept.conflicts)).toEqual(['url.query.after'])
     expect(kept.tool.url).toBe('{{url:base_url}}/orders?after={{after?}}-x')
     expect(kept.tool.parameters.after).toEqual({ description: 'A cursor' })
   })

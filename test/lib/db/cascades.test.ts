@@ -27,9 +27,17 @@ const fillOrganization = async (db: OpenDatabase, name: string) => {
     const tool = await db.tool.create({
       data: { toolkitId, name: 'call', definition: {} },
     })
+    await db.toolSource.create({ data: { toolId: tool.id, key: 'GET /', base: {}, generator: 1 } })
     const instance = await db.instance.create({ data: { serverId, toolId: tool.id, name: `call_${toolkitId}` } })
     await db.binding.create({ data: { instanceId: instance.id, parameter: 'q', source: 'exposed' } })
   }
+  await db.toolkitSource.create({ data: { toolkitId: toolkit.id, kind: 'openapi', settings: {}, sha256: 'x' } })
+  const imported = { toolkitId: toolkit.id, kind: 'openapi', settings: {}, needs: [], toolkitUpdatedAt: SOON } as const
+  const { id: importId } = await db.import.create({ data: { ...imported, createdById: user.id } })
+  const lists = { tags: '[]', rules: '[]', findings: [], notes: [], globals: [], unsupported: [] }
+  await db.importItem.create({
+    data: { importId, position: 0, key: 'GET /', method: 'GET', path: '/', searchText: '/', ...lists },
+  })
   await db.serverUser.create({ data: { serverId, userId: user.id } })
   await db.global.create({ data: { serverId, key: 'base', value: 'x', isSecret: false } })
   await db.upstream.create({ data: { serverId, name: 'up', transport: 'http', config: {} } })
@@ -59,6 +67,10 @@ const countAll = async (db: OpenDatabase) => ({
   mailedLinks: await db.mailedLink.count(),
   secondFactors: await db.secondFactor.count(),
   recoveryCodes: await db.recoveryCode.count(),
+  imports: await db.import.count(),
+  importItems: await db.importItem.count(),
+  toolSources: await db.toolSource.count(),
+  toolkitSources: await db.toolkitSource.count(),
   identities: await db.externalIdentity.count(),
   toolkits: await db.toolkit.count(),
   tools: await db.tool.count(),

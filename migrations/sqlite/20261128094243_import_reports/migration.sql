@@ -1,0 +1,3 @@
+-- AlterTable
+ALTER TABLE "Import" ADD COLUMN "report" JSONB;
+

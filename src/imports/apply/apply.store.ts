@@ -1,0 +1,157 @@
+import { z } from 'zod'
+import type { Database, Rows, Transaction } from '../../lib/db/client.ts'
+import { toJsonObject } from '../../lib/kernel/json.ts'
+import { mapFound, withoutNulls } from '../../lib/kernel/missing.ts'
+import { createPause } from '../../lib/worker/pause.ts'
+import { parseDocument } from '../../tools/stored-definition.ts'
+import type { Tool, ToolDefinition } from '../../tools/tool.ts'
+import { CreateTool } from '../../tools/toolkits.schema.ts'
+import { toTool } from '../../tools/tools.store.ts'
+import { ImportEdits, ImportSettings, ImportSummary } from '../import.ts'
+import { ImportReport } from './import-report.ts'
+
+const toApplicable = ({ summary, settings, report, secrets, keyId, ...row }: Rows.Import) => ({
+  ...withoutNulls(row),
+  summary: summary === null ? undefined : ImportSummary.parse(summary),
+  settings: ImportSettings.parse(settings),
+  report: report === null ? undefined : ImportReport.parse(report),
+  sealed: secrets === null || keyId === null ? undefined : { text: secrets, keyId },
+})
+
+/** An import as far as it decides what is applied. */
+export type ApplicableImport = ReturnType<typeof toApplicable>
+
+/** Finds an import in a toolkit of these organizations. */
+export const findApplicable = async (
+  tx: Transaction,
+  id: string,
+  organizationIds: readonly string[],
+): Promise<ApplicableImport | undefined> => {
+  const where = { id, toolkit: { organizationId: { in: [...organizationIds] }, snapshotOfId: null } }
+  return mapFound(await tx.import.findFirst({ where }), toApplicable)
+}
+
+const toSelected = ({ tool, edits, reason, ...row }: Rows.ImportItem) => ({
+  ...withoutNulls({
+    key: row.key,
+    operationId: row.operationId,
+    state: row.state,
+    toolId: row.toolId,
+    resolve: row.resolve,
+  }),
+  reason: reason ?? undefined,
+  tool: tool === null ? undefined : CreateTool.parse(tool),
+  edits: edits === null ? {} : ImportEdits.parse(edits),
+})
+
+/** An operation that was selected. `tool` is the definition as generated; undefined if there is none. */
+export type SelectedItem = ReturnType<typeof toSelected>
+
+/** Rows per query. Reading this many takes a few milliseconds. */
+const ROWS_AT_ONCE = 100
+
+/** Lists the selected operations in the order of the source. Yields to the event loop. */
+export const listSelected = async (db: Database, importId: string): Promise<SelectedItem[]> => {
+  const pause = createPause()
+  const items: SelectedItem[] = []
+  for (let after = -1, isMore = true; isMore; await pause()) {
+    const where = { importId, selected: true, position: { gt: after } }
+    const rows = await db.importItem.findMany({ where, orderBy: { position: 'asc' }, take: ROWS_AT_ONCE })
+    for (const row of rows) {
+      items.push(toSelected(row))
+      await pause()
+    }
+    isMore = rows.length === ROWS_AT_ONCE
+    after = rows.at(-1)?.position ?? after
+  }
+  return items
+}
+
+export const findItem = async (tx: Transaction, importId: string, key: string): Promise<SelectedItem | undefined> =>
+  mapFound(await tx.importItem.findUnique({ where: { importId_key: { importId, key } } }), toSelected)
+
+const Base = z.object({ name: z.string(), title: z.string().optional(), description: z.string().optional() })
+
+/** A tool's definition as it was generated, as one JSON document with the name. */
+const toStoredBase = (definition: ToolDefinition) => toJsonObject({ ...definition })
+
+const readBase = (base: unknown): ToolDefinition => ({ ...parseDocument(base), ...Base.parse(base) })
+
+/** A tool that was imported before. `base` is undefined if it was not. */
+export type ToolToUpdate = { tool: Tool; base: ToolDefinition | undefined }
+
+/** Returns the tools of a toolkit by ID, with what they were generated as. */
+export const listToolsToUpdate = async (
+  db: Database,
+  toolkitId: string,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, ToolToUpdate>> => {
+  const pause = createPause()
+  const found = new Map<string, ToolToUpdate>()
+  for (let at = 0; at < ids.length; at += ROWS_AT_ONCE) {
+    const where = { toolkitId, id: { in: ids.slice(at, at + ROWS_AT_ONCE) } }
+    for (const { source, ...row } of await db.tool.findMany({ where, include: { source: true } })) {
+      found.set(row.id, { tool: toTool(row), base: source === null ? undefined : readBase(source.base) })
+      await pause()
+    }
+  }
+  return found
+}
+
+/** Where a tool comes from. `base` is the definition as generated. */
+export type NewToolSource = { toolId: string; key: string; operationId: string | undefined; base: ToolDefinition }
+
+type Origin = { title: string | undefined; generator: number; sha256: string | undefined }
+
+/** Stores where tools come from, in place of what was stored before. */
+export const putToolSources = async (
+  tx: Transaction,
+  { title, generator, sha256 }: Origin,
+  sources: readonly NewToolSource[],
+): Promise<void> => {
+  const pause = createPause()
+  for (let at = 0; at < sources.length; at += ROWS_AT_ONCE) {
+    const batch = sources.slice(at, at + ROWS_AT_ONCE)
+    await tx.toolSource.deleteMany({ where: { toolId: { in: batch.map(({ toolId }) => toolId) } } })
+    await tx.toolSource.createMany({
+      data: batch.map(({ toolId, key, operationId, base }) => ({
+        toolId,
+        key,
+        operationId: operationId ?? null,
+        base: toStoredBase(base),
+        generator,
+        title: title ?? null,
+        sha256: sha256 ?? null,
+      })),
+    })
+    await pause()
+  }
+}
+
+/** Stores where the tools of a toolkit come from. Keeps how often that is checked. */
+export const putToolkitSource = async (tx: Transaction, from: ApplicableImport): Promise<void> => {
+  const { toolkitId, kind, summary, sourceUrl, settings, sha256, etag, lastModified } = from
+  const data = {
+    kind,
+    title: summary?.title ?? null,
+    url: sourceUrl ?? null,
+    settings: toJsonObject(settings),
+    sha256: sha256 ?? '',
+    etag: etag ?? null,
+    lastModified: lastModified ?? null,
+    problem: null,
+  }
+  await tx.toolkitSource.upsert({ where: { toolkitId }, create: { toolkitId, ...data }, update: data })
+}
+
+/** Notes that an import was applied, and deletes the values of its secrets. */
+export const markAsApplied = async (tx: Transaction, id: string, report: ImportReport): Promise<void> => {
+  const data = {
+    state: 'applied',
+    appliedAt: new Date(),
+    report: toJsonObject(report),
+    secrets: null,
+    keyId: null,
+  } as const
+  await tx.import.update({ where: { id }, data })
+}

@@ -1,0 +1,81 @@
+import type { Database } from '../../lib/db/client.ts'
+import { mapInTurns } from '../../lib/worker/pause.ts'
+import type { ToolDefinition } from '../../tools/tool.ts'
+import type { PreparedTool, ToolUpdate } from '../../tools/tool-batch.ts'
+import type { ToolService } from '../../tools/tools.service.ts'
+import { compareTool } from '../merge/compare-tools.ts'
+import { listToolsToUpdate, type SelectedItem, type ToolToUpdate } from './apply.store.ts'
+import { allowOrigin } from './wanted-globals.ts'
+
+/** An operation with its tool as generated. */
+type Generated = SelectedItem & { tool: ToolDefinition }
+
+export type PreparedTools = {
+  created: readonly { item: Generated; prepared: PreparedTool }[]
+  updated: readonly ({ item: Generated } & ToolUpdate)[]
+  /** Operations whose tools stay as they are, although the source may have changed. */
+  unchanged: readonly (Generated & { toolId: string })[]
+  skipped: readonly { key: string; reason: string }[]
+}
+
+const isGenerated = (item: SelectedItem): item is Generated => item.tool !== undefined
+
+const reasonOf = ({ reason }: SelectedItem): string => reason ?? 'The source no longer has this operation.'
+
+type OriginOf = (tool: ToolDefinition) => string | undefined
+
+const withEdits = (
+  tool: ToolDefinition,
+  { name = tool.name, description = tool.description }: SelectedItem['edits'],
+) => ({
+  ...tool,
+  name,
+  description,
+})
+
+/** Returns the tool of an operation as the import creates it. */
+export const newToolOf = ({ tool, edits }: Pick<Generated, 'tool' | 'edits'>, originOf: OriginOf): ToolDefinition =>
+  allowOrigin(withEdits(tool, edits), originOf(tool))
+
+/** Returns a tool of the toolkit with what the source changed. Changes by hand stay, and so do conflicts unless resolved. */
+const merged = (item: Generated, { tool: mine, base = mine }: ToolToUpdate): ToolDefinition => {
+  const { tool } = compareTool({ base, mine, theirs: item.tool, resolve: item.resolve })
+  return withEdits(tool, item.edits)
+}
+
+/** Prepares what is saved for the selected operations, before the transaction. Yields to the event loop. */
+export const prepareTools = async (
+  { db, tools }: { db: Database; tools: Pick<ToolService, 'prepareTools'> },
+  toolkitId: string,
+  selected: readonly SelectedItem[],
+  originOf: OriginOf,
+): Promise<PreparedTools> => {
+  const generated = selected.filter(isGenerated).filter(({ state }) => state !== 'gone')
+  const known = await listToolsToUpdate(
+    db,
+    toolkitId,
+    generated.flatMap(({ toolId }) => toolId ?? []),
+  )
+  const toUpdate = generated.flatMap(item => {
+    const there = item.toolId === undefined || item.state === 'same' ? undefined : known.get(item.toolId)
+    return there === undefined ? [] : [{ item, there }]
+  })
+  const added = generated.filter(({ toolId }) => toolId === undefined || !known.has(toolId))
+  const created = await tools.prepareTools(added.map(item => newToolOf(item, originOf)))
+  const updated = await tools.prepareTools(await mapInTurns(toUpdate, ({ item, there }) => merged(item, there)))
+  const zip = <One, Other>(ones: readonly One[], others: readonly Other[]): [One, Other][] =>
+    ones.flatMap((one, index) => {
+      const other = others[index]
+      return other === undefined ? [] : [[one, other]]
+    })
+  return {
+    created: zip(added, created).map(([item, prepared]) => ({ item, prepared })),
+    updated: zip(toUpdate, updated).map(([{ item, there }, prepared]) => ({ item, tool: there.tool, prepared })),
+    unchanged: generated.flatMap(({ toolId, ...item }) =>
+      toolId !== undefined && item.state === 'same' && known.has(toolId) ? [{ ...item, toolId }] : [],
+    ),
+    skipped: selected
+      .filter(item => !isGenerated(item) || item.state === 'gone')
+      .map(item => ({ key: item.key, reason: reasonOf(item) })),
+  }
+}

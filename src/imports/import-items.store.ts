@@ -1,0 +1,192 @@
+import type { Database, Rows, Transaction } from '../lib/db/client.ts'
+import { containing } from '../lib/db/containing.ts'
+import { mapFound, withoutNulls } from '../lib/kernel/missing.ts'
+import {
+  ImportEdits,
+  type ImportItem,
+  type ImportItemState,
+  type ImportTotals,
+  type ReadOperation,
+  ReadRefusal,
+  ReadTool,
+} from './import.ts'
+
+/** Which items of an import. All fields apply. */
+export type ItemFilter = {
+  /** Part of the name, path, operationId or summary. */
+  q?: string | undefined
+  tag?: string | undefined
+  /** Upper case. */
+  method?: string | undefined
+  state?: ImportItemState | undefined
+  /** A rule that a finding of the tool is about. */
+  rule?: string | undefined
+  selected?: boolean | undefined
+  /** Whether the operation can become a tool. */
+  usable?: boolean | undefined
+}
+
+/** Which items: by key, or all that match a filter. */
+export type ItemChoice = { keys: readonly string[] } | { filter: ItemFilter }
+
+const toOperation = (row: Rows.ImportItem): ReadOperation => {
+  const { operationId, summary, reason, tool, tokens, outputSchema, pagination, ...rest } = withoutNulls(row)
+  const common = { ...rest, operationId, summary, tags: JSON.parse(row.tags) }
+  if (reason !== undefined) return ReadRefusal.parse({ ...common, reason })
+  return ReadTool.parse({
+    ...common,
+    ...{ tool, tokens, outputSchema, pagination },
+    unsupportedSecurity: row.unsupported,
+  })
+}
+
+const toItem = (row: Rows.ImportItem): ImportItem => {
+  const { importId, position, selected, state, toolId, resolve, edits = {} } = withoutNulls(row)
+  return { importId, position, selected, state, toolId, resolve, edits: ImportEdits.parse(edits), ...toOperation(row) }
+}
+
+/** Returns text that PostgreSQL can store. */
+const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '\u{fffd}')
+
+const searchTextOf = (operation: ReadOperation, name: string): string =>
+  storable([name, operation.path, operation.operationId ?? '', operation.summary ?? ''].join('\n').toLowerCase())
+
+const toRow = (operation: ReadOperation) => {
+  const { key, operationId, method, path, summary, deprecated, tags } = operation
+  const common = {
+    key: storable(key),
+    operationId: operationId === undefined ? null : storable(operationId),
+    method: storable(method),
+    path: storable(path),
+    summary: summary === undefined ? null : storable(summary),
+    deprecated,
+    tags: JSON.stringify(tags),
+  }
+  if ('reason' in operation) {
+    const { reason } = operation
+    const lists = { rules: '[]', unsupported: [], globals: [], notes: [], findings: [] }
+    return {
+      ...common,
+      ...lists,
+      reason: storable(reason),
+      name: null,
+      tokens: null,
+      searchText: searchTextOf(operation, ''),
+    }
+  }
+  const { tool, tokens, findings, notes, globals, unsupportedSecurity, outputSchema, pagination } = operation
+  return {
+    ...common,
+    ...{ reason: null, name: tool.name, tokens, notes, globals, unsupported: unsupportedSecurity },
+    findings,
+    rules: JSON.stringify([...new Set(findings.map(({ rule }) => rule))]),
+    searchText: searchTextOf(operation, tool.name),
+    tool: asJson(tool),
+    ...(outputSchema !== undefined && { outputSchema }),
+    ...(pagination !== undefined && { pagination }),
+  }
+}
+
+/** Drops undefined members, which Prisma refuses in JSON. */
+const asJson = (value: object) => JSON.parse(JSON.stringify(value))
+
+/** Stores operations from a position on. `isSelected` decides which are selected. */
+export const addItems = async (
+  tx: Transaction,
+  { importId, position }: { importId: string; position: number },
+  operations: readonly ReadOperation[],
+  isSelected: (operation: ReadOperation) => boolean,
+): Promise<void> => {
+  const data = operations.map((operation, index) => ({
+    importId,
+    position: position + index,
+    selected: isSelected(operation),
+    ...toRow(operation),
+  }))
+  if (data.length > 0) await tx.importItem.createMany({ data })
+}
+
+export const removeItems = async (tx: Transaction, importId: string): Promise<void> => {
+  await tx.importItem.deleteMany({ where: { importId } })
+}
+
+/** An import, and the kind of its database, on which searching depends. */
+export type ItemPlace = { importId: string; kind: Database['kind'] }
+
+const whereOf = ({ importId, kind }: ItemPlace, filter: ItemFilter): Rows.Prisma.ImportItemWhereInput => {
+  const { q, tag, method, state, rule, selected, usable } = filter
+  // A list is text, in which a member is written as in JSON.
+  const inList = (text: string) => containing({ kind }, JSON.stringify(text))
+  return {
+    importId,
+    ...(q !== undefined && { searchText: containing({ kind }, q.toLowerCase()) }),
+    ...(tag !== undefined && { tags: inList(tag) }),
+    ...(rule !== undefined && { rules: inList(rule) }),
+    ...(method !== undefined && { method }),
+    ...(state !== undefined && { state }),
+    ...(selected !== undefined && { selected }),
+    ...(usable !== undefined && { reason: usable ? null : { not: null } }),
+  }
+}
+
+/** Lists items in the order of the source, after a position. */
+export const listItems = async (
+  tx: Transaction,
+  place: ItemPlace,
+  filter: ItemFilter,
+  { limit, after }: { limit: number; after: number | undefined },
+): Promise<ImportItem[]> => {
+  const where = { ...whereOf(place, filter), ...(after !== undefined && { position: { gt: after } }) }
+  return (await tx.importItem.findMany({ where, orderBy: { position: 'asc' }, take: limit })).map(toItem)
+}
+
+export const countItems = (tx: Transaction, place: ItemPlace, filter: ItemFilter): Promise<number> =>
+  tx.importItem.count({ where: whereOf(place, filter) })
+
+export const findItem = async (tx: Transaction, importId: string, key: string): Promise<ImportItem | undefined> =>
+  mapFound(await tx.importItem.findUnique({ where: { importId_key: { importId, key } } }), toItem)
+
+/** Selects or deselects items. Operations that cannot become tools stay deselected. */
+export const setSelected = async (
+  tx: Transaction,
+  place: ItemPlace,
+  choice: ItemChoice,
+  selected: boolean,
+): Promise<void> => {
+  const chosen =
+    'keys' in choice ? { importId: place.importId, key: { in: [...choice.keys] } } : whereOf(place, choice.filter)
+  await tx.importItem.updateMany({
+    where: { AND: [chosen, { reason: null, selected: !selected }] },
+    data: { selected },
+  })
+}
+
+/** Stores what the builder changed in a tool, and its tokens. */
+export const editItem = async (
+  tx: Transaction,
+  item: ImportItem,
+  { edits, tokens, resolve }: Pick<ImportItem, 'edits' | 'resolve'> & { tokens: number },
+): Promise<void> => {
+  const { importId, position } = item
+  const name = edits.name ?? ('tool' in item ? item.tool.name : '')
+  await tx.importItem.update({
+    where: { importId_position: { importId, position } },
+    data: { edits: asJson(edits), tokens, resolve: resolve ?? null, searchText: searchTextOf(item, name) },
+  })
+}
+
+/** Adds up the items of an import. */
+export const sumItems = async (tx: Transaction, importId: string): Promise<ImportTotals> => {
+  const [usable, chosen, refused] = await Promise.all([
+    tx.importItem.aggregate({ where: { importId, reason: null }, _count: true, _sum: { tokens: true } }),
+    tx.importItem.aggregate({ where: { importId, selected: true }, _count: true, _sum: { tokens: true } }),
+    tx.importItem.count({ where: { importId, reason: { not: null } } }),
+  ])
+  return {
+    tools: usable._count,
+    tokens: usable._sum.tokens ?? 0,
+    refused,
+    selected: chosen._count,
+    selectedTokens: chosen._sum.tokens ?? 0,
+  }
+}

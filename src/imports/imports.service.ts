@@ -1,0 +1,222 @@
+import { z } from 'zod'
+import { type Database, type Transaction, transact } from '../lib/db/client.ts'
+import { decodeCursor, type Page, type PageQuery, toPage } from '../lib/http/paging.ts'
+import { type Actor, assertMay, organizationIdsOf } from '../lib/kernel/actor.ts'
+import { AppError } from '../lib/kernel/errors.ts'
+import { orThrow } from '../lib/kernel/missing.ts'
+import type { Sealing } from '../lib/process/sealing.ts'
+import type { TokenCounterFor } from '../lib/tokens/token-counter.ts'
+import { getToolkitForChange } from '../tools/toolkits.service.ts'
+import type { Import, ImportItem, ImportTotals } from './import.ts'
+import {
+  changeSettings,
+  type ImportChange,
+  type PreparedEdit,
+  prepareEdit,
+  type SettingsChange,
+} from './import-changes.ts'
+import * as items from './import-items.store.ts'
+import { openSecrets, sealSecrets } from './import-secrets.ts'
+import { type ImportSource, type OpenedSource, openSource } from './import-source.ts'
+import * as store from './imports.store.ts'
+import type { ImportReader } from './reading/import-reader.ts'
+import type { SourceFile, SourceFiles } from './reading/source-files.ts'
+import { READER_STOPPED } from './reading/source-job.ts'
+
+export type { ImportChange } from './import-changes.ts'
+export type { ItemChoice, ItemFilter } from './import-items.store.ts'
+export type { GivenFile, ImportSource } from './import-source.ts'
+
+/** Imports of an organization that are not applied. Each can have thousands of rows for a day. */
+const MAX_UNAPPLIED = 10
+/** Imports of a toolkit that are listed. */
+const MAX_LISTED = 50
+const BUSY_SECONDS = 60
+
+const CHANGED = 'Somebody has changed this import meanwhile.'
+
+const importNotFound = () => new AppError('not_found', 'Import not found.')
+const itemNotFound = () => new AppError('not_found', 'The import has no such operation.')
+
+export type ImportServiceParts = {
+  db: Database
+  sealing: Sealing
+  reader: ImportReader
+  files: SourceFiles
+  tokenCounterFor: TokenCounterFor
+  maxBytes: number
+  /** Why sources cannot be read here, as a sentence. Undefined if they can. */
+  memoryProblem: string | undefined
+}
+
+type FoundImport = { import: Import; organizationId: string }
+type ShownImport = Import & { totals: ImportTotals }
+
+const assertReady = ({ state, problem }: Import): void => {
+  if (state === 'ready') return
+  if (state === 'reading') throw new AppError('conflict', 'The source is still being read.')
+  if (state === 'applied') throw new AppError('conflict', 'This import has been applied, so it no longer changes.')
+  throw new AppError('conflict', `The source could not be read. ${problem ?? ''}`.trim())
+}
+
+/** Starts, shows and changes the reviews of sources. Each function throws `not_found` for members of other organizations. */
+export const createImportService = (parts: ImportServiceParts) => {
+  const { db, sealing, reader, files, tokenCounterFor, maxBytes, memoryProblem } = parts
+
+  const findIn = async (tx: Transaction, actor: Actor, id: string): Promise<FoundImport> => {
+    const found = orThrow(await store.findImport(tx, id, organizationIdsOf(actor)), importNotFound)
+    assertMay(actor, found.organizationId, 'build')
+    return found
+  }
+
+  /** Finds an import. Marks it as failed if its reader has ended. */
+  const find = async (actor: Actor, id: string): Promise<FoundImport> => {
+    const found = await findIn(db, actor, id)
+    if (reader.isReading(id) || !store.isAbandoned(found.import, Date.now())) return found
+    await store.failImport(db, id, READER_STOPPED)
+    return findIn(db, actor, id)
+  }
+
+  const show = async (one: Import): Promise<ShownImport> => ({ ...one, totals: await items.sumItems(db, one.id) })
+
+  const placeOf = (importId: string): items.ItemPlace => ({ importId, kind: db.kind })
+
+  const assertReaderRoom = (organizationId: string): void => {
+    if (memoryProblem !== undefined) throw new AppError('unavailable', memoryProblem)
+    if (reader.hasRoom(organizationId)) return
+    const retryAfterSeconds = BUSY_SECONDS
+    throw new AppError('unavailable', 'Other sources are being read. Try again in a minute.', { retryAfterSeconds })
+  }
+
+  const assertRoom = async (organizationId: string): Promise<void> => {
+    assertReaderRoom(organizationId)
+    if ((await store.countUnapplied(db, organizationId)) < MAX_UNAPPLIED) return
+    throw new AppError(
+      'limit_exceeded',
+      `Your organization has ${MAX_UNAPPLIED} imports that are not applied. Apply or discard one of them first.`,
+    )
+  }
+
+  const keepFiles = async (id: string, source: OpenedSource): Promise<SourceFile[]> => {
+    const kept: SourceFile[] = []
+    for (const { name, bytes } of source.files) kept.push(await files.write(id, name, bytes))
+    return kept
+  }
+
+  /** Has a source read again, with the documents of more origins. */
+  const readAgain = async (actor: Actor, id: string, fetch: readonly string[]): Promise<void> => {
+    const { import: one, organizationId } = await find(actor, id)
+    assertReady(one)
+    const kept = reader.findKept(id)
+    if (kept === undefined && one.sourceUrl === undefined) {
+      throw new AppError('conflict', 'The documents of this import are no longer there. Start the import again.')
+    }
+    assertReaderRoom(organizationId)
+    if (!(await store.reopenImport(db, id))) throw new AppError('conflict', CHANGED)
+    const files = kept ?? []
+    const url = kept === undefined ? one.sourceUrl : undefined
+    reader.start({ import: one, organizationId, source: { kind: one.kind, url, files, allowed: fetch } })
+  }
+
+  const storeSettings = async (tx: Transaction, one: Import, change: SettingsChange): Promise<void> => {
+    const stored = openSecrets(sealing, one.id, await store.findSealedSecrets(tx, one.id))
+    const { settings, secrets } = changeSettings(one, stored, change)
+    const sealed = secrets.size === 0 ? undefined : sealSecrets(sealing, one.id, secrets)
+    if (!(await store.updateSettings(tx, one.id, settings, sealed))) throw new AppError('conflict', CHANGED)
+  }
+
+  const prepareEdits = async (
+    actor: Actor,
+    id: string,
+    changes: ImportChange['items'] = {},
+  ): Promise<PreparedEdit[]> => {
+    const edits: PreparedEdit[] = []
+    for (const [key, change] of Object.entries(changes)) {
+      if (change === undefined) continue
+      const item = orThrow(await items.findItem(db, id, key), itemNotFound)
+      edits.push(await prepareEdit(item, change, tokenCounterFor(actor.userId)))
+    }
+    return edits
+  }
+
+  return {
+    /** Starts to read a source, and returns the import at once, in the state `reading`. */
+    startImport: async (actor: Actor, toolkitId: string, source: ImportSource): Promise<Import> => {
+      const toolkit = await getToolkitForChange(db, actor, toolkitId)
+      const opened = openSource(source, maxBytes)
+      const { organizationId } = toolkit
+      await assertRoom(organizationId)
+      const { kind, url, name } = opened
+      const one = await store.createImport(db, {
+        ...{ toolkitId, createdById: actor.userId, kind: kind ?? 'openapi' },
+        ...{ sourceUrl: url, sourceName: name, toolkitUpdatedAt: toolkit.updatedAt },
+      })
+      try {
+        const kept = await keepFiles(one.id, opened)
+        reader.start({ import: one, organizationId, source: { kind, url, files: kept, allowed: [] } })
+        return one
+      } catch (error) {
+        await store.removeImport(db, one.id)
+        throw error
+      }
+    },
+
+    getImport: async (actor: Actor, id: string): Promise<ShownImport> => show((await find(actor, id)).import),
+
+    /** Lists the imports of a toolkit, newest first. */
+    listImports: async (actor: Actor, toolkitId: string): Promise<Import[]> => {
+      await getToolkitForChange(db, actor, toolkitId)
+      return store.listImports(db, toolkitId, MAX_LISTED)
+    },
+
+    /** Lists operations in the order of the source. */
+    listItems: async (
+      actor: Actor,
+      id: string,
+      filter: items.ItemFilter,
+      { limit, cursor }: PageQuery,
+    ): Promise<Page<ImportItem>> => {
+      await findIn(db, actor, id)
+      const after = decodeCursor(cursor, z.int())
+      const rows = await items.listItems(db, placeOf(id), filter, { limit: limit + 1, after })
+      return toPage(rows, limit, ({ position }) => position)
+    },
+
+    /** Counts the operations that match a filter. */
+    countItems: async (actor: Actor, id: string, filter: items.ItemFilter): Promise<number> => {
+      await findIn(db, actor, id)
+      return items.countItems(db, placeOf(id), filter)
+    },
+
+    getItem: async (actor: Actor, id: string, key: string): Promise<ImportItem> => {
+      await findIn(db, actor, id)
+      return orThrow(await items.findItem(db, id, key), itemNotFound)
+    },
+
+    /** Changes an import that is ready: all of the change or nothing. Throws `conflict` in any other state. */
+    changeImport: async (actor: Actor, id: string, change: ImportChange): Promise<ShownImport> => {
+      assertReady((await find(actor, id)).import)
+      const edits = await prepareEdits(actor, id, change.items)
+      await transact(db, async tx => {
+        const { import: one } = await findIn(tx, actor, id)
+        assertReady(one)
+        for (const edit of edits) await items.editItem(tx, edit.item, edit)
+        if (change.deselect !== undefined) await items.setSelected(tx, placeOf(id), change.deselect, false)
+        if (change.select !== undefined) await items.setSelected(tx, placeOf(id), change.select, true)
+        // Also tells who applies the import that it has changed.
+        await storeSettings(tx, one, change.settings ?? {})
+      })
+      if (change.fetch !== undefined && change.fetch.length > 0) await readAgain(actor, id, change.fetch)
+      return show((await find(actor, id)).import)
+    },
+
+    /** Stops reading, and discards what was read. Tools that it has created stay. */
+    removeImport: async (actor: Actor, id: string): Promise<void> => {
+      await findIn(db, actor, id)
+      await reader.discard(id)
+      await store.removeImport(db, id)
+    },
+  }
+}
+
+export type ImportService = ReturnType<typeof createImportService>

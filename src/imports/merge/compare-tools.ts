@@ -1,0 +1,131 @@
+import { isDeepStrictEqual } from 'node:util'
+import { shorten } from '../../lib/kernel/format.ts'
+import { NEWEST_RULES } from '../../templates/template.ts'
+import { toStored } from '../../tools/stored-definition.ts'
+import { type ToolDefinition, ToolDocument } from '../../tools/tool.ts'
+import { checkDefinition } from '../../tools/tool-definition.ts'
+import { type BreakingChange, findBreakingChanges } from './breaking-changes.ts'
+import { type MergedTool, mergeTool, type PieceVersions, type Side, type ToolVersions } from './merge-tool.ts'
+
+/** Longer texts are shortened: they are only shown. */
+const MAX_SHOWN_CHARS = 1_000
+/** Maximum number of pieces shown per tool. */
+const MAX_PIECES = 100
+
+/**
+ * A piece of a tool that differs from what was imported before. `theirs`: the source changed it, and it is taken from
+ * there. `mine`: it was changed by hand, and stays. `conflict`: both changed it. A version that has no such piece has no
+ * text.
+ */
+export type PieceChange = {
+  piece: string
+  change: Side | 'conflict'
+  /** Whether only text for models and people differs. */
+  isWording: boolean
+  mine?: string
+  theirs?: string
+}
+
+export type ComparedTool = {
+  state: 'same' | 'changed' | 'conflict'
+  /** The tool as it will be, with the given resolution of conflicts. */
+  tool: ToolDefinition
+  pieces: readonly PieceChange[]
+  /** What callers would notice, by the resolution of conflicts. */
+  breaking: Readonly<Record<Side, readonly BreakingChange[]>>
+}
+
+export type ToolToCompare = ToolVersions & { resolve?: Side | undefined }
+
+/** Returns a definition in the form in which it is stored, without the reason why it cannot be used. */
+const normalize = (tool: ToolDefinition): ToolDefinition => {
+  const { definition, name, title, description } = toStored({
+    ...tool,
+    problem: undefined,
+    templateRules: NEWEST_RULES,
+  })
+  return {
+    ...ToolDocument.parse(definition),
+    name,
+    ...(title !== null && { title }),
+    ...(description !== null && { description }),
+  }
+}
+
+const normalizeAll = ({ base, mine, theirs }: ToolVersions): ToolVersions => ({
+  base: normalize(base),
+  mine: normalize(mine),
+  theirs: normalize(theirs),
+})
+
+const isText = (value: unknown): value is { description?: unknown } =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const isWording = ({ piece, base, mine, theirs }: PieceVersions, side: Side): boolean => {
+  if (piece === 'description' || piece === 'title' || piece === 'annotations.title') return true
+  const [before, after] = side === 'mine' ? [base, mine] : [base, theirs]
+  if (!piece.startsWith('parameters.') || !isText(before) || !isText(after)) return false
+  return isDeepStrictEqual({ ...before, description: undefined }, { ...after, description: undefined })
+}
+
+const toText = (value: unknown): string =>
+  shorten(typeof value === 'string' ? value : JSON.stringify(value), MAX_SHOWN_CHARS)
+
+const toPieceChange = (versions: PieceVersions, change: PieceChange['change']): PieceChange => ({
+  piece: versions.piece,
+  change,
+  isWording: isWording(versions, change === 'mine' ? 'mine' : 'theirs'),
+  ...(versions.mine !== undefined && { mine: toText(versions.mine) }),
+  ...(versions.theirs !== undefined && { theirs: toText(versions.theirs) }),
+})
+
+/** Returns what stands for all pieces if the two versions cannot be combined. */
+const wholeTool = ({ mine, theirs }: ToolVersions): PieceChange => ({
+  piece: 'request',
+  change: 'conflict',
+  isWording: false,
+  mine: toText(`${mine.method} ${mine.url}`),
+  theirs: toText(`${theirs.method} ${theirs.url}`),
+})
+
+const choosing = (side: Side, { conflicts }: MergedTool): ReadonlyMap<string, Side> =>
+  new Map(conflicts.map(({ piece }) => [piece, side]))
+
+/** Merges a tool with all conflicts resolved in one way. If the result is invalid, returns that side's version. */
+const resolveTool = (
+  versions: ToolVersions,
+  merged: MergedTool,
+  side: Side,
+): { tool: ToolDefinition; isCombined: boolean } => {
+  const { tool } = side === 'mine' ? merged : mergeTool(versions, choosing(side, merged))
+  return checkDefinition(tool).ok ? { tool, isCombined: true } : { tool: versions[side], isCombined: false }
+}
+
+/** Compares a tool with what its source makes of it now. Conflicts keep mine unless `resolve` says otherwise. */
+export const compareTool = ({ resolve = 'mine', ...given }: ToolToCompare): ComparedTool => {
+  const versions = normalizeAll(given)
+  const { mine } = versions
+  const merged = mergeTool(versions)
+  const { conflicts, changed, kept } = merged
+  const ofMine = changed.length === 0 ? { tool: mine, isCombined: true } : resolveTool(versions, merged, 'mine')
+  const isConflict = conflicts.length > 0 || !ofMine.isCombined
+  const ofTheirs = isConflict ? resolveTool(versions, merged, 'theirs') : ofMine
+  const pieces = [
+    ...conflicts.map(piece => toPieceChange(piece, 'conflict')),
+    ...(ofMine.isCombined ? [] : [wholeTool(versions)]),
+    ...changed.map(piece => toPieceChange(piece, 'theirs')),
+    ...kept.map(piece => toPieceChange(piece, 'mine')),
+  ]
+  return {
+    state: isConflict ? 'conflict' : changed.length > 0 ? 'changed' : 'same',
+    tool: (resolve === 'mine' ? ofMine : ofTheirs).tool,
+    pieces: pieces.slice(0, MAX_PIECES),
+    breaking: {
+      mine: findBreakingChanges(mine, ofMine.tool),
+      theirs: findBreakingChanges(mine, ofTheirs.tool),
+    },
+  }
+}
+
+/** Compares tools with what their sources make of them now. Runs as a job, because 2,000 tools take seconds. */
+export const compareTools = (tools: readonly ToolToCompare[]): readonly ComparedTool[] => tools.map(compareTool)

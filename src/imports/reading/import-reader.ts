@@ -1,0 +1,156 @@
+import { type Database, transact } from '../../lib/db/client.ts'
+import { MAX_SECRET_BYTES } from '../../lib/kernel/limits.ts'
+import type { HttpClient } from '../../lib/outbound/outbound-request.ts'
+import type { Logger } from '../../lib/process/logger.ts'
+import type { Sealing } from '../../lib/process/sealing.ts'
+import { createFairQueue, type FindCreator } from '../../lib/worker/fair-queue.ts'
+import type { Import } from '../import.ts'
+import { openSecrets, sealSecrets } from '../import-secrets.ts'
+import { failImport, finishReading, READER_BEAT_MS, touchImports } from '../imports.store.ts'
+import { type GatheredSource, type GivenSource, gatherSource } from './gather-source.ts'
+import { hashOfSource, type SourceFile, type SourceFiles } from './source-files.ts'
+import { READER_STOPPED, runSourceJob, type SourceJobs } from './source-job.ts'
+import { createPartStore, type PartStore, ReadingStopped } from './store-parts.ts'
+
+/** Imports that are read or wait in this process, and those of one organization. Each keeps up to 32 MiB in files. */
+const MAX_READING = 30
+const MAX_READING_OF_ORGANIZATION = 3
+/** How long reading one source may take, with waiting and fetching. */
+const MAX_READING_MS = 10 * 60_000
+
+const FAULT = 'It could not be read because of an error in Patchbay.'
+const TOO_SLOW = 'It took too long to get and read the source. Start the import again.'
+
+export type ImportReaderParts = {
+  db: Database
+  sealing: Sealing
+  logger: Pick<Logger, 'error'>
+  http: Pick<HttpClient, 'send'>
+  jobs: SourceJobs
+  files: SourceFiles
+  /** Of all documents of a source. */
+  maxBytes: number
+  findCreator: FindCreator
+}
+
+export type Reading = { import: Import; organizationId: string; source: GivenSource }
+
+/** Lets one source be read at a time. Organizations take turns, so that none holds up the others for long. */
+const createTurns = (findCreator: FindCreator) => {
+  const limits = { maxWaiting: MAX_READING, maxWaitingOfOwner: MAX_READING, maxWaitingOfGroup: MAX_READING }
+  const queue = createFairQueue({ maxRunning: 1, maxRunningOfOwner: 1, maxRunningOfGroup: 1, ...limits })
+  return async <T>(organizationId: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> => {
+    const creator = await findCreator(organizationId)
+    return queue.run({ owner: organizationId, group: organizationId, creator }, work, signal)
+  }
+}
+
+/** Reads sources in the background, one at a time, and stores what they have. */
+export const createImportReader = (parts: ImportReaderParts) => {
+  const { db, sealing, logger, http, jobs, files, maxBytes, findCreator } = parts
+  const inTurn = createTurns(findCreator)
+  const active = new Map<string, { organizationId: string; controller: AbortController; ended: Promise<void> }>()
+  /** The documents of ready imports that may be read again with others. */
+  const kept = new Map<string, readonly SourceFile[]>()
+  let isClosing = false
+  const beat = setInterval(() => {
+    // A missed beat makes up for itself with the next one.
+    if (active.size > 0) void touchImports(db, [...active.keys()]).catch(() => undefined)
+  }, READER_BEAT_MS).unref()
+
+  const finish = async (one: Import, gathered: GatheredSource, store: PartStore): Promise<void> => {
+    const { end, files: documents, needs, etag, lastModified } = gathered
+    const found = Object.entries(end.secrets).filter(([, value]) => Buffer.byteLength(value) <= MAX_SECRET_BYTES)
+    const isStored = await transact(db, tx =>
+      finishReading(tx, one, {
+        summary: store.summaryOf(end),
+        sha256: hashOfSource(documents),
+        ...{ needs, etag, lastModified },
+        // Those that the builder has entered, before the source was read again, replace what it has.
+        mergeSecrets: entered => {
+          const values = new Map([...found, ...openSecrets(sealing, one.id, entered)])
+          const sealed = values.size === 0 ? undefined : sealSecrets(sealing, one.id, values)
+          return { sealed, keys: [...values.keys()] }
+        },
+      }),
+    )
+    if (!isStored) throw new ReadingStopped()
+    if (needs.length > 0) kept.set(one.id, documents)
+    else await files.remove(one.id)
+  }
+
+  const read = async ({ import: one, organizationId, source }: Reading, signal: AbortSignal): Promise<void> => {
+    const store = createPartStore(db, one.id)
+    const options = { organizationId, signal }
+    const gathered = await gatherSource(
+      source,
+      {
+        http,
+        maxBytes,
+        keep: (name, bytes) => files.write(one.id, name, bytes),
+        read: job => inTurn(organizationId, signal, () => runSourceJob(jobs, job, { ...options, onPart: store.put })),
+      },
+      options,
+    )
+    if (gathered.ok) return finish(one, gathered.value, store)
+    if (!signal.aborted) await fail(one.id, gathered.error)
+  }
+
+  const fail = async (id: string, problem: string): Promise<void> => {
+    await failImport(db, id, problem)
+    await files.remove(id)
+  }
+
+  const run = async (reading: Reading, controller: AbortController): Promise<void> => {
+    const { id } = reading.import
+    const signal = AbortSignal.any([controller.signal, AbortSignal.timeout(MAX_READING_MS)])
+    try {
+      await read(reading, signal)
+    } catch (error) {
+      if (error instanceof ReadingStopped) return files.remove(id)
+      if (signal.aborted) return
+      logger.error({ err: error, importId: id }, 'an import could not be read')
+      await fail(id, FAULT)
+    } finally {
+      if (isClosing) await fail(id, READER_STOPPED)
+      else if (signal.aborted && !controller.signal.aborted) await fail(id, TOO_SLOW)
+    }
+  }
+
+  return {
+    /** Returns whether this process can read one more source of an organization. */
+    hasRoom: (organizationId: string): boolean => {
+      const own = [...active.values()].filter(one => one.organizationId === organizationId)
+      return !isClosing && active.size < MAX_READING && own.length < MAX_READING_OF_ORGANIZATION
+    },
+    /** Starts to read a source, in the background. */
+    start: (reading: Reading): void => {
+      const { id } = reading.import
+      kept.delete(id)
+      const controller = new AbortController()
+      const ended = run(reading, controller)
+        .catch(error => logger.error({ err: error, importId: id }, 'the end of an import could not be stored'))
+        .finally(() => active.delete(id))
+      active.set(id, { organizationId: reading.organizationId, controller, ended })
+    },
+    /** Returns the documents of a ready import that may be read again, if this process has them. */
+    findKept: (id: string): readonly SourceFile[] | undefined => kept.get(id),
+    isReading: (id: string): boolean => active.has(id),
+    /** Stops reading, and removes the documents. */
+    discard: async (id: string): Promise<void> => {
+      active.get(id)?.controller.abort()
+      await active.get(id)?.ended
+      kept.delete(id)
+      await files.remove(id)
+    },
+    close: async (): Promise<void> => {
+      isClosing = true
+      clearInterval(beat)
+      for (const { controller } of active.values()) controller.abort()
+      await Promise.all([...active.values()].map(({ ended }) => ended))
+      for (const id of kept.keys()) await files.remove(id)
+    },
+  }
+}
+
+export type ImportReader = ReturnType<typeof createImportReader>

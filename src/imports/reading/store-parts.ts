@@ -1,0 +1,103 @@
+import { type Database, transact } from '../../lib/db/client.ts'
+import type { ImportSummary, ReadOperation } from '../import.ts'
+import { addItems, removeItems } from '../import-items.store.ts'
+import { updateReading } from '../imports.store.ts'
+import { MAX_OPERATIONS, MAX_PRESELECTED } from '../limits.ts'
+import { type SourceEnd, type SourceHead, SourcePart } from '../source-parts.ts'
+
+/** The import was removed, or another process took it for abandoned. */
+export class ReadingStopped extends Error {
+  override readonly name = 'ReadingStopped'
+}
+
+const isUsable = (operation: ReadOperation): boolean =>
+  'tool' in operation && operation.unsupportedSecurity.length === 0
+
+/** Counts what a summary says about all operations. */
+const createCounts = () => {
+  const tags = new Map<string, number>()
+  const rules = new Map<string, ImportSummary['rules'][number]>()
+  return {
+    add: (operation: ReadOperation): void => {
+      for (const tag of new Set(operation.tags)) tags.set(tag, (tags.get(tag) ?? 0) + 1)
+      if (!('tool' in operation)) return
+      for (const [rule, { level }] of new Map(operation.findings.map(finding => [finding.rule, finding]))) {
+        rules.set(rule, { rule, level, operations: (rules.get(rule)?.operations ?? 0) + 1 })
+      }
+    },
+    /** Returns the tags in the order of the source, those that it does not describe last. */
+    tags: (described: SourceHead['tags']): ImportSummary['tags'] => {
+      const known = new Map(described.map(tag => [tag.name, tag]))
+      const names = new Set([...known.keys(), ...tags.keys()])
+      return [...names].map(name => ({ ...(known.get(name) ?? { name }), operations: tags.get(name) ?? 0 }))
+    },
+    rules: (): ImportSummary['rules'] => [...rules.values()],
+  }
+}
+
+/** Stores the parts of a source as its reader sends them. A head starts from the beginning. */
+export const createPartStore = (db: Database, importId: string) => {
+  let head: SourceHead | undefined
+  let counts = createCounts()
+  let keys = new Map<string, number>()
+  let position = 0
+
+  const assertStored = (isStored: boolean): void => {
+    if (!isStored) throw new ReadingStopped()
+  }
+
+  const summaryOf = (end?: Pick<SourceEnd, 'baseUrls' | 'globals' | 'notes'>): ImportSummary => {
+    if (head === undefined) throw new Error('the reader sent no head')
+    const { format, title, version, description, webhooks } = head
+    const { baseUrls, globals, notes } = end ?? { ...head, notes: [] }
+    // Named one by one: the end also has the values of secrets.
+    return {
+      ...{ format, title, version, description, webhooks, baseUrls, globals, notes },
+      tags: counts.tags(head.tags),
+      rules: counts.rules(),
+    }
+  }
+
+  const begin = async (next: SourceHead): Promise<void> => {
+    head = next
+    counts = createCounts()
+    keys = new Map()
+    position = 0
+    await transact(db, async tx => {
+      await removeItems(tx, importId)
+      const { kind, total } = next
+      assertStored(await updateReading(tx, importId, { kind, summary: summaryOf(), read: 0, total }))
+    })
+  }
+
+  /** Two operations can have one key, for example if a method is written in two ways. */
+  const withOwnKey = (operation: ReadOperation): ReadOperation => {
+    const count = (keys.get(operation.key) ?? 0) + 1
+    keys.set(operation.key, count)
+    return count === 1 ? operation : withOwnKey({ ...operation, key: `${operation.key} (${count})` })
+  }
+
+  const add = async (given: readonly ReadOperation[]): Promise<void> => {
+    const total = head?.total ?? 0
+    if (position + given.length > MAX_OPERATIONS) throw new Error('the reader sent too many operations')
+    const operations = given.map(withOwnKey)
+    for (const operation of operations) counts.add(operation)
+    const isSelected = total > MAX_PRESELECTED ? () => false : isUsable
+    await transact(db, async tx => {
+      assertStored(await updateReading(tx, importId, { read: position + operations.length }))
+      await addItems(tx, { importId, position }, operations, isSelected)
+    })
+    position += operations.length
+  }
+
+  return {
+    put: async (text: string): Promise<void> => {
+      const part = SourcePart.parse(JSON.parse(text))
+      await ('head' in part ? begin(part.head) : add(part.operations))
+    },
+    /** Returns the summary with what is known at the end. */
+    summaryOf,
+  }
+}
+
+export type PartStore = ReturnType<typeof createPartStore>

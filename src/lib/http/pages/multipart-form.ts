@@ -1,0 +1,82 @@
+import { Readable } from 'node:stream'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { AppError } from '../../kernel/errors.ts'
+import { formatBytes } from '../../kernel/format.ts'
+
+/** A file that a form was sent with. */
+export type FormFile = { field: string; name: string; bytes: Uint8Array }
+
+/** More parts than our forms with files have. Each part takes memory, however short it is. */
+const MAX_PARTS = 200
+
+const malformed = (cause?: unknown): AppError =>
+  new AppError('invalid_request', 'The form is incomplete. Send it again.', { cause })
+
+/** Reads the body, at most `maxBytes` of it. */
+const collect = async (body: Readable, maxBytes: number): Promise<Buffer> => {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of body) {
+    chunks.push(chunk)
+    size += chunk.length
+    if (size > maxBytes) throw new AppError('payload_too_large', `The files have more than ${formatBytes(maxBytes)}.`)
+  }
+  return Buffer.concat(chunks, size)
+}
+
+const BOUNDARY = /;\s*boundary=(?:"([^"]+)"|([^\s;]+))/i
+
+const countParts = (bytes: Buffer, contentType: string): number => {
+  const [, quoted, plain] = BOUNDARY.exec(contentType) ?? []
+  const boundary = quoted ?? plain
+  if (boundary === undefined) throw malformed()
+  const mark = Buffer.from(`--${boundary}`)
+  let count = 0
+  for (let at = bytes.indexOf(mark); at !== -1 && count <= MAX_PARTS; at = bytes.indexOf(mark, at + mark.length)) {
+    count += 1
+  }
+  return count
+}
+
+/** Parses a form (RFC 7578). Leaves out the part that browsers send for a file field without a file. */
+const parseParts = async (bytes: Buffer, contentType: string) => {
+  if (countParts(bytes, contentType) > MAX_PARTS) {
+    throw new AppError('payload_too_large', `The form has more than ${MAX_PARTS} parts.`)
+  }
+  const form = await new Response(new Uint8Array(bytes), { headers: { 'content-type': contentType } })
+    .formData()
+    .catch((error: unknown) => {
+      throw malformed(error)
+    })
+  const texts: Record<string, string> = {}
+  const files: FormFile[] = []
+  for (const [field, value] of form) {
+    if (typeof value === 'string') texts[field] = value
+    else if (value.name !== '' || value.size > 0) files.push({ field, name: value.name, bytes: await value.bytes() })
+  }
+  return { texts, files }
+}
+
+const filesByRequest = new WeakMap<FastifyRequest, readonly FormFile[]>()
+
+/** Returns the files of a form. */
+export const filesOf = (request: FastifyRequest): readonly FormFile[] => filesByRequest.get(request) ?? []
+
+/**
+ * Accepts forms with files in this scope. Their texts become the body, as in other forms; a repeated field has its last
+ * value. Reads them once it is known that the user is signed in.
+ */
+export const acceptFiles = (app: FastifyInstance, maxBytes: number): void => {
+  app.addContentTypeParser('multipart/form-data', { bodyLimit: maxBytes }, (_request, payload, done) =>
+    done(null, payload),
+  )
+  app.addHook('preValidation', async request => {
+    if (!(request.body instanceof Readable)) return
+    const { texts, files } = await parseParts(
+      await collect(request.body, maxBytes),
+      request.headers['content-type'] ?? '',
+    )
+    filesByRequest.set(request, files)
+    request.body = texts
+  })
+}

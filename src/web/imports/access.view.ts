@@ -1,0 +1,116 @@
+import type { Import, ImportBaseUrl, ImportGlobal } from '../../imports/import.ts'
+import { fillServerUrl, readServerUrl } from './server-urls.ts'
+
+export type Choice = { value: string; text: string }
+
+/** What was typed into the form, by the name of the field. */
+export type TypedSettings = ReadonlyMap<string, string>
+
+export const OWN_URL = 'own'
+export const NEW_SERVER = 'new'
+
+const toBaseUrl = ({ key, value, servers }: ImportBaseUrl, { settings }: Import, typed: TypedSettings) => {
+  const current = settings.baseUrls[key] ?? value ?? ''
+  const read = servers.map(server => readServerUrl(server, current))
+  const matching = read.findIndex(values => values !== undefined)
+  const chosen = typed.get(`base:${key}`) ?? (matching === -1 ? OWN_URL : String(matching))
+  return {
+    key,
+    hasChoices: servers.length > 1 || servers.some(({ variables }) => variables.length > 0),
+    options: servers.map((server, index) => ({
+      id: `base:${key}:${index}`,
+      value: String(index),
+      isChosen: chosen === String(index),
+      url: server.url,
+      description: server.description,
+      variables: server.variables.map(({ name, values, description, ...one }) => {
+        const field = `var:${key}:${index}:${name}`
+        return {
+          field,
+          name,
+          description,
+          options: values.map(text => ({ value: text, text })),
+          value: typed.get(field) ?? read[index]?.get(name) ?? one.default ?? values[0] ?? '',
+        }
+      }),
+    })),
+    own: {
+      id: `url:${key}`,
+      choice: OWN_URL,
+      isChosen: chosen === OWN_URL,
+      value: typed.get(`url:${key}`) ?? (matching === -1 || servers.length === 0 ? current : ''),
+    },
+    /** The URL as it is now. */
+    current,
+    /** The URL of the only server, for the one field without choices. */
+    plain: typed.get(`url:${key}`) ?? current,
+  }
+}
+
+const ASKS: Readonly<Record<NonNullable<ImportGlobal['asks']>, string>> = {
+  'api key': 'API key',
+  basic: 'Password',
+  'bearer token': 'Bearer token',
+  oauth: 'Access token (sent as a bearer token)',
+}
+
+const toSecret = ({ key, asks, description, origins }: ImportGlobal, { settings }: Import) => ({
+  id: `secret:${key}`,
+  user: asks === 'basic' ? `user:${key}` : undefined,
+  key,
+  label: asks === undefined ? `Value of ${key}` : `${ASKS[asks]}: ${key}`,
+  hasValue: settings.secretKeys.includes(key),
+  drop: `drop:${key}`,
+  hint: [description, origins.length === 0 ? undefined : `Sent to ${origins.join(', ')}`]
+    .filter(text => text !== undefined)
+    .join('. '),
+})
+
+/** Returns how many base URLs and secrets have no value yet. */
+export const countLacking = ({ summary, settings }: Import): number => {
+  const urls = (summary?.baseUrls ?? []).filter(({ key, value }) => !(settings.baseUrls[key] ?? value))
+  const secrets = (summary?.globals ?? []).filter(
+    ({ key, isSecret, value }) => !(isSecret ? settings.secretKeys.includes(key) : (settings.variables[key] ?? value)),
+  )
+  return urls.length + secrets.length
+}
+
+/** Returns the field of the form that is about the server: an id, `new`, or nothing. */
+export const serverChoiceOf = ({ settings: { server } }: Import): string => {
+  if (server === undefined) return ''
+  return typeof server === 'string' ? server : NEW_SERVER
+}
+
+/** Returns the tab in which base URLs and secrets are filled in, once for all tools and for one server. */
+export const toAccess = (found: Import, servers: readonly Choice[], typed: TypedSettings) => {
+  const { server } = found.settings
+  const globals = found.summary?.globals ?? []
+  const newName = typeof server === 'object' ? server.newName : (found.summary?.title ?? '')
+  return {
+    server: typed.get('server') ?? serverChoiceOf(found),
+    newName: typed.get('serverName') ?? newName.slice(0, 100),
+    servers: [
+      { value: '', text: 'No server yet: only create the tools' },
+      ...servers,
+      { value: NEW_SERVER, text: 'New server…' },
+    ],
+    baseUrls: (found.summary?.baseUrls ?? []).map(one => toBaseUrl(one, found, typed)),
+    variables: globals
+      .filter(({ isSecret }) => !isSecret)
+      .map(({ key, value, description }) => ({
+        id: `global:${key}`,
+        label: key,
+        value: typed.get(`global:${key}`) ?? found.settings.variables[key] ?? value ?? '',
+        hint: description,
+      })),
+    secrets: globals.filter(({ isSecret }) => isSecret).map(one => toSecret(one, found)),
+  }
+}
+
+/** Returns the URL that the form chooses for a base URL. */
+export const chosenUrlOf = ({ key, servers }: ImportBaseUrl, typed: TypedSettings): string => {
+  const choice = typed.get(`base:${key}`) ?? OWN_URL
+  const server = choice === OWN_URL ? undefined : servers[Number(choice)]
+  if (server === undefined) return (typed.get(`url:${key}`) ?? '').trim()
+  return fillServerUrl(server, name => typed.get(`var:${key}:${choice}:${name}`))
+}

@@ -1,0 +1,45 @@
+import type { ImportReport } from '../../imports/apply/import-report.ts'
+import { formatCount, formatNumber } from '../../lib/kernel/format.ts'
+import { serverTabPath } from '../frame/server-frame.ts'
+
+/** Tools named on the page. The others are in the toolkit. */
+const TOOLS_SHOWN = 50
+
+const toMissing = ({ missing, server }: ImportReport) =>
+  missing.map(({ key, secret, origins }) => ({
+    key,
+    source: secret ? 'secret' : 'global',
+    href: server && (secret ? `${serverTabPath(server.id, 'tools')}/values` : serverTabPath(server.id, 'globals')),
+    origins: origins.join(', '),
+  }))
+
+const headingOf = ({ created, updated }: ImportReport): string => {
+  if (updated.length === 0) return `${formatCount(created.length, 'tool')} imported`
+  if (created.length === 0) return `${formatCount(updated.length, 'tool')} updated`
+  return `${formatCount(created.length, 'tool')} imported, ${formatNumber(updated.length)} updated`
+}
+
+/** Returns what an import did, and what is left to do. */
+export const toApplied = (report: ImportReport) => {
+  const { created, updated, unchanged, skipped, renamed, server, discarded } = report
+  const tools = [...created, ...updated]
+  return {
+    heading: headingOf(report),
+    server: server && {
+      name: server.name,
+      href: `/servers/${server.id}`,
+      isNew: server.created,
+      tools: formatCount(server.tools, 'tool'),
+      globals: server.globals.map(({ key, secret }) => ({ source: secret ? 'secret' : 'global', text: key })),
+      rekeyed: server.rekeyed,
+      globalsHref: serverTabPath(server.id, 'globals'),
+    },
+    missing: toMissing(report),
+    discarded: discarded.join(', '),
+    unchanged: unchanged === 0 ? undefined : formatCount(unchanged, 'tool'),
+    skipped,
+    renamed,
+    tools: tools.slice(0, TOOLS_SHOWN).map(({ id, name, key }) => ({ href: `/tools/${id}`, name, key })),
+    more: tools.length > TOOLS_SHOWN ? formatNumber(tools.length - TOOLS_SHOWN) : undefined,
+  }
+}

@@ -1,0 +1,54 @@
+import { z } from 'zod'
+import type { Database } from '../../lib/db/client.ts'
+
+/** The operations with a tag that can become tools. The tag of those without tags is undefined. */
+export type ImportFolder = {
+  tag: string | undefined
+  operations: number
+  selected: number
+  selectedTokens: number
+}
+
+const Tags = z.array(z.string())
+const MAX_REFUSED = 200
+
+/** Lists the tags of an import, with sums. An operation counts for each of its tags. Its access has been checked. */
+export const listFolders = async (db: Database, importId: string): Promise<ImportFolder[]> => {
+  const groups = await db.importItem.groupBy({
+    by: ['tags', 'selected'],
+    where: { importId, reason: null },
+    _count: true,
+    _sum: { tokens: true },
+    _min: { position: true },
+  })
+  const folders = new Map<string | undefined, ImportFolder>()
+  const inOrder = groups.toSorted((one, other) => (one._min.position ?? 0) - (other._min.position ?? 0))
+  for (const { tags, selected, _count, _sum } of inOrder) {
+    const names = Tags.parse(JSON.parse(tags))
+    for (const tag of names.length === 0 ? [undefined] : new Set(names)) {
+      const folder = folders.get(tag) ?? { tag, operations: 0, selected: 0, selectedTokens: 0 }
+      folder.operations += _count
+      if (selected) folder.selected += _count
+      if (selected) folder.selectedTokens += _sum.tokens ?? 0
+      folders.set(tag, folder)
+    }
+  }
+  return [...folders.values()]
+}
+
+/** Lists operations that cannot be imported, at most 200, with the reason. The access to the import has been checked. */
+export const listRefused = async (db: Database, importId: string): Promise<{ key: string; reason: string }[]> => {
+  const rows = await db.importItem.findMany({
+    where: { importId, reason: { not: null } },
+    select: { key: true, reason: true },
+    orderBy: { position: 'asc' },
+    take: MAX_REFUSED,
+  })
+  return rows.map(({ key, reason }) => ({ key, reason: reason ?? '' }))
+}
+
+/** Returns whether the source was imported before. The access to the import has been checked. */
+export const isImportedAgain = async (db: Database, importId: string): Promise<boolean> => {
+  const known = await db.importItem.findFirst({ where: { importId, state: { not: 'new' } }, select: { key: true } })
+  return known !== null
+}

@@ -1,0 +1,47 @@
+import type { FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { IMPORT_KINDS, type ImportKind } from '../../imports/import.ts'
+import type { GivenFile, ImportSource } from '../../imports/imports.service.ts'
+import { formLines, parseForm } from '../../lib/http/pages/forms.ts'
+import { type FormFile, filesOf } from '../../lib/http/pages/multipart-form.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+
+const Fields = { text: formLines, kind: z.enum(IMPORT_KINDS).optional().catch(undefined) }
+export type SourceForm = { text: string; kind?: ImportKind | undefined }
+
+/** The options of the kind; the first recognizes it. */
+export const KIND_OPTIONS = [
+  { value: '', text: 'Recognize' },
+  { value: 'openapi', text: 'OpenAPI or Swagger' },
+  { value: 'postman', text: 'Postman collection' },
+  { value: 'curl', text: 'cURL commands' },
+  { value: 'har', text: 'HAR recording' },
+] as const
+
+export const parseSourceForm = (body: unknown): SourceForm => parseForm(Fields, body)
+
+const refuse = (path: 'text' | 'files', message: string): AppError =>
+  new AppError('invalid_request', message, { errors: [{ path, message }] })
+
+const URL_ONLY = /^https?:\/\/\S+$/i
+
+const toGiven = ({ name, bytes }: FormFile): GivenFile => ({ name, bytes })
+
+/**
+ * Returns what the form imports: files, a URL, or a text. Postman environments come after the other files. Throws
+ * `invalid_request` for the field `text` or `files`.
+ */
+export const toImportSource = ({ text, kind }: SourceForm, request: FastifyRequest): ImportSource => {
+  const given = filesOf(request)
+  const main = given.filter(({ field }) => field === 'files')
+  const environments = given.filter(({ field }) => field === 'environment')
+  const typed = text.trim()
+  const common = kind === undefined ? {} : { kind }
+  if (main.length > 0 && typed !== '') throw refuse('files', 'Choose files or fill in the field above, not both')
+  if (main.length > 0) return { ...common, files: [...main, ...environments].map(toGiven) }
+  if (typed === '') throw refuse('text', 'Paste a URL or a text, or choose a file')
+  if (URL_ONLY.test(typed)) return { ...common, url: typed }
+  if (environments.length === 0) return { ...common, text: typed }
+  const pasted = { name: 'collection.json', bytes: Buffer.from(typed) }
+  return { ...common, files: [pasted, ...environments.map(toGiven)] }
+}

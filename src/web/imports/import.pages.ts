@@ -1,0 +1,99 @@
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import type { ImportService } from '../../imports/imports.service.ts'
+import { formText, formValues, parseForm } from '../../lib/http/pages/forms.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import { doneText } from '../frame/user-page.ts'
+import { createImportOpener, importPath, importRoute, type OpenedImport, type OpenImportParts } from './open-import.ts'
+import { bodyOf } from './review-forms.ts'
+import { createReviewPage, type ReviewPageParts } from './review-page.ts'
+import { ReviewQuery, reviewAddress } from './review-query.ts'
+import { createReviewSaving } from './save-review.ts'
+
+type Parts = OpenImportParts & ReviewPageParts & { imports: ImportService }
+
+const PATH = '/toolkits/:id/imports/:importId'
+const OperationForm = { name: formText, description: formText }
+
+const DONE = {
+  saved: 'Saved.',
+  conflict: 'The import was changed meanwhile. This is how it is now.',
+}
+
+/** Returns the errors that belong to fields as sentences, by field. */
+const sentencesOf = ({ errors = [] }: AppError, labels: Readonly<Record<string, string>>) =>
+  Object.fromEntries(
+    errors.flatMap(({ path, message }) => {
+      const label = labels[path]
+      return label === undefined ? [] : [[path, `The ${label} ${message}.`]]
+    }),
+  )
+
+/** Serves the review of an import: `/toolkits/<id>/imports/<id>`. */
+export const importPages: FastifyPluginAsync<Parts> = async (app, parts) => {
+  const { imports } = parts
+  const opener = createImportOpener(parts)
+  const page = createReviewPage(parts)
+  const saving = createReviewSaving(parts, page)
+
+  const queryOf = (request: FastifyRequest): ReviewQuery => ReviewQuery.parse(request.query)
+
+  app.get(PATH, importRoute, async (request, reply) => {
+    const opened = await opener.openImport(request)
+    return page.show(reply, opened, queryOf(request), { done: doneText(request, DONE) })
+  })
+
+  app.post(PATH, importRoute, async (request, reply) => {
+    const opened = await opener.openImport(request)
+    const query = queryOf(request)
+    return saving.save(reply, opened, query, bodyOf(request.body), async () =>
+      reply.redirect(reviewAddress(importPath(opened.found), query), 303),
+    )
+  })
+
+  app.post(`${PATH}/operation`, importRoute, async (request, reply) => {
+    const opened = await opener.openImport(request)
+    const query = queryOf(request)
+    const { open } = query
+    if (open === undefined) throw new AppError('invalid_request', 'No operation is open.')
+    const typed = parseForm(OperationForm, request.body)
+    const description = typed.description.replaceAll('\r\n', '\n').trim()
+    return changeOperation(reply, opened, query, open, { name: typed.name.trim(), description })
+  })
+
+  const changeOperation = async (
+    reply: FastifyReply,
+    opened: OpenedImport,
+    query: ReviewQuery,
+    key: string,
+    { name, description }: { name: string; description: string },
+  ): Promise<FastifyReply> => {
+    const { actor, found } = opened
+    try {
+      await imports.changeImport(actor, found.id, {
+        items: { [key]: { name, description: description === '' ? null : description } },
+      })
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'invalid_request') throw error
+      const own = error.errors?.map(one => ({ ...one, path: one.path.split('.').at(-1) ?? one.path })) ?? []
+      const labels = { name: 'name', description: 'description' }
+      const errors = sentencesOf(new AppError('invalid_request', error.message, { errors: own }), labels)
+      const problem = Object.keys(errors).length === 0 ? error.message : undefined
+      return page.show(reply, opened, query, { status: 400, problem, operation: { name, description, errors } })
+    }
+    return reply.redirect(`${reviewAddress(importPath(found), query)}#opened`, 303)
+  }
+
+  app.post(`${PATH}/fetch`, importRoute, async (request, reply) => {
+    const { actor, found } = await opener.openImport(request)
+    const { origin } = parseForm({ origin: formValues }, request.body)
+    const allowed = origin.filter(one => found.needs.includes(one))
+    if (allowed.length > 0) await imports.changeImport(actor, found.id, { fetch: allowed })
+    return reply.redirect(importPath(found), 303)
+  })
+
+  app.post(`${PATH}/removal`, importRoute, async (request, reply) => {
+    const { actor, found } = await opener.openImport(request)
+    await imports.removeImport(actor, found.id)
+    return reply.redirect(`/toolkits/${found.toolkitId}/imports?done=discarded`, 303)
+  })
+}

@@ -1,0 +1,70 @@
+import type { Import, ImportTotals } from '../../imports/import.ts'
+import { exactTime } from '../../lib/http/pages/time-text.ts'
+import { formatCount, formatNumber } from '../../lib/kernel/format.ts'
+import { sourceNameOf } from './import-source.pages.ts'
+import { importCrumbs, importPath, type OpenedImport } from './open-import.ts'
+import { REVIEW_VIEWS, type ReviewQuery, reviewAddress } from './review-query.ts'
+
+/** VS Code refuses requests with more tools than this, of all servers together. */
+const VS_CODE_MAX_TOOLS = 128
+
+const describeCounts = ({ read, total, state }: Import, { refused }: ImportTotals): string => {
+  if (state === 'reading') {
+    return total === undefined ? 'Reading…' : `${formatNumber(read)} of ${formatCount(total, 'operation')} read.`
+  }
+  const operations = formatCount(read, 'operation')
+  return refused === 0 ? `${operations}.` : `${operations}, ${formatNumber(refused)} cannot be imported.`
+}
+
+/** Returns what every page of an import shows: its source and its size. */
+export const toReviewHead = (opened: OpenedImport) => {
+  const { found, toolkit } = opened
+  const { summary } = found
+  const name = sourceNameOf(found)
+  return {
+    title: `Import ${name}`,
+    section: 'toolkits' as const,
+    crumbs: importCrumbs(opened),
+    name,
+    path: importPath(found),
+    toolkit: { href: `/toolkits/${toolkit.id}`, title: toolkit.title },
+    format: [summary?.format, summary?.version && `version ${summary.version}`].filter(Boolean).join(', '),
+    source: summary?.title === undefined ? undefined : (found.sourceName ?? found.sourceUrl),
+    counts: describeCounts(found, found.totals),
+    started: exactTime(found.createdAt),
+    again: `/toolkits/${toolkit.id}/imports`,
+  }
+}
+
+const VIEW_TEXTS = { operations: 'Operations', findings: 'Findings', access: 'URL and auth' } as const
+
+/** Returns the tabs of the review. `lacking` is the number of values that are still missing. */
+export const toReviewTabs = ({ found }: OpenedImport, query: ReviewQuery, lacking: number) => {
+  const { selected, tools, refused } = found.totals
+  const withFindings = (found.summary?.rules ?? []).length
+  const counts = {
+    operations: `${formatNumber(selected)} of ${formatNumber(tools)}`,
+    findings: formatNumber(withFindings + (refused > 0 ? 1 : 0)),
+    access: lacking === 0 ? undefined : `${formatNumber(lacking)} missing`,
+  }
+  return REVIEW_VIEWS.map(view => ({
+    href: reviewAddress(importPath(found), { view, open: query.open }),
+    text: VIEW_TEXTS[view],
+    count: counts[view],
+    isCurrent: view === query.view,
+  }))
+}
+
+/** Returns the bar with what is selected. */
+export const toReviewBar = ({ totals }: Import & { totals: ImportTotals }, server: string | undefined) => ({
+  selected: totals.selected,
+  tools: formatNumber(totals.selected),
+  noun: totals.selected === 1 ? 'tool' : 'tools',
+  tokens: formatNumber(totals.selectedTokens),
+  server,
+  button: `Import ${formatCount(totals.selected, 'tool')}`,
+  tooMany:
+    totals.selected >= VS_CODE_MAX_TOOLS
+      ? `VS Code refuses more than ${VS_CODE_MAX_TOOLS} tools of all servers together. A server with this many lists them behind a search, unless you change it in its settings.`
+      : undefined,
+})

@@ -1,0 +1,122 @@
+import type { FastifyReply } from 'fastify'
+import type { ImportApplying } from '../../imports/apply/apply-import.service.ts'
+import type { PageData } from '../../lib/http/pages/views.ts'
+import { countLacking, type TypedSettings, toAccess } from './access.view.ts'
+import { toApplied } from './applied.view.ts'
+import { toFindings } from './findings.view.ts'
+import { isImportedAgain, listRefused } from './import-folders.store.ts'
+import { createReviewLoader, type ReviewLoaderParts } from './load-review.ts'
+import { importPath, type OpenedImport } from './open-import.ts'
+import { type TypedOperation, toOpened } from './opened.view.ts'
+import { NOTHING_TYPED, type TypedNames, toOperations, toRow } from './operations.view.ts'
+import { toReviewBar, toReviewHead, toReviewTabs } from './review-head.view.ts'
+import { ReviewQuery, reviewAddress } from './review-query.ts'
+import { type TriedOperation, toTryIt } from './try-it.view.ts'
+
+/** What was typed and not saved, and what happened. */
+export type ReviewTyped = {
+  status?: number
+  done?: string | undefined
+  problem?: string | undefined
+  errors?: Readonly<Record<string, string>>
+  names?: TypedNames
+  settings?: TypedSettings
+  operation?: TypedOperation
+  tried?: TriedOperation
+}
+
+const ROWS_WHILE_READING = 20
+
+export type ReviewPageParts = ReviewLoaderParts & { importApplying: Pick<ImportApplying, 'applyImport'> }
+
+export const createReviewPage = (parts: ReviewPageParts) => {
+  const { db, imports, importApplying } = parts
+  const load = createReviewLoader(parts)
+
+  /** Returns the name of the server that the tools are added to. Undefined without one. */
+  const serverNameOf = async ({ found, actor, toolkit }: OpenedImport): Promise<string | undefined> => {
+    const { server } = found.settings
+    if (server === undefined) return undefined
+    if (typeof server === 'object') return server.newName
+    const all = await load.listServers(actor, toolkit.organizationId)
+    return all.find(({ value }) => value === server)?.text ?? 'a server that no longer exists'
+  }
+
+  const viewData = async (opened: OpenedImport, query: ReviewQuery, { names, settings }: ReviewTyped) => {
+    const { actor, found, toolkit } = opened
+    if (query.view === 'findings') {
+      const examples = await load.listExamples(opened)
+      return { findings: toFindings(found, examples, await listRefused(db, found.id)) }
+    }
+    if (query.view === 'access') {
+      const servers = await load.listServers(actor, toolkit.organizationId)
+      return { access: toAccess(found, servers, settings ?? new Map()) }
+    }
+    const place = { path: importPath(found), isAgain: await isImportedAgain(db, found.id) }
+    const listed = await load.listOperations(opened, query)
+    return { operations: toOperations(listed, query, place, names ?? NOTHING_TYPED) }
+  }
+
+  const showReview = async (reply: FastifyReply, opened: OpenedImport, query: ReviewQuery, typed: ReviewTyped) => {
+    const { found } = opened
+    const path = importPath(found)
+    const item = await load.findOpened(opened, query)
+    const data: PageData = {
+      ...toReviewHead(opened),
+      width: 'wide',
+      query,
+      tabs: toReviewTabs(opened, query, countLacking(found)),
+      bar: toReviewBar(found, await serverNameOf(opened)),
+      action: reviewAddress(path, query),
+      apply: reviewAddress(`${path}/apply`, query),
+      accessHref: reviewAddress(path, { view: 'access', open: query.open }),
+      needs: found.needs,
+      opened: item && toOpened(item, query, path, typed.operation),
+      tryIt: item && toTryIt(item, query, path, typed.tried),
+      done: typed.done,
+      problem: typed.problem,
+      errors: typed.errors ?? {},
+      ...(await viewData(opened, query, typed)),
+    }
+    return reply.page('imports/review', data, { status: typed.status ?? 200 })
+  }
+
+  const showReading = async (reply: FastifyReply, opened: OpenedImport): Promise<FastifyReply> => {
+    const { actor, found } = opened
+    const { items } = await imports.listItems(actor, found.id, {}, { limit: ROWS_WHILE_READING, cursor: undefined })
+    const query = ReviewQuery.parse({})
+    return reply.page('imports/reading', {
+      ...toReviewHead(opened),
+      width: 'wide',
+      progress: found.total === undefined ? undefined : { read: found.read, total: found.total },
+      rows: items.map(item => toRow(item, query, importPath(found), NOTHING_TYPED)),
+    })
+  }
+
+  const showApplied = async (reply: FastifyReply, opened: OpenedImport): Promise<FastifyReply> => {
+    const { actor, found } = opened
+    // Changes nothing: it returns what applying did.
+    const report = await importApplying.applyImport(actor, found.id)
+    return reply.page('imports/applied', { ...toReviewHead(opened), applied: toApplied(report) })
+  }
+
+  return {
+    load,
+    /** Shows the page of an import in its state. */
+    show: async (
+      reply: FastifyReply,
+      opened: OpenedImport,
+      query: ReviewQuery,
+      typed: ReviewTyped = {},
+    ): Promise<FastifyReply> => {
+      const { found } = opened
+      if (found.state === 'reading') return showReading(reply, opened)
+      if (found.state === 'failed') {
+        const reason = found.problem ?? 'The source could not be read.'
+        return reply.page('imports/failed', { ...toReviewHead(opened), reason })
+      }
+      if (found.state === 'applied') return showApplied(reply, opened)
+      return showReview(reply, opened, query, typed)
+    },
+  }
+}

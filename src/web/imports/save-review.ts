@@ -1,0 +1,93 @@
+import type { FastifyReply } from 'fastify'
+import type { ImportChange, ImportService } from '../../imports/imports.service.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import type { OpenedImport } from './open-import.ts'
+import { readBulk, readNames, readRows, readSettings, textsOf } from './review-forms.ts'
+import type { createReviewPage } from './review-page.ts'
+import type { ReviewQuery } from './review-query.ts'
+
+type Parts = { imports: Pick<ImportService, 'changeImport'> }
+type Page = ReturnType<typeof createReviewPage>
+type Body = Readonly<Record<string, unknown>>
+
+const FIX_NAMES = 'Couldn’t save. Fix the names marked below.'
+
+const isEmpty = (change: ImportChange): boolean => Object.keys(change).length === 0
+
+/** Saves the form of a tab of the review. The button that imports sends it too, so that nothing typed is lost. */
+export const createReviewSaving = ({ imports }: Parts, page: Page) => {
+  const saveOperations = async (
+    reply: FastifyReply,
+    opened: OpenedImport,
+    query: ReviewQuery,
+    body: Body,
+  ): Promise<FastifyReply | undefined> => {
+    const { actor, found } = opened
+    const listed = await page.load.listOperations(opened, query)
+    const items = listed.items ?? []
+    const names = readNames(items, body)
+    if (names.errors.size > 0) return page.show(reply, opened, query, { status: 400, problem: FIX_NAMES, names })
+    const rows = readRows(items, body)
+    if (!isEmpty(rows)) await imports.changeImport(actor, found.id, rows)
+    const areAll = listed.items !== undefined && listed.nextCursor === null && query.cursor === undefined
+    const bulk = readBulk(items, areAll, query, body)
+    if (bulk?.deselect !== undefined) await imports.changeImport(actor, found.id, { deselect: bulk.deselect })
+    if (bulk?.select !== undefined) await imports.changeImport(actor, found.id, { select: bulk.select })
+    return undefined
+  }
+
+  const saveSettings = async (
+    reply: FastifyReply,
+    opened: OpenedImport,
+    query: ReviewQuery,
+    body: Body,
+  ): Promise<FastifyReply | undefined> => {
+    const typed = textsOf(body)
+    try {
+      await imports.changeImport(opened.actor, opened.found.id, readSettings(opened.found, typed))
+      return undefined
+    } catch (error) {
+      if (!(error instanceof AppError) || !['invalid_request', 'not_found'].includes(error.code)) throw error
+      const errors = Object.fromEntries(
+        (error.errors ?? []).map(({ path, message }) => [fieldOf(path), `The ${labelOf(path)} ${message}.`]),
+      )
+      return page.show(reply, opened, query, { status: error.status, problem: error.message, errors, settings: typed })
+    }
+  }
+
+  return {
+    /** Saves the form, then does `then`. Shows the form again with its errors if it cannot be saved. */
+    save: async (
+      reply: FastifyReply,
+      opened: OpenedImport,
+      query: ReviewQuery,
+      body: Body,
+      then: () => Promise<FastifyReply>,
+    ): Promise<FastifyReply> => {
+      if (opened.found.state !== 'ready') return page.show(reply, opened, query, { status: 409 })
+      const refused =
+        query.view === 'operations'
+          ? await saveOperations(reply, opened, query, body)
+          : query.view === 'access'
+            ? await saveSettings(reply, opened, query, body)
+            : undefined
+      return refused ?? then()
+    },
+  }
+}
+
+const SETTINGS: Readonly<Record<string, string>> = { baseUrls: 'url', variables: 'global', secrets: 'secret' }
+
+/** Returns the id of the field that an error of the service is about: `settings.baseUrls.key` is `url:key`. */
+const fieldOf = (path: string): string => {
+  const [, part = '', ...key] = path.split('.')
+  if (!path.startsWith('settings.')) return path
+  if (part === 'server') return key[0] === 'newName' ? 'serverName' : 'server'
+  return `${SETTINGS[part] ?? part}:${key.join('.')}`
+}
+
+const labelOf = (path: string): string => {
+  const [kind = ''] = fieldOf(path).split(':')
+  const labels: Readonly<Record<string, string>> = { url: 'URL', global: 'value', secret: 'value', serverName: 'name' }
+  return labels[kind] ?? kind
+}

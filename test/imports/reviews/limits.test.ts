@@ -1,0 +1,156 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import type { JsonObject } from '../../../src/lib/kernel/json.ts'
+import { createApiClient, WithId } from '../../support/api-client.ts'
+import { databasesOfRun } from '../../support/databases.ts'
+import { runFakeApi, runPatchbay } from '../../support/world.ts'
+import { descriptionOf } from '../reading.ts'
+import { finished, getReview, newToolkit, pageOfItems, review, reviewFiles } from './reviewing.ts'
+
+const HOUR_MS = 60 * 60_000
+const ONE = JSON.stringify(descriptionOf({ paths: { '/a': { get: { responses: {} } } } }))
+
+const pathsOf = (count: number, parts: JsonObject = {}): JsonObject =>
+  Object.fromEntries(Array.from({ length: count }, (_, at) => [`/p${at}`, { get: { responses: {}, ...parts } }]))
+
+describe.each(databasesOfRun)('imports on $kind', kind => {
+  const patchbay = runPatchbay({ kind, isOwn: true })
+
+  it('of 10,000 operations select none by themselves', async () => {
+    const ada = await patchbay.person()
+    const paths = pathsOf(10_000, { tags: ['all'] })
+    const text = JSON.stringify(descriptionOf({ paths }))
+    const made = await review(ada, await newToolkit(ada), { text })
+    expect(made).toMatchObject({
+      state: 'ready',
+      totals: { tools: 10_000, selected: 0 },
+      summary: { tags: [{ name: 'all', operations: 10_000 }] },
+    })
+    const changed = await ada.expectOk('PATCH', `/imports/${made.id}`, { select: { filter: { q: '/p1' } } })
+    expect(changed.body).toMatchObject({ totals: { selected: 1_111 } })
+  })
+
+  it('of 20 MB are read from files', async () => {
+    const ada = await patchbay.person()
+    const paths = pathsOf(500, { description: 'It is long. '.repeat(3_400) })
+    const made = await reviewFiles(ada, await newToolkit(ada), [
+      ['openapi.json', JSON.stringify(descriptionOf({ paths }))],
+    ])
+    expect(made).toMatchObject({ state: 'ready', totals: { tools: 500 } })
+  })
+
+  it('keep the files of a source only while it is read', async () => {
+    const ada = await patchbay.person()
+    const toolkitId = await newToolkit(ada)
+    const folder = join(patchbay.settings.dataDirectory, 'imports')
+    await review(ada, toolkitId, { text: ONE })
+    await review(ada, toolkitId, { text: '<html></html>' })
+    expect(existsSync(folder) ? readdirSync(folder) : []).toEqual([])
+  })
+
+  it('fail if the process that reads them has ended', async () => {
+    const ada = await patchbay.person()
+    const { id } = await review(ada, await newToolkit(ada), { text: ONE })
+    const updatedAt = new Date(Date.now() - HOUR_MS)
+    await patchbay.db.import.update({ where: { id }, data: { state: 'reading', updatedAt } })
+    expect(await getReview(ada, id)).toMatchObject({
+      state: 'failed',
+      problem: expect.stringContaining('Start the import again.'),
+      totals: { tools: 0 },
+    })
+  })
+
+  it('are deleted after a day unless they have been applied', async () => {
+    const ada = await patchbay.person()
+    const toolkitId = await newToolkit(ada)
+    const old = await review(ada, toolkitId, { text: ONE })
+    const applied = await review(ada, toolkitId, { text: ONE })
+    await ada.expectOk('POST', `/imports/${applied.id}/apply`)
+    const createdAt = new Date(Date.now() - 25 * HOUR_MS)
+    await patchbay.db.import.updateMany({ where: { id: { in: [old.id, applied.id] } }, data: { createdAt } })
+    const recent = await review(ada, toolkitId, { text: ONE })
+    await patchbay.services.upkeep.run()
+    const left = await patchbay.db.import.findMany({ where: { toolkitId }, select: { id: true } })
+    expect(left).toEqual([{ id: applied.id }, { id: recent.id }])
+    expect(await patchbay.db.importItem.count({ where: { importId: applied.id } })).toBe(0)
+  })
+
+  it('are at most ten per organization that are not applied', async () => {
+    const ada = await patchbay.person()
+    const toolkitId = await newToolkit(ada)
+    const { id } = await review(ada, toolkitId, { text: ONE })
+    const { toolkitUpdatedAt } = await patchbay.db.import.findUniqueOrThrow({ where: { id } })
+    await patchbay.db.import.createMany({
+      data: Array.from({ length: 9 }, () => ({
+        ...{ toolkitId, createdById: ada.userId, kind: 'curl' as const, state: 'ready' as const },
+        ...{ settings: {}, needs: [], toolkitUpdatedAt },
+      })),
+    })
+    const start = () => ada.send('POST', `/toolkits/${toolkitId}/imports`, { text: ONE })
+    expect(await start()).toMatchObject({ status: 422, body: { detail: expect.stringContaining('10 imports') } })
+    await ada.expectOk('DELETE', `/imports/${id}`)
+    expect(await start()).toMatchObject({ status: 202 })
+  })
+})
+
+describe('an organization whose sources are slow', () => {
+  const patchbay = runPatchbay({ isOwn: true })
+  const slow = runFakeApi(() => undefined)
+
+  it('has at most three of them read at once, and holds up nobody else', async () => {
+    const ada = await patchbay.person()
+    const bob = await patchbay.person()
+    const toolkitId = await newToolkit(ada)
+    const start = () => ada.send('POST', `/toolkits/${toolkitId}/imports`, { url: `${slow.origin}/openapi.json` })
+    const started = [await start(), await start(), await start()]
+    expect(started.map(({ status }) => status)).toEqual([202, 202, 202])
+    const refused = await start()
+    expect(refused).toMatchObject({ status: 503 })
+    expect(refused.headers.get('retry-after')).toBe('60')
+    expect(await review(bob, await newToolkit(bob), { text: ONE })).toMatchObject({ state: 'ready' })
+    for (const { body } of started) await ada.expectOk('DELETE', `/imports/${WithId.parse(body).id}`)
+    expect(await review(ada, toolkitId, { text: ONE })).toMatchObject({ state: 'ready' })
+  })
+})
+
+describe('a Patchbay with little memory', () => {
+  const patchbay = runPatchbay({ env: { PATCHBAY_MEMORY_MB: '256' } })
+
+  it('refuses imports with the reason', async () => {
+    const ada = await patchbay.person()
+    const refused = await ada.send('POST', `/toolkits/${await newToolkit(ada)}/imports`, { text: ONE })
+    expect(refused).toMatchObject({ status: 503, body: { detail: expect.stringMatching(/512 MB.*PATCHBAY_MEMORY_MB/) } })
+  })
+})
+
+describe('a Patchbay with a lower limit for sources', () => {
+  const patchbay = runPatchbay({ env: { PATCHBAY_MAX_IMPORT_BYTES: '100000' } })
+
+  it('refuses larger ones', async () => {
+    const ada = await patchbay.person()
+    const text = ONE.padEnd(100_001)
+    const refused = await ada.send('POST', `/toolkits/${await newToolkit(ada)}/imports`, { text })
+    expect(refused).toMatchObject({
+      status: 413,
+      body: { detail: 'The source is larger than 100000 bytes (PATCHBAY_MAX_IMPORT_BYTES).' },
+    })
+  })
+})
+
+describe('a Patchbay that stops while it reads', () => {
+  const patchbay = runPatchbay({ isOwn: true })
+  const slow = runFakeApi(() => undefined)
+
+  it('marks the import as failed', async () => {
+    const ada = await patchbay.person()
+    const other = await patchbay.another()
+    const here = createApiClient(other.origin, ada.token)
+    const toolkitId = await newToolkit(ada)
+    const started = await here.send('POST', `/toolkits/${toolkitId}/imports`, { url: slow.origin })
+    const { id } = WithId.parse(started.body)
+    await other.close()
+    expect(await finished(ada, id)).toMatchObject({ state: 'failed', problem: expect.stringContaining('stopped') })
+    expect((await pageOfItems(ada, id)).items).toEqual([])
+  })
+})
