@@ -92,7 +92,7 @@ const textOfResult = ({ result }: DraftTest): string => {
 
 /** Returns the outcome of sending a tool's request. `failure` is the error as shown to the model. */
 export const toResponseView = (test: DraftTest) => {
-  const { response, request, callResult, schemaMismatch, nextPage } = test
+  const { response, request, callResult, schemaMismatch, nextPage, proposedSchema } = test
   const ended = request && { ...request, schemaMismatch }
   const outcome = showOutcome({ result: callResult, status: response?.status, request: ended })
   const mismatch = schemaMismatch && describeSchemaMismatch(schemaMismatch)
@@ -121,6 +121,7 @@ export const toResponseView = (test: DraftTest) => {
     ...describeBody(test, body, type, size),
     mismatch,
     nextPage,
+    proposedSchema: proposedSchema && JSON.stringify(proposedSchema, null, 2),
     failure: isError ? textOfResult(test) : undefined,
   }
 }

@@ -2,7 +2,7 @@ import { accountPages, strangerPages } from './account-pages.ts'
 import { type DashboardWorld, HOSTILE_NAME } from './dashboard-world.ts'
 import { type PageRow, type Pages, saveOutdated } from './page-row.ts'
 import { palettePages } from './palette-pages.ts'
-import { unlikeSchemaCall, unlikeSchemaResponse } from './response-pages.ts'
+import { chosenSchema, proposedSchema, unlikeSchemaCall, unlikeSchemaResponse } from './response-pages.ts'
 import { serverTabPages } from './server-tab-pages.ts'
 import { undoPages } from './undo-pages.ts'
 import { upstreamAccountPages } from './upstream-account-pages.ts'
@@ -350,6 +350,8 @@ const tools: Pages = {
       state: tab,
     })),
     unlikeSchemaResponse,
+    proposedSchema,
+    chosenSchema,
     {
       path: '/tools/:toolId?tab=headers',
       state: 'completion',
