@@ -13,6 +13,8 @@ export type MaskedRequest = {
   body?: string | undefined
   /** Age of the cached result in milliseconds, if one was returned instead of sending the request. */
   answerAgeMs?: number | undefined
+  /** How the response differs from the tool's output schema, if it does. */
+  schemaMismatch?: string | undefined
 }
 
 /** The arguments of a call. `values` has only those that are recorded; the lists of other names are limited. */

@@ -38,6 +38,7 @@ const REQUEST = z.object({
   headers: z.array(z.tuple([z.string(), z.string()])),
   body: z.string().optional(),
   answerAgeMs: z.number().optional(),
+  schemaMismatch: z.string().optional(),
 })
 
 const toRequest = (text: string | null): MaskedRequest | undefined =>

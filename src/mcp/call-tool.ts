@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '../lib/kernel/json.ts'
 import { nextTurn } from '../lib/worker/pause.ts'
+import { withNextPage } from '../runtime/call/compiled-tool.ts'
 import {
   type BlocksResult,
   isLongText,
@@ -85,7 +86,7 @@ const PIECE_BYTES = 64 * 1_024
  * results stay in memory longer, which takes more garbage collection.
  */
 const PIECES_PER_TURN = 2
-const CLOSING = Buffer.from('"}]}}')
+const CLOSING = Buffer.from('}}')
 const CLOSING_STRUCTURED = Buffer.from('}}}')
 
 /**
@@ -103,10 +104,13 @@ const escapeUtf8 = async (utf8: Buffer): Promise<Buffer[]> => {
   return pieces
 }
 
-const closeLongText = ({ utf8, structuredAs }: LongText): Buffer[] =>
-  structuredAs === undefined
-    ? [CLOSING]
-    : [Buffer.from(`"}],"structuredContent":{"${structuredAs}":`), utf8, CLOSING_STRUCTURED]
+const closeLongText = ({ utf8, structuredAs, after }: LongText): Buffer[] => {
+  const block = after === undefined ? '' : `,${JSON.stringify({ type: 'text', text: after })}`
+  const end = Buffer.from(`"}${block}]`)
+  return structuredAs === undefined
+    ? [end, CLOSING]
+    : [end, Buffer.from(`,"structuredContent":{"${structuredAs}":`), utf8, CLOSING_STRUCTURED]
+}
 
 /** Renders a long text as a result, including the closing brace of the envelope. */
 const renderLongText = async (router: Router, text: LongText, era: Era): Promise<Json> => ({
@@ -135,7 +139,7 @@ export const callTool = async (
 ): Promise<RpcResponse> => {
   const { id } = call
   try {
-    const outcome = await tool.call(args, call)
+    const outcome = withNextPage(await tool.call(args, call))
     router.server.noteSent?.(outcome, call.signal)
     const { result } = outcome
     if (isRefused(result)) return errorResponse(id, upstreamRefusal(result.refused, era))

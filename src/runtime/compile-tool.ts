@@ -11,6 +11,7 @@ import { exposedSchemaOf } from '../servers/bindings/exposed-schema.ts'
 import type { Instance } from '../servers/server.ts'
 import { lintExposedSecrets } from '../tools/lint/exposed-secrets.ts'
 import { lintRequest } from '../tools/lint/request.ts'
+import { toListedOutputSchema } from '../tools/schemas/listed-output-schema.ts'
 import { isSecretArgument } from '../tools/secret-parameters.ts'
 import { annotationsOf } from '../tools/tool-annotations.ts'
 import type { CompiledDefinition } from '../tools/tool-definition.ts'
@@ -59,7 +60,7 @@ type CallIdentity = Required<Pick<CallToRecord, 'serverId' | 'instanceId' | 'too
 
 /** Returns what the history records for a call. */
 export const describeOutcome = (
-  { result, callResult, request, response, cached, startedAt, durationMs }: PerformedCall,
+  { result, callResult, request, response, cached, schemaMismatch, startedAt, durationMs }: PerformedCall,
   { serverId, instanceId, tool, caller, client }: CallIdentity,
 ): CallToRecord => ({
   serverId,
@@ -71,6 +72,7 @@ export const describeOutcome = (
   durationMs,
   request,
   cached,
+  schemaMismatch,
   result: callResult,
   status: response?.status ?? cached?.status,
   requestBytes: request?.body === undefined ? 0 : Buffer.byteLength(request.body),
@@ -115,7 +117,7 @@ export const compileTool = (
     title: tool.title,
     description: instance.description ?? tool.description,
     inputSchema: exposedSchemaOf(tool, compiled, bindings),
-    outputSchema: tool.outputSchema,
+    outputSchema: tool.outputSchema && toListedOutputSchema(tool.outputSchema),
     annotations: annotationsOf(tool),
     isReadOnly: tool.annotations?.readOnlyHint === true,
     ...(findings.length > 0 && { findings }),
@@ -128,8 +130,14 @@ export const compileTool = (
       const id = recordCall(recorder, masker, { ...call, arguments: { values: args, isSecret } })
       return {
         result: outcome.result,
-        cost: { executionId: id, tool: { serverId, name }, whole: mayBeShaped ? wholeOf(outcome, masker) : undefined },
+        cost: {
+          executionId: id,
+          tool: { serverId, name },
+          whole: mayBeShaped ? wholeOf(outcome, masker) : undefined,
+          isMismatch: outcome.schemaMismatch !== undefined,
+        },
         contentType: mayBeShaped ? undefined : contentTypeOf(outcome),
+        nextPage: outcome.nextPage,
       }
     },
   }

@@ -8,6 +8,7 @@ import { type FreshPassedResult, isCached } from '../results/cache/response-cach
 import { type Masker, MaskingError } from '../results/mask/masking.ts'
 import { recordCall } from '../results/mask/record-call.ts'
 import { shapePassed } from '../results/shape/shape-passed.ts'
+import { toListedOutputSchema } from '../tools/schemas/listed-output-schema.ts'
 import { isSecretArgument } from '../tools/secret-parameters.ts'
 import type { CatalogueItem } from '../upstreams/catalogue/catalogue.ts'
 import { presentedName, presentTools, type UpstreamSource } from '../upstreams/catalogue/present-tools.ts'
@@ -127,8 +128,8 @@ const callOnce = async (
       // The MCP server works, so its tool has refused the call.
       return { result: { passed, json }, callResult: passed.isError === true ? 'rejected' : 'success', responseBytes }
     }
-    const callResult = isErrorResult(shaped) ? 'failed' : 'success'
-    return { result: shaped, callResult, responseBytes, shapedFrom: { passed } }
+    const callResult = isErrorResult(shaped.result) ? 'failed' : 'success'
+    return { ...shaped, callResult, responseBytes, shapedFrom: { passed } }
   } catch (error) {
     const why = explainUpstreamFault(error, upstream.name, connection.state(), masker.text)
     if (error instanceof MaskingError) return failed(error.message)
@@ -145,6 +146,10 @@ const callOnce = async (
   }
 }
 
+/** Members of a shaped result that do not match are left out, which clients must accept. Other results are not changed. */
+const listOutput = (schema: JsonObject, { shaping }: UpstreamResultRules): JsonObject =>
+  shaping?.outputTrim === undefined ? schema : toListedOutputSchema(schema)
+
 const compileOne = (
   tool: UpstreamTool,
   declared: JsonObject,
@@ -160,7 +165,7 @@ const compileOne = (
     title: textOf(title),
     description: textOf(description),
     inputSchema: isJsonObject(inputSchema) ? inputSchema : { type: 'object' },
-    outputSchema: isJsonObject(outputSchema) ? outputSchema : undefined,
+    outputSchema: isJsonObject(outputSchema) ? listOutput(outputSchema, rules) : undefined,
     annotations: isJsonObject(annotations) ? annotations : undefined,
     more,
     isReadOnly: rules.isReadOnly,
@@ -192,10 +197,15 @@ const compileOne = (
         error,
         request: requestOf(tool, body),
         cached: isCached(received) ? received : undefined,
+        schemaMismatch: received.schemaMismatch,
         arguments: { values: args, isSecret: isSecretArgument },
       })
       // Only a successful call proves that the tool exists.
-      return { result, cost: { executionId, ...(error === undefined && { tool: named, ...toWhole(received) }) } }
+      const isMismatch = received.schemaMismatch !== undefined
+      return {
+        result,
+        cost: { executionId, isMismatch, ...(error === undefined && { tool: named, ...toWhole(received) }) },
+      }
     },
   }
 }

@@ -10,7 +10,7 @@ import { assertDefinition } from '../tools/tool-definition.ts'
 import type { ToolService } from '../tools/tools.service.ts'
 import type { UpstreamConnections } from '../upstreams/connection/upstream-connections.ts'
 import type { CallContext } from './call/compiled-tool.ts'
-import type { ToolResult } from './call/tool-result.ts'
+import { endWith, type ToolResult } from './call/tool-result.ts'
 import { compileTool } from './compile-tool.ts'
 import { createHistoryReading, type HistoryParts } from './history-reading.ts'
 import { type GlobalParts, loadOpenedGlobals, NO_GLOBALS } from './opened-globals.ts'
@@ -102,7 +102,8 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
       const call: CallContext = { caller: { userId: actor.userId, tokenId: '' }, client: 'patchbay-api', signal }
       const outcome = await tool.call(args, call)
       parts.callLedger.note(outcome, signal)
-      return outcome.result
+      const { result, nextPage } = outcome
+      return nextPage === undefined ? result : endWith(result, nextPage)
     },
   }
 }

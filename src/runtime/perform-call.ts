@@ -4,7 +4,7 @@ import { createReleases, type Releases } from '../lib/kernel/releases.ts'
 import { failure, type Result, success } from '../lib/kernel/result.ts'
 import type { StopSignal } from '../lib/kernel/stop-signal.ts'
 import { type HttpClient, OutboundError, type OutboundResponse } from '../lib/outbound/outbound-request.ts'
-import { type CachedResult, type CachedSend, isCached } from '../results/cache/response-cache.ts'
+import { type CachedResult, type CachedSend, type FreshResult, isCached } from '../results/cache/response-cache.ts'
 import { MaskingError } from '../results/mask/masking.ts'
 import { shapeResponse } from '../results/shape/shape.ts'
 import { shapeByRules } from '../results/shape/shape-by-rules.ts'
@@ -13,6 +13,7 @@ import { acceptedTypes, isMissing } from '../templates/lists/serialize.ts'
 import type { RenderedRequest, TemplateParameter, Values } from '../templates/template.ts'
 import type { SchemaCheckResult } from '../tools/schemas/schema-check.ts'
 import { errorResult, INTERNAL_FAULT, isErrorResult, type ToolResult, truncateError } from './call/tool-result.ts'
+import { findNextPage } from './next-page/next-page.ts'
 import type { CallPlan, ResolutionPlan } from './plan-call.ts'
 
 /** A performed call, with everything that the history and tool tests show. */
@@ -25,6 +26,10 @@ export type PerformedCall = {
   response: OutboundResponse | undefined
   /** The cached result. Defined if the result came from the cache and no request was sent. */
   cached: CachedResult | undefined
+  /** How the response differs from the tool's output schema, if it does. */
+  schemaMismatch: string | undefined
+  /** A line that tells the model how to get the next page of results. */
+  nextPage: string | undefined
   startedAt: Date
   durationMs: number
 }
@@ -118,6 +123,33 @@ const refusalOf = ({ kind, message }: Exclude<SchemaCheckResult, { kind: 'match'
     ? { message: `Wrong arguments: ${message}.`, callResult: 'invalid_arguments' }
     : { message: `The arguments could not be checked: ${message}.`, callResult: 'failed' }
 
+type Received = { args: JsonObject; request: RenderedRequest; response: OutboundResponse }
+
+/** Shapes a response, and finds out how to get the next page. If that fails, the call has still worked. */
+const shapeReceived = async (
+  plan: CallPlan,
+  { args, request, response }: Received,
+  signal: StopSignal | undefined,
+  onInternalError: (error: unknown) => void,
+): Promise<FreshResult> => {
+  const { masker, outputTrim, shaping } = plan
+  const shaped =
+    shaping === undefined
+      ? await shapeResponse(response, masker, outputTrim, signal)
+      : await shapeByRules(response, masker, outputTrim, shaping, signal)
+  const render = (others: JsonObject): RenderedRequest | undefined => {
+    const rendered = renderCall(plan, others)
+    return rendered.ok ? rendered.value : undefined
+  }
+  const nextPage = isErrorResult(shaped.result)
+    ? undefined
+    : await findNextPage({ plan, args, request, render }, response).catch(onInternalError)
+  return { ...shaped, response, ...(nextPage !== undefined && { nextPage }) }
+}
+
+/** What is known about a result besides its content. */
+type Remarks = Pick<FreshResult, 'schemaMismatch' | 'nextPage'>
+
 /**
  * Runs a tool: gets the plan, resolves the arguments, renders and sends the request, and shapes the result. Never
  * throws. `onInternalError` receives unexpected errors, including those thrown by `getPlan`. `releases` free the memory
@@ -139,12 +171,18 @@ export const performCall = async (
   let response: OutboundResponse | undefined
   let cached: CachedResult | undefined
   const own = releases === undefined ? createReleases() : undefined
-  const end = (result: ToolResult, callResult: CallResult): PerformedCall => ({
+  const end = (
+    result: ToolResult,
+    callResult: CallResult,
+    { schemaMismatch, nextPage }: Remarks = {},
+  ): PerformedCall => ({
     result,
     callResult,
     request,
     response,
     cached,
+    schemaMismatch,
+    nextPage,
     startedAt,
     durationMs: performance.now() - startedMs,
   })
@@ -159,7 +197,8 @@ export const performCall = async (
     if (!prepared.ok) return end(errorResult(prepared.error.message), prepared.error.callResult)
     const rendered = prepared.value
     request = rendered
-    const { organizationId, timeoutMs, maxResponseBytes, mayReach, credentials, masker, outputCheck, shaping } = plan
+    const { organizationId, timeoutMs, maxResponseBytes, mayReach, credentials, masker } = plan
+    const called = plan
     const send = async (stop: StopSignal | undefined) => {
       const received = await http.send({
         ...rendered,
@@ -174,15 +213,12 @@ export const performCall = async (
       })
       // Assigned before shaping, so that the history records the response even if shaping fails.
       response = received
-      const result =
-        shaping === undefined
-          ? await shapeResponse(received, masker, outputCheck, stop)
-          : await shapeByRules(received, masker, outputCheck, shaping, stop)
-      return { result, response: received }
+      return shapeReceived(called, { args, request: rendered, response: received }, stop, onInternalError)
     }
     const sent = await (cachedSend === undefined ? send(signal) : cachedSend(rendered, signal, send))
     if (isCached(sent)) cached = sent
-    return end(sent.result, isErrorResult(sent.result) ? resultOfErrorStatus(response?.status) : 'success')
+    const callResult = isErrorResult(sent.result) ? resultOfErrorStatus(response?.status) : 'success'
+    return end(sent.result, callResult, sent)
   } catch (error) {
     if (plan !== undefined && error instanceof OutboundError) {
       return end(errorResult(plan.masker.text(`The request failed: ${error.message}.`)), resultOfFault(error.fault))

@@ -13,10 +13,11 @@ import type { Bindings, Instance } from '../servers/server.ts'
 import { compileTemplate } from '../templates/compile.ts'
 import type { CheckedParameter } from '../templates/compile-parameters.ts'
 import type { CompiledTemplate } from '../templates/template.ts'
-import type { SchemaCheck } from '../tools/schemas/schema-check.ts'
+import type { SchemaCheck, SchemaTrim } from '../tools/schemas/schema-check.ts'
 import type { ToolDefinition } from '../tools/tool.ts'
 import { type CompiledDefinition, checkDefinition } from '../tools/tool-definition.ts'
 import { checkParameters } from './check-parameters.ts'
+import { type CursorPlan, planCursor } from './next-page/read-cursor.ts'
 import type { OpenedGlobals } from './opened-globals.ts'
 
 /** The source of each parameter's value in an instance. Values that do not come from the model are constants. */
@@ -38,9 +39,11 @@ export type CallPlan = {
   maxResponseBytes: number
   /** Undefined if neither the tool nor an exposed parameter has a schema of its own, or if every call fails anyway. */
   inputCheck: SchemaCheck | undefined
-  outputCheck: SchemaCheck | undefined
+  outputTrim: SchemaTrim | undefined
   /** How results are shaped. Undefined for most tools, whose results are not shaped. */
   shaping: PlannedShaping | undefined
+  /** How the cursor of the next page is found, if the tool says where it is. */
+  cursor: CursorPlan | undefined
   mayReach: ((origin: string) => boolean) | undefined
   /** The secrets in the request. */
   credentials: readonly Credential[]
@@ -130,7 +133,7 @@ export const planCall = (
   limits: CallLimits,
   shapingContext: ShapingContext,
 ): CallPlan => {
-  const { createCheck } = shapingContext.schemaChecks
+  const { createCheck, createTrim } = shapingContext.schemaChecks
   const resolution = planResolution(compiled, bindings, globals)
   // Bindings are checked when saved, and checked again here because the URL may have been edited since.
   const risk = findSecretAtRisk(compiled, tool, bindings, key => globals.secretKeys.has(key))
@@ -147,8 +150,9 @@ export const planCall = (
     timeoutMs: Math.min(tool.timeoutMs ?? DEFAULT_TOOL_TIMEOUT_MS, limits.maxToolTimeoutMs),
     maxResponseBytes: limits.maxResponseBytes,
     inputCheck: problem === undefined ? inputCheck : undefined,
-    outputCheck: tool.outputSchema && createCheck(tool.outputSchema, RESULT, shapingContext),
+    outputTrim: tool.outputSchema && createTrim(tool.outputSchema, RESULT, shapingContext),
     shaping: planShaping(tool, shapingContext, limits.maxResponseBytes),
+    cursor: planCursor(tool.pagination, shapingContext),
     mayReach: reachOf(tool),
     credentials: listCredentials(compiled, bindings, globals.findCredential, key => globals.values.get(key)),
   }

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../lib/kernel/json.ts'
 import { fingerprintOf, type ResponseCache, type UpstreamToolCache } from '../results/cache/response-cache.ts'
 import { planShaping, type ShapingContext } from '../results/shape/shape-by-rules.ts'
-import type { SchemaCheck } from '../tools/schemas/schema-check.ts'
+import type { SchemaTrim } from '../tools/schemas/schema-check.ts'
 import type { CatalogueItem } from '../upstreams/catalogue/catalogue.ts'
 import { findToolAnswers } from '../upstreams/catalogue/tool-answers.ts'
 import { isPerCaller, type ToolAnswers, type Upstream } from '../upstreams/upstream.ts'
@@ -42,13 +42,9 @@ const findCache = (
   })
 }
 
-/** Creates the same check as for HTTP tools, whichever JSON Schema draft the upstream declares. */
-export const checkOfDeclared = (schema: JsonObject, shapingContext: ShapingContext): SchemaCheck =>
-  shapingContext.schemaChecks.createCheck(
-    schema,
-    { rootName: 'the result', schemaName: 'outputSchema' },
-    shapingContext,
-  )
+/** Trims results as for HTTP tools, whichever JSON Schema draft the upstream declares. */
+export const trimOfDeclared = (schema: JsonObject, shapingContext: ShapingContext): SchemaTrim =>
+  shapingContext.schemaChecks.createTrim(schema, { rootName: 'the result', schemaName: 'outputSchema' }, shapingContext)
 
 /**
  * Returns how results are shaped, or undefined for most tools, whose results are not shaped. Shaped results are checked
@@ -62,7 +58,7 @@ const findShaping = (
   const isShown = responseTokens === undefined || responseTokens === 0
   const schema = isShown && isJsonObject(outputSchema) ? outputSchema : undefined
   const planned = planShaping({ response, outputSchema: schema }, shapingContext, limits.maxResponseBytes)
-  return planned && { planned, outputCheck: schema && checkOfDeclared(schema, shapingContext) }
+  return planned && { planned, outputTrim: schema && trimOfDeclared(schema, shapingContext) }
 }
 
 /** Combines the builder's settings with the upstream's declaration. */

@@ -6,6 +6,7 @@ import { failure, type Result, success } from '../lib/kernel/result.ts'
 import { compileTemplate, refusedValues } from '../templates/compile.ts'
 import { type CheckedParameter, compileParameters, isKnownValue } from '../templates/compile-parameters.ts'
 import type { CompiledTemplate } from '../templates/template.ts'
+import { paginationErrors } from './response/pagination.ts'
 import { responseErrors } from './response/response-rules.ts'
 import type { ToolDefinition } from './tool.ts'
 
@@ -114,6 +115,8 @@ export const assertDefinitionSize = (definition: ToolDefinition): void => {
   throw new AppError('invalid_request', `A tool can have at most ${MAX_TOOL_DEFINITION_BYTES} bytes as JSON in total.`)
 }
 
+const namesOf = ({ parameters }: CompiledDefinition): string[] => parameters.map(({ parameter }) => parameter.name)
+
 /**
  * Throws `invalid_request` with all errors and their field paths, including those in `schemaErrors`. Does not compile
  * the schemas of the definition.
@@ -129,6 +132,7 @@ export const assertDefinition = (
     ...(checked.ok && inputSchema !== undefined ? inputSchemaErrors(inputSchema, checked.value) : []),
     ...schemaErrors,
     ...responseErrors(definition.response),
+    ...(checked.ok ? paginationErrors(definition.pagination, namesOf(checked.value)) : []),
     ...cacheErrors(definition),
   ]
   if (checked.ok && errors.length === 0) return checked.value
@@ -148,6 +152,13 @@ export const withoutRepeatedDefaults = (definition: ToolDefinition): ToolDefinit
     return [name, isRepeated ? meta : { ...meta, default: value }] as const
   })
   return { ...definition, parameters: Object.fromEntries(kept) }
+}
+
+/** Drops how results are paged if the edited template no longer has the parameter for it. */
+export const withoutLostPagination = ({ pagination, ...definition }: ToolDefinition): ToolDefinition => {
+  const template = pagination && compileTemplate(definition)
+  const isLost = template?.ok === true && !template.value.parameters.some(({ name }) => name === pagination?.parameter)
+  return pagination === undefined || isLost ? definition : { ...definition, pagination }
 }
 
 /** Drops the metadata of parameters that the edited template no longer has. */

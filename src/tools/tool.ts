@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { GLOBAL_KEY } from '../lib/kernel/names.ts'
 import { TEMPLATE_RULES } from '../templates/template.ts'
+import { Pagination } from './response/pagination.ts'
 import { StoredResponse } from './response/response-rules.ts'
 
 /** MCP tool annotations (specification, server/tools), which override those implied by the HTTP method. */
@@ -73,6 +74,8 @@ export const ToolDocument = z.object({
   allowedOrigins: z.array(z.string()).optional(),
   /** Changes made to the tool's results before they are sent. */
   response: StoredResponse.optional(),
+  /** How to get the next page of results, if the response has a cursor for it. */
+  pagination: Pagination.optional(),
   /** How long a result is cached for identical requests, in seconds. Only for read-only tools. */
   cacheSeconds: z.int().optional(),
   /** Whether all callers share cached results. If not, each caller has a separate cache. */

@@ -3,6 +3,7 @@ import { readOnlyField, readOnlyTimes } from '../lib/http/pages/read-only.ts'
 import { absentable, absentableFields, nameUpTo, nullishFields, orNull, timeSchema } from '../lib/http/schemas.ts'
 import { isOrigin, TOOL_NAME, TOOL_NAME_RULE } from '../lib/kernel/names.ts'
 import { cacheRules } from './response/cache-rules.ts'
+import { Pagination } from './response/pagination.ts'
 import { ResponseRules } from './response/response-rules.ts'
 import { StoredParameter, ToolAnnotations, ToolDocument } from './tool.ts'
 
@@ -45,6 +46,7 @@ const optional = {
   annotations: z.strictObject({ ...ToolAnnotations.shape, title: z.string().max(200).optional() }),
   allowedOrigins: z.array(origin).max(100),
   response: ResponseRules,
+  pagination: Pagination,
   ...cacheRules,
 }
 
@@ -145,6 +147,7 @@ export const ToolView = z.object({
   annotations: orNull(optional.annotations),
   allowedOrigins: orNull(z.array(z.string())),
   response: orNull(ResponseRules),
+  pagination: orNull(Pagination),
   cacheSeconds: orNull(z.int()),
   cacheShared: orNull(z.boolean()),
   problem: orNull(z.string()).describe('why the tool cannot be added to a server until it is fixed'),

@@ -18,6 +18,7 @@ import {
   assertDefinition,
   assertDefinitionSize,
   type CompiledDefinition,
+  withoutLostPagination,
   withoutLostParameters,
   withoutRepeatedDefaults,
 } from './tool-definition.ts'
@@ -73,7 +74,8 @@ export type ToolPatch = { [Field in keyof ToolDefinition]?: ToolDefinition[Field
 const applyPatch = ({ problem: _problem, ...tool }: Tool, patch: ToolPatch): ToolDefinition => {
   const merged = withoutNulls({ ...tool, ...definedFields(patch) })
   const { name = tool.name, title, description } = merged
-  const edited = { ...parseDocument({ ...merged, templateRules: NEWEST_RULES }), name, title, description }
+  const parsed = { ...parseDocument({ ...merged, templateRules: NEWEST_RULES }), name, title, description }
+  const edited = patch.pagination ? parsed : withoutLostPagination(parsed)
   return patch.parameters ? withoutRepeatedDefaults(edited) : withoutLostParameters(edited)
 }
 

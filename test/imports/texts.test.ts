@@ -84,12 +84,14 @@ describe('results in pages', () => {
     const { tool, pagination } = await toolOf({ parameters: [cursor], responses: list({ meta }) })
     expect(pagination).toEqual({ kind: 'cursor', parameter: 'cursor', field: 'meta.next_cursor' })
     expect(tool.description).toContain('pass meta.next_cursor of the result as cursor.')
+    expect(tool.pagination).toEqual({ parameter: 'cursor', at: 'meta.next_cursor' })
   })
 
   it('are described by the number of the page', async () => {
     const { tool, pagination } = await toolOf({ parameters: [{ ...cursor, name: 'page' }] })
     expect(pagination).toEqual({ kind: 'number', parameter: 'page' })
     expect(tool.description).toContain('raise page for the next one.')
+    expect(tool.pagination).toBeUndefined()
   })
 
   it('are known from a Link header', async () => {

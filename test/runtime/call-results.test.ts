@@ -61,6 +61,14 @@ const CASES: readonly Case[] = [
   {
     situation: 'a response that does not match the output schema',
     tool: { url: '/status/200', outputSchema: SCHEMA },
+    result: 'success',
+    status: 200,
+    words: '200 OK, not as in its schema',
+    state: 'good',
+  },
+  {
+    situation: 'a response that the transform cannot use',
+    tool: { url: '/status/200', response: { transform: { language: 'jsonata', expression: '$error("no")' } } },
     result: 'failed',
     status: 200,
     words: '200 OK, unusable response',

@@ -44,7 +44,11 @@ const compiledWith = (bindings: Bindings, definition: ToolDefinition = DEFINITIO
     },
     {
       shaper: { shape: async () => ({ kind: 'failed', message: '' }) },
-      schemaChecks: { createCheck: () => async () => ({ kind: 'match' }), findProblem: async () => undefined },
+      schemaChecks: {
+        createCheck: () => async () => ({ kind: 'match' }),
+        createTrim: () => async () => ({ kind: 'match' }),
+        findProblem: async () => undefined,
+      },
       owner: 'a server',
       group: 'one',
       compactTables: false,

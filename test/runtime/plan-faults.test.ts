@@ -106,7 +106,11 @@ it('a cached tool whose response cannot be masked fails, and the history has the
     },
     {
       shaper,
-      schemaChecks: { createCheck: () => async () => ({ kind: 'match' }), findProblem: async () => undefined },
+      schemaChecks: {
+        createCheck: () => async () => ({ kind: 'match' }),
+        createTrim: () => async () => ({ kind: 'match' }),
+        findProblem: async () => undefined,
+      },
       owner: 'a server',
       group: 'one',
       compactTables: false,

@@ -198,22 +198,24 @@ const serve = async (tool: JsonObject) => {
 }
 
 it.each([
-  ['inputSchema', 'The arguments could not be checked'],
-  ['outputSchema', "The response could not be checked against the tool's output schema"],
-])('a call with a hostile %s holds up no other, and its error names the schema', async (schemaName, error) => {
-  const list = { type: 'array', items: { $ref: '#/$defs/a0' } }
-  const { $defs = {} } = branching(20)
-  const hostile = await serve({ [schemaName]: { type: 'object', properties: { list }, $defs } })
-  const quick = await serve({})
-  const ended: string[] = []
-  const [{ content, isError }] = await Promise.all([
-    hostile().finally(() => ended.push('hostile')),
-    quick().finally(() => ended.push('quick')),
-  ])
-  expect(ended).toEqual(['quick', 'hostile'])
-  expect(isError).toBe(true)
-  expect(content).toMatchObject([{ text: expect.stringContaining(`${error}: the check against ${schemaName} took`) }])
-})
+  ['inputSchema', { isError: true, content: [{ text: expect.stringContaining('inputSchema took') }] }],
+  ['outputSchema', { structuredContent: {}, content: [{ text: JSON.stringify(LIST) }] }],
+])(
+  'a call with a hostile %s holds up no other, and fails only if its arguments are not checked',
+  async (schemaName, said) => {
+    const list = { type: 'array', items: { $ref: '#/$defs/a0' } }
+    const { $defs = {} } = branching(20)
+    const hostile = await serve({ [schemaName]: { type: 'object', properties: { list }, $defs } })
+    const quick = await serve({})
+    const ended: string[] = []
+    const [result] = await Promise.all([
+      hostile().finally(() => ended.push('hostile')),
+      quick().finally(() => ended.push('quick')),
+    ])
+    expect(ended).toEqual(['quick', 'hostile'])
+    expect(result).toMatchObject(said)
+  },
+)
 
 it('a stored schema that cannot be compiled fails the call, and the error says what the builder must do', async () => {
   const builder = await signUp(patchbay.origin)

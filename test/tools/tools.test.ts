@@ -60,6 +60,7 @@ describe('a tool', () => {
       method: 'POST',
       allowedOrigins: ['https://api.example.com'],
       response: null,
+      pagination: null,
       cacheSeconds: null,
       cacheShared: null,
       problem: null,

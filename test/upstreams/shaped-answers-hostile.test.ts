@@ -45,7 +45,7 @@ describe('unusual results of upstreams', () => {
     const wish = { name: 'up', transport: 'http', url: upstreams.urlOf('odd'), toolAnswers }
     const { id } = await operator.create(`/servers/${serverId}/upstreams`, wish)
     await operator.expectOk('POST', `/upstreams/${id}/refresh`)
-    return { id, url: `${patchbay.origin}/s/${serverId}` }
+    return { id, serverId, url: `${patchbay.origin}/s/${serverId}` }
   }
   const shape = async (tool: string, answers: object = DROP) =>
     callText(await connect((await attach({ [tool]: answers })).url), `up_${tool}`)
@@ -77,29 +77,27 @@ describe('unusual results of upstreams', () => {
     expect((await callText(client, 'up_twice')).text).toBe('{"a":2}')
   })
 
-  it('that were shaped fail against a schema that cannot be compiled; others pass', async () => {
-    const client = await connect((await attach({ looks_back: DROP })).url)
-    const shaped = await client.callTool({ name: 'up_looks_back', arguments: {} }).catch(String)
-    expect(JSON.stringify(shaped)).toContain('outputSchema has a pattern at /properties/a that cannot be used')
+  it('that were shaped have no structured content if the schema cannot be compiled; others pass', async () => {
+    const reason = 'outputSchema has a pattern at /properties/a that cannot be used'
+    const { url, serverId } = await attach({ looks_back: DROP })
+    const shaped = await (await connect(url)).callTool({ name: 'up_looks_back', arguments: {} })
+    expect(shaped).toMatchObject({ content: [{ text: '{"a":"b"}' }], structuredContent: {} })
+    const { body } = await operator.expectOk('GET', `/servers/${serverId}/executions`)
+    expect(body).toMatchObject({ items: [{ schemaMismatch: expect.stringContaining(reason) }] })
     const whole = await connect((await attach({ looks_back: { response: { dropFields: ['nowhere'] } } })).url)
-    const passed = await whole.callTool({ name: 'up_looks_back', arguments: {} }).catch(String)
-    expect(JSON.stringify(passed)).not.toContain('outputSchema has a pattern at /properties/a that cannot be used')
+    const passed = await whole.callTool({ name: 'up_looks_back', arguments: {} })
+    expect(passed.structuredContent).toEqual({ a: 'b', link: 1 })
   })
 
-  it('whose schema takes too long to check fail, and hold up no other call', async () => {
+  it('whose schema takes too long to check have no structured content, and hold up no other call', async () => {
     const { url } = await attach({ branches: DROP, twice: DROP })
     const [hostile, quick] = [await connect(url), await connect(url)]
     const ended: string[] = []
-    const failing = Array.from({ length: 8 }, () =>
-      callText(hostile, 'up_branches').finally(() => ended.push('hostile')),
-    )
+    const slow = Array.from({ length: 8 }, () => callText(hostile, 'up_branches').finally(() => ended.push('hostile')))
     await callText(quick, 'up_twice').finally(() => ended.push('quick'))
-    const [failed] = await Promise.all(failing)
+    const [unchecked] = await Promise.all(slow)
     expect(ended.at(-1)).toBe('hostile')
-    expect(failed).toEqual({
-      isError: true,
-      text: "The response could not be checked against the tool's output schema: the check against outputSchema took longer than 250 ms. The tool's builder must simplify the schema.",
-    })
+    expect(unchecked).toEqual({ isError: false, text: '{"a":"b"}' })
   })
 
   it('with a transform that takes seconds to parse are refused without blocking others', async () => {

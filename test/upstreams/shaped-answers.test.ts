@@ -129,12 +129,15 @@ describe('shaping results of upstream tools', () => {
     expect([texts, value]).toEqual([['{"total":30}'], undefined])
   })
 
-  it('validates the output schema after the last step', async () => {
+  it('matches the result with the output schema after the last step, and never fails because of it', async () => {
     const fits = await shape('declared', { dropFields: ['users'] })
     expect(fits).toMatchObject({ texts: ['{"total":30}'], structured: { total: 30 }, isError: false })
-    const { client } = await attach({ toolAnswers: { declared: { response: jsonata('users.name') } } })
-    const fails = await client.callTool({ name: 'up_declared', arguments: {} }).catch(String)
-    expect(JSON.stringify(fails)).toMatch(/does not match the tool's output schema/)
+    const { client, serverId } = await attach({ toolAnswers: { declared: { response: jsonata('{"total": users}') } } })
+    await client.listTools()
+    const misses = await callTexts(client, 'up_declared')
+    expect(misses).toMatchObject({ texts: [JSON.stringify({ total: USERS })], structured: {}, isError: false })
+    const { body } = await operator.expectOk('GET', `/servers/${serverId}/executions`)
+    expect(body).toMatchObject({ items: [{ outcome: 'ok', schemaMismatch: 'total must be integer' }] })
   })
 
   it('lists a tool with its own budget without its output schema, and validates nothing', async () => {
@@ -250,7 +253,7 @@ describe('shaping results of upstream tools', () => {
     expect(errors.find(error => error.path === path)?.message).toMatch(said)
   })
 
-  it('shapes results of a published server and validates its schema', async () => {
+  it('shapes results of a published server, also if its schema requires what is dropped', async () => {
     const { id: serverId } = await operator.create('/servers', { name: 'Npm', access: 'public' })
     const response = { dropFields: ['humidity'] }
     const upstream = await operator.create(`/servers/${serverId}/upstreams`, {
@@ -262,10 +265,9 @@ describe('shaping results of upstream tools', () => {
     const client = await connect(`${patchbay.origin}/s/${serverId}`)
     const echoed = await callTexts(client, 'every_echo', { message: 'x'.repeat(40) })
     expect(echoed.texts).toEqual([expect.stringMatching(/^Echo: x+… \(\d+ more characters\)$/)])
-    const broken = await client
-      .callTool({ name: 'every_get-structured-content', arguments: { location: 'Chicago' } })
-      .catch(String)
-    expect(JSON.stringify(broken)).toMatch(/does not match the tool's output schema.*humidity/)
+    await client.listTools()
+    const shaped = await callTexts(client, 'every_get-structured-content', { location: 'Chicago' })
+    expect(shaped.structured).toEqual({ temperature: expect.any(Number), conditions: expect.any(String) })
   })
 
   describe('a cached result', () => {

@@ -168,6 +168,8 @@ describe('the tool editor without scripts', () => {
       readOnlyHint: 'no',
       timeoutMs: '1,500',
       outputSchema: '{"type": "object"}',
+      cursorParameter: 'id',
+      cursorPath: 'meta.next',
       allowedOrigins: 'https://a.example',
     })
     expect(saved).toMatchObject({ status: 303, location: `/tools/${id}?done=saved` })
@@ -192,8 +194,23 @@ describe('the tool editor without scripts', () => {
       parameters: { id: { description: 'Which', enum: ['a', 'b'] } },
       annotations: { readOnlyHint: false },
       outputSchema: { type: 'object' },
+      pagination: { parameter: 'id', at: 'meta.next' },
       allowedOrigins: ['https://a.example'],
     })
+    for (const [typed, field, sentence] of [
+      [{ cursorParameter: 'page', cursorPath: 'a' }, 'cursorParameter', 'is not a parameter of the template.'],
+      [{ cursorParameter: 'id', cursorPath: '' }, 'cursorPath', 'The path to the cursor is empty.'],
+      [{ cursorParameter: 'id', cursorPath: 'a[' }, 'cursorPath', 'is not a path: column 2'],
+    ] as const) {
+      const refused = await browser.submit(`/tools/${id}`, {
+        ...inputs,
+        url: 'https://a.example/{{id}}',
+        method: 'PUT',
+        version: '',
+        ...typed,
+      })
+      expect(noteOf(refused.html, field)).toContain(sentence)
+    }
   })
 
   it.each<[string, Record<string, string>, string, RegExp]>([

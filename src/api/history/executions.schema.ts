@@ -24,6 +24,10 @@ const RequestView = z.object({
   body: orNull(z.string()),
 })
 
+const schemaMismatchView = orNull(z.string()).describe(
+  "how the response differs from the tool's output schema; what does not match is left out of the structured content",
+)
+
 export const ToolTestView = z.object({
   request: orNull(RequestView).describe('null if the arguments were invalid, so that no request was sent'),
   response: orNull(
@@ -31,6 +35,7 @@ export const ToolTestView = z.object({
   ).describe('null if there was no response'),
   curl: orNull(z.string()),
   result: CallToolResultView,
+  schemaMismatch: schemaMismatchView,
 })
 
 export const ExecutionQuery = pageQuery.extend({
@@ -62,6 +67,7 @@ export const ExecutionView = z.object({
   error: orNull(z.string()),
   request: orNull(RequestView),
   answerAgeMs: orNull(z.number()).describe('age of the cached result; null if the request was sent'),
+  schemaMismatch: schemaMismatchView,
   tokensBefore: orNull(z.int()).describe('tokens of the whole result; null if not counted (yet)'),
   tokensSent: orNull(z.int()).describe('tokens of the result that was sent'),
   tokensEstimated: z.boolean().describe('whether the tokens were estimated, as for long results'),

@@ -1,6 +1,7 @@
 import type { MaskedRequest } from '../../history/execution-record.ts'
 import type { StoredExecution } from '../../history/executions.store.ts'
 import type { JsonValue } from '../../lib/kernel/json.ts'
+import { readTexts } from '../../results/budget/result-parts.ts'
 import { type BlocksResult, isLongText, type ToolResult } from '../../runtime/call/tool-result.ts'
 import type { ToolTest } from '../../runtime/try/tool-test.ts'
 
@@ -13,18 +14,19 @@ const toHeaderViews = (headers: Record<string, string | string[]>) =>
   Object.entries(headers).flatMap(([name, value]) => [value].flat().map(one => ({ name, value: one })))
 
 const toBlocks = (result: ToolResult): BlocksResult =>
-  isLongText(result) ? { content: [{ type: 'text', text: result.utf8.toString() }] } : result
+  isLongText(result) ? { content: readTexts(result).map(text => ({ type: 'text', text })) } : result
 
 export const toResultView = (result: ToolResult) => {
   const { content, ...rest } = toBlocks(result)
   return { ...rest, content: content.map((block): Record<string, JsonValue> => ({ ...block })) }
 }
 
-export const toToolTestView = ({ request, response, curl, result }: ToolTest) => ({
+export const toToolTestView = ({ request, response, curl, result, schemaMismatch }: ToolTest) => ({
   request: request && toRequestView(request),
   response: response && { ...response, headers: toHeaderViews(response.headers) },
   curl,
   result: toResultView(result),
+  schemaMismatch,
 })
 
 export const toExecutionView = (execution: StoredExecution) => ({
@@ -33,5 +35,6 @@ export const toExecutionView = (execution: StoredExecution) => ({
   caller: execution.userId,
   request: execution.request && toRequestView(execution.request),
   answerAgeMs: execution.request?.answerAgeMs,
+  schemaMismatch: execution.request?.schemaMismatch,
   tokensEstimated: execution.areTokensEstimated,
 })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Database, Rows, Transaction } from '../../lib/db/client.ts'
-import { toJsonObject } from '../../lib/kernel/json.ts'
+import { type JsonObject, toJsonObject } from '../../lib/kernel/json.ts'
 import { mapFound, withoutNulls } from '../../lib/kernel/missing.ts'
 import { createPause } from '../../lib/worker/pause.ts'
 import { parseDocument } from '../../tools/stored-definition.ts'
@@ -31,7 +31,9 @@ export const findApplicable = async (
   return mapFound(await tx.import.findFirst({ where }), toApplicable)
 }
 
-const toSelected = ({ tool, edits, reason, ...row }: Rows.ImportItem) => ({
+const OutputSchema = z.record(z.string(), z.json()).nullable()
+
+const toSelected = ({ tool, edits, reason, outputSchema, ...row }: Rows.ImportItem) => ({
   ...withoutNulls({
     key: row.key,
     operationId: row.operationId,
@@ -41,6 +43,7 @@ const toSelected = ({ tool, edits, reason, ...row }: Rows.ImportItem) => ({
   }),
   reason: reason ?? undefined,
   tool: tool === null ? undefined : CreateTool.parse(tool),
+  outputSchema: OutputSchema.parse(outputSchema) ?? undefined,
   edits: edits === null ? {} : ImportEdits.parse(edits),
 })
 
@@ -98,8 +101,14 @@ export const listToolsToUpdate = async (
   return found
 }
 
-/** Where a tool comes from. `base` is the definition as generated. */
-export type NewToolSource = { toolId: string; key: string; operationId: string | undefined; base: ToolDefinition }
+/** Where a tool comes from. `base` is the definition as generated, and `outputSchema` the schema to propose. */
+export type NewToolSource = {
+  toolId: string
+  key: string
+  operationId: string | undefined
+  base: ToolDefinition
+  outputSchema: JsonObject | undefined
+}
 
 type Origin = { title: string | undefined; generator: number; sha256: string | undefined }
 
@@ -114,11 +123,12 @@ export const putToolSources = async (
     const batch = sources.slice(at, at + ROWS_AT_ONCE)
     await tx.toolSource.deleteMany({ where: { toolId: { in: batch.map(({ toolId }) => toolId) } } })
     await tx.toolSource.createMany({
-      data: batch.map(({ toolId, key, operationId, base }) => ({
+      data: batch.map(({ toolId, key, operationId, base, outputSchema }) => ({
         toolId,
         key,
         operationId: operationId ?? null,
         base: toStoredBase(base),
+        ...(outputSchema !== undefined && { outputSchema }),
         generator,
         title: title ?? null,
         sha256: sha256 ?? null,

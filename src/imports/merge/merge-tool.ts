@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { readTemplate } from '../../templates/compile.ts'
 import { type ToolDefinition, ToolDocument } from '../../tools/tool.ts'
+import { withoutLostPagination } from '../../tools/tool-definition.ts'
 import { areSameUnder, type BodyShape, type Pieces, shapeOf, toPieces } from './tool-pieces.ts'
 
 export type Side = 'mine' | 'theirs'
@@ -138,5 +139,6 @@ export const mergeTool = (versions: ToolVersions, choices: ReadonlyMap<string, S
     { tool: versions.mine, pieces: mine },
     { tool: versions.theirs, pieces: theirs },
   ]
-  return { tool: withOwnParameters(fromPieces(pieces, sides, shape), versions), ...report }
+  const tool = withOwnParameters(fromPieces(pieces, sides, shape), versions)
+  return { tool: withoutLostPagination(tool), ...report }
 }

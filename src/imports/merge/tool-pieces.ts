@@ -86,6 +86,7 @@ const FIELDS = [
   'outputSchema',
   'allowedOrigins',
   'response',
+  'pagination',
   'cacheSeconds',
   'cacheShared',
 ] as const

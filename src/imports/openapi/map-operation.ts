@@ -8,7 +8,7 @@ import type { OperationNode } from './list-operations.ts'
 import { toolNameOf } from './names.ts'
 import { objectEntries, toObject, toText } from './nodes.ts'
 import type { Description } from './open-description.ts'
-import { describePagination, findPagination, type Pagination } from './pagination.ts'
+import { describePagination, findPagination, type Pagination, paginationOfTool } from './pagination.ts'
 import { createPlaceholders } from './placeholders.ts'
 import type { Security } from './security.ts'
 import type { Servers } from './servers.ts'
@@ -74,6 +74,7 @@ export const writeTool = (node: OperationNode, context: MappingContext): Written
   const { schema, hasLinks } = readResponse(response, description)
   const query = placeholders.apiNames.filter(([place]) => place === 'query')
   const pagination = source.method === 'GET' ? findPagination(query, schema, hasLinks) : undefined
+  const paged = paginationOfTool(pagination)
   const baseUrl = { binding: { source: 'server', key: server.key, secret: false } } as const
   const annotations = annotationsOf(source.method)
   const title = titleOf(operation)
@@ -85,6 +86,7 @@ export const writeTool = (node: OperationNode, context: MappingContext): Written
     ...request,
     parameters: { [server.key]: baseUrl, ...placeholders.parameters },
     ...(annotations !== undefined && { annotations }),
+    ...(paged !== undefined && { pagination: paged }),
     ...(server.origins !== undefined && { allowedOrigins: [...server.origins] }),
   }
   const globals = [server.key, ...secrets]

@@ -1,4 +1,6 @@
+import { renderPath } from '../../lib/json/path.ts'
 import type { JsonObject } from '../../lib/kernel/json.ts'
+import type { ToolDefinition } from '../../tools/tool.ts'
 import { toObject } from './nodes.ts'
 
 /**
@@ -23,7 +25,7 @@ const findField = (response: JsonObject): string | undefined => {
   if (own !== undefined) return own[0]
   for (const [name, member] of members) {
     const inner = Object.keys(toObject(toObject(member).properties)).find(key => NEXT_FIELD.test(key))
-    if (inner !== undefined) return `${name}.${inner}`
+    if (inner !== undefined) return renderPath([name, inner].map(member => ({ kind: 'member', name: member })))
   }
   return undefined
 }
@@ -40,6 +42,15 @@ export const findPagination = (
   if (number !== undefined) return { kind: 'number', parameter: number[2] }
   return hasLinkHeader ? { kind: 'link' } : undefined
 }
+
+/**
+ * Returns how the tool finds the cursor of the next page in its results. Undefined if the description does not say where
+ * it is. A `Link` header needs no declaration.
+ */
+export const paginationOfTool = (pagination: Pagination | undefined): ToolDefinition['pagination'] =>
+  pagination?.kind === 'cursor' && pagination.field !== undefined
+    ? { parameter: pagination.parameter, at: pagination.field }
+    : undefined
 
 /** Returns the sentence of the description that tells models how to get the next page. Empty if they cannot. */
 export const describePagination = (pagination: Pagination | undefined): string => {

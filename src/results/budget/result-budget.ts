@@ -108,7 +108,7 @@ export const createResultLimit = (
   { inspector, cutCache, exactCounts, onInternalError }: BudgetParts,
 ) => {
   const cut = async (called: Called): Promise<ToolOutcome> => {
-    const { result, cost, contentType, tool, budget, context } = called
+    const { result, cost, contentType, nextPage, tool, budget, context } = called
     const { utf8, others, rest } = takeApart(result)
     const room = Math.max(budget - noticeTokensOf(cutResultGroup, server.cutNotice), MIN_BEGINNING_TOKENS)
     const mediaType = rest.isError === true ? UTF8_TEXT : toTextType(contentType)
@@ -120,7 +120,7 @@ export const createResultLimit = (
       budgetTokens: room,
     })
     const view = seen.ok ? seen.value : undefined
-    if (isWithinTokens(view, utf8, budget)) return { result, cost }
+    if (isWithinTokens(view, utf8, budget)) return { result, cost, nextPage }
     const tokens = view?.tokensBefore
     const isEstimated = view?.isBeforeEstimated ?? false
     // Only whitespace exceeded the budget, so there is nothing more to read.
@@ -134,7 +134,7 @@ export const createResultLimit = (
       ? { text: seen.value.text, lines: tellOf(seen.value) }
       : showUnseen(beginUnseen(utf8, room), seen.error)
     const notice = isAll ? '' : renderNotice(summary, cutResultGroup, server.cutNotice)
-    const besides = listTexts(others)
+    const besides = [...listTexts(others), ...(nextPage === undefined ? [] : [nextPage])]
     const shortened = withShortened(cost, {
       whole: tokens === undefined ? null : { tokens, texts: besides, isEstimated },
       exactTokens:
@@ -146,7 +146,7 @@ export const createResultLimit = (
     const _meta = { ...(isJsonObject(rest._meta) ? rest._meta : {}), ...toCutResultMeta(summary) }
     // The notice comes first, because clients may shorten a long result further.
     const content = [...toTextBlocks([notice, text, isAll ? '' : lines.join('\n')]), ...others]
-    return { result: { passed: { ...rest, content, _meta } }, cost: shortened }
+    return { result: { passed: { ...rest, content, _meta } }, cost: shortened, nextPage }
   }
 
   const limitCall =

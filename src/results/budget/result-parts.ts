@@ -101,7 +101,7 @@ export const takeApart = (
 
 /** Returns the strings that a model reads, or an empty list if the result has only images. */
 export const readTexts = (result: ToolResult | PassedResult): string[] => {
-  if (isLongText(result)) return [result.utf8.toString('utf8')]
+  if (isLongText(result)) return [result.utf8.toString('utf8'), ...(result.after === undefined ? [] : [result.after])]
   const { structuredContent } = isPassed(result) ? result.passed : result
   const texts = listTexts(blocksOf(result))
   const characters = texts.reduce((sum, { length }) => sum + length, 0)

@@ -8,6 +8,10 @@ export type CacheEntry<Result extends ToolResult | PassedResult = ToolResult | P
   responseBytes: number
   /** Content type as declared by the API. */
   contentType?: string | undefined
+  /** How the response differs from the tool's output schema, if it does. */
+  schemaMismatch?: string | undefined
+  /** A line that tells the model how to get the next page of results. */
+  nextPage?: string | undefined
   /** When the entry was cached, according to the cache's clock. */
   cachedAtMs: number
 }

@@ -21,6 +21,7 @@ import type { Bindings, Instance } from '../../servers/server.ts'
 import type { RenderedRequest } from '../../templates/template.ts'
 import type { ToolDefinition } from '../../tools/tool.ts'
 import type { CompiledDefinition } from '../../tools/tool-definition.ts'
+import type { ShapedResult } from '../shape/structured-result.ts'
 import { type CacheEntry, compact, sizeOf } from './cached-result.ts'
 import { bypassesCache, type FreshnessRules, freshMsOf, headerText } from './freshness.ts'
 
@@ -38,7 +39,11 @@ const PURGE_EVERY_MS = 60_000
 export type ResponseCacheOptions = { limits?: Partial<typeof LIMITS & { maxServerBytes: number }>; now?: () => number }
 
 /** A new response from an API, and the result built from it. */
-type FreshResult = { result: ToolResult; response: OutboundResponse }
+export type FreshResult = ShapedResult & {
+  response: OutboundResponse
+  /** A line that tells the model how to get the next page of results. */
+  nextPage?: string | undefined
+}
 
 /** A result from the cache, and its age. */
 export type CachedResult<Result extends CacheEntry['result'] = ToolResult> = CacheEntry<Result> & { ageMs: number }
@@ -56,6 +61,7 @@ export type FreshPassedResult = {
   callResult: CallResult
   responseBytes: number
   shapedFrom?: PassedResult | undefined
+  schemaMismatch?: string | undefined
 }
 
 /** Like `CachedSend`, but for an upstream's tool. `input` is everything on which the result may depend. */
@@ -170,13 +176,20 @@ export const createResponseCache = (options: ResponseCacheOptions = {}) => {
       if (signal?.aborted || bypassesCache(request)) return send(signal)
       const { method, url, headers, body } = request
       const key = keyOf(serverId, fingerprint, owner, method, url, headers, body ?? null)
-      const toCacheable = ({ result, response }: FreshResult): Cacheable<ToolResult> | undefined => {
+      const toCacheable = ({
+        result,
+        response,
+        schemaMismatch,
+        nextPage,
+      }: FreshResult): Cacheable<ToolResult> | undefined => {
         if (isErrorResult(result)) return undefined
         return {
           result,
           status: response.status,
           responseBytes: response.body.length,
           contentType: headerText(response.headers, 'content-type'),
+          schemaMismatch,
+          nextPage,
           freshMs: freshMsOf(request, response, rules),
         }
       }
@@ -187,9 +200,13 @@ export const createResponseCache = (options: ResponseCacheOptions = {}) => {
     ({ serverId, fingerprint, cacheSeconds }: CachedUpstreamTool, owner: string | null): CachedUpstreamSend =>
     async (input, signal, send) => {
       if (signal.aborted) return send(signal)
-      const toCacheable = ({ result, responseBytes }: FreshPassedResult): Cacheable<PassedResult> | undefined => {
+      const toCacheable = ({
+        result,
+        responseBytes,
+        schemaMismatch,
+      }: FreshPassedResult): Cacheable<PassedResult> | undefined => {
         if (isRefused(result) || !isPassed(result) || !isComplete(result)) return undefined
-        return { result, status: undefined, responseBytes, freshMs: cacheSeconds * 1_000 }
+        return { result, status: undefined, responseBytes, schemaMismatch, freshMs: cacheSeconds * 1_000 }
       }
       const key = keyOf(serverId, fingerprint, owner, input)
       return getOrSend({ serverId, key, signal }, stop => send(stop ?? signal), toCacheable, isPassed)

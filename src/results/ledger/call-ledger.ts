@@ -105,7 +105,7 @@ export const createCallLedger = ({ countTexts, recorder, onInternalError }: Call
     totals.counted++
     totals.tokensBefore += otherwise
     totals.tokensSent += tokensSent
-    if (tool !== undefined) tools.add(tool, otherwise, tokensSent)
+    if (tool !== undefined) tools.add(tool, otherwise, tokensSent, cost.isMismatch === true)
   }
 
   const countBatch = async (batch: readonly Waiting[]): Promise<void> => {

@@ -58,5 +58,10 @@ export const listLedgerMetrics = ({ stats, listTools }: Pick<CallLedger, 'stats'
       `Tokens (${TOKEN_ENCODING}) of the counted results as sent.`,
       ({ tokensSent }) => tokensSent,
     ),
+    byTool(
+      'patchbay_schema_mismatches_total',
+      "Counted results that do not match the tool's output schema, by server and tool.",
+      ({ mismatches }) => mismatches,
+    ),
   ]
 }

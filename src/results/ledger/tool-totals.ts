@@ -9,6 +9,8 @@ export type ToolTotal = {
   /** Tokens that would have been sent without cutting. */
   tokensBefore: number
   tokensSent: number
+  /** Number of results that do not match the tool's output schema. */
+  mismatches: number
 }
 
 /** Maximum number of tools with totals of their own: each adds several series to /metrics. */
@@ -29,6 +31,7 @@ const begin = (serverId: string, tool: string): ToolTotal => ({
   counted: 0,
   tokensBefore: 0,
   tokensSent: 0,
+  mismatches: 0,
 })
 
 /** Sums the tokens of results by tool. Tools beyond the limits share one total. */
@@ -52,12 +55,13 @@ export const createToolTotals = () => {
   }
 
   return {
-    add: (tool: NamedTool, tokensBefore: number, tokensSent: number): void => {
+    add: (tool: NamedTool, tokensBefore: number, tokensSent: number, isMismatch: boolean): void => {
       if (removed.has(tool.serverId)) return
       const total = find(tool)
       total.counted++
       total.tokensBefore += tokensBefore
       total.tokensSent += tokensSent
+      if (isMismatch) total.mismatches++
     },
     list: (): readonly ToolTotal[] => [...totals.values(), ...(others.counted > 0 ? [others] : [])],
     /** Lists the servers with totals. */

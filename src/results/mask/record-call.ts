@@ -55,7 +55,7 @@ const shortenHeaders = (headers: MaskedRequest['headers']): MaskedRequest['heade
 const toStoredRequest = (
   request: RenderedRequest,
   masker: Masker,
-  cached: { ageMs: number } | undefined,
+  { cached, schemaMismatch }: Pick<CallToRecord, 'cached' | 'schemaMismatch'>,
 ): MaskedRequest => {
   const { method, url, headers, body } = maskWith(request, masker, text => maskBeginning(text, masker))
   return {
@@ -65,6 +65,7 @@ const toStoredRequest = (
     headers: shortenHeaders(headers),
     body: body === undefined ? undefined : shorten(body, BODY_CHARACTERS),
     ...(cached !== undefined && { answerAgeMs: Math.round(cached.ageMs) }),
+    ...(schemaMismatch !== undefined && { schemaMismatch: masker.text(schemaMismatch) }),
   }
 }
 
@@ -109,6 +110,8 @@ export type CallToRecord = Omit<
   request: RenderedRequest | undefined
   /** Set if the result came from the cache and nothing was sent. */
   cached?: { ageMs: number } | undefined
+  /** How the response differs from the tool's output schema, if it does. */
+  schemaMismatch?: string | undefined
   /** Undefined if they are not recorded, as for requests to passthrough servers. */
   arguments?: ArgumentsToRecord | undefined
 }
@@ -134,7 +137,7 @@ export const recordCall = (recorder: Pick<Recorder, 'record'>, masker: Masker, c
     requestBytes: call.requestBytes,
     responseBytes: call.responseBytes,
     error: own === masker ? error?.slice(0, ERROR_CHARACTERS) : maskError(error, own),
-    request: request && (own === undefined ? hideRequest(request) : toStoredRequest(request, own, call.cached)),
+    request: request && (own === undefined ? hideRequest(request) : toStoredRequest(request, own, call)),
     arguments: call.arguments && toRecordedArguments(call.arguments, own ?? masker),
   })
   return id

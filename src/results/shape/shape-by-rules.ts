@@ -1,15 +1,16 @@
 import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
 import { isSuccess, type OutboundResponse } from '../../lib/outbound/outbound-request.ts'
 import type { Tenant } from '../../lib/worker/fair-queue.ts'
-import { errorResult, type ToolResult } from '../../runtime/call/tool-result.ts'
+import { type BlocksResult, errorResult } from '../../runtime/call/tool-result.ts'
 import { hasShaping, LANGUAGE_NAMES, type ResultShaping } from '../../tools/response/result-shaping.ts'
-import type { SchemaCheck, SchemaChecks } from '../../tools/schemas/schema-check.ts'
+import type { SchemaChecks, SchemaTrim } from '../../tools/schemas/schema-check.ts'
 import type { ToolDefinition } from '../../tools/tool.ts'
 import type { Masker } from '../mask/masking.ts'
 import type { ResponseSample } from './response-samples.ts'
 import type { ResultShaper } from './result-shaper.ts'
-import { decodeText, LONG_TEXT_BYTES, shapeResponse, structuredResult } from './shape.ts'
+import { decodeText, LONG_TEXT_BYTES, shapeResponse } from './shape.ts'
 import type { ShapingJob } from './shaping-job.ts'
+import { NOT_JSON, type ShapedResult, structuredResult, withoutStructure } from './structured-result.ts'
 
 /**
  * The services that shape and check results, the tenant that owns the results, and the server's setting for tables.
@@ -62,13 +63,16 @@ const needsJson = ({ language }: NonNullable<ResultShaping['transform']>): strin
 const toResult = async (
   utf8: Buffer,
   masker: Masker,
-  outputCheck: SchemaCheck | undefined,
+  outputTrim: SchemaTrim | undefined,
   signal: StopSignal | undefined,
-): Promise<ToolResult> => {
-  if (outputCheck === undefined && utf8.length >= LONG_TEXT_BYTES) return { utf8: await masker.long.utf8(utf8, signal) }
+): Promise<ShapedResult> => {
+  if (outputTrim === undefined && utf8.length >= LONG_TEXT_BYTES) {
+    return { result: { utf8: await masker.long.utf8(utf8, signal) } }
+  }
   const text = await masker.long.text(utf8.toString('utf8'), signal)
-  if (outputCheck !== undefined) return structuredResult(text, outputCheck, masker, signal)
-  return { content: [{ type: 'text', text }] }
+  const plain: BlocksResult = { content: [{ type: 'text', text }] }
+  if (outputTrim === undefined) return { result: plain }
+  return (await structuredResult(text, outputTrim, masker, signal)) ?? withoutStructure(plain, NOT_JSON)
 }
 
 const isWorthIt = (rules: ResultShaping, bytes: number): boolean => hasShaping(rules) || bytes >= MIN_TABLE_BYTES
@@ -102,21 +106,22 @@ export const shapeTexts = async (
 export const shapeByRules = async (
   response: OutboundResponse,
   masker: Masker,
-  outputCheck: SchemaCheck | undefined,
+  outputTrim: SchemaTrim | undefined,
   planned: PlannedShaping,
   signal: StopSignal | undefined,
-): Promise<ToolResult> => {
-  const asItIs = () => shapeResponse(response, masker, outputCheck, signal)
+): Promise<ShapedResult> => {
+  const asItIs = () => shapeResponse(response, masker, outputTrim, signal)
   const { rules } = planned
   const isShapeable = isSuccess(response) && response.body.length > 0
   if (!isShapeable || !isWorthIt(rules, response.body.length)) return asItIs()
   const read = decodeText(response)
-  if (read === undefined) return rules.transform === undefined ? asItIs() : errorResult(needsJson(rules.transform))
-  const kind = { isHtml: isHtml(read.type), type: read.type, isStructured: outputCheck !== undefined }
+  if (read === undefined)
+    return rules.transform === undefined ? asItIs() : { result: errorResult(needsJson(rules.transform)) }
+  const kind = { isHtml: isHtml(read.type), type: read.type, isStructured: outputTrim !== undefined }
   const outcome = await shapeTexts(planned, [await masker.long.text(read.text, signal)], kind)
-  if ('failed' in outcome) return errorResult(masker.text(outcome.failed))
+  if ('failed' in outcome) return { result: errorResult(masker.text(outcome.failed)) }
   const [utf8] = outcome.utf8s ?? []
-  return utf8 === undefined ? asItIs() : toResult(utf8, masker, outputCheck, signal)
+  return utf8 === undefined ? asItIs() : toResult(utf8, masker, outputTrim, signal)
 }
 
 /** A text with its size. `tokens` is undefined if the text is too long to count. */

@@ -1,17 +1,11 @@
 import { isUtf8 } from 'node:buffer'
-import { parseIfJson } from '../../lib/kernel/json.ts'
 import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
 import { isSuccess, type OutboundResponse } from '../../lib/outbound/outbound-request.ts'
-import {
-  type BlocksResult,
-  type ContentBlock,
-  errorResult,
-  type ToolResult,
-  truncateError,
-} from '../../runtime/call/tool-result.ts'
-import type { SchemaCheck } from '../../tools/schemas/schema-check.ts'
+import { type BlocksResult, type ContentBlock, errorResult, type ToolResult } from '../../runtime/call/tool-result.ts'
+import type { SchemaTrim } from '../../tools/schemas/schema-check.ts'
 import { type Masker, maskBeginning } from '../mask/masking.ts'
 import { splitMultipart } from './multipart.ts'
+import { NOT_JSON, type ShapedResult, structuredResult, withoutStructure } from './structured-result.ts'
 
 /** Maximum number of characters of an error response's body that the model sees. */
 const ERROR_BODY_CHARACTERS = 2_000
@@ -68,32 +62,6 @@ const errorResponseResult = (response: OutboundResponse, masker: Masker, shown: 
   if (shown === undefined) lines.push(`(${response.body.length} bytes of ${shownType(contentType, masker)})`)
   else lines.push(shown.length > ERROR_BODY_CHARACTERS ? `${shown.slice(0, ERROR_BODY_CHARACTERS)}…` : shown)
   return errorResult(lines.join('\n').trimEnd().toWellFormed())
-}
-
-const NO_JSON = 'The response is not JSON, although the tool declares an output schema.'
-/** Beginnings of the errors for a response that does not match, and for one whose check failed. */
-const REFUSED = {
-  mismatch: "The response does not match the tool's output schema",
-  unchecked: "The response could not be checked against the tool's output schema",
-}
-
-/** Returns JSON that matches the tool's schema as text and as structured content; otherwise an error. */
-export const structuredResult = async (
-  text: string,
-  check: SchemaCheck,
-  masker: Masker,
-  signal: StopSignal | undefined,
-): Promise<BlocksResult> => {
-  const parsed = parseIfJson(text)
-  if (parsed === undefined) return errorResult(NO_JSON)
-  // The masker returns the same object if it contains no secrets.
-  const masked = await masker.long.json(parsed, signal)
-  const checked = await check(masked, signal)
-  if (checked.kind !== 'match') return errorResult(truncateError(`${REFUSED[checked.kind]}: ${checked.message}.`))
-  return {
-    content: [{ type: 'text', text: masked === parsed ? text : JSON.stringify(masked) }],
-    structuredContent: masked,
-  }
 }
 
 const binaryBlock = (type: string, mimeType: string, body: Buffer, uri: string): ContentBlock => {
@@ -156,33 +124,45 @@ const longTextResult = async (
   return { utf8: Buffer.from(await masker.long.text(decode(body, charset), signal)) }
 }
 
+/** Converts a response for a tool without an output schema, or one whose body is not JSON. */
+const plainResult = async (
+  response: OutboundResponse,
+  masker: Masker,
+  signal: StopSignal | undefined,
+): Promise<BlocksResult> => {
+  const { body, url } = response
+  if (body.length === 0) {
+    return { content: [{ type: 'text', text: `${statusLine(response, masker)}, with an empty body` }] }
+  }
+  const contentType = headerOf(response, 'content-type')
+  const uri = masker.text(url)
+  const isMultipart = parseMediaType(contentType).type?.startsWith('multipart/') === true
+  const several = isMultipart ? await multipartResult(response, uri, masker, signal) : undefined
+  return several ?? { content: [await toBlock(body, contentType, uri, masker, signal)] }
+}
+
 /** Converts an API response to a result. Rejects with a MaskingError if secrets could not be masked. */
 export const shapeResponse = async (
   response: OutboundResponse,
   masker: Masker,
-  outputCheck: SchemaCheck | undefined,
+  outputTrim: SchemaTrim | undefined,
   signal: StopSignal | undefined,
-): Promise<ToolResult> => {
-  const { body, url } = response
+): Promise<ShapedResult> => {
+  const { body } = response
   if (!isSuccess(response)) {
     const read = decodeText(response)
-    return errorResponseResult(response, masker, read && maskBeginning(read.text, masker))
+    return { result: errorResponseResult(response, masker, read && maskBeginning(read.text, masker)) }
   }
-  const contentType = headerOf(response, 'content-type')
-  const { type, charset } = parseMediaType(contentType)
-  if (outputCheck !== undefined) {
+  const { type, charset } = parseMediaType(headerOf(response, 'content-type'))
+  if (outputTrim !== undefined) {
     // Masks the text here and the parsed JSON in structuredResult, because only parsing reveals a secret that is
     // escaped in the text.
-    return structuredResult(await masker.long.text(decode(body, charset), signal), outputCheck, masker, signal)
+    const text = await masker.long.text(decode(body, charset), signal)
+    const structured = await structuredResult(text, outputTrim, masker, signal)
+    return structured ?? withoutStructure(await plainResult(response, masker, signal), NOT_JSON)
   }
-  if (body.length === 0) {
-    return { content: [{ type: 'text', text: `${statusLine(response, masker)}, with an empty body` }] }
+  const isLong = body.length >= LONG_TEXT_BYTES && isText(type, body)
+  return {
+    result: isLong ? await longTextResult(body, charset, masker, signal) : await plainResult(response, masker, signal),
   }
-  if (isText(type, body)) {
-    if (body.length >= LONG_TEXT_BYTES) return longTextResult(body, charset, masker, signal)
-    return { content: [{ type: 'text', text: masker.text(decode(body, charset)) }] }
-  }
-  const uri = masker.text(url)
-  const several = type?.startsWith('multipart/') ? await multipartResult(response, uri, masker, signal) : undefined
-  return several ?? { content: [await toBlock(body, contentType, uri, masker, signal)] }
 }

@@ -26,6 +26,8 @@ export type CallCost = {
   exactTokens?: Promise<number | undefined> | undefined
   /** The part that was sent, if its tokens have already been counted. */
   sent?: Measure | undefined
+  /** Whether the response does not match the tool's output schema. */
+  isMismatch?: boolean | undefined
   /** Whether this result continues a cut result whose savings have already been counted. */
   isCutBefore?: boolean | undefined
 }

@@ -6,7 +6,7 @@ import type { Finding } from '../../tools/lint/finding.ts'
 import type { ToolAnnotations } from '../../tools/tool.ts'
 import type { CallLink } from '../../upstreams/connection/call-link.ts'
 import type { CallCost } from './call-cost.ts'
-import type { ToolResult, UpstreamResult } from './tool-result.ts'
+import { endWith, type ToolResult, type UpstreamResult } from './tool-result.ts'
 
 export type CallContext = {
   readonly caller: Caller
@@ -27,7 +27,13 @@ export type ToolOutcome<Result = ToolResult | UpstreamResult> = {
   cost?: CallCost | undefined
   /** Content-Type of the API response. Undefined if the result was shaped, because the type may no longer apply. */
   contentType?: string | undefined
+  /** A line that tells the model how to get the next page of results. Not part of the result yet (`withNextPage`). */
+  nextPage?: string | undefined
 }
+
+/** Ends the result with the line about the next page. Done last, because a cut result must have it too. */
+export const withNextPage = (outcome: ToolOutcome): ToolOutcome =>
+  outcome.nextPage === undefined ? outcome : { ...outcome, result: endWith(outcome.result, outcome.nextPage) }
 
 /**
  * A tool of a mounted server. `call` resolves arguments, sends the request, shapes and records the result, and never

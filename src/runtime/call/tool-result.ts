@@ -15,9 +15,10 @@ export type BlocksResult = {
 
 /**
  * A result with a single text block, stored as the original UTF-8, because decoding and re-encoding a long text is
- * expensive. If `structuredAs` is set, the text is JSON and is also the structured content, under this key.
+ * expensive. If `structuredAs` is set, the text is JSON and is also the structured content, under this key. `after` is
+ * the text of a second block.
  */
-export type LongText = { utf8: Buffer; structuredAs?: string }
+export type LongText = { utf8: Buffer; structuredAs?: string; after?: string }
 
 export type ToolResult = BlocksResult | LongText
 
@@ -55,6 +56,19 @@ export const findErrorText = (result: ToolResult | UpstreamResult): string | und
   if (!isErrorResult(result)) return undefined
   const [first] = blocksOf(result)
   return isJsonObject(first) && typeof first.text === 'string' ? first.text : ''
+}
+
+/** Ends a result with a text block of its own, and leaves its structured content as it is. */
+export function endWith(result: ToolResult, text: string): ToolResult
+export function endWith(result: ToolResult | UpstreamResult, text: string): ToolResult | UpstreamResult
+export function endWith(result: ToolResult | UpstreamResult, text: string): ToolResult | UpstreamResult {
+  if (isRefused(result)) return result
+  if (isPassed(result)) {
+    const content = Array.isArray(result.passed.content) ? result.passed.content : []
+    return { passed: { ...result.passed, content: [...content, { type: 'text', text }] } }
+  }
+  if (isLongText(result)) return { ...result, after: text }
+  return { ...result, content: [...result.content, { type: 'text', text }] }
 }
 
 export const errorResult = (text: string): BlocksResult => ({ content: [{ type: 'text', text }], isError: true })

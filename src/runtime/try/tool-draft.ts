@@ -1,3 +1,4 @@
+import { findProposedSchema } from '../../imports/proposed-schema.store.ts'
 import { type Actor, organizationForNew } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { JsonObject } from '../../lib/kernel/json.ts'
@@ -58,8 +59,15 @@ export type DraftPreview = {
   shaping: ShapingPreview | undefined
 }
 
-/** The result of sending a draft. `sampleId` identifies the stored response, for the preview of shaping. */
-export type DraftTest = ToolTest & { sampleId: string | undefined; media: ResponseMedia | undefined }
+/**
+ * The result of sending a draft. `sampleId` identifies the stored response, for the preview of shaping. `proposedSchema`
+ * is an output schema for the tool, which the response matches.
+ */
+export type DraftTest = ToolTest & {
+  sampleId: string | undefined
+  media: ResponseMedia | undefined
+  proposedSchema?: JsonObject | undefined
+}
 
 /**
  * Builds bindings for a test: parameters without an argument use their fixed value, the server's global that their
@@ -199,15 +207,21 @@ export const createToolDrafts = (parts: ToolDraftParts) => {
       const saved = toolId === undefined ? undefined : await tools.getOwnTool(actor, toolId)
       const checked = saved?.problem === undefined ? saved : undefined
       const compiled = await tools.assertTool(actor, wiring.organizationId, definition, checked)
-      const { getPlan, exposedArgs } = wire(actor, draft, compiled, wiring)
-      const outcome = await performCall(getPlan, http, exposedArgs, signal, onInternalError)
+      const hasOwn = definition.outputSchema !== undefined
+      const proposed = saved === undefined || hasOwn ? undefined : await findProposedSchema(db, saved.id)
+      const tried = proposed === undefined ? draft : { ...draft, definition: { ...definition, outputSchema: proposed } }
+      const { getPlan, exposedArgs } = wire(actor, tried, compiled, wiring)
+      const called = await performCall(getPlan, http, exposedArgs, signal, onInternalError)
+      const outcome = proposed === undefined ? called : { ...called, schemaMismatch: undefined }
+      const isMatch = called.callResult === 'success' && called.schemaMismatch === undefined
       if (saved !== undefined && isSameDocument(saved, definition)) {
         await parts.sendSizes.note(saved.id, shapingContextOf(actor, wiring), outcome)
       }
       const { masker } = wiring.globals
       const sampleId = await samples.keep(actor.userId, outcome.response, masker, signal)
       const media = await findMedia(outcome.response, masker, signal)
-      return { ...(await showTest(outcome, masker, signal)), sampleId, media }
+      const proposedSchema = isMatch ? proposed : undefined
+      return { ...(await showTest(outcome, masker, signal)), sampleId, media, proposedSchema }
     },
   }
 }

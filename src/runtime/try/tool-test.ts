@@ -3,6 +3,7 @@ import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
 import type { OutboundResponse } from '../../lib/outbound/outbound-request.ts'
 import type { Masker } from '../../results/mask/masking.ts'
 import { maskRequest } from '../../results/mask/record-call.ts'
+import { endWith } from '../call/tool-result.ts'
 import type { PerformedCall } from '../perform-call.ts'
 import { toCurl } from './curl.ts'
 
@@ -24,7 +25,7 @@ const showResponse = async (response: OutboundResponse, durationMs: number, mask
 
 /** Converts a call's outcome for display to the user who tries the tool. */
 export const showTest = async (
-  { result, callResult, request, response, durationMs }: PerformedCall,
+  { result, callResult, request, response, schemaMismatch, nextPage, durationMs }: PerformedCall,
   masker: Masker,
   signal: StopSignal,
 ) => {
@@ -33,8 +34,10 @@ export const showTest = async (
     request: shown,
     response: response && (await showResponse(response, durationMs, masker, signal)),
     curl: shown && toCurl(shown),
-    result,
+    result: nextPage === undefined ? result : endWith(result, nextPage),
+    nextPage,
     callResult,
+    schemaMismatch: schemaMismatch && masker.text(schemaMismatch),
   }
 }
 

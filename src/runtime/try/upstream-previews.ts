@@ -10,7 +10,7 @@ import type { Upstream } from '../../upstreams/upstream.ts'
 import { isErrorResult, isPassed, isRefused, type PassedResult, type ToolResult } from '../call/tool-result.ts'
 import { compileUpstreamTool, type UpstreamToolParts } from '../compile-upstream-tools.ts'
 import { type GlobalParts, loadOpenedGlobals } from '../opened-globals.ts'
-import { checkOfDeclared } from '../upstream-results.ts'
+import { trimOfDeclared } from '../upstream-results.ts'
 
 type UpstreamPreviewParts = Omit<UpstreamToolParts, 'limit' | 'shapingContext' | 'upstreamConnections'> &
   GlobalParts & {
@@ -29,25 +29,24 @@ export type ResultToShape = {
 }
 
 const ADVICE = 'Change the shaping, or set a token limit for the tool, so that clients see it without the schema.'
+const LEFT_OUT = 'Clients get the whole text, and structured content without what does not match.'
 
-/**
- * Returns the error that clients would receive if the shaped result does not match the schema or cannot be checked.
- * Returns undefined if it matches.
- */
+/** Returns how the shaped result differs from the schema that clients see. Returns undefined if it matches. */
 const explainMismatch = async (
   made: string,
   outputSchema: JsonObject,
   shapingContext: ShapingContext,
 ): Promise<string | undefined> => {
-  const mismatch = (why: string) => `The shaped result does not match the tool's output schema: ${why}. ${ADVICE}`
+  const mismatch = (why: string) =>
+    `The shaped result does not match the tool's output schema: ${why}. ${LEFT_OUT} ${ADVICE}`
   const value = parseIfJson(made)
   if (value === undefined) return mismatch('it is not JSON')
-  const checked = await checkOfDeclared(outputSchema, shapingContext)(value, undefined)
+  const checked = await trimOfDeclared(outputSchema, shapingContext)(value, undefined)
   switch (checked.kind) {
     case 'match':
       return undefined
-    case 'mismatch':
-      return mismatch(checked.message)
+    case 'trimmed':
+      return mismatch(checked.mismatches.join('; '))
     case 'unchecked':
       return `The shaped result could not be checked against the tool's output schema: ${checked.message}. ${ADVICE}`
   }

@@ -54,9 +54,10 @@ export const findViolation = ({ $schema: _dialect, ...schema }: JsonObject): str
 }
 
 /** Each schema has its own compiler, because a shared one would resolve references to other schemas. */
-const createCompiler = () =>
+const createCompiler = (findsAll: boolean) =>
   new Ajv2020({
     ...OPTIONS,
+    allErrors: findsAll,
     // Compiling the meta-schema again takes 20 ms; the shared validator has already checked the schema.
     validateSchema: false,
     code: { regExp: Object.assign(compilePattern, { code: 're2js' }) },
@@ -108,13 +109,16 @@ const explain = (error: unknown, schema: JsonObject): string => {
 
 /**
  * Compiles a schema, ignoring `$schema`. The error completes a sentence whose subject is the schema. Resolves only
- * references within the schema.
+ * references within the schema. The validator finds only the first error of a value, unless `findsAll` is set.
  */
-export const compileSchema = (schema: JsonObject): Result<ValidateFunction, string> => {
+export const compileSchema = (
+  schema: JsonObject,
+  { findsAll = false }: { findsAll?: boolean } = {},
+): Result<ValidateFunction, string> => {
   try {
     const violation = findViolation(schema)
     if (violation !== undefined) return failure(`is not a valid JSON Schema 2020-12: ${violation}`)
-    return success(createCompiler().compile(prepare(schema)))
+    return success(createCompiler(findsAll).compile(prepare(schema)))
   } catch (error) {
     return failure(explain(error, schema))
   }

@@ -9,9 +9,17 @@ import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
 import { isDoneWithin } from '../../lib/process/time-limit.ts'
 import type { Tenant } from '../../lib/worker/fair-queue.ts'
 import type { Job, JobEnding } from '../../lib/worker/job.ts'
-import { compileSchema, findViolation } from './compile-schema.ts'
+import { findViolation } from './compile-schema.ts'
 import { countValues, measureSchema, type SchemaMeasure } from './measure-schema.ts'
-import { CHECK_MS, checkWithin, type SchemaCheckJob, type SchemaCheckOutcome } from './schema-check-job.ts'
+import {
+  CHECK_MS,
+  compileFor,
+  performWithin,
+  type SchemaCheckJob,
+  type SchemaCheckOutcome,
+  type ValueTask,
+} from './schema-check-job.ts'
+import type { Trimmed } from './trim-value.ts'
 
 /**
  * The result of a check. `mismatch`: the value is wrong. `unchecked`: the check failed, so nothing is known about the
@@ -20,6 +28,18 @@ import { CHECK_MS, checkWithin, type SchemaCheckJob, type SchemaCheckOutcome } f
 export type SchemaCheckResult = { kind: 'match' } | { kind: 'mismatch' | 'unchecked'; message: string }
 
 export type SchemaCheck = (value: JsonValue, signal: StopSignal | undefined) => Promise<SchemaCheckResult>
+
+/**
+ * Like the result of a check, but with the part of the value that matches. The message of `unchecked` says why the check
+ * failed, without a period at the end.
+ */
+export type SchemaTrimResult =
+  | { kind: 'match' }
+  | ({ kind: 'trimmed' } & Trimmed)
+  | { kind: 'unchecked'; message: string }
+
+/** Checks a value, and leaves out the members that do not match. */
+export type SchemaTrim = (value: JsonValue, signal: StopSignal | undefined) => Promise<SchemaTrimResult>
 
 /** Schemas with more `SchemaMeasure.nodes` are never compiled or checked on the main thread. */
 const MAX_NODES = 500
@@ -56,12 +76,12 @@ const isQuick = (measure: SchemaMeasure, value: JsonValue): boolean => {
 }
 
 /** Compiles a small schema on the main thread, or returns `slow` in the unlikely case that it takes too long. */
-const compileHere = (schema: JsonObject): Result<ValidateFunction, string> | 'slow' => {
+const compileHere = (schema: JsonObject, task: ValueTask = 'check'): Result<ValidateFunction, string> | 'slow' => {
   // The validator that all schemas share is created by its first use, which must not be interrupted.
   findViolation({})
   let compiled: Result<ValidateFunction, string> | 'slow' = 'slow'
   const isDone = isDoneWithin(COMPILE_MS, () => {
-    compiled = compileSchema(schema)
+    compiled = compileFor(task, schema)
   })
   return isDone ? compiled : 'slow'
 }
@@ -70,21 +90,22 @@ const compileHere = (schema: JsonObject): Result<ValidateFunction, string> | 'sl
  * Creates a check for the main thread, which compiles its validator for the first value. Once anything took too long,
  * it always returns `slow`, and the value must be checked elsewhere.
  */
-const createQuickCheck = (schema: JsonObject) => {
+const createQuickCheck = (schema: JsonObject, task: ValueTask) => {
   let compiled: ReturnType<typeof compileHere> | undefined
   return (value: JsonValue): SchemaCheckOutcome => {
-    compiled ??= compileHere(schema)
+    compiled ??= compileHere(schema, task)
     if (compiled === 'slow') return { kind: 'slow' }
     if (!compiled.ok) return { kind: 'invalid', problem: compiled.error }
-    const outcome = checkWithin(compiled.value, schema, value)
+    const outcome = performWithin(task, compiled.value, schema, value)
     if (outcome.kind === 'slow') compiled = 'slow'
     else if (outcome.kind === 'deep') compiled = undefined
     return outcome
   }
 }
 
-/** A schema as the main thread knows it. `check` is undefined if the schema is too large for it. */
-type KnownSchema = { key: string; measure: SchemaMeasure; check: ReturnType<typeof createQuickCheck> | undefined }
+type QuickCheck = ReturnType<typeof createQuickCheck>
+/** A schema as the main thread knows it. `quick` is undefined if the schema is too large for it. */
+type KnownSchema = { key: string; measure: SchemaMeasure; quick: Record<ValueTask, QuickCheck> | undefined }
 
 /** Creates the cache of schemas by their text. */
 const createKnownSchemas = () => {
@@ -94,7 +115,8 @@ const createKnownSchemas = () => {
     const cached = cache.get(key)
     if (cached !== undefined) return cached
     const measure = measureSchema(schema)
-    const known = { key, measure, check: isSmall(measure) ? createQuickCheck(schema) : undefined }
+    const quick = { check: createQuickCheck(schema, 'check'), trim: createQuickCheck(schema, 'trim') }
+    const known = { key, measure, quick: isSmall(measure) ? quick : undefined }
     cache.set(key, known)
     return known
   }
@@ -125,23 +147,29 @@ const explainEnding = (ending: JobEnding, timeLimitMs: number): string => {
  */
 export type SchemaNames = { rootName: string; schemaName: string }
 
-const toResult = (outcome: SchemaCheckOutcome, { rootName, schemaName }: SchemaNames): SchemaCheckResult => {
-  const unchecked = (message: string): SchemaCheckResult => ({ kind: 'unchecked', message })
+const explainUnchecked = (
+  outcome: Extract<SchemaCheckOutcome, { kind: 'invalid' | 'slow' | 'deep' }>,
+  schemaName: string,
+): string => {
   switch (outcome.kind) {
-    case 'match':
-      return { kind: 'match' }
-    case 'mismatch':
-      return { kind: 'mismatch', message: `${outcome.mismatch.at || rootName} ${outcome.mismatch.message}` }
     case 'invalid':
-      return unchecked(`${schemaName} ${outcome.problem}. Only the tool's builder can do this`)
+      return `${schemaName} ${outcome.problem}. Only the tool's builder can do this`
     case 'slow':
-      return unchecked(`the check against ${schemaName} ${explainEnding('time', CHECK_MS)}`)
+      return `the check against ${schemaName} ${explainEnding('time', CHECK_MS)}`
     case 'deep':
-      return unchecked(
-        `the check against ${schemaName} reached too many levels of nesting. Use a value or a schema with fewer levels`,
-      )
+      return `the check against ${schemaName} reached too many levels of nesting. Use a value or a schema with fewer levels`
   }
 }
+
+/** The outcome of a check, wherever it ran. */
+type Checked =
+  | Exclude<SchemaCheckOutcome, { kind: 'invalid' | 'slow' | 'deep' }>
+  | { kind: 'unchecked'; message: string }
+
+const toChecked = (outcome: SchemaCheckOutcome, { schemaName }: SchemaNames): Checked =>
+  outcome.kind === 'match' || outcome.kind === 'mismatch' || outcome.kind === 'trimmed'
+    ? outcome
+    : { kind: 'unchecked', message: explainUnchecked(outcome, schemaName) }
 
 /** Why a schema cannot be saved. `busy`: it was not checked, through no fault of its own. */
 export type SchemaProblem = { kind: 'invalid' | 'busy'; message: string }
@@ -167,28 +195,50 @@ const explainUnsaved = (ending: JobEnding, timeLimitMs: number): SchemaProblem =
  */
 export const createSchemaChecks = ({ run, timeLimitMs }: Job<SchemaCheckJob, SchemaCheckOutcome>) => {
   const toKnown = createKnownSchemas()
+
+  /** Performs a task here if it is quick, and otherwise in a process. */
+  const createTask = (task: ValueTask, schema: JsonObject, names: SchemaNames, { owner, group }: Tenant) => {
+    const known = once(() => toKnown(schema))
+
+    const performInProcess = async (value: JsonValue, signal: StopSignal | undefined): Promise<Checked> => {
+      const { key } = known()
+      const outcome = await run(owner, { task, key, schema, value }, { group, affinity: key, signal })
+      if (outcome.ok) return toChecked(outcome.value, names)
+      const message = `the check against ${names.schemaName} ${explainEnding(outcome.error, timeLimitMs)}`
+      return { kind: 'unchecked', message }
+    }
+
+    return async (value: JsonValue, signal: StopSignal | undefined): Promise<Checked> => {
+      const { measure, quick } = known()
+      const outcome = isQuick(measure, value) ? quick?.[task](value) : undefined
+      return outcome === undefined || outcome.kind === 'slow'
+        ? performInProcess(value, signal)
+        : toChecked(outcome, names)
+    }
+  }
+
   return {
     /**
      * Compiles the schema for the first value, unless it is cached. The schema may be unchecked and invalid, and must not
      * change.
      */
-    createCheck: (schema: JsonObject, names: SchemaNames, { owner, group }: Tenant): SchemaCheck => {
-      const known = once(() => toKnown(schema))
-
-      const checkInProcess = async (value: JsonValue, signal: StopSignal | undefined): Promise<SchemaCheckResult> => {
-        const { key } = known()
-        const outcome = await run(owner, { task: 'check', key, schema, value }, { group, affinity: key, signal })
-        if (outcome.ok) return toResult(outcome.value, names)
-        const message = `the check against ${names.schemaName} ${explainEnding(outcome.error, timeLimitMs)}`
-        return { kind: 'unchecked', message }
-      }
-
+    createCheck: (schema: JsonObject, names: SchemaNames, tenant: Tenant): SchemaCheck => {
+      const perform = createTask('check', schema, names, tenant)
       return async (value, signal) => {
-        const { measure, check } = known()
-        const outcome = isQuick(measure, value) ? check?.(value) : undefined
-        return outcome === undefined || outcome.kind === 'slow'
-          ? checkInProcess(value, signal)
-          : toResult(outcome, names)
+        const checked = await perform(value, signal)
+        if (checked.kind === 'match' || checked.kind === 'unchecked') return checked
+        const { at = '', message = '' } = checked.kind === 'mismatch' ? checked.mismatch : {}
+        return { kind: 'mismatch', message: `${at || names.rootName} ${message}` }
+      }
+    },
+
+    /** Like `createCheck`, for values whose members may be left out. */
+    createTrim: (schema: JsonObject, names: SchemaNames, tenant: Tenant): SchemaTrim => {
+      const perform = createTask('trim', schema, names, tenant)
+      return async (value, signal) => {
+        const checked = await perform(value, signal)
+        if (checked.kind === 'match' || checked.kind === 'unchecked') return checked
+        return { kind: 'trimmed', ...(checked.kind === 'trimmed' ? checked.trimmed : { mismatches: [] }) }
       }
     },
 

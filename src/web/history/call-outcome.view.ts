@@ -6,15 +6,18 @@ import { statusWithPhrase } from '../../lib/outbound/reason-phrase.ts'
 type CallEnd = {
   result: CallResult
   status: number | undefined
-  request: Pick<MaskedRequest, 'method' | 'answerAgeMs'> | undefined
+  request: Pick<MaskedRequest, 'method' | 'answerAgeMs' | 'schemaMismatch'> | undefined
 }
 
 /** The method that the history gives to calls of attached MCP servers, which have no status. */
 const MCP_METHOD = 'tools/call'
 
 const successText = ({ status, request }: CallEnd): string => {
-  const text = status === undefined ? 'OK' : statusWithPhrase(status)
-  return request?.answerAgeMs === undefined ? text : `${text}, cached`
+  const remarks = [
+    ...(request?.answerAgeMs === undefined ? [] : ['cached']),
+    ...(request?.schemaMismatch === undefined ? [] : ['not as in its schema']),
+  ]
+  return [status === undefined ? 'OK' : statusWithPhrase(status), ...remarks].join(', ')
 }
 
 const failureText = ({ status, request }: CallEnd): string => {
@@ -22,9 +25,13 @@ const failureText = ({ status, request }: CallEnd): string => {
     if (request === undefined) return 'Not sent'
     return request.method === MCP_METHOD ? 'Failed' : 'No response'
   }
-  // Without an error status, the response did not match the tool's schema, for example, or was cut off.
+  // Without an error status, the response could not be shaped, for example, or was cut off.
   return status >= 400 ? statusWithPhrase(status) : `${statusWithPhrase(status)}, unusable response`
 }
+
+/** Says how a response differs from the output schema, and what clients got. */
+export const describeSchemaMismatch = (mismatch: string): string =>
+  `Not as in the output schema: ${mismatch}. Clients get the whole text, and as structured content only what matches.`
 
 /**
  * Describes how a call ended: in a few words, such as `200 OK`, `404 Not found`, `Invalid arguments` or `Timed out`, and

@@ -4,7 +4,7 @@ import { dayText } from '../../lib/http/pages/time-text.ts'
 import { formatBytes, formatCount, formatDuration, formatNumber } from '../../lib/kernel/format.ts'
 import { calledText } from '../../runtime/call/called-text.ts'
 import { toCurl } from '../../runtime/try/curl.ts'
-import { showOutcome } from './call-outcome.view.ts'
+import { describeSchemaMismatch, showOutcome } from './call-outcome.view.ts'
 
 /** Email addresses of the callers that the viewer may see, by user ID. */
 export type Names = ReadonlyMap<string, string>
@@ -110,6 +110,7 @@ export const toCallView = (execution: StoredExecution, names: Names) => {
     errorTone: row.outcome.state === 'rejected' ? 'warn' : 'danger',
     time: shownTime(execution.startedAt),
     error,
+    mismatch: request?.schemaMismatch && describeSchemaMismatch(request.schemaMismatch),
     answer: ageMs === undefined ? undefined : `from the cache, ${formatDuration(ageMs)} old; no request was sent`,
     requestSize: formatBytes(execution.requestBytes),
     args: recorded && argumentsView(recorded),

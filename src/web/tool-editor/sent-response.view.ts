@@ -4,7 +4,7 @@ import { describeJsonFault, findJsonFault } from '../../lib/kernel/json-fault.ts
 import { isErrorResult, isLongText } from '../../runtime/call/tool-result.ts'
 import type { ResponseMedia } from '../../runtime/try/response-media.ts'
 import type { DraftTest } from '../../runtime/try/tool-draft.ts'
-import { showOutcome } from '../history/call-outcome.view.ts'
+import { describeSchemaMismatch, showOutcome } from '../history/call-outcome.view.ts'
 import { formatJson, type JsonSegment } from '../overview/format-json.ts'
 import { type JsonNode, type JsonTree, toJsonTree } from './json-tree.ts'
 
@@ -92,10 +92,21 @@ const textOfResult = ({ result }: DraftTest): string => {
 
 /** Returns the outcome of sending a tool's request. `failure` is the error as shown to the model. */
 export const toResponseView = (test: DraftTest) => {
-  const { response, request, callResult } = test
-  const outcome = showOutcome({ result: callResult, status: response?.status, request })
+  const { response, request, callResult, schemaMismatch, nextPage, proposedSchema } = test
+  const ended = request && { ...request, schemaMismatch }
+  const outcome = showOutcome({ result: callResult, status: response?.status, request: ended })
+  const mismatch = schemaMismatch && describeSchemaMismatch(schemaMismatch)
   if (response === undefined) {
-    return { ...NO_BODY, time: undefined, size: undefined, headers: [], outcome, failure: textOfResult(test) }
+    return {
+      ...NO_BODY,
+      time: undefined,
+      size: undefined,
+      headers: [],
+      outcome,
+      mismatch,
+      nextPage,
+      failure: textOfResult(test),
+    }
   }
   const { status, headers, durationMs, bytes, body } = response
   const size = formatBytes(bytes)
@@ -108,6 +119,9 @@ export const toResponseView = (test: DraftTest) => {
     size,
     headers: listHeaders(headers),
     ...describeBody(test, body, type, size),
+    mismatch,
+    nextPage,
+    proposedSchema: proposedSchema && JSON.stringify(proposedSchema, null, 2),
     failure: isError ? textOfResult(test) : undefined,
   }
 }

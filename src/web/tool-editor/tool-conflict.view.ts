@@ -19,6 +19,8 @@ const LABELS = [
   ['transformLanguage', 'Transform language'],
   ['transform', 'Transform'],
   ['maxStringLength', 'Max string length'],
+  ['cursorParameter', 'Cursor parameter'],
+  ['cursorPath', 'Cursor in the response'],
   ['inputSchema', 'Input schema'],
   ['outputSchema', 'Output schema'],
   ['readOnlyHint', 'Read-only'],

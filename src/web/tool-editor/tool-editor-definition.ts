@@ -70,6 +70,11 @@ const warnOfInvalidJson = (body: string, bodyKind: string): string | undefined =
   return fault && `Sent as text because it is not valid JSON: ${describeJsonFault(fault)}.`
 }
 
+const readPagination = ({ cursorParameter, cursorPath }: ToolForm): ToolDefinition['pagination'] => {
+  const pagination = { parameter: cursorParameter.trim(), at: cursorPath.trim() }
+  return pagination.parameter === '' && pagination.at === '' ? undefined : pagination
+}
+
 /** Reads as much of the tool from the form as possible, and returns it with all errors. */
 export const readToolForm = (form: ToolForm, stored: Tool | undefined) => {
   const { headers, lines, errors: headerErrors } = readHeaders(form.headers)
@@ -106,6 +111,7 @@ export const readToolForm = (form: ToolForm, stored: Tool | undefined) => {
     cacheSeconds: cache.number,
     cacheShared: cache.number !== undefined && form.cacheShared === 'yes' ? true : undefined,
     response,
+    pagination: readPagination(form),
   }
   return {
     definition,

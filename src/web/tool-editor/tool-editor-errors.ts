@@ -23,6 +23,8 @@ const LABELS: Readonly<Record<string, string>> = {
   dropFields: 'paths',
   transform: 'transform',
   maxStringLength: 'max string length',
+  cursorParameter: 'cursor parameter',
+  cursorPath: 'path to the cursor',
   toolkitTitle: 'toolkit title',
   organizationId: 'organization',
 }
@@ -57,6 +59,7 @@ const fieldOf = (path: string): string => {
   const name = quoted ?? plain
   if (path.startsWith(SECRETS)) return `parameter:${path.slice(SECRETS.length)}:secret`
   if (name !== undefined && key !== undefined) return `parameter:${name}:${KEY_FIELDS[key] ?? key}`
+  if (path.startsWith('pagination.')) return path === 'pagination.at' ? 'cursorPath' : 'cursorParameter'
   if (path.startsWith('response.')) return path.split(/[.[]/)[1] ?? ''
   const [first = ''] = path.split(/[.[]/, 1)
   if (first === 'annotations') return path.slice('annotations.'.length)

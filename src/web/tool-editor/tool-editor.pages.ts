@@ -74,6 +74,7 @@ const OPTIONAL = [
   'cacheSeconds',
   'cacheShared',
   'response',
+  'pagination',
 ] as const
 
 /** Builds a patch that replaces the whole tool. Optional fields that are missing are removed. */

@@ -2,7 +2,7 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { actorOf } from '../../lib/http/access.ts'
 import { signalOf } from '../../lib/http/gone.ts'
-import { formText } from '../../lib/http/pages/forms.ts'
+import { formLines, formText } from '../../lib/http/pages/forms.ts'
 import { isFragmentRequest } from '../../lib/http/pages/views.ts'
 import { isCurlCommand } from '../../lib/kernel/curl-command.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
@@ -16,10 +16,23 @@ import { createEditorSubjects, type EditorSubject } from './tool-editor-subject.
 const options = { ...userRoute, bodyLimit: TOOL_BODY_LIMIT }
 
 /**
- * The tool or toolkit being edited, the converted URL if the user pressed the convert button, and `curl` or `url` if the
- * form is to be filled in from a cURL command or a URL with values.
+ * The tool or toolkit being edited, the converted URL or the proposed output schema if the user pressed their button, and
+ * `curl` or `url` if the form is to be filled in from a cURL command or a URL with values.
  */
-const EditorParams = z.object({ tool: formText, toolkit: formText, placedUrl: formText, import: formText })
+const EditorParams = z.object({
+  tool: formText,
+  toolkit: formText,
+  placedUrl: formText,
+  proposedSchema: formLines,
+  import: formText,
+})
+
+/** Fills in what a button of the page offers. */
+const withOffer = (form: ToolForm, { placedUrl, proposedSchema }: z.infer<typeof EditorParams>): ToolForm => ({
+  ...form,
+  ...(placedUrl !== '' && { url: placedUrl }),
+  ...(proposedSchema !== '' && { outputSchema: proposedSchema, tab: 'response' }),
+})
 const Id = z.uuid()
 
 /** The button that stores the secret of a parameter. */
@@ -59,9 +72,9 @@ export const toolPreviewPages: FastifyPluginAsync<ToolPageParts> = async (app, p
   }
 
   app.post('/tool-preview', options, async (request, reply) => {
-    const { placedUrl, import: source } = EditorParams.parse(request.body ?? {})
-    const typed = parseToolForm(request.body)
-    const form = placedUrl === '' ? typed : { ...typed, url: placedUrl }
+    const params = EditorParams.parse(request.body ?? {})
+    const { import: source } = params
+    const form = withOffer(parseToolForm(request.body), params)
     const subject = await open(request, form)
     if (isCurlCommand(form.url) && (source === 'curl' || !isFragmentRequest(request))) {
       return editor.showImport(reply, subject, form, 200)

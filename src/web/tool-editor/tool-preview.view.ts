@@ -140,6 +140,8 @@ const HINTS = {
   body: '',
   timeoutMs: '',
   cacheSeconds: 'For read-only tools. Repeated requests get the cached response, unless the API forbids caching.',
+  cursorParameter: 'The parameter that takes the cursor of the next page, e.g. cursor',
+  cursorPath: 'Where the response has this cursor, e.g. meta.next_cursor',
   outputSchema: 'JSON Schema of the response. Clients then get structured content.',
   inputSchema: 'JSON Schema to use instead of the one generated from the parameters',
   allowedOrigins: 'One per line. Required if a parameter sets where a request with a secret goes.',

@@ -23,6 +23,8 @@ const RESPONSE_FIELDS: ReadonlySet<string> = new Set([
   'maxStringLength',
   'cacheSeconds',
   'cacheShared',
+  'cursorParameter',
+  'cursorPath',
   'outputSchema',
 ])
 const REQUEST_FIELDS: ReadonlySet<string> = new Set(['', 'name', 'description', 'method', 'url'])

@@ -102,6 +102,23 @@ describe('metrics', () => {
     expect(await collectTools(serverId)).toEqual(told)
   })
 
+  it('count the results that do not match the output schema of their tool', async () => {
+    const outputSchema = { type: 'object', properties: { weather: { type: 'integer' } } }
+    const tool = { method: 'GET', url: `${fake.origin}/small` }
+    const { url, serverId } = await makeServer(ada, [
+      { name: 'fits', ...tool },
+      { name: 'misses', ...tool, outputSchema },
+    ])
+    const client = await connect(url)
+    for (const name of ['fits', 'misses', 'misses']) await client.callTool({ name })
+    await whenCounted(serverId, 3)
+    const series = (await collect()).get('patchbay_schema_mismatches_total')?.series ?? []
+    expect(series.filter(({ labels }) => labels.server === serverId)).toEqual([
+      expect.objectContaining({ labels: { server: serverId, tool: 'fits' }, value: 0 }),
+      expect.objectContaining({ labels: { server: serverId, tool: 'misses' }, value: 2 }),
+    ])
+  })
+
   it('name the number of results and the tokenizer', async () => {
     const metrics = await collect()
     const of = (name: string): number => numberOf(metrics, `patchbay_ledger_answers_${name}`)

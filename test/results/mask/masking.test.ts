@@ -137,6 +137,8 @@ describe('the request in the history', () => {
       request,
       response: undefined,
       cached: undefined,
+      schemaMismatch: undefined,
+      nextPage: undefined,
     }
     const records: ExecutionRecord[] = []
     const identity = { serverId: '2', instanceId: '3', tool: 't', caller: undefined, client: undefined }

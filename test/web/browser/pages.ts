@@ -4,6 +4,7 @@ import { importAgainPages } from './import-again-pages.ts'
 import { importPages } from './import-pages.ts'
 import { type PageRow, type Pages, saveOutdated } from './page-row.ts'
 import { palettePages } from './palette-pages.ts'
+import { chosenSchema, proposedSchema, unlikeSchemaCall, unlikeSchemaResponse } from './response-pages.ts'
 import { serverTabPages } from './server-tab-pages.ts'
 import { undoPages } from './undo-pages.ts'
 import { upstreamAccountPages } from './upstream-account-pages.ts'
@@ -80,6 +81,7 @@ const history: Pages = {
   ],
   'GET /servers/:uuid/history/:id': [
     { path: '/servers/:serverId/history/:executionId' },
+    unlikeSchemaCall,
     {
       path: '/servers/:serverId/history/:executionId?outcome=error',
       state: 'other',
@@ -349,6 +351,9 @@ const tools: Pages = {
       path: `/tools/:toolId?tab=${tab}`,
       state: tab,
     })),
+    unlikeSchemaResponse,
+    proposedSchema,
+    chosenSchema,
     {
       path: '/tools/:toolId?tab=headers',
       state: 'completion',

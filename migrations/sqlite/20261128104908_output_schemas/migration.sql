@@ -1,0 +1,3 @@
+-- AlterTable
+ALTER TABLE "ToolSource" ADD COLUMN "outputSchema" JSONB;
+

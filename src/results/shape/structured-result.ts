@@ -1,0 +1,52 @@
+import { parseIfJson } from '../../lib/kernel/json.ts'
+import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
+import type { BlocksResult, ToolResult } from '../../runtime/call/tool-result.ts'
+import type { SchemaTrim, SchemaTrimResult } from '../../tools/schemas/schema-check.ts'
+import type { Masker } from '../mask/masking.ts'
+
+/** A result, and how the response differs from the tool's output schema, if it does. */
+export type ShapedResult<Result = ToolResult> = {
+  result: Result
+  /** For builders, without a period at the end, such as `items[].name must be string; id must be integer`. */
+  schemaMismatch?: string | undefined
+}
+
+/** Maximum length of a mismatch. It may quote names of the response. */
+const MAX_MISMATCH_CHARACTERS = 1_000
+
+const describe = (checked: Exclude<SchemaTrimResult, { kind: 'match' }>): string => {
+  const text = checked.kind === 'trimmed' ? checked.mismatches.join('; ') : checked.message
+  return text.slice(0, MAX_MISMATCH_CHARACTERS).toWellFormed()
+}
+
+/**
+ * Adds structured content without any members to a result that cannot have other: clients refuse results without it if
+ * the tool declares an output schema.
+ */
+export const withoutStructure = (result: BlocksResult, schemaMismatch: string): ShapedResult<BlocksResult> => ({
+  result: { ...result, structuredContent: {} },
+  schemaMismatch,
+})
+
+/**
+ * Returns a text as it is, and as structured content the part of its JSON that matches the tool's output schema. The
+ * call never fails because of the schema. Returns undefined if the text is not JSON.
+ */
+export const structuredResult = async (
+  text: string,
+  trim: SchemaTrim,
+  masker: Masker,
+  signal: StopSignal | undefined,
+): Promise<ShapedResult<BlocksResult> | undefined> => {
+  const parsed = parseIfJson(text)
+  if (parsed === undefined) return undefined
+  // The masker returns the same object if it contains no secrets.
+  const masked = await masker.long.json(parsed, signal)
+  const content: BlocksResult['content'] = [{ type: 'text', text: masked === parsed ? text : JSON.stringify(masked) }]
+  const checked = await trim(masked, signal)
+  if (checked.kind === 'match') return { result: { content, structuredContent: masked } }
+  const left = checked.kind === 'trimmed' ? checked.value : undefined
+  return { result: { content, structuredContent: left ?? {} }, schemaMismatch: describe(checked) }
+}
+
+export const NOT_JSON = 'the response is not JSON'
