@@ -1,6 +1,7 @@
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, posix, relative, resolve } from 'node:path'
 import { type Plugin, rolldown } from 'rolldown'
+import { bundleScripts } from './bundle-scripts.ts'
 import { listLicences } from './licences.ts'
 
 // Replaces the compiled program with a bundle that includes its libraries. The bundle starts faster than 1,500 modules
@@ -88,5 +89,6 @@ for (const name of LOADED_LATER) {
   const { version } = JSON.parse(readFileSync(join(packageFolder(name), 'package.json'), 'utf8'))
   write(`node_modules/${name}/package.json`, JSON.stringify({ name, version, type: 'module', exports: './index.js' }))
 }
+await bundleScripts(join(folder, 'public/js'))
 const modules = output.flatMap(chunk => (chunk.type === 'chunk' ? chunk.moduleIds : []))
 write('THIRD-PARTY-LICENSES', listLicences([...modules, ...Object.keys(COPIED).map(name => `${packageFolder(name)}/`)]))

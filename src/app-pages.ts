@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { clientDocumentRoutes } from './api/upstreams/client-document.routes.ts'
 import type { ApiParts } from './app-api.ts'
-import { listAssets, listImports } from './lib/http/pages/assets.ts'
+import { listAssets } from './lib/http/pages/assets.ts'
 import { configurePages } from './lib/http/pages/pages.ts'
-import { PUBLIC_DIRECTORY, VERSION, VIEWS_DIRECTORY } from './lib/process/version.ts'
+import { ASSET_DIRECTORIES, IS_BUILT, VERSION, VIEWS_DIRECTORY } from './lib/process/version.ts'
 import type { InProcessClient } from './mcp/in-process-client.ts'
 import type { McpRegistry } from './mcp/registry/registry.ts'
 import { accessPages } from './web/access/access.pages.ts'
@@ -147,7 +147,8 @@ const PAGES: readonly FastifyPluginAsync<PagesParts & { frames: ServerFrameParts
 
 export const appPages = async (pages: FastifyInstance, parts: PagesParts): Promise<void> => {
   const { settings, accounts, origins, sessions, db, registry, upstreamStates, upstreamOffers } = parts
-  const isDevelopment = !settings.isProduction
+  // The files of a build are not edited while it runs.
+  const isDevelopment = !settings.isProduction && !IS_BUILT
   await configurePages(pages, {
     origins,
     sessions,
@@ -156,14 +157,13 @@ export const appPages = async (pages: FastifyInstance, parts: PagesParts): Promi
       viewsDirectory: VIEWS_DIRECTORY,
       version: VERSION,
       isDevelopment,
-      assets: listAssets(PUBLIC_DIRECTORY, isDevelopment),
-      imports: listImports(PUBLIC_DIRECTORY),
+      assets: listAssets(ASSET_DIRECTORIES, isDevelopment),
     },
     typedForms: typedFormPages,
   })
   const { openStreams } = registry
   const frames = { db, openStreams, upstreamStates, countUpstreamTools: upstreamOffers.countTools }
   for (const plugin of PAGES) await pages.register(plugin, { ...parts, frames })
-  if (isDevelopment) await pages.register(designPages)
+  if (!settings.isProduction) await pages.register(designPages)
   await pages.register(authorizationPages, parts.authorizationServer)
 }

@@ -11,7 +11,7 @@ import { watchForUnnamedProxies } from './lib/http/unnamed-proxy.ts'
 import { noteShortage } from './lib/process/file-descriptors.ts'
 import type { Logger } from './lib/process/logger.ts'
 import type { Settings } from './lib/process/settings.ts'
-import { PUBLIC_DIRECTORY, VERSION } from './lib/process/version.ts'
+import { ASSET_DIRECTORIES, VERSION } from './lib/process/version.ts'
 import { createInProcessClient } from './mcp/in-process-client.ts'
 import { createMcpRegistry } from './mcp/registry/registry.ts'
 import { mcpRoutes } from './mcp/routes.ts'
@@ -120,7 +120,7 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
     logger,
   })
   await http.register(clientEndpoints({ ...oauth, baseUrl, isHttps: sessions.isHttps, origins }))
-  await http.register(app => serveAssets(app, PUBLIC_DIRECTORY), { prefix: ASSETS_PREFIX })
+  await http.register(app => serveAssets(app, ASSET_DIRECTORIES), { prefix: ASSETS_PREFIX })
   const live = createLive({
     db,
     openStreams: registry.openStreams,

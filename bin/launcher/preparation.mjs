@@ -89,7 +89,7 @@ const runtimeOf = ({ version }) => `node ${version.split('.')[0]} ${process.plat
 const INPUTS = {
   dependencies: { paths: ['package-lock.json', '.npmrc'] },
   generated: { paths: ['prisma', 'prisma.config.ts', 'scripts'], skip: ['prisma/postgresql'] },
-  built: { paths: ['src', 'tsconfig.json', 'tsconfig.build.json'], skip: [GENERATED] },
+  built: { paths: ['src', 'public/js', 'tsconfig.json', 'tsconfig.build.json'], skip: [GENERATED] },
 }
 
 /** Returns the steps up to `last`, in order. A step is done if its `print` is recorded and its `output` exists. */

@@ -10,7 +10,6 @@ const PREFIX = 'draft:'
 
 /** @typedef {{ at: number, version: string, fields: [string, string][] }} Draft */
 
-const CLOCK = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
 const channel = 'BroadcastChannel' in window ? new BroadcastChannel('drafts') : undefined
 
 /** @param {string} key @returns {Draft | undefined} */
@@ -112,20 +111,24 @@ const trackForm = form => {
   if (draft !== undefined && !('unsaved' in form.dataset) && fingerprint(draft.fields) !== saved) {
     const isOld = draft.version !== '' && draft.version !== version()
     const since = isOld ? ' Someone has saved another version since.' : ''
-    showNote(place, `You have unsaved changes from ${CLOCK.format(draft.at)}.${since}`, [
+    showNote(
+      place,
+      `You have unsaved changes from ${new Date(draft.at).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })}.${since}`,
       [
-        'Restore',
-        () => {
-          fillForm(form, draft.fields)
-          // Keeps the version that the draft is based on, so that saving shows both versions first.
-          const from = form.querySelector('[name="version"]')
-          if (from instanceof HTMLInputElement && draft.version !== '') from.value = draft.version
-          form.dispatchEvent(new CustomEvent('draft:restored', { bubbles: true }))
-          store()
-        },
+        [
+          'Restore',
+          () => {
+            fillForm(form, draft.fields)
+            // Keeps the version that the draft is based on, so that saving shows both versions first.
+            const from = form.querySelector('[name="version"]')
+            if (from instanceof HTMLInputElement && draft.version !== '') from.value = draft.version
+            form.dispatchEvent(new CustomEvent('draft:restored', { bubbles: true }))
+            store()
+          },
+        ],
+        ['Discard', () => discard(key)],
       ],
-      ['Discard', () => discard(key)],
-    ])
+    )
   } else if ('unsaved' in form.dataset) store()
 
   document.addEventListener('input', event => {

@@ -1,6 +1,7 @@
 // On a server's history: groups calls by the reader's days, and moves between them with the keyboard.
 
-const DAY = new Intl.DateTimeFormat('en-GB', { weekday: 'short', day: 'numeric', month: 'long', year: 'numeric' })
+/** Created with the first day that needs it: see times.js. @type {Intl.DateTimeFormat | undefined} */
+let dayFormat
 
 /** Start of the reader's day, `daysAgo` days before. @param {Date} time @param {number} daysAgo */
 const startOfDay = (time, daysAgo = 0) =>
@@ -11,7 +12,9 @@ const dayText = time => {
   const now = new Date()
   const day = startOfDay(time)
   if (day === startOfDay(now)) return 'Today'
-  return day === startOfDay(now, 1) ? 'Yesterday' : DAY.format(time).replace(',', '')
+  if (day === startOfDay(now, 1)) return 'Yesterday'
+  dayFormat ??= new Intl.DateTimeFormat('en-GB', { weekday: 'short', day: 'numeric', month: 'long', year: 'numeric' })
+  return dayFormat.format(time).replace(',', '')
 }
 
 /** Returns the time by which a row is sorted: of its call, or of the end of its gap. @param {Element} row */

@@ -161,8 +161,8 @@ const follow = (place, address) => {
   const update = () => (document.visibilityState === 'visible' ? start() : stop())
   document.addEventListener('visibilitychange', update)
   window.addEventListener('pagehide', stop)
+  // Also after the page has loaded: until then, the connection would only delay it.
   window.addEventListener('pageshow', update)
-  update()
 }
 
 const place = document.querySelector('[data-live]')

@@ -36,6 +36,8 @@ const createSet = root => {
       const panel = panelOf(each)
       if (panel !== null) panel.hidden = each !== tab
     }
+    // The first tab is never hidden. To measure it would delay the page.
+    if (tab === tabs[0]) return
     const hiddenWidth =
       tab.getBoundingClientRect().right - (bar?.getBoundingClientRect().right ?? Number.POSITIVE_INFINITY)
     if (hiddenWidth > 0) bar?.scrollBy({ left: hiddenWidth, behavior: 'instant' })

@@ -139,6 +139,26 @@ describe.skipIf(process.platform === 'win32')('the package, installed in an empt
     expect(body).toMatchObject({ info: { title: expect.stringContaining('Patchbay') } })
   })
 
+  it('serves each script with what it imports as one file, which browsers keep for a year', async () => {
+    const page = await (await fetch(`${origin}/sign-in`)).text()
+    const scripts = [...page.matchAll(/<script src="([^"]+)"/g)].flatMap(([, path]) => path ?? [])
+    expect(scripts).toHaveLength(1)
+    scripts.push('/assets/js/tool-editor.js?v=1')
+    for (const path of scripts) {
+      const response = await fetch(`${origin}${path}`)
+      expect([path, response.status, response.headers.get('cache-control')]).toEqual([
+        path,
+        200,
+        'public, max-age=31536000, immutable',
+      ])
+      const text = await response.text()
+      expect(text).not.toMatch(/^import[^(]|sourceMappingURL/m)
+      // Grows while it is iterated.
+      for (const [, name] of text.matchAll(/\bimport\([`'"]\.\/([^`'"]+)/g)) scripts.push(`/assets/js/${name}`)
+    }
+    expect(scripts.length).toBeGreaterThan(2)
+  })
+
   it('works with PostgreSQL', async () => {
     const database = await databaseKinds.find(({ kind }) => kind === 'postgresql')?.createEmpty()
     const account = ['--email', 'ada@example.com', '--password', 'correct horse battery']

@@ -100,7 +100,6 @@ export const toMatrixPage = (
   return {
     title: `Bindings of ${server.name}`,
     server,
-    scripts: ['matrix'],
     path: serverTabPath(server.id, 'bindings'),
     action: matrixAddress(server.id, query),
     search: query.q,

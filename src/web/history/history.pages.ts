@@ -115,7 +115,6 @@ export const historyPages: FastifyPluginAsync<HistoryPagesParts> = async (app, {
       older: nextAddressOf(path, found.nextCursor, { ...query }),
       // Closing the call leads back to its row.
       back: `${addressOf(path, query)}${call === undefined ? '' : `#call-${call.id}`}`,
-      scripts: ['history'],
       call: call && {
         ...toCallView(call, names),
         again:

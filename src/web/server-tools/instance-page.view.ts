@@ -84,7 +84,6 @@ export const toInstancePage = async (
   return {
     title: `${instance.name} in ${server.name}`,
     server,
-    scripts: ['drafts'],
     draftOwner: outcome.draftOwner,
     isUnsaved: outcome.isUnsaved ?? false,
     draftsDone: outcome.done === undefined ? undefined : path,

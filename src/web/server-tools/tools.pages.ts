@@ -146,7 +146,6 @@ export const serverToolsPages: FastifyPluginAsync<{
     return reply.page('server-tools/tools', {
       title: `Tools of ${server.name}`,
       server,
-      scripts: ['selection'],
       path,
       address: addressOf(path, shownQuery),
       done: doneNote(request, server, DONE),

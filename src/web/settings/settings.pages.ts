@@ -122,7 +122,6 @@ export const settingsPages: FastifyPluginAsync<SettingsPagesParts> = async (
       view: 'settings/settings',
       data: {
         title: `Settings of ${frame.name}`,
-        scripts: ['drafts', 'save-bar', 'section-links'],
         server: frame,
         path,
         typed,

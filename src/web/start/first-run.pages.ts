@@ -69,7 +69,6 @@ export const firstRunPages: FastifyPluginAsync<Parts> = async (app, parts) => {
       call,
       result: called?.result,
       isAnswered: called?.isAnswered === true,
-      scripts: ['server-live'],
     }
     return reply.page('start/first-call', page, { status: called === undefined || called.result ? 200 : 400 })
   }

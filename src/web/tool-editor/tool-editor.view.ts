@@ -78,7 +78,7 @@ export const toEditorPage = (state: EditorState, isUnsaved: boolean): PageData =
     title: subject.kind === 'tool' ? subject.tool.name : 'New tool',
     section: 'toolkits',
     width: 'wide',
-    scripts: ['drafts', 'tool-editor'],
+    scripts: ['tool-editor'],
     ...toPreviewView(state),
     crumbs: crumbsOf(subject),
     heading: subject.kind === 'tool' ? subject.tool.name : 'New tool',

@@ -126,7 +126,6 @@ export const toolkitPages: FastifyPluginAsync<Parts> = async (
     return reply.page('toolkits/toolkit', {
       title: toolkit.title,
       section: 'toolkits',
-      scripts: ['selection'],
       toolkit: toHead(actor, toolkit),
       tools: items.map(({ tool, usedBy }) => toToolRow(tool, usedBy)),
       columns: sorting.headersOf(sort, { path, query: { q } }),

@@ -111,7 +111,6 @@ export const toUpstreamToolPage = (state: UpstreamToolState, draftOwner: string)
   return {
     title: `${name} in ${server.name}`,
     server,
-    scripts: ['drafts'],
     draftOwner,
     isUnsaved: !isAsKept(typed, upstream, tool),
     path,

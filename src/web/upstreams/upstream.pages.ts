@@ -119,7 +119,6 @@ export const upstreamPages: FastifyPluginAsync<Parts> = async (
         sections,
         summary,
         isUnsaved: typed !== undefined,
-        scripts: ['save-bar', 'section-links'],
         warnings,
         missing: missingGlobals.map(key => ({ key, href: newGlobalPath(server.id, key) })),
         facts: toFacts(upstream),

@@ -16,7 +16,7 @@ const serve = async () => {
     await app.close()
     rmSync(folder, { recursive: true })
   })
-  await app.register(scope => serveAssets(scope, folder), { prefix: '/assets' })
+  await app.register(scope => serveAssets(scope, [folder]), { prefix: '/assets' })
   const get = (encodings: string, path = '/assets/a.css') =>
     app.inject({ url: path, headers: { 'accept-encoding': encodings } })
   return { folder, get }

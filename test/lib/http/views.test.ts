@@ -16,7 +16,7 @@ const showPage = async (templates: Record<string, string>, data: Record<string, 
     await app.close()
     rmSync(viewsDirectory, { recursive: true })
   })
-  renderViews(app, { viewsDirectory, version: '1.2.3', isDevelopment: false, assets: {}, imports: {} })
+  renderViews(app, { viewsDirectory, version: '1.2.3', isDevelopment: false, assets: {} })
   app.get('/', async (_request, reply) => reply.page('/page', { title: 'The page', ...data }))
   return (await app.inject('/')).body.trim()
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import compress from '@fastify/compress'
 import fastifyStatic from '@fastify/static'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -23,42 +23,26 @@ const ALWAYS_ASK = 'public, no-cache'
 
 const versionOf = (file: string): string => createHash('sha256').update(readFileSync(file)).digest('hex').slice(0, 10)
 
-/**
- * Returns the URLs of assets by their path in `public/`. URLs contain a content hash, so browsers can cache files for a
- * year, and still get new versions at once. In development they have no hash, so that edits show on reload.
- */
-export const listAssets = (publicDirectory: string, isDevelopment: boolean): Readonly<Record<string, string>> => {
-  const own = readdirSync(publicDirectory, { recursive: true, withFileTypes: true })
+/** Returns the files in a folder by their path in it, which has slashes on all systems. */
+const listFiles = (directory: string): (readonly [path: string, file: string])[] =>
+  readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter(entry => entry.isFile())
     .map(entry => join(entry.parentPath, entry.name))
-    .map(file => [file.slice(publicDirectory.length).replaceAll('\\', '/').replace(/^\//, ''), file] as const)
-  const addressOf = (path: string, file: string): string =>
-    isDevelopment ? `${ASSETS_PREFIX}/${path}` : `${ASSETS_PREFIX}/${path}?v=${versionOf(file)}`
-  return Object.fromEntries([...own, [HTMX_PATH, HTMX] as const].map(([path, file]) => [path, addressOf(path, file)]))
-}
-
-const IMPORT = /^import .* from '\.\/([\w-]+)\.js'$/gm
+    .map(file => [relative(directory, file).replaceAll('\\', '/'), file])
 
 /**
- * Returns the URLs of the modules that each script in `public/js` imports, directly or through others, by its name.
- * Browsers that do not get these URLs with the page learn of one level of imports after the other.
+ * Returns the URLs of assets by their path in these folders, the first of which counts. URLs contain a content hash, so
+ * browsers can cache files for a year, and still get new versions at once. In development they have no hash, so that
+ * edits show on reload.
  */
-export const listImports = (publicDirectory: string): Readonly<Record<string, readonly string[]>> => {
-  const folder = join(publicDirectory, 'js')
-  const scripts = readdirSync(folder).map(file => basename(file, '.js'))
-  const direct = new Map(
-    scripts.map(name => {
-      const text = readFileSync(join(folder, `${name}.js`), 'utf8')
-      return [name, [...text.matchAll(IMPORT)].flatMap(([, imported]) => imported ?? [])]
-    }),
-  )
-  const importsOf = (name: string): string[] => {
-    const found = new Set(direct.get(name))
-    // Grows while it is iterated.
-    for (const one of found) for (const next of direct.get(one) ?? []) found.add(next)
-    return [...found].map(one => `${ASSETS_PREFIX}/js/${one}.js`)
-  }
-  return Object.fromEntries(scripts.map(name => [name, importsOf(name)]))
+export const listAssets = (
+  directories: readonly string[],
+  isDevelopment: boolean,
+): Readonly<Record<string, string>> => {
+  const files = new Map([...directories.toReversed().flatMap(listFiles), [HTMX_PATH, HTMX]])
+  const addressOf = (path: string, file: string): string =>
+    isDevelopment ? `${ASSETS_PREFIX}/${path}` : `${ASSETS_PREFIX}/${path}?v=${versionOf(file)}`
+  return Object.fromEntries([...files].map(([path, file]) => [path, addressOf(path, file)]))
 }
 
 const cachingOf = (url: string): string => {
@@ -71,9 +55,10 @@ const cachingOf = (url: string): string => {
 const Refusal = z.object({ statusCode: z.int().min(400).max(499) })
 
 /**
- * Serves `public/` and htmx. Register it in a separate scope at ASSETS_PREFIX, since it sets the scope's 404 handler.
+ * Serves the files of these folders, the first of which counts, and htmx. Register it in a separate scope at
+ * ASSETS_PREFIX, since it sets the scope's 404 handler.
  */
-export const serveAssets = async (app: FastifyInstance, publicDirectory: string): Promise<void> => {
+export const serveAssets = async (app: FastifyInstance, directories: readonly string[]): Promise<void> => {
   app.addHook('onRequest', async (request, reply) => {
     reply.header('cache-control', cachingOf(request.url))
     reply.header('x-content-type-options', 'nosniff')
@@ -94,7 +79,7 @@ export const serveAssets = async (app: FastifyInstance, publicDirectory: string)
   await app.register(compress, { globalDecompression: false, encodings: ['gzip'] })
   // Browsers revalidate with the entity tag.
   const options = { index: false, decorateReply: false, cacheControl: false, lastModified: false } as const
-  await app.register(fastifyStatic, { ...options, root: publicDirectory, prefix: '/' })
+  await app.register(fastifyStatic, { ...options, root: [...directories], prefix: '/' })
   await app.register(fastifyStatic, {
     ...options,
     root: dirname(HTMX),

@@ -10,8 +10,6 @@ export type ViewOptions = {
   isDevelopment: boolean
   /** URLs of the assets by their path in `public/`. */
   assets: Readonly<Record<string, string>>
-  /** URLs of the modules that each script imports, by the script's name. */
-  imports: Readonly<Record<string, readonly string[]>>
 }
 
 const THEMES = ['system', 'light', 'dark'] as const
@@ -57,7 +55,6 @@ export type PageFrame = {
   /** Path and query of this page, for returning to it after the theme is changed. */
   address: string
   assets: Readonly<Record<string, string>>
-  imports: Readonly<Record<string, readonly string[]>>
 }
 
 export type PageResponse = {
@@ -130,7 +127,7 @@ const userOf = ({ userId, email, isOperator, isUnconfirmed }: Actor) => ({
 
 /** Adds `page` and `fragment` to the replies of this scope. Call before setting up sessions. */
 export const renderViews = (app: FastifyInstance, options: ViewOptions): void => {
-  const { viewsDirectory, version, isDevelopment, assets, imports } = options
+  const { viewsDirectory, version, isDevelopment, assets } = options
   const eta = new Eta({
     views: viewsDirectory,
     cache: !isDevelopment,
@@ -150,7 +147,6 @@ export const renderViews = (app: FastifyInstance, options: ViewOptions): void =>
       hasSingleKeys: hasSingleKeys(request),
       address: request.method === 'GET' ? request.url : '/',
       assets,
-      imports,
     }
   }
   const send = (reply: FastifyReply, view: string, data: object, { status, formTargets = [] }: PageResponse) =>
