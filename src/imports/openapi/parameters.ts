@@ -158,13 +158,21 @@ const isInPath = (name: string, path: string): boolean =>
     .replaceAll(/[+#/*]/g, '')
     .includes(`{${name.replaceAll(/[+#/*]/g, '')}}`)
 
+/** Returns the names in the query of a path. Some descriptions have one there, and describe it as parameters again. */
+const namesInQuery = (path: string): ReadonlySet<string> =>
+  new Set(new URLSearchParams(path.split('?').slice(1).join('&')).keys())
+
 /** Writes the parameters of an operation. Those that can keep their names are written first, so that they do. */
 export const writeParameters = (
   nodes: readonly JsonValue[],
   path: string,
   context: OperationContext,
 ): WrittenParameters => {
-  const all = listParameters(nodes, context).filter(one => one.place !== 'path' || isInPath(one.name, path))
+  const fixed = namesInQuery(path)
+  const all = listParameters(nodes, context).filter(({ place, name }) => {
+    if (place === 'query') return !fixed.has(name)
+    return place !== 'path' || isInPath(name, path)
+  })
   const ordered = all.toSorted((one, other) => Number(isParameterName(other.name)) - Number(isParameterName(one.name)))
   const parts: Parts = { path: new Map(), query: [], headers: [], cookies: [] }
   for (const parameter of ordered) writeParameter(parameter, parts, context)
