@@ -10,6 +10,7 @@ import { createDereferencer, ORIGIN, theirRequest } from './their-request.ts'
 /** Two requests for the same arguments, of which one part differs. */
 export type Difference = { key: string; part: string; ours: string; theirs: string }
 
+/** A clause of a standard, and the differences that follow from it. */
 type Rule = { clause: string; applies: (difference: Difference) => boolean }
 
 /** Reads pairs from `comparedForm`, and joins the values of each name in any order. */
@@ -23,7 +24,7 @@ const joinValues = (form: string): string => {
 }
 
 /** Where swagger-client departs from the standards. The list is closed. */
-const DEPARTURES: readonly Rule[] = [
+export const DEPARTURES: readonly Rule[] = [
   {
     clause:
       'the style of arrays in a form is `form`, exploded, if no encoding says otherwise (OpenAPI 3.0.3 §4.7.15.1)',

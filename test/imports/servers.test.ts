@@ -51,6 +51,15 @@ describe('the base URL', () => {
     expect((await read({ servers: [] }, url)).summary.baseUrl.value).toBe('https://docs.example.com')
   })
 
+  it('has the variables that descriptions of Azure have in place of the host', async () => {
+    const parameters = [{ name: 'Endpoint', in: 'path', required: true, type: 'string' }]
+    const host = { hostTemplate: '{Endpoint}/api', useSchemePrefix: false, parameters }
+    const parts = { swagger: '2.0', info: {}, host: 'none', basePath: '/v1', 'x-ms-parameterized-host': host }
+    const { operations, summary } = await readAll([document({ ...parts, paths: { '/a': { get: {} } } })])
+    expect(summary.baseUrl).toMatchObject({ value: undefined, servers: [{ url: '{Endpoint}/api/v1' }] })
+    expect(operations.filter(isTool)[0]?.tool.allowedOrigins).toBeUndefined()
+  })
+
   it('contains no credentials', async () => {
     const { summary } = await read({ servers: [{ url: 'https://bob:hunter2@api.example.com' }] })
     expect(JSON.stringify(summary)).not.toContain('hunter2')
@@ -94,6 +103,8 @@ describe('a path', () => {
       'https://api.example.com/users/a%20b/expire?temp=true',
     )
     expect(await urlOf('/users?by={id}', {}, { id: '1' })).toBe('https://api.example.com/users?by=1')
+    const parameters = [{ name: 'comp', in: 'query', required: true, schema: { type: 'string', enum: ['list'] } }]
+    expect(await urlOf('/a?comp=list', { parameters })).toBe('https://api.example.com/a?comp=list')
   })
 
   it.each([

@@ -4,7 +4,8 @@ import { typesOf } from '../schemas/keywords.ts'
 import type { BodyContext } from './body-context.ts'
 import { UnusableOperation } from './imported-operation.ts'
 import { isFile } from './media-types.ts'
-import { objectEntries, toList, toObject, toText } from './nodes.ts'
+import { memberOf, objectEntries, toList, toObject, toText } from './nodes.ts'
+import { LIST_STYLE } from './open-description.ts'
 import { chooseKind, type Kind, type Style, serializationOf } from './styles.ts'
 
 /** A field of a form, with the placeholder of its value. `contentType` is that of its part in a multipart form. */
@@ -42,8 +43,10 @@ type Field = {
 
 const readField = (name: string, member: JsonValue, encoding: JsonObject, { reader }: BodyContext): Field => {
   const contentType = toText(encoding.contentType) || undefined
-  const hasStyle = encoding.style !== undefined || encoding.explode !== undefined
-  const style = hasStyle ? styleOf(encoding) : FORM
+  const listStyle = toText(memberOf(member, LIST_STYLE))
+  const hasStyle = listStyle !== '' || encoding.style !== undefined || encoding.explode !== undefined
+  const own = hasStyle ? styleOf(encoding) : FORM
+  const style = listStyle === '' ? own : { style: listStyle, explode: false }
   const { kind, node } = chooseKind(member, style.style, reader)
   const isDeclaredJson = contentType !== undefined && /[/+]json/.test(contentType)
   return {

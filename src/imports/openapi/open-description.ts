@@ -24,8 +24,24 @@ export type Description = {
   pathItems: () => Generator<readonly [path: string, item: JsonValue]>
 }
 
-/** OpenAPI 3 has no name for the style `tsv` of Swagger 2.0, so the upgrader drops it. */
-export const TAB_STYLE = 'x-patchbay-tabs'
+/**
+ * Key of the style of an array by its `collectionFormat` in Swagger 2.0. OpenAPI 3 has no name for `tsv`, and for `ssv`
+ * and `pipes` only in a query, so the upgrader drops them.
+ */
+export const LIST_STYLE = 'x-patchbay-list-style'
+const LIST_STYLES: ReadonlyMap<JsonValue | undefined, string> = new Map([
+  ['ssv', 'spaceDelimited'],
+  ['tsv', 'tabDelimited'],
+  ['pipes', 'pipeDelimited'],
+])
+
+/** Keeps the format of an array. The default is `csv` in forms too, which the upgrader does not know. */
+const keepListStyle = (parameter: JsonObject): JsonObject => {
+  const style = LIST_STYLES.get(parameter.collectionFormat)
+  if (style !== undefined) return { ...parameter, [LIST_STYLE]: style }
+  const isPlain = parameter.type === 'array' && parameter.collectionFormat === undefined
+  return isPlain && parameter.in === 'formData' ? { ...parameter, collectionFormat: 'csv' } : parameter
+}
 
 /** Returns a parameter in place of a reference to it if it is a part of the body, for which the upgrader loses it. */
 const inlineBody = (parameter: JsonObject, shared: JsonObject): JsonObject => {
@@ -40,7 +56,7 @@ const prepareParameters = (parameters: JsonValue | undefined, shared: JsonObject
     .filter(isJsonObject)
     .map(parameter => inlineBody(parameter, shared))
     .filter(parameter => typeof parameter.$ref === 'string' || typeof parameter.in === 'string')
-    .map(parameter => (parameter.collectionFormat === 'tsv' ? { ...parameter, [TAB_STYLE]: true } : parameter))
+    .map(keepListStyle)
 
 /** Keeps the members that are objects. */
 const keepObjects = (value: JsonValue): JsonObject => Object.fromEntries(objectEntries(value))

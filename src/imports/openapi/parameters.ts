@@ -4,7 +4,7 @@ import type { SchemaReader } from '../schemas/to-schema.ts'
 import { UnusableOperation } from './imported-operation.ts'
 import { isParameterName } from './names.ts'
 import { objectEntries, toList, toText } from './nodes.ts'
-import { type Description, TAB_STYLE } from './open-description.ts'
+import { type Description, LIST_STYLE } from './open-description.ts'
 import type { OpenValue, Placeholders } from './placeholders.ts'
 import type { Security } from './security.ts'
 import { chooseKind, encodeName, type Kind, type Style, serializationOf, writePair } from './styles.ts'
@@ -63,9 +63,11 @@ const listParameters = (
 
 const styleOf = ({ place, node }: Parameter): Style => {
   const isForm = place === 'query' || place === 'cookie'
-  const style = node[TAB_STYLE] === true ? 'tabDelimited' : toText(node.style) || (isForm ? 'form' : 'simple')
+  const listStyle = toText(node[LIST_STYLE])
+  if (listStyle !== '') return { style: listStyle, explode: false }
+  const style = toText(node.style) || (isForm ? 'form' : 'simple')
   const isExploded = style === 'form' || style === 'cookie' || style === 'deepObject'
-  return { style, explode: typeof node.explode === 'boolean' && style !== 'tabDelimited' ? node.explode : isExploded }
+  return { style, explode: typeof node.explode === 'boolean' ? node.explode : isExploded }
 }
 
 /** Returns whether the values may contain slashes that are sent as such. Extensions of GitHub and Azure say so too. */
@@ -158,13 +160,21 @@ const isInPath = (name: string, path: string): boolean =>
     .replaceAll(/[+#/*]/g, '')
     .includes(`{${name.replaceAll(/[+#/*]/g, '')}}`)
 
+/** Returns the names in the query of a path. Some descriptions have one there, and describe it as parameters again. */
+const namesInQuery = (path: string): ReadonlySet<string> =>
+  new Set(new URLSearchParams(path.split('?').slice(1).join('&')).keys())
+
 /** Writes the parameters of an operation. Those that can keep their names are written first, so that they do. */
 export const writeParameters = (
   nodes: readonly JsonValue[],
   path: string,
   context: OperationContext,
 ): WrittenParameters => {
-  const all = listParameters(nodes, context).filter(one => one.place !== 'path' || isInPath(one.name, path))
+  const fixed = namesInQuery(path)
+  const all = listParameters(nodes, context).filter(({ place, name }) => {
+    if (place === 'query') return !fixed.has(name)
+    return place !== 'path' || isInPath(name, path)
+  })
   const ordered = all.toSorted((one, other) => Number(isParameterName(other.name)) - Number(isParameterName(one.name)))
   const parts: Parts = { path: new Map(), query: [], headers: [], cookies: [] }
   for (const parameter of ordered) writeParameter(parameter, parts, context)

@@ -77,6 +77,19 @@ const originsOf = (servers: readonly ServerProposal[]): readonly string[] | unde
   return known.length === origins.length && known.length > 0 ? [...new Set(known)].slice(0, MAX_ORIGINS) : undefined
 }
 
+/**
+ * Returns the server of a description that has variables in its host by the extension of Azure's descriptions. Their
+ * `host` is only a placeholder.
+ */
+const readParameterizedHost = (root: JsonObject): readonly JsonValue[] | undefined => {
+  const { hostTemplate, useSchemePrefix, parameters } = toObject(root['x-ms-parameterized-host'])
+  if (typeof hostTemplate !== 'string') return undefined
+  const { pathname = '' } = URL.parse(toText(toObject(toList(root.servers)[0]).url)) ?? {}
+  const url = `${useSchemePrefix === false ? '' : 'https://'}${hostTemplate}${pathname.replace(/\/$/, '')}`
+  const variables = toList(parameters).map(toObject)
+  return [{ url, variables: Object.fromEntries(variables.map(variable => [toText(variable.name), variable])) }]
+}
+
 /** The base URL of an operation, and the origins that its tool may call. */
 export type OperationServer = { key: string; origins: readonly string[] | undefined }
 
@@ -93,8 +106,8 @@ export const readServers = ({ root, rootUrl }: Description, taken: Set<string>) 
     proposals.set(first?.url ?? '', proposal)
     return proposal
   }
-  const readAll = (servers: JsonValue | undefined) => toList(servers).flatMap(server => readServer(server, rootUrl))
-  const common = readAll(root.servers)
+  const readAll = (servers: readonly JsonValue[]) => servers.flatMap(server => readServer(server, rootUrl))
+  const common = readAll(readParameterizedHost(root) ?? toList(root.servers))
   const base = add(BASE_KEY, common.length > 0 || rootUrl === undefined ? common : readServer({ url: '/' }, rootUrl))
   const origins = originsOf(base.servers)
 
@@ -103,7 +116,7 @@ export const readServers = ({ root, rootUrl }: Description, taken: Set<string>) 
     /** The base URLs of all operations that were asked for so far. */
     proposals: (): readonly BaseUrlProposal[] => [...proposals.values()],
     serverOf: (item: JsonObject, operation: JsonObject): OperationServer => {
-      const own = readAll(operation.servers ?? item.servers)
+      const own = readAll(toList(operation.servers ?? item.servers))
       const [first] = own
       if (first === undefined || own.some(({ url }) => url === base.servers[0]?.url)) return { key: base.key, origins }
       const host = URL.parse(fillUrl(first) ?? '')?.hostname ?? ''
