@@ -8,6 +8,7 @@ import { secondFactorRoutes } from './api/accounts/second-factor.routes.ts'
 import { callTokensRoutes } from './api/history/call-tokens.routes.ts'
 import { executionRoutes } from './api/history/execution.routes.ts'
 import { importApplyingRoutes } from './api/imports/import-applying.routes.ts'
+import { importChangeRoutes } from './api/imports/import-changes.routes.ts'
 import { importRoutes } from './api/imports/imports.routes.ts'
 import { grantRoutes } from './api/oauth/grants.routes.ts'
 import { oauthClientRoutes } from './api/oauth/oauth-clients.routes.ts'
@@ -17,6 +18,7 @@ import { organizationRoutes } from './api/organizations/organizations.routes.ts'
 import { catalogueRoutes } from './api/servers/catalogue.routes.ts'
 import { instanceRoutes } from './api/servers/instances.routes.ts'
 import { serverRoutes } from './api/servers/servers.routes.ts'
+import { toolkitSourceRoutes } from './api/toolkits/toolkit-source.routes.ts'
 import { toolkitRoutes } from './api/toolkits/toolkits.routes.ts'
 import { upstreamReviewRoutes } from './api/upstreams/reviews.routes.ts'
 import { upstreamAccountRoutes } from './api/upstreams/upstream-accounts.routes.ts'
@@ -49,6 +51,8 @@ const ROUTES: readonly FastifyPluginAsyncZod<ApiParts>[] = [
   invitationRoutes,
   toolkitRoutes,
   importRoutes,
+  importChangeRoutes,
+  toolkitSourceRoutes,
   importApplyingRoutes,
   serverRoutes,
   catalogueRoutes,

@@ -24,6 +24,9 @@ import { designPages } from './web/diagram/design.pages.ts'
 import type { ServerFrameParts } from './web/frame/server-frame.ts'
 import { globalsPages } from './web/globals/globals.pages.ts'
 import { historyPages } from './web/history/history.pages.ts'
+import { importPages } from './web/imports/import.pages.ts'
+import { importApplyingPages } from './web/imports/import-applying.pages.ts'
+import { importSourcePages } from './web/imports/import-source.pages.ts'
 import { inspectorPages } from './web/inspector/inspector.pages.ts'
 import { livePages } from './web/live/live.pages.ts'
 import type { Live } from './web/live/live.ts'
@@ -61,6 +64,7 @@ import { toolEditorPages } from './web/tool-editor/tool-editor.pages.ts'
 import { toolPreviewPages } from './web/tool-editor/tool-preview.pages.ts'
 import { toolSelectionPages } from './web/toolkits/tool-selection.pages.ts'
 import { toolkitPages } from './web/toolkits/toolkit.pages.ts'
+import { toolkitSourcePages } from './web/toolkits/toolkit-source.pages.ts'
 import { toolkitsPages } from './web/toolkits/toolkits.pages.ts'
 import { upstreamToolPages } from './web/upstream-tool/upstream-tool.pages.ts'
 import { attachPages } from './web/upstreams/attach.pages.ts'
@@ -110,7 +114,11 @@ const PAGES: readonly FastifyPluginAsync<PagesParts & { frames: ServerFrameParts
   publicServerPages,
   toolkitsPages,
   toolkitPages,
+  toolkitSourcePages,
   toolSelectionPages,
+  importSourcePages,
+  importPages,
+  importApplyingPages,
   galleryPages,
   toolEditorPages,
   toolPreviewPages,

@@ -205,6 +205,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
   const imports = importsPlugin(
     {
       ...common,
+      uses,
       network,
       jobs: { description: workers.job('read-description'), collection: workers.job('read-collection') },
       tokenCounterFor: counting.counterFor,

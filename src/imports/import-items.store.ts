@@ -1,6 +1,8 @@
 import type { Database, Rows, Transaction } from '../lib/db/client.ts'
 import { containing } from '../lib/db/containing.ts'
 import { mapFound, withoutNulls } from '../lib/kernel/missing.ts'
+import type { ItemComparison } from './again/compare-import.ts'
+import { toComparisonColumns } from './again/compared-items.store.ts'
 import {
   ImportEdits,
   type ImportItem,
@@ -15,6 +17,7 @@ import {
 export type ItemFilter = {
   /** Part of the name, path, operationId or summary. */
   q?: string | undefined
+  /** Empty for the operations without tags. */
   tag?: string | undefined
   /** Upper case. */
   method?: string | undefined
@@ -90,18 +93,22 @@ const toRow = (operation: ReadOperation) => {
 /** Drops undefined members, which Prisma refuses in JSON. */
 const asJson = (value: object) => JSON.parse(JSON.stringify(value))
 
-/** Stores operations from a position on. `isSelected` decides which are selected. */
+/** An operation at its place in the source, compared with the tool that was imported from it before. */
+export type NewItem = { position: number; operation: ReadOperation; comparison: ItemComparison | undefined }
+
+/** Stores operations. `isSelected` decides which are selected. */
 export const addItems = async (
   tx: Transaction,
-  { importId, position }: { importId: string; position: number },
-  operations: readonly ReadOperation[],
-  isSelected: (operation: ReadOperation) => boolean,
+  importId: string,
+  items: readonly NewItem[],
+  isSelected: (item: NewItem) => boolean,
 ): Promise<void> => {
-  const data = operations.map((operation, index) => ({
+  const data = items.map(item => ({
     importId,
-    position: position + index,
-    selected: isSelected(operation),
-    ...toRow(operation),
+    position: item.position,
+    selected: isSelected(item),
+    ...toRow(item.operation),
+    ...toComparisonColumns(item.comparison),
   }))
   if (data.length > 0) await tx.importItem.createMany({ data })
 }
@@ -120,7 +127,7 @@ const whereOf = ({ importId, kind }: ItemPlace, filter: ItemFilter): Rows.Prisma
   return {
     importId,
     ...(q !== undefined && { searchText: containing({ kind }, q.toLowerCase()) }),
-    ...(tag !== undefined && { tags: inList(tag) }),
+    ...(tag !== undefined && { tags: tag === '' ? '[]' : inList(tag) }),
     ...(rule !== undefined && { rules: inList(rule) }),
     ...(method !== undefined && { method }),
     ...(state !== undefined && { state }),
@@ -180,7 +187,7 @@ export const sumItems = async (tx: Transaction, importId: string): Promise<Impor
   const [usable, chosen, refused] = await Promise.all([
     tx.importItem.aggregate({ where: { importId, reason: null }, _count: true, _sum: { tokens: true } }),
     tx.importItem.aggregate({ where: { importId, selected: true }, _count: true, _sum: { tokens: true } }),
-    tx.importItem.count({ where: { importId, reason: { not: null } } }),
+    tx.importItem.count({ where: { importId, reason: { not: null }, state: { not: 'gone' } } }),
   ])
   return {
     tools: usable._count,

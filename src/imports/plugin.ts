@@ -1,5 +1,9 @@
+import { createMailQueue } from '../identity/mail/mail-queue.ts'
 import type { Database } from '../lib/db/client.ts'
+import type { Counters } from '../lib/db/counters.ts'
+import type { Changes } from '../lib/events/changes.ts'
 import { MAX_SOCKETS_PER_ORIGIN } from '../lib/kernel/limits.ts'
+import type { Mailer } from '../lib/mail/mailer.ts'
 import { createHttpClient, type HttpClientOptions } from '../lib/outbound/client.ts'
 import type { Lifecycle } from '../lib/process/lifecycle.ts'
 import type { Logger } from '../lib/process/logger.ts'
@@ -8,9 +12,15 @@ import type { Sealing } from '../lib/process/sealing.ts'
 import type { Settings } from '../lib/process/settings.ts'
 import type { TokenCounterFor } from '../lib/tokens/token-counter.ts'
 import type { FindCreator } from '../lib/worker/fair-queue.ts'
+import type { Uses } from '../tools/toolkits.service.ts'
+import { createImportChanges } from './again/import-changes.service.ts'
+import { checkFolderOf, createNewestReader } from './again/read-newest.ts'
+import { createSourceChecks } from './again/source-checks.ts'
+import { createToolkitSources } from './again/toolkit-source.service.ts'
+import { listRecentlyChecked } from './again/toolkit-sources.store.ts'
 import { createImportService } from './imports.service.ts'
 import { failImport, listAbandoned, listReadable, removeExpiredImports } from './imports.store.ts'
-import { createImportReader } from './reading/import-reader.ts'
+import { createImportReader, createTurns } from './reading/import-reader.ts'
 import { createSourceFiles, type SourceFiles } from './reading/source-files.ts'
 import { READER_STOPPED, type SourceJobs } from './reading/source-job.ts'
 
@@ -18,13 +28,17 @@ export type ImportsNeeds = {
   db: Database
   sealing: Sealing
   logger: Logger
-  settings: Pick<Settings, 'dataDirectory' | 'memory'> & {
+  settings: Pick<Settings, 'baseUrl' | 'dataDirectory' | 'memory'> & {
     limits: Pick<Settings['limits'], 'maxImportBytes' | 'maxRedirects'>
   }
   network: Pick<HttpClientOptions, 'policy' | 'connectTimeoutMs' | 'ownOrigins' | 'findCreator' | 'lookup'>
   jobs: SourceJobs
   tokenCounterFor: TokenCounterFor
   findCreator: FindCreator
+  changes: Changes
+  counters: Counters
+  mailer: Pick<Mailer, 'send'>
+  uses: Pick<Uses, 'ofTools'>
 }
 
 const memoryProblemOf = ({ totalMb }: Settings['memory']): string | undefined =>
@@ -38,22 +52,33 @@ const cleanUp = async (db: Database, files: SourceFiles, signal: AbortSignal): P
   await removeExpiredImports(db, new Date(), signal)
   const withFiles = await files.list()
   const needed = new Set(await listReadable(db, withFiles))
-  for (const id of withFiles) if (!needed.has(id)) await files.remove(id)
+  const checked = new Set((await listRecentlyChecked(db, new Date())).map(checkFolderOf))
+  for (const id of withFiles) if (!needed.has(id) && !checked.has(id)) await files.remove(id)
 }
 
 /** Creates the service that imports API descriptions and requests. */
-export const importsPlugin = (
-  { db, sealing, logger, settings, network, jobs, tokenCounterFor, findCreator }: ImportsNeeds,
-  lifecycle: Lifecycle,
-) => {
+export const importsPlugin = (needs: ImportsNeeds, lifecycle: Lifecycle) => {
+  const { db, sealing, logger, settings, network, jobs, tokenCounterFor, findCreator } = needs
   const { maxImportBytes: maxBytes, maxRedirects } = settings.limits
   const files = createSourceFiles(settings.dataDirectory)
   const http = createHttpClient({ ...network, maxRedirects, maxSockets: MAX_SOCKETS_PER_ORIGIN })
   lifecycle.onClose(http.close)
-  const reader = createImportReader({ db, sealing, logger, http, jobs, files, maxBytes, findCreator })
+  const inTurn = createTurns(findCreator)
+  const reader = createImportReader({ db, sealing, logger, http, jobs, files, maxBytes, inTurn })
   // Closed before the database, which then knows that the sources were not read.
   lifecycle.onClose(reader.close)
-  lifecycle.addChores({ name: 'remove old imports', run: signal => cleanUp(db, files, signal) })
   const memoryProblem = memoryProblemOf(settings.memory)
-  return { imports: createImportService({ db, sealing, reader, files, tokenCounterFor, maxBytes, memoryProblem }) }
+  const readNewest = createNewestReader({ http, jobs, files, maxBytes, inTurn, memoryProblem })
+  const mailQueue = createMailQueue(logger)
+  lifecycle.onClose(mailQueue.settle)
+  const checks = createSourceChecks({ ...needs, readNewest, mailQueue, baseUrl: settings.baseUrl })
+  lifecycle.addChores(
+    { name: 'remove old imports', run: signal => cleanUp(db, files, signal) },
+    { name: 'check sources of toolkits', run: checks.checkDue },
+  )
+  return {
+    imports: createImportService({ db, sealing, reader, files, tokenCounterFor, maxBytes, memoryProblem }),
+    importChanges: createImportChanges(needs),
+    toolkitSources: createToolkitSources({ ...needs, checks }),
+  }
 }

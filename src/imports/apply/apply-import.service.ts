@@ -93,6 +93,7 @@ const saveTools = async (
     ...all.map(({ item, tool }) => ({ ...item, toolId: tool.id, base: item.tool })),
     ...unchanged.map(item => ({ ...item, base: item.tool })),
   ])
+  await store.putVersion(tx, found, GENERATOR_VERSION)
   await store.putToolkitSource(tx, found)
   const renamed = all.flatMap(({ item: { key }, prepared: { definition }, tool: { name } }) =>
     definition.name === name ? [] : [{ key, from: definition.name, to: name }],

@@ -7,6 +7,7 @@ import { parseDocument } from '../../tools/stored-definition.ts'
 import type { Tool, ToolDefinition } from '../../tools/tool.ts'
 import { CreateTool } from '../../tools/toolkits.schema.ts'
 import { toTool } from '../../tools/tools.store.ts'
+import { foundNothing } from '../again/toolkit-source.ts'
 import { ImportEdits } from '../import.ts'
 import { toImport } from '../imports.store.ts'
 import { ImportReport } from './import-report.ts'
@@ -127,18 +128,35 @@ export const putToolSources = async (
   }
 }
 
-/** Stores where the tools of a toolkit come from. Keeps how often that is checked. */
+/** Notes that the unselected operations whose tools are up to date come from this version of the source. */
+export const putVersion = async (
+  tx: Transaction,
+  { id, sha256 = null }: Pick<ApplicableImport, 'id'> & { sha256?: string | null | undefined },
+  generator: number,
+): Promise<void> => {
+  const where = { importId: id, state: 'same', selected: false, reason: null, toolId: { not: null } } as const
+  const rows = await tx.importItem.findMany({ where, select: { toolId: true } })
+  const toolIds = rows.flatMap(({ toolId }) => toolId ?? [])
+  if (toolIds.length === 0) return
+  await tx.toolSource.updateMany({ where: { toolId: { in: toolIds }, generator }, data: { sha256 } })
+}
+
+/**
+ * Stores where the tools of a toolkit come from. Keeps the URL if they come from a file now, and how often it is checked.
+ * What earlier checks found is out of date.
+ */
 export const putToolkitSource = async (tx: Transaction, from: ApplicableImport): Promise<void> => {
-  const { toolkitId, kind, summary, sourceUrl, settings, sha256, etag, lastModified } = from
+  const { toolkitId, kind, summary, sourceUrl, settings, sha256 = '', etag, lastModified } = from
   const data = {
     kind,
     title: summary?.title ?? null,
-    url: sourceUrl ?? null,
+    ...(sourceUrl !== undefined && { url: sourceUrl }),
     settings: toJsonObject(settings),
-    sha256: sha256 ?? '',
+    sha256,
     etag: etag ?? null,
     lastModified: lastModified ?? null,
     problem: null,
+    found: foundNothing(sha256),
   }
   await tx.toolkitSource.upsert({ where: { toolkitId }, create: { toolkitId, ...data }, update: data })
 }

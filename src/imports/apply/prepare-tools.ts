@@ -3,7 +3,7 @@ import { mapInTurns } from '../../lib/worker/pause.ts'
 import type { ToolDefinition } from '../../tools/tool.ts'
 import type { PreparedTool, ToolUpdate } from '../../tools/tool-batch.ts'
 import type { ToolService } from '../../tools/tools.service.ts'
-import { compareTool } from '../merge/compare-tools.ts'
+import { compareTool, isSameTool } from '../merge/compare-tools.ts'
 import { listToolsToUpdate, type SelectedItem, type ToolToUpdate } from './apply.store.ts'
 import { allowOrigin } from './wanted-globals.ts'
 
@@ -62,7 +62,13 @@ export const prepareTools = async (
   })
   const added = generated.filter(({ toolId }) => toolId === undefined || !known.has(toolId))
   const created = await tools.prepareTools(added.map(item => newToolOf(item, originOf)))
-  const updated = await tools.prepareTools(await mapInTurns(toUpdate, ({ item, there }) => merged(item, there)))
+  const compared = await mapInTurns(toUpdate, ({ item, there }) => ({ item, there, tool: merged(item, there) }))
+  const changed = compared.filter(({ tool, there }) => !isSameTool(tool, there.tool))
+  const updated = await tools.prepareTools(changed.map(({ tool }) => tool))
+  const kept = new Set([
+    ...generated.filter(({ state }) => state === 'same'),
+    ...compared.filter(one => !changed.includes(one)).map(({ item }) => item),
+  ])
   const zip = <One, Other>(ones: readonly One[], others: readonly Other[]): [One, Other][] =>
     ones.flatMap((one, index) => {
       const other = others[index]
@@ -70,9 +76,9 @@ export const prepareTools = async (
     })
   return {
     created: zip(added, created).map(([item, prepared]) => ({ item, prepared })),
-    updated: zip(toUpdate, updated).map(([{ item, there }, prepared]) => ({ item, tool: there.tool, prepared })),
-    unchanged: generated.flatMap(({ toolId, ...item }) =>
-      toolId !== undefined && item.state === 'same' && known.has(toolId) ? [{ ...item, toolId }] : [],
+    updated: zip(changed, updated).map(([{ item, there }, prepared]) => ({ item, tool: there.tool, prepared })),
+    unchanged: [...kept].flatMap(({ toolId, ...item }) =>
+      toolId !== undefined && known.has(toolId) ? [{ ...item, toolId }] : [],
     ),
     skipped: selected
       .filter(item => !isGenerated(item) || item.state === 'gone')

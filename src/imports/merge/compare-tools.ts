@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
+import { AppError } from '../../lib/kernel/errors.ts'
 import { shorten } from '../../lib/kernel/format.ts'
 import { NEWEST_RULES } from '../../templates/template.ts'
 import { toStored } from '../../tools/stored-definition.ts'
 import { type ToolDefinition, ToolDocument } from '../../tools/tool.ts'
-import { checkDefinition } from '../../tools/tool-definition.ts'
+import { assertDefinition, assertDefinitionSize } from '../../tools/tool-definition.ts'
 import { type BreakingChange, findBreakingChanges } from './breaking-changes.ts'
 import { type MergedTool, mergeTool, type PieceVersions, type Side, type ToolVersions } from './merge-tool.ts'
 
@@ -22,8 +23,8 @@ export type PieceChange = {
   change: Side | 'conflict'
   /** Whether only text for models and people differs. */
   isWording: boolean
-  mine?: string
-  theirs?: string
+  mine?: string | undefined
+  theirs?: string | undefined
 }
 
 export type ComparedTool = {
@@ -51,6 +52,10 @@ const normalize = (tool: ToolDefinition): ToolDefinition => {
     ...(description !== null && { description }),
   }
 }
+
+/** Returns whether two definitions are stored in the same way. */
+export const isSameTool = (one: ToolDefinition, other: ToolDefinition): boolean =>
+  isDeepStrictEqual(normalize(one), normalize(other))
 
 const normalizeAll = ({ base, mine, theirs }: ToolVersions): ToolVersions => ({
   base: normalize(base),
@@ -91,6 +96,17 @@ const wholeTool = ({ mine, theirs }: ToolVersions): PieceChange => ({
 const choosing = (side: Side, { conflicts }: MergedTool): ReadonlyMap<string, Side> =>
   new Map(conflicts.map(({ piece }) => [piece, side]))
 
+const canBeSaved = (tool: ToolDefinition): boolean => {
+  try {
+    assertDefinitionSize(tool)
+    assertDefinition(tool)
+    return true
+  } catch (error) {
+    if (error instanceof AppError) return false
+    throw error
+  }
+}
+
 /** Merges a tool with all conflicts resolved in one way. If the result is invalid, returns that side's version. */
 const resolveTool = (
   versions: ToolVersions,
@@ -98,13 +114,16 @@ const resolveTool = (
   side: Side,
 ): { tool: ToolDefinition; isCombined: boolean } => {
   const { tool } = side === 'mine' ? merged : mergeTool(versions, choosing(side, merged))
-  return checkDefinition(tool).ok ? { tool, isCombined: true } : { tool: versions[side], isCombined: false }
+  return canBeSaved(tool) ? { tool, isCombined: true } : { tool: versions[side], isCombined: false }
 }
+
+const NO_CHANGES = { state: 'same', pieces: [], breaking: { mine: [], theirs: [] } } as const
 
 /** Compares a tool with what its source makes of it now. Conflicts keep mine unless `resolve` says otherwise. */
 export const compareTool = ({ resolve = 'mine', ...given }: ToolToCompare): ComparedTool => {
   const versions = normalizeAll(given)
-  const { mine } = versions
+  const { mine, base, theirs } = versions
+  if (isDeepStrictEqual(base, theirs) && isDeepStrictEqual(base, mine)) return { ...NO_CHANGES, tool: mine }
   const merged = mergeTool(versions)
   const { conflicts, changed, kept } = merged
   const ofMine = changed.length === 0 ? { tool: mine, isCombined: true } : resolveTool(versions, merged, 'mine')
@@ -126,6 +145,3 @@ export const compareTool = ({ resolve = 'mine', ...given }: ToolToCompare): Comp
     },
   }
 }
-
-/** Compares tools with what their sources make of them now. Runs as a job, because 2,000 tools take seconds. */
-export const compareTools = (tools: readonly ToolToCompare[]): readonly ComparedTool[] => tools.map(compareTool)

@@ -1,6 +1,6 @@
 import type { OperationSource } from '../openapi/imported-operation.ts'
 
-export type OperationIdentity = Pick<OperationSource, 'operationId' | 'method' | 'path'>
+export type OperationIdentity = Pick<OperationSource, 'method' | 'path'> & { operationId?: string | undefined }
 
 /** Undefined if no tool was imported from the operation before. */
 export type Pair<Tool, Operation> = { operation: Operation; tool: Tool | undefined }

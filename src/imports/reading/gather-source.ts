@@ -7,7 +7,7 @@ import type { SourceJob } from '../read-source.ts'
 import type { SourceEnd } from '../source-parts.ts'
 import { type FetchOptions, fetchDocument } from './fetch-document.ts'
 import { describeMissing, sortMissing } from './sort-missing.ts'
-import type { SourceFile } from './source-files.ts'
+import { hashOfSource, type SourceFile } from './source-files.ts'
 
 /** A description whose documents refer to others is read again with them at most this often. */
 const MAX_ROUNDS = 5
@@ -38,8 +38,8 @@ export type GatherParts = {
   maxBytes: number
   /** Keeps a document in a file. */
   keep: (name: string, bytes: Uint8Array) => Promise<SourceFile>
-  /** Reads the documents, and stores what they have. */
-  read: (job: SourceJob) => Promise<Result<SourceEnd, string>>
+  /** Reads the documents, which have this hash together, and stores what they have. */
+  read: (job: SourceJob, sha256: string) => Promise<Result<SourceEnd, string>>
 }
 
 type Opened = Pick<GatheredSource, 'files' | 'etag' | 'lastModified'> & { allowed: ReadonlySet<string> }
@@ -83,8 +83,8 @@ export const gatherSource = async (
   const opened = await open(given, parts, limits)
   if (!opened.ok) return opened
   const { allowed, etag, lastModified } = opened.value
-  const { kind, documents } = arrange(opened.value.files, given.kind)
-  const files = [...documents]
+  const { kind, documents: arranged } = arrange(opened.value.files, given.kind)
+  const files = [...arranged]
   /** Why documents could not be fetched, by URL. */
   const tried = new Map<string, string>()
 
@@ -97,11 +97,8 @@ export const gatherSource = async (
   }
 
   for (let round = 1; ; round++) {
-    const read = await parts.read({
-      kind,
-      documents: files.map(({ name, path }) => ({ name, path })),
-      maxBytes: parts.maxBytes,
-    })
+    const documents = files.map(({ name, path }) => ({ name, path }))
+    const read = await parts.read({ kind, documents, maxBytes: parts.maxBytes }, hashOfSource(files))
     if (!read.ok) return failure(read.error)
     const { missing, notes } = read.value
     const sorted = sortMissing(missing, allowed, tried)

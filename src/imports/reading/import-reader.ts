@@ -31,13 +31,13 @@ export type ImportReaderParts = {
   files: SourceFiles
   /** Of all documents of a source. */
   maxBytes: number
-  findCreator: FindCreator
+  inTurn: ReadingTurns
 }
 
 export type Reading = { import: Import; organizationId: string; source: GivenSource }
 
 /** Lets one source be read at a time. Organizations take turns, so that none holds up the others for long. */
-const createTurns = (findCreator: FindCreator) => {
+export const createTurns = (findCreator: FindCreator) => {
   const limits = { maxWaiting: MAX_READING, maxWaitingOfOwner: MAX_READING, maxWaitingOfGroup: MAX_READING }
   const queue = createFairQueue({ maxRunning: 1, maxRunningOfOwner: 1, maxRunningOfGroup: 1, ...limits })
   return async <T>(organizationId: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> => {
@@ -46,10 +46,11 @@ const createTurns = (findCreator: FindCreator) => {
   }
 }
 
+export type ReadingTurns = ReturnType<typeof createTurns>
+
 /** Reads sources in the background, one at a time, and stores what they have. */
 export const createImportReader = (parts: ImportReaderParts) => {
-  const { db, sealing, logger, http, jobs, files, maxBytes, findCreator } = parts
-  const inTurn = createTurns(findCreator)
+  const { db, sealing, logger, http, jobs, files, maxBytes, inTurn } = parts
   const active = new Map<string, { organizationId: string; controller: AbortController; ended: Promise<void> }>()
   /** The documents of ready imports that may be read again with others. */
   const kept = new Map<string, readonly SourceFile[]>()
@@ -66,7 +67,9 @@ export const createImportReader = (parts: ImportReaderParts) => {
       finishReading(tx, one, {
         summary: store.summaryOf(end),
         sha256: hashOfSource(documents),
-        ...{ needs, etag, lastModified },
+        needs,
+        // Those of one document say nothing about the others.
+        ...(documents.length === 1 ? { etag, lastModified } : { etag: undefined, lastModified: undefined }),
         // Those that the builder has entered, before the source was read again, replace what it has.
         mergeSecrets: entered => {
           const values = new Map([...found, ...openSecrets(sealing, one.id, entered)])
@@ -81,7 +84,7 @@ export const createImportReader = (parts: ImportReaderParts) => {
   }
 
   const read = async ({ import: one, organizationId, source }: Reading, signal: AbortSignal): Promise<void> => {
-    const store = createPartStore(db, one.id)
+    const store = createPartStore(db, one)
     const options = { organizationId, signal }
     const security = toGivenSecurity(one.settings.auth ?? '')
     const gathered = await gatherSource(
@@ -90,14 +93,18 @@ export const createImportReader = (parts: ImportReaderParts) => {
         http,
         maxBytes,
         keep: (name, bytes) => files.write(one.id, name, bytes),
-        read: job =>
-          inTurn(organizationId, signal, () =>
-            runSourceJob(jobs, { ...job, options: { security } }, { ...options, onPart: store.put }),
-          ),
+        read: (job, sha256) => {
+          const onPart = (part: string) => store.put(part, sha256)
+          const withSecurity = { ...job, options: { security } }
+          return inTurn(organizationId, signal, () => runSourceJob(jobs, withSecurity, { ...options, onPart }))
+        },
       },
       options,
     )
-    if (gathered.ok) return finish(one, gathered.value, store)
+    if (gathered.ok) {
+      await store.finish()
+      return finish(one, gathered.value, store)
+    }
     if (!signal.aborted) await fail(one.id, gathered.error)
   }
 

@@ -1,6 +1,8 @@
 import { type Database, transact } from '../../lib/db/client.ts'
-import type { ImportSummary, ReadOperation } from '../import.ts'
-import { addItems, removeItems } from '../import-items.store.ts'
+import { compareImport, type ImportComparison } from '../again/compare-import.ts'
+import { addGoneItems } from '../again/compared-items.store.ts'
+import type { Import, ImportSummary, ReadOperation } from '../import.ts'
+import { addItems, type NewItem, removeItems } from '../import-items.store.ts'
 import { updateReading } from '../imports.store.ts'
 import { MAX_OPERATIONS, MAX_PRESELECTED } from '../limits.ts'
 import { type SourceEnd, type SourceHead, SourcePart } from '../source-parts.ts'
@@ -12,6 +14,8 @@ export class ReadingStopped extends Error {
 
 const isUsable = (operation: ReadOperation): boolean =>
   'tool' in operation && operation.unsupportedSecurity.length === 0
+
+const uncompared = (one: { operation: ReadOperation; position: number }): NewItem => ({ ...one, comparison: undefined })
 
 /** Counts what a summary says about all operations. */
 const createCounts = () => {
@@ -35,9 +39,13 @@ const createCounts = () => {
   }
 }
 
-/** Stores the parts of a source as its reader sends them. A head starts from the beginning. */
-export const createPartStore = (db: Database, importId: string) => {
+/**
+ * Stores the parts of a source as its reader sends them. A head starts from the beginning. If the source was imported
+ * before, compares its operations with the tools.
+ */
+export const createPartStore = (db: Database, { id: importId, toolkitId, sourceUrl }: Import) => {
   let head: SourceHead | undefined
+  let comparison: ImportComparison | undefined
   let counts = createCounts()
   let keys = new Map<string, number>()
   let position = 0
@@ -58,8 +66,10 @@ export const createPartStore = (db: Database, importId: string) => {
     }
   }
 
-  const begin = async (next: SourceHead): Promise<void> => {
+  const begin = async (next: SourceHead, sha256: string): Promise<void> => {
     head = next
+    const { kind: kindOfSource, title } = next
+    comparison = await compareImport(db, { toolkitId, sourceUrl, kind: kindOfSource, title, sha256 })
     counts = createCounts()
     keys = new Map()
     position = 0
@@ -77,24 +87,46 @@ export const createPartStore = (db: Database, importId: string) => {
     return count === 1 ? operation : withOwnKey({ ...operation, key: `${operation.key} (${count})` })
   }
 
+  const isSelected = ({ operation, comparison: known }: NewItem): boolean => {
+    if (known !== undefined) return known.state !== 'same' && 'tool' in operation
+    // Of a description, those that are not there were not wanted, or are new.
+    if (comparison?.isComplete === true) return false
+    return (head?.total ?? 0) <= MAX_PRESELECTED && isUsable(operation)
+  }
+
   const add = async (given: readonly ReadOperation[]): Promise<void> => {
-    const total = head?.total ?? 0
     if (position + given.length > MAX_OPERATIONS) throw new Error('the reader sent too many operations')
-    const operations = given.map(withOwnKey)
-    for (const operation of operations) counts.add(operation)
-    const isSelected = total > MAX_PRESELECTED ? () => false : isUsable
-    await transact(db, async tx => {
-      assertStored(await updateReading(tx, importId, { read: position + operations.length }))
-      await addItems(tx, { importId, position }, operations, isSelected)
-    })
+    const operations = given.map((operation, index) => ({
+      operation: withOwnKey(operation),
+      position: position + index,
+    }))
+    for (const { operation } of operations) counts.add(operation)
+    const items = comparison === undefined ? operations.map(uncompared) : await comparison.add(operations)
     position += operations.length
+    await transact(db, async tx => {
+      assertStored(await updateReading(tx, importId, { read: position }))
+      await addItems(tx, importId, items, isSelected)
+    })
+  }
+
+  const finish = async (): Promise<void> => {
+    if (comparison === undefined) return
+    const { compared, gone } = await comparison.finish()
+    await transact(db, async tx => {
+      assertStored(await updateReading(tx, importId, { read: position }))
+      await addItems(tx, importId, compared, isSelected)
+      await addGoneItems(tx, { importId, position }, gone)
+    })
   }
 
   return {
-    put: async (text: string): Promise<void> => {
+    /** Stores a part of the source with this hash. */
+    put: async (text: string, sha256: string): Promise<void> => {
       const part = SourcePart.parse(JSON.parse(text))
-      await ('head' in part ? begin(part.head) : add(part.operations))
+      await ('head' in part ? begin(part.head, sha256) : add(part.operations))
     },
+    /** Stores what is certain only once all operations have been read. */
+    finish,
     /** Returns the summary with what is known at the end. */
     summaryOf,
   }

@@ -6,7 +6,7 @@ export type Choice = { value: string; text: string }
 /** What was typed into the form, by the name of the field. */
 export type TypedSettings = ReadonlyMap<string, string>
 
-export const OWN_URL = 'own'
+const OWN_URL = 'own'
 export const NEW_SERVER = 'new'
 
 const toBaseUrl = ({ key, value, servers }: ImportBaseUrl, { settings }: Import, typed: TypedSettings) => {
@@ -42,6 +42,8 @@ const toBaseUrl = ({ key, value, servers }: ImportBaseUrl, { settings }: Import,
     },
     /** The URL as it is now. */
     current,
+    /** Whether the URL as it is now is not among the choices as it is. */
+    isFilled: current !== '' && servers.every(({ url }) => url !== current),
     /** The URL of the only server, for the one field without choices. */
     plain: typed.get(`url:${key}`) ?? current,
   }
@@ -66,17 +68,17 @@ const toSecret = ({ key, asks, description, origins }: ImportGlobal, { settings 
     .join('. '),
 })
 
-/** Returns how many base URLs and secrets have no value yet. */
-export const countLacking = ({ summary, settings }: Import): number => {
+/** Returns the keys of the base URLs and globals that have no value yet. */
+export const lackingKeys = ({ summary, settings }: Import): string[] => {
   const urls = (summary?.baseUrls ?? []).filter(({ key, value }) => !(settings.baseUrls[key] ?? value))
-  const secrets = (summary?.globals ?? []).filter(
+  const globals = (summary?.globals ?? []).filter(
     ({ key, isSecret, value }) => !(isSecret ? settings.secretKeys.includes(key) : (settings.variables[key] ?? value)),
   )
-  return urls.length + secrets.length
+  return [...urls, ...globals].map(({ key }) => key)
 }
 
 /** Returns the field of the form that is about the server: an id, `new`, or nothing. */
-export const serverChoiceOf = ({ settings: { server } }: Import): string => {
+const serverChoiceOf = ({ settings: { server } }: Import): string => {
   if (server === undefined) return ''
   return typeof server === 'string' ? server : NEW_SERVER
 }

@@ -21,6 +21,10 @@ const wordsOf = (rule: string): string => {
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}`
 }
 
+/** Returns the address of an opened operation, with the list beside it. */
+const operationHref = (path: string, key: string): string =>
+  `${reviewAddress(path, { view: 'operations', q: key.split(' ')[1] ?? key, open: key })}#opened`
+
 const nameOf = (item: ImportItem): string => item.edits.name ?? ('tool' in item ? item.tool.name : item.key)
 
 const toRule = (
@@ -47,12 +51,31 @@ const toRule = (
   }
 }
 
-/** Returns the tab with the findings, grouped by rule, and with what cannot be imported. */
-export const toFindings = (
-  found: Import & { totals: ImportTotals },
-  examples: ReadonlyMap<string, readonly ImportItem[]>,
-  refused: readonly { key: string; reason: string }[],
-) => {
+/** Returns the part of a note that others share: the detail comes after a colon. */
+const withoutDetail = (note: string): string => note.replace(/: .*$/s, '.')
+
+type NotedOperation = { key: string; notes: readonly string[] }
+
+/** Groups operations by what the import left out or changed. */
+const toNoted = (noted: readonly NotedOperation[], path: string) => {
+  const all = noted.flatMap(({ key, notes }) => [...new Set(notes.map(withoutDetail))].map(text => ({ key, text })))
+  return [...Map.groupBy(all, ({ text }) => text)].map(([text, operations]) => ({
+    text,
+    count: formatNumber(operations.length),
+    shown: operations.slice(0, EXAMPLES_PER_RULE).map(({ key }) => ({ key, href: operationHref(path, key) })),
+    more: operations.length > EXAMPLES_PER_RULE ? formatNumber(operations.length - EXAMPLES_PER_RULE) : undefined,
+  }))
+}
+
+/** What the tab with the findings is made of, apart from the import. */
+export type ListedFindings = {
+  examples: ReadonlyMap<string, readonly ImportItem[]>
+  refused: readonly { key: string; reason: string }[]
+  noted: readonly NotedOperation[]
+}
+
+/** Returns the tab with the findings, grouped by rule, and with what is not imported as it is described. */
+export const toFindings = (found: Import & { totals: ImportTotals }, { examples, refused, noted }: ListedFindings) => {
   const path = importPath(found)
   const reasons = [...Map.groupBy(refused, ({ reason }) => reason)]
   return {
@@ -64,10 +87,11 @@ export const toFindings = (
       count: formatNumber(items.length),
       shown: items.slice(0, REFUSED_SHOWN).map(({ key }) => ({
         key,
-        href: `${reviewAddress(path, { q: key.split(' ')[1] ?? key, open: key })}#opened`,
+        href: operationHref(path, key),
       })),
       more: items.length > REFUSED_SHOWN ? formatNumber(items.length - REFUSED_SHOWN) : undefined,
     })),
+    noted: toNoted(noted, path),
     rules: (found.summary?.rules ?? []).map(one => toRule(one, examples.get(one.rule) ?? [], path)),
   }
 }

@@ -47,6 +47,23 @@ export const listRefused = async (db: Database, importId: string): Promise<{ key
   return rows.map(({ key, reason }) => ({ key, reason: reason ?? '' }))
 }
 
+const Notes = z.array(z.string())
+const MAX_NOTED = 1_000
+
+/** Lists operations whose import left out or changed something, at most 1,000. The access to the import has been checked. */
+export const listNoted = async (
+  db: Database,
+  importId: string,
+): Promise<{ key: string; notes: readonly string[] }[]> => {
+  const rows = await db.importItem.findMany({
+    where: { importId, reason: null, NOT: { notes: { equals: [] } } },
+    select: { key: true, notes: true },
+    orderBy: { position: 'asc' },
+    take: MAX_NOTED,
+  })
+  return rows.map(({ key, notes }) => ({ key, notes: Notes.parse(notes) }))
+}
+
 /** Returns whether the source was imported before. The access to the import has been checked. */
 export const isImportedAgain = async (db: Database, importId: string): Promise<boolean> => {
   const known = await db.importItem.findFirst({ where: { importId, state: { not: 'new' } }, select: { key: true } })

@@ -21,11 +21,22 @@ export const KIND_OPTIONS = [
 export const parseSourceForm = (body: unknown): SourceForm => parseForm(Fields, body)
 
 const refuse = (path: 'text' | 'files', message: string): AppError =>
-  new AppError('invalid_request', message, { errors: [{ path, message }] })
+  new AppError('invalid_request', message, { errors: [{ path, message: '' }] })
+
+/** Returns the error of a field as a sentence, by the name of the field. */
+export const fieldErrors = ({ message, errors = [] }: AppError): Readonly<Record<string, string>> => {
+  const own = errors.find(({ path }) => path === 'text' || path === 'files' || path === 'url')
+  if (own === undefined) return {}
+  if (own.message === '') return { [own.path]: `${message}.` }
+  return own.path === 'url' ? { text: `The URL ${own.message}.` } : { [own.path]: `The source ${own.message}.` }
+}
 
 const URL_ONLY = /^https?:\/\/\S+$/i
 
-const toGiven = ({ name, bytes }: FormFile): GivenFile => ({ name, bytes })
+const toGiven = ({ name, bytes }: FormFile): GivenFile => ({ name: name.replaceAll(/\p{Cc}/gu, ''), bytes })
+
+/** Other files of a folder, such as pictures, are no documents. */
+const isDocument = ({ name }: FormFile): boolean => /\.(?:json|ya?ml)$/i.test(name)
 
 /**
  * Returns what the form imports: files, a URL, or a text. Postman environments come after the other files. Throws
@@ -33,7 +44,7 @@ const toGiven = ({ name, bytes }: FormFile): GivenFile => ({ name, bytes })
  */
 export const toImportSource = ({ text, kind }: SourceForm, request: FastifyRequest): ImportSource => {
   const given = filesOf(request)
-  const main = given.filter(({ field }) => field === 'files')
+  const main = given.filter(file => file.field === 'files' || (file.field === 'folder' && isDocument(file)))
   const environments = given.filter(({ field }) => field === 'environment')
   const typed = text.trim()
   const common = kind === undefined ? {} : { kind }

@@ -1,14 +1,12 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import type { Import } from '../../imports/import.ts'
 import type { ImportService } from '../../imports/imports.service.ts'
-import { MAX_DESCRIPTION_BYTES } from '../../imports/limits.ts'
 import { type FormPage, showForm, submitForm } from '../../lib/http/pages/forms.ts'
 import { acceptFiles } from '../../lib/http/pages/multipart-form.ts'
 import { shownTime } from '../../lib/http/pages/time-text.ts'
-import type { AppError } from '../../lib/kernel/errors.ts'
 import { formatBytes } from '../../lib/kernel/format.ts'
 import { doneText, idRoute } from '../frame/user-page.ts'
-import { KIND_OPTIONS, parseSourceForm, type SourceForm, toImportSource } from './import-source-form.ts'
+import { fieldErrors, KIND_OPTIONS, parseSourceForm, type SourceForm, toImportSource } from './import-source-form.ts'
 import {
   createImportOpener,
   importCrumbs,
@@ -17,11 +15,14 @@ import {
   type OpenImportParts,
 } from './open-import.ts'
 
-type Parts = OpenImportParts & { imports: Pick<ImportService, 'startImport' | 'listImports' | 'getImport'> }
+type Parts = OpenImportParts & {
+  imports: Pick<ImportService, 'startImport' | 'listImports' | 'getImport'>
+  settings: { limits: { maxImportBytes: number } }
+}
 
 const PATH = '/toolkits/:id/imports'
-/** The files, and what a browser adds to them. */
-const MAX_BYTES = MAX_DESCRIPTION_BYTES + 1_024 * 1_024
+/** What a browser adds to the files, at most. */
+const FORM_BYTES = 1_024 * 1_024
 
 const STATE_TEXTS = {
   reading: { text: 'Reading', state: 'slow' },
@@ -31,7 +32,7 @@ const STATE_TEXTS = {
 } as const
 
 export const sourceNameOf = ({ sourceName, sourceUrl, summary }: Import): string =>
-  summary?.title ?? sourceName ?? sourceUrl ?? 'Pasted text'
+  summary?.title ?? sourceName ?? sourceUrl ?? summary?.format ?? 'pasted text'
 
 const toRow = (found: Import) => ({
   href: importPath(found),
@@ -43,7 +44,8 @@ const toRow = (found: Import) => ({
 /** Serves the page on which the source of an import is chosen: `/toolkits/<id>/imports`. */
 export const importSourcePages: FastifyPluginAsync<Parts> = async (app, parts) => {
   const { imports } = parts
-  acceptFiles(app, MAX_BYTES)
+  const { maxImportBytes } = parts.settings.limits
+  acceptFiles(app, maxImportBytes + FORM_BYTES)
   const opener = createImportOpener(parts)
 
   const pageOf = async (opened: OpenedToolkit, request: FastifyRequest, typed?: SourceForm): Promise<FormPage> => ({
@@ -57,7 +59,7 @@ export const importSourcePages: FastifyPluginAsync<Parts> = async (app, parts) =
       back: `/toolkits/${opened.toolkit.id}`,
       kinds: KIND_OPTIONS,
       typed: typed ?? { text: '', kind: '' },
-      maxSize: formatBytes(MAX_DESCRIPTION_BYTES),
+      maxSize: formatBytes(maxImportBytes),
       imports: (await imports.listImports(opened.actor, opened.toolkit.id)).map(toRow),
       done: doneText(request, { discarded: 'Import discarded.' }),
     },
@@ -68,21 +70,16 @@ export const importSourcePages: FastifyPluginAsync<Parts> = async (app, parts) =
     return showForm(reply, await pageOf(opened, request))
   })
 
-  /** Returns the errors as they are: each is a sentence for its field. */
-  const errorsOf = ({ errors = [] }: AppError) => ({
-    errors: Object.fromEntries(errors.map(({ path, message }) => [path, message])),
-    problem: undefined,
-  })
-
-  app.post(PATH, { ...idRoute, bodyLimit: MAX_BYTES }, async (request, reply) => {
+  app.post(PATH, { ...idRoute, bodyLimit: maxImportBytes + FORM_BYTES }, async (request, reply) => {
     const opened = await opener.openToolkit(request)
     const typed = parseSourceForm(request.body)
     return submitForm(
       reply,
       async error => {
         const page = await pageOf(opened, request, typed)
-        const own = (error.errors ?? []).some(({ path }) => path === 'text' || path === 'files')
-        return own ? { ...page, data: { ...page.data, ...errorsOf(error) } } : page
+        const errors = fieldErrors(error)
+        const isPlaced = Object.keys(errors).length > 0
+        return isPlaced ? { ...page, data: { ...page.data, errors, problem: undefined } } : page
       },
       async () =>
         importPath(await imports.startImport(opened.actor, opened.toolkit.id, toImportSource(typed, request))),

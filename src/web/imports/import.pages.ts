@@ -1,8 +1,9 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { ImportEdits } from '../../imports/import.ts'
 import type { ImportService } from '../../imports/imports.service.ts'
 import { formText, formValues, parseForm } from '../../lib/http/pages/forms.ts'
+import { parseInput } from '../../lib/http/validation.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
-import { doneText } from '../frame/user-page.ts'
 import { createImportOpener, importPath, importRoute, type OpenedImport, type OpenImportParts } from './open-import.ts'
 import { bodyOf } from './review-forms.ts'
 import { createReviewPage, type ReviewPageParts } from './review-page.ts'
@@ -13,11 +14,6 @@ type Parts = OpenImportParts & ReviewPageParts & { imports: ImportService }
 
 const PATH = '/toolkits/:id/imports/:importId'
 const OperationForm = { name: formText, description: formText }
-
-const DONE = {
-  saved: 'Saved.',
-  conflict: 'The import was changed meanwhile. This is how it is now.',
-}
 
 /** Returns the errors that belong to fields as sentences, by field. */
 const sentencesOf = ({ errors = [] }: AppError, labels: Readonly<Record<string, string>>) =>
@@ -39,7 +35,18 @@ export const importPages: FastifyPluginAsync<Parts> = async (app, parts) => {
 
   app.get(PATH, importRoute, async (request, reply) => {
     const opened = await opener.openImport(request)
-    return page.show(reply, opened, queryOf(request), { done: doneText(request, DONE) })
+    // Ends the updates of the page that shows the progress.
+    if (request.headers['hx-target'] === 'reading' && opened.found.state !== 'reading') {
+      return reply.header('hx-refresh', 'true').code(204).send()
+    }
+    if (
+      opened.found.state === 'ready' &&
+      !request.url.includes('?') &&
+      (await page.load.countChanged(opened)) !== undefined
+    ) {
+      return reply.redirect(reviewAddress(importPath(opened.found), { view: 'changes' }), 303)
+    }
+    return page.show(reply, opened, queryOf(request))
   })
 
   app.post(PATH, importRoute, async (request, reply) => {
@@ -69,14 +76,11 @@ export const importPages: FastifyPluginAsync<Parts> = async (app, parts) => {
   ): Promise<FastifyReply> => {
     const { actor, found } = opened
     try {
-      await imports.changeImport(actor, found.id, {
-        items: { [key]: { name, description: description === '' ? null : description } },
-      })
+      const edits = parseInput(ImportEdits, { name, ...(description !== '' && { description }) })
+      await imports.changeImport(actor, found.id, { items: { [key]: { description: null, ...edits } } })
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'invalid_request') throw error
-      const own = error.errors?.map(one => ({ ...one, path: one.path.split('.').at(-1) ?? one.path })) ?? []
-      const labels = { name: 'name', description: 'description' }
-      const errors = sentencesOf(new AppError('invalid_request', error.message, { errors: own }), labels)
+      const errors = sentencesOf(error, { name: 'name', description: 'description' })
       const problem = Object.keys(errors).length === 0 ? error.message : undefined
       return page.show(reply, opened, query, { status: 400, problem, operation: { name, description, errors } })
     }

@@ -1,3 +1,5 @@
+import { CHANGE_PARTS } from '../../imports/again/compared-items.store.ts'
+import type { ImportChanges } from '../../imports/again/import-changes.service.ts'
 import type { ImportItem } from '../../imports/import.ts'
 import type { ImportService } from '../../imports/imports.service.ts'
 import type { Database } from '../../lib/db/client.ts'
@@ -5,9 +7,10 @@ import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { ServerService } from '../../servers/servers.service.ts'
 import type { Choice } from './access.view.ts'
+import { CHANGES_PER_PAGE, CHANGES_SHOWN, type ListedChanges, toChanges } from './changes.view.ts'
 import { EXAMPLES_PER_RULE, MAX_RULES } from './findings.view.ts'
 import { listFolders } from './import-folders.store.ts'
-import type { OpenedImport } from './open-import.ts'
+import { importPath, type OpenedImport } from './open-import.ts'
 import { type ListedOperations, ROWS_PER_PAGE } from './operations.view.ts'
 import { isFiltered, type ReviewQuery, tagOf, toFilter } from './review-query.ts'
 
@@ -15,12 +18,33 @@ export type ReviewLoaderParts = {
   db: Database
   imports: Pick<ImportService, 'listItems' | 'getItem'>
   servers: Pick<ServerService, 'listServers'>
+  importChanges: ImportChanges
 }
 
 const MAX_SERVERS_LISTED = 200
 
 /** Loads what the tabs of a review show. */
-export const createReviewLoader = ({ db, imports, servers }: ReviewLoaderParts) => ({
+export const createReviewLoader = ({ db, imports, importChanges, servers }: ReviewLoaderParts) => ({
+  /** Counts the tools that the source changes. Undefined if it was not imported before. */
+  countChanged: async ({ actor, found }: OpenedImport): Promise<number | undefined> => {
+    const counts = await importChanges.countChanges(actor, found.id)
+    return counts && CHANGE_PARTS.reduce((sum, part) => sum + counts[part], 0)
+  },
+
+  /** Returns what the source changes in tools. Undefined if it was not imported before. */
+  findChanges: async ({ actor, found }: OpenedImport, query: ReviewQuery) => {
+    const counts = await importChanges.countChanges(actor, found.id)
+    if (counts === undefined) return undefined
+    const limit = query.part === undefined ? CHANGES_SHOWN : CHANGES_PER_PAGE
+    const after = query.part === undefined ? undefined : Number.parseInt(query.cursor ?? '-1', 10)
+    const listed: ListedChanges[] = []
+    for (const part of query.part === undefined ? CHANGE_PARTS : [query.part]) {
+      const items = await importChanges.listChanges(actor, found.id, part, { limit: limit + 1, after })
+      listed.push({ part, items: items.slice(0, limit), hasMore: items.length > limit })
+    }
+    return toChanges(counts, listed, query, importPath(found))
+  },
+
   /** Lists operations, or only their tags if there are too many and neither a filter nor a tag is chosen. */
   listOperations: async ({ actor, found }: OpenedImport, query: ReviewQuery): Promise<ListedOperations> => {
     const { tools, refused } = found.totals

@@ -79,6 +79,7 @@ export const toOpened = (item: ImportItem, query: ReviewQuery, path: string, typ
   const definition = editedTool(item)
   return {
     key: item.key,
+    rowId: `row-${item.position}`,
     method: item.method,
     path: item.path,
     tags: item.tags,
@@ -87,7 +88,7 @@ export const toOpened = (item: ImportItem, query: ReviewQuery, path: string, typ
     deprecated: item.deprecated,
     reason: 'reason' in item ? item.reason : undefined,
     close: reviewAddress(path, { ...query, open: undefined }),
-    action: `${reviewAddress(`${path}/operation`, query)}`,
+    action: reviewAddress(`${path}/operation`, query),
     tool: definition && toTool(item, definition, typed),
   }
 }

@@ -43,12 +43,12 @@ export const toRow = (item: ImportItem, query: ReviewQuery, path: string, { name
           error: errors.get(key),
           tokens: formatNumber(item.tokens),
           findings: toFindings(item),
+          notes: item.notes.length === 0 ? undefined : formatCount(item.notes.length, 'note'),
           isUnauthorized: item.unsupportedSecurity.length > 0,
         }
       : { reason: item.reason }),
   }
 }
-export type OperationRow = ReturnType<typeof toRow>
 
 export const firstTagOf = ({ tags }: Pick<ImportItem, 'tags'>): string | undefined => tags[0]
 
@@ -82,12 +82,7 @@ export type ListedOperations = {
 }
 
 /** Returns the operations by tag: in open folders if all are shown, otherwise in closed ones of which one may be open. */
-export const toFolders = (
-  { folders, items }: ListedOperations,
-  query: ReviewQuery,
-  path: string,
-  typed: TypedNames,
-) => {
+const toFolders = ({ folders, items }: ListedOperations, query: ReviewQuery, path: string, typed: TypedNames) => {
   const rowsOf = (some: readonly ImportItem[]) => some.map(item => toRow(item, query, path, typed))
   if (items !== undefined && tagOf(query) === undefined) {
     const groups = [...Map.groupBy(items, firstTagOf)]
@@ -126,23 +121,37 @@ const STATE_OPTIONS = [
   { value: 'same', text: 'Unchanged' },
 ] as const
 
+/** Returns a CSS selector of what changes on the page with each choice, apart from the rows themselves. */
+const changingParts = (folders: readonly { id: string; rows: readonly unknown[] }[]): string =>
+  [
+    '#tabs',
+    '#not-saved',
+    ...folders.filter(({ rows }) => rows.length > 0).flatMap(({ id }) => [`#${id}-box`, `#${id}-name`]),
+  ].join(',')
+
 /** Returns the tab with the operations. */
 export const toOperations = (
   listed: ListedOperations,
   query: ReviewQuery,
   { path, isAgain }: { path: string; isAgain: boolean },
   typed: TypedNames,
-) => ({
-  folders: toFolders(listed, query, path, typed),
-  isEmpty: listed.items?.length === 0,
-  moreFolders: listed.folders.length > MAX_FOLDERS ? formatNumber(listed.folders.length - MAX_FOLDERS) : undefined,
-  isPart: isFiltered(query) || tagOf(query) !== undefined,
-  next: listed.nextCursor === null ? undefined : reviewAddress(path, { ...query, cursor: listed.nextCursor }),
-  first: query.cursor === undefined ? undefined : reviewAddress(path, { ...query, cursor: undefined }),
-  all: reviewAddress(path, { open: query.open }),
-  address: reviewAddress(path, query),
-  searchPath: path,
-  query,
-  methods: [{ value: '', text: 'All' }, ...METHODS.map(value => ({ value, text: value }))],
-  states: isAgain ? STATE_OPTIONS : undefined,
-})
+) => {
+  const folders = toFolders(listed, query, path, typed)
+  const { items, nextCursor } = listed
+  return {
+    folders,
+    changing: changingParts(folders),
+    refused: [...typed.errors].map(([key, text]) => ({ key, text })),
+    isEmpty: items?.length === 0,
+    moreFolders: listed.folders.length > MAX_FOLDERS ? formatNumber(listed.folders.length - MAX_FOLDERS) : undefined,
+    isPart: isFiltered(query) || tagOf(query) !== undefined,
+    next: nextCursor === null ? undefined : reviewAddress(path, { ...query, cursor: nextCursor }),
+    first: query.cursor === undefined ? undefined : reviewAddress(path, { ...query, cursor: undefined }),
+    all: reviewAddress(path, { view: 'operations', open: query.open }),
+    address: reviewAddress(path, query),
+    searchPath: path,
+    query,
+    methods: [{ value: '', text: 'All' }, ...METHODS.map(value => ({ value, text: value }))],
+    states: isAgain ? STATE_OPTIONS : undefined,
+  }
+}

@@ -1,12 +1,16 @@
+import { z } from 'zod'
 import type { Import, ImportItem } from '../../imports/import.ts'
 import type { ImportChange, ItemFilter } from '../../imports/imports.service.ts'
 import { formValues } from '../../lib/http/pages/forms.ts'
+import { nameSchema } from '../../lib/http/schemas.ts'
 import { AppError, type FieldError } from '../../lib/kernel/errors.ts'
 import { TOOL_NAME, TOOL_NAME_RULE } from '../../lib/kernel/names.ts'
 import { parseHttpUrl } from '../../templates/base-url.ts'
 import { chosenUrlOf, NEW_SERVER, type TypedSettings } from './access.view.ts'
 import { firstTagOf, type TypedNames } from './operations.view.ts'
 import { type ReviewQuery, tagOf, toFilter } from './review-query.ts'
+
+const Side = z.enum(['mine', 'theirs'])
 
 type Body = Readonly<Record<string, unknown>>
 
@@ -60,6 +64,21 @@ export const readRows = (items: readonly ImportItem[], body: Body): ImportChange
   }
 }
 
+/** Returns what the form of changes says: which tools are updated, and whose version conflicts keep. */
+export const readChanges = (body: Body): ImportChange => {
+  const shown = formValues.parse(body.shown)
+  const picked = new Set(formValues.parse(body.pick))
+  const resolved = shown.flatMap(key => {
+    const side = Side.safeParse(body[`resolve:${key}`])
+    return side.success ? [[key, { resolve: side.data }] as const] : []
+  })
+  return {
+    items: Object.fromEntries(resolved),
+    select: { keys: shown.filter(key => picked.has(key)) },
+    deselect: { keys: shown.filter(key => !picked.has(key)) },
+  }
+}
+
 const READ_METHOD = 'GET'
 
 /**
@@ -95,6 +114,9 @@ const checkUrl = (field: string, url: string): readonly FieldError[] => {
   return []
 }
 
+const checkName = (name: string): readonly FieldError[] =>
+  (nameSchema.safeParse(name).error?.issues ?? []).map(({ message }) => ({ path: 'serverName', message }))
+
 const toBasic = (user: string, password: string): string => Buffer.from(`${user}:${password}`).toString('base64')
 
 const readSecrets = ({ summary }: Import, typed: TypedSettings): Record<string, string | null> =>
@@ -123,7 +145,7 @@ export const readSettings = (found: Import, typed: TypedSettings): ImportChange 
   const server = readServer(typed)
   const errors = [
     ...urls.flatMap(({ key, url }) => checkUrl(`url:${key}`, url)),
-    ...(typeof server === 'object' && server?.newName === '' ? [{ path: 'serverName', message: 'is empty' }] : []),
+    ...(typeof server === 'object' && server !== null ? checkName(server.newName) : []),
   ]
   if (errors.length > 0)
     throw new AppError('invalid_request', 'Couldn’t save. Fix the fields marked below.', { errors })

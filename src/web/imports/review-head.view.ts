@@ -36,18 +36,31 @@ export const toReviewHead = (opened: OpenedImport) => {
   }
 }
 
-const VIEW_TEXTS = { operations: 'Operations', findings: 'Findings', access: 'URL and auth' } as const
+const VIEW_TEXTS = {
+  changes: 'Changes',
+  operations: 'Operations',
+  findings: 'Findings',
+  access: 'URL and auth',
+} as const
 
-/** Returns the tabs of the review. `lacking` is the number of values that are still missing. */
-export const toReviewTabs = ({ found }: OpenedImport, query: ReviewQuery, lacking: number) => {
+/**
+ * Returns the tabs of the review. `lacking` is the number of values that are still missing, `changed` that of tools which
+ * the source changes; undefined if it was not imported before.
+ */
+export const toReviewTabs = (
+  { found }: OpenedImport,
+  query: ReviewQuery,
+  { lacking, changed }: { lacking: number; changed: number | undefined },
+) => {
   const { selected, tools, refused } = found.totals
   const withFindings = (found.summary?.rules ?? []).length
   const counts = {
+    changes: changed === undefined ? undefined : formatNumber(changed),
     operations: `${formatNumber(selected)} of ${formatNumber(tools)}`,
     findings: formatNumber(withFindings + (refused > 0 ? 1 : 0)),
     access: lacking === 0 ? undefined : `${formatNumber(lacking)} missing`,
   }
-  return REVIEW_VIEWS.map(view => ({
+  return REVIEW_VIEWS.filter(view => view !== 'changes' || changed !== undefined).map(view => ({
     href: reviewAddress(importPath(found), { view, open: query.open }),
     text: VIEW_TEXTS[view],
     count: counts[view],
@@ -56,12 +69,16 @@ export const toReviewTabs = ({ found }: OpenedImport, query: ReviewQuery, lackin
 }
 
 /** Returns the bar with what is selected. */
-export const toReviewBar = ({ totals }: Import & { totals: ImportTotals }, server: string | undefined) => ({
+export const toReviewBar = ({ totals, settings }: Import & { totals: ImportTotals }, server: string | undefined) => ({
   selected: totals.selected,
   tools: formatNumber(totals.selected),
   noun: totals.selected === 1 ? 'tool' : 'tools',
   tokens: formatNumber(totals.selectedTokens),
   server,
+  discarded:
+    server === undefined && settings.secretKeys.length > 0
+      ? `${formatCount(settings.secretKeys.length, 'secret')} will be discarded, because no server is chosen.`
+      : undefined,
   button: `Import ${formatCount(totals.selected, 'tool')}`,
   tooMany:
     totals.selected >= VS_CODE_MAX_TOOLS

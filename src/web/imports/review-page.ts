@@ -1,10 +1,10 @@
 import type { FastifyReply } from 'fastify'
 import type { ImportApplying } from '../../imports/apply/apply-import.service.ts'
 import type { PageData } from '../../lib/http/pages/views.ts'
-import { countLacking, type TypedSettings, toAccess } from './access.view.ts'
+import { lackingKeys, type TypedSettings, toAccess } from './access.view.ts'
 import { toApplied } from './applied.view.ts'
 import { toFindings } from './findings.view.ts'
-import { isImportedAgain, listRefused } from './import-folders.store.ts'
+import { isImportedAgain, listNoted, listRefused } from './import-folders.store.ts'
 import { createReviewLoader, type ReviewLoaderParts } from './load-review.ts'
 import { importPath, type OpenedImport } from './open-import.ts'
 import { type TypedOperation, toOpened } from './opened.view.ts'
@@ -16,7 +16,6 @@ import { type TriedOperation, toTryIt } from './try-it.view.ts'
 /** What was typed and not saved, and what happened. */
 export type ReviewTyped = {
   status?: number
-  done?: string | undefined
   problem?: string | undefined
   errors?: Readonly<Record<string, string>>
   names?: TypedNames
@@ -45,9 +44,14 @@ export const createReviewPage = (parts: ReviewPageParts) => {
   const viewData = async (opened: OpenedImport, query: ReviewQuery, { names, settings }: ReviewTyped) => {
     const { actor, found, toolkit } = opened
     if (query.view === 'findings') {
-      const examples = await load.listExamples(opened)
-      return { findings: toFindings(found, examples, await listRefused(db, found.id)) }
+      const [examples, refused, noted] = await Promise.all([
+        load.listExamples(opened),
+        listRefused(db, found.id),
+        listNoted(db, found.id),
+      ])
+      return { findings: toFindings(found, { examples, refused, noted }) }
     }
+    if (query.view === 'changes') return { changes: await load.findChanges(opened, query) }
     if (query.view === 'access') {
       const servers = await load.listServers(actor, toolkit.organizationId)
       return { access: toAccess(found, servers, settings ?? new Map()) }
@@ -61,19 +65,20 @@ export const createReviewPage = (parts: ReviewPageParts) => {
     const { found } = opened
     const path = importPath(found)
     const item = await load.findOpened(opened, query)
+    const lacking = lackingKeys(found)
     const data: PageData = {
       ...toReviewHead(opened),
       width: 'wide',
+      scripts: ['import-review'],
       query,
-      tabs: toReviewTabs(opened, query, countLacking(found)),
+      tabs: toReviewTabs(opened, query, { lacking: lacking.length, changed: await load.countChanged(opened) }),
       bar: toReviewBar(found, await serverNameOf(opened)),
       action: reviewAddress(path, query),
       apply: reviewAddress(`${path}/apply`, query),
       accessHref: reviewAddress(path, { view: 'access', open: query.open }),
       needs: found.needs,
       opened: item && toOpened(item, query, path, typed.operation),
-      tryIt: item && toTryIt(item, query, path, typed.tried),
-      done: typed.done,
+      tryIt: item && toTryIt(item, { query, path, lacking }, typed.tried),
       problem: typed.problem,
       errors: typed.errors ?? {},
       ...(await viewData(opened, query, typed)),

@@ -1,11 +1,11 @@
 import { z } from 'zod'
+import { CHANGE_PARTS } from '../../imports/again/compared-items.store.ts'
 import { IMPORT_ITEM_STATES } from '../../imports/import.ts'
 import type { ItemFilter } from '../../imports/imports.service.ts'
 import { addressOf, listQuery } from '../../lib/http/list-query.ts'
 import { formText } from '../../lib/http/pages/forms.ts'
 
-export const REVIEW_VIEWS = ['operations', 'findings', 'access'] as const
-export type ReviewView = (typeof REVIEW_VIEWS)[number]
+export const REVIEW_VIEWS = ['changes', 'operations', 'findings', 'access'] as const
 
 const given = formText.transform(text => (text === '' ? undefined : text))
 
@@ -20,6 +20,8 @@ export const ReviewQuery = listQuery.extend({
   rule: given,
   /** `selected` lists only the selected operations. */
   show: z.enum(['selected']).optional().catch(undefined),
+  /** The part of the changes that is listed alone. */
+  part: z.enum(CHANGE_PARTS).optional().catch(undefined),
   /** Key of the opened operation. */
   open: given,
 })
@@ -48,5 +50,4 @@ export const isFiltered = ({ q, method, state, rule, show }: ReviewQuery): boole
   q !== '' || [method, state, rule, show].some(one => one !== undefined)
 
 /** Returns the address of the page with this query. */
-export const reviewAddress = (path: string, query: Partial<ReviewQuery>): string =>
-  addressOf(path, { ...query, view: query.view === 'operations' ? undefined : query.view })
+export const reviewAddress = (path: string, query: Partial<ReviewQuery>): string => addressOf(path, query)

@@ -1,16 +1,15 @@
 import type { FastifyReply } from 'fastify'
 import type { ImportChange, ImportService } from '../../imports/imports.service.ts'
+import { isFragmentRequest } from '../../lib/http/pages/views.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { OpenedImport } from './open-import.ts'
-import { readBulk, readNames, readRows, readSettings, textsOf } from './review-forms.ts'
+import { readBulk, readChanges, readNames, readRows, readSettings, textsOf } from './review-forms.ts'
 import type { createReviewPage } from './review-page.ts'
 import type { ReviewQuery } from './review-query.ts'
 
 type Parts = { imports: Pick<ImportService, 'changeImport'> }
 type Page = ReturnType<typeof createReviewPage>
 type Body = Readonly<Record<string, unknown>>
-
-const FIX_NAMES = 'Couldn’t save. Fix the names marked below.'
 
 const isEmpty = (change: ImportChange): boolean => Object.keys(change).length === 0
 
@@ -26,13 +25,12 @@ export const createReviewSaving = ({ imports }: Parts, page: Page) => {
     const listed = await page.load.listOperations(opened, query)
     const items = listed.items ?? []
     const names = readNames(items, body)
-    if (names.errors.size > 0) return page.show(reply, opened, query, { status: 400, problem: FIX_NAMES, names })
+    if (names.errors.size > 0) return page.show(reply, opened, query, { status: 400, names })
     const rows = readRows(items, body)
     if (!isEmpty(rows)) await imports.changeImport(actor, found.id, rows)
     const areAll = listed.items !== undefined && listed.nextCursor === null && query.cursor === undefined
     const bulk = readBulk(items, areAll, query, body)
-    if (bulk?.deselect !== undefined) await imports.changeImport(actor, found.id, { deselect: bulk.deselect })
-    if (bulk?.select !== undefined) await imports.changeImport(actor, found.id, { select: bulk.select })
+    if (bulk !== undefined) await imports.changeImport(actor, found.id, bulk)
     return undefined
   }
 
@@ -55,6 +53,20 @@ export const createReviewSaving = ({ imports }: Parts, page: Page) => {
     }
   }
 
+  const saveChanges = async ({ actor, found }: OpenedImport, body: Body): Promise<undefined> => {
+    await imports.changeImport(actor, found.id, readChanges(body))
+  }
+
+  /** Shows the import as it is: somebody has applied it, or lets it be read again. */
+  const showInstead = (
+    reply: FastifyReply,
+    opened: OpenedImport,
+    query: ReviewQuery,
+  ): Promise<FastifyReply> | FastifyReply =>
+    isFragmentRequest(reply.request)
+      ? reply.header('hx-refresh', 'true').code(204).send()
+      : page.show(reply, opened, query)
+
   return {
     /** Saves the form, then does `then`. Shows the form again with its errors if it cannot be saved. */
     save: async (
@@ -64,13 +76,15 @@ export const createReviewSaving = ({ imports }: Parts, page: Page) => {
       body: Body,
       then: () => Promise<FastifyReply>,
     ): Promise<FastifyReply> => {
-      if (opened.found.state !== 'ready') return page.show(reply, opened, query, { status: 409 })
+      if (opened.found.state !== 'ready') return showInstead(reply, opened, query)
       const refused =
         query.view === 'operations'
           ? await saveOperations(reply, opened, query, body)
           : query.view === 'access'
             ? await saveSettings(reply, opened, query, body)
-            : undefined
+            : query.view === 'changes'
+              ? await saveChanges(opened, body)
+              : undefined
       return refused ?? then()
     },
   }

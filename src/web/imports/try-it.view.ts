@@ -53,14 +53,18 @@ const toRequest = ({ method, url, headers, body }: NonNullable<DraftTest['reques
   ],
 })
 
+/** `lacking` are the keys of the globals without a value. */
+type Place = { query: ReviewQuery; path: string; lacking: readonly string[] }
+
 /** Returns the form that sends an operation's request once, before anything is saved, and the outcome. */
-export const toTryIt = (item: ImportItem, query: ReviewQuery, path: string, tried?: TriedOperation) => {
+export const toTryIt = (item: ImportItem, { query, path, lacking }: Place, tried?: TriedOperation) => {
   const fields = fieldsOf(item)
   const definition = editedTool(item)
   if (definition === undefined) return undefined
   return {
-    action: `${reviewAddress(`${path}/test`, query)}#outcome`,
+    action: reviewAddress(`${path}/test`, query),
     accessHref: reviewAddress(path, { view: 'access', open: query.open }),
+    lacking: 'tool' in item ? item.globals.filter(key => lacking.includes(key)) : [],
     fields: fields?.map(field => toField(field, definition, tried)),
     isUnsafe: !['GET', 'HEAD', 'OPTIONS'].includes(item.method),
     problem: tried?.problem,

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import type { ToolkitSourceService } from '../../imports/again/toolkit-source.service.ts'
 import { actorOf } from '../../lib/http/access.ts'
 import { addressOf, listQuery } from '../../lib/http/list-query.ts'
 import { type FormPage, formPage, formText, postForm } from '../../lib/http/pages/forms.ts'
@@ -31,12 +32,14 @@ import {
   toVersions,
   VISIBILITY_OPTIONS,
 } from './toolkit-form.ts'
+import { toSourceSection } from './toolkit-source.view.ts'
 
 type Parts = {
   toolkits: ToolkitService
   toolkitCatalogue: ToolkitCatalogue
   accounts: Accounts
   tools: Pick<ToolService, 'restoreTools'>
+  toolkitSources: Pick<ToolkitSourceService, 'findSource'>
   sealing: Sealing
 }
 
@@ -61,6 +64,8 @@ const EditInput = CreateToolkit.pick({ title: true, description: true, visibilit
 const doneTexts = (count: number) => ({
   created: 'Toolkit created. Add its first tool.',
   saved: 'Saved.',
+  'source-saved': 'Source saved.',
+  checked: 'Source checked.',
   moved: 'Toolkit moved to this organization.',
   'tool-removed': 'Tool deleted.',
   'tools-removed': `${formatCount(count, 'tool')} deleted.`,
@@ -88,7 +93,7 @@ const toHead = (actor: Actor, toolkit: UsedToolkitCard) => ({
 /** Serves the pages of toolkits in the user's organizations: tools, settings, transfer and deletion. */
 export const toolkitPages: FastifyPluginAsync<Parts> = async (
   app,
-  { toolkits, toolkitCatalogue, accounts, tools, sealing },
+  { toolkits, toolkitCatalogue, accounts, tools, toolkitSources, sealing },
 ) => {
   const undo = createDeletedToolUndo(sealing)
 
@@ -113,6 +118,8 @@ export const toolkitPages: FastifyPluginAsync<Parts> = async (
     const skip = (page - 1) * TOOLS_PER_PAGE
     const window = { sortBy: sort.column, isDescending: sort.isDescending, skip, take: TOOLS_PER_PAGE }
     const { items, total } = await toolkitCatalogue.listOwnTools(actor, id, { search: q, ...window })
+    const mayBuild = may(actor, toolkit.organizationId, 'build')
+    const source = mayBuild ? await toolkitSources.findSource(actor, id) : undefined
     const path = `/toolkits/${id}`
     const sortText = sorting.textOf(sort)
     const counts = { page, perPage: TOOLS_PER_PAGE, total, shown: items.length }
@@ -127,6 +134,7 @@ export const toolkitPages: FastifyPluginAsync<Parts> = async (
       hidden: sortText === '' ? {} : { sort: sortText },
       found: formatCount(total, 'tool'),
       pager: pagerOf(counts, { path, query: { q, sort: sortText } }),
+      source: source && toSourceSection(source),
       done: doneText(request, doneTexts(count)),
       undo:
         isAfter(request, 'tool-removed', 'tools-removed') && undo.find(request, { path }) !== undefined

@@ -1,4 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify'
+import type { ToolkitSourceService } from '../../imports/again/toolkit-source.service.ts'
 import { actorOf } from '../../lib/http/access.ts'
 import { listQuery } from '../../lib/http/list-query.ts'
 import { formPage, formText } from '../../lib/http/pages/forms.ts'
@@ -17,8 +18,14 @@ import {
   TOOLKIT_LABELS,
   VISIBILITY_OPTIONS,
 } from './toolkit-form.ts'
+import { toFoundBadge } from './toolkit-source.view.ts'
 
-type Parts = { toolkits: ToolkitService; toolkitCatalogue: ToolkitCatalogue; accounts: Accounts }
+type Parts = {
+  toolkits: ToolkitService
+  toolkitCatalogue: ToolkitCatalogue
+  toolkitSources: Pick<ToolkitSourceService, 'listSources'>
+  accounts: Accounts
+}
 
 const TOOLKITS_PER_PAGE = 60
 const MAX_SERVERS_NAMED = 3
@@ -26,6 +33,7 @@ const MAX_SERVERS_NAMED = 3
 const NewForm = { ...TOOLKIT_FORM, organizationId: formText }
 
 const toCard = ({ id, title, description, visibility, organizationName, tools, usedBy }: UsedToolkitCard) => ({
+  id,
   href: `/toolkits/${id}`,
   title,
   description,
@@ -38,16 +46,21 @@ const toCard = ({ id, title, description, visibility, organizationName, tools, u
 })
 
 /** Serves the list of toolkits and the form for creating one. */
-export const toolkitsPages: FastifyPluginAsync<Parts> = async (app, { toolkits, toolkitCatalogue, accounts }) => {
+export const toolkitsPages: FastifyPluginAsync<Parts> = async (
+  app,
+  { toolkits, toolkitCatalogue, toolkitSources, accounts },
+) => {
   app.get('/toolkits', userRoute, async (request, reply) => {
     const { q, cursor } = listQuery.parse(request.query)
     const actor = actorOf(request)
     const place = { path: '/toolkits', cursor, query: { q }, limit: TOOLKITS_PER_PAGE }
     const { items, next } = await readList(place, page => toolkitCatalogue.listOwn(actor, q, page), toCard)
+    const ids = items.map(({ id }) => id)
+    const sources = await toolkitSources.listSources(actor, ids)
     return reply.page('toolkits/toolkits', {
       title: 'Toolkits',
       section: 'toolkits',
-      toolkits: items,
+      toolkits: items.map(({ id, ...card }) => ({ ...card, found: toFoundBadge(sources.get(id)) })),
       search: q,
       isSearched: q !== '' || cursor !== undefined,
       next,

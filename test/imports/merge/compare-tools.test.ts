@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { compareTool } from '../../../src/imports/merge/compare-tools.ts'
-import { checkDefinition } from '../../../src/tools/tool-definition.ts'
+import { assertDefinition, checkDefinition } from '../../../src/tools/tool-definition.ts'
 import { runsOf } from '../../support/cases-of-run.ts'
 import { anyTool, toolOf } from './tools.ts'
 
@@ -34,9 +34,8 @@ describe('comparing a tool with its source', () => {
   it('always makes a tool that can be saved', () => {
     fc.assert(
       fc.property(anyTool, anyTool, anyTool, fc.constantFrom('mine', 'theirs'), (base, mine, theirs, resolve) => {
-        const areValid = checkDefinition(mine).ok && checkDefinition(theirs).ok
-        fc.pre(areValid)
-        expect(checkDefinition(compareTool({ base, mine, theirs, resolve }).tool).ok).toBe(true)
+        fc.pre(checkDefinition(mine).ok && checkDefinition(theirs).ok)
+        assertDefinition(compareTool({ base, mine, theirs, resolve }).tool)
       }),
       RUNS,
     )

@@ -54,7 +54,9 @@ describe('a source that is fetched', () => {
   it('is followed to where it has moved', async () => {
     serve('/v2/openapi.json', descriptionOf({ paths: { '/a': { $ref: 'a.json' } } }))
     serve('/v2/a.json', get('getA'))
-    answers.set('/openapi.json', (_request, response) => response.writeHead(302, { location: '/v2/openapi.json' }).end())
+    answers.set('/openapi.json', (_request, response) =>
+      response.writeHead(302, { location: '/v2/openapi.json' }).end(),
+    )
     const made = await review(ada, toolkitId, { url: `${api.origin}/openapi.json` })
     expect(await namesOf(ada, made.id)).toEqual(['get_a'])
   })
@@ -87,7 +89,9 @@ describe('a source that is fetched', () => {
     const url = serve('/openapi.json', descriptionOf({ paths }))
     const made = await review(ada, toolkitId, { url })
     expect(made).toMatchObject({ state: 'ready', totals: { tools: 1, refused: 1 } })
-    expect(made.summary?.notes).toEqual([expect.stringMatching(/gone\.json is missing\. .* responded with the status 404/)])
+    expect(made.summary?.notes).toEqual([
+      expect.stringMatching(/gone\.json is missing\. .* responded with the status 404/),
+    ])
   })
 
   it('does not reach internal addresses through references, even if their origin is allowed', async () => {
@@ -117,7 +121,7 @@ describe('a source that is fetched', () => {
       () => {
         answers.set('/endless', (_request, response) => {
           const more = (): void => {
-            while (!response.destroyed && response.write(Buffer.alloc(100_000, ' '))) continue
+            while (!response.destroyed && response.write(Buffer.alloc(100_000, ' ')));
           }
           response.on('drain', more)
           more()

@@ -120,7 +120,10 @@ describe('a Patchbay with little memory', () => {
   it('refuses imports with the reason', async () => {
     const ada = await patchbay.person()
     const refused = await ada.send('POST', `/toolkits/${await newToolkit(ada)}/imports`, { text: ONE })
-    expect(refused).toMatchObject({ status: 503, body: { detail: expect.stringMatching(/512 MB.*PATCHBAY_MEMORY_MB/) } })
+    expect(refused).toMatchObject({
+      status: 503,
+      body: { detail: expect.stringMatching(/512 MB.*PATCHBAY_MEMORY_MB/) },
+    })
   })
 })
 

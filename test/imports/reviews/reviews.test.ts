@@ -133,7 +133,9 @@ describe.each(databasesOfRun)('an import on $kind', kind => {
     })
     const stored = await patchbay.db.import.findUniqueOrThrow({ where: { id } })
     expect(JSON.stringify([changed.body, stored])).not.toContain(SECRET)
-    const removed = await ada.expectOk('PATCH', `/imports/${id}`, { settings: { server: null, secrets: { key: null } } })
+    const removed = await ada.expectOk('PATCH', `/imports/${id}`, {
+      settings: { server: null, secrets: { key: null } },
+    })
     expect(removed.body).toMatchObject({ settings: { server: null, secretKeys: [] } })
   })
 
@@ -173,7 +175,7 @@ describe.each(databasesOfRun)('an import on $kind', kind => {
   })
 
   it.each([
-    ['curl', "curl https://api.example.com/a\ncurl https://api.example.com/b -d a=1", ['get_a', 'post_b']],
+    ['curl', 'curl https://api.example.com/a\ncurl https://api.example.com/b -d a=1', ['get_a', 'post_b']],
     [
       'har',
       JSON.stringify({

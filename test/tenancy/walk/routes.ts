@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
+import { z } from 'zod'
 import { mayRole, type Permission, type Role } from '../../../src/lib/kernel/roles.ts'
 import { toolkitVersion } from '../../../src/tools/toolkits.service.ts'
 import { INITIALIZE } from '../../mcp/messages.ts'
@@ -253,6 +254,16 @@ const toolkits: Row[] = [
     statuses: buildWithin(200),
     body: ({ serverId }) => ({ arguments: {}, serverId }),
   },
+  { route: 'GET /api/v1/toolkits/:id/source', spare: 'sourcedToolkit', statuses: seeing('build') },
+  {
+    route: 'PUT /api/v1/toolkits/:id/source',
+    spare: 'sourcedToolkit',
+    statuses: build(200),
+    body: { url: 'https://api.example.com/openapi.json', checkEvery: 'day' },
+  },
+  { route: 'DELETE /api/v1/toolkits/:id/source', spare: 'sourcedToolkit', statuses: build(204) },
+  { route: 'POST /api/v1/toolkits/:id/source/check', spare: 'sourcedToolkit', statuses: build(200) },
+  { route: 'GET /api/v1/imports/:id/changes', spare: 'review', statuses: seeing('build') },
   { route: 'POST /api/v1/imports/:id/apply', spare: 'review', statuses: build(200) },
   {
     route: 'POST /api/v1/imports/:id/items/:key/test',
@@ -263,6 +274,13 @@ const toolkits: Row[] = [
 ]
 
 const PLAIN_VERSION = toolkitVersion({ title: 'Plain', description: undefined, visibility: 'private' })
+/** Starting an import for each asker would exceed the limit of imports; without a URL the page asks for the source. */
+const toolkitWithoutUrl = async ({ spare, askers }: World): Promise<string> => {
+  const toolkitId = await spare.sourcedToolkit()
+  await askers.owner.expectOk('PUT', `/toolkits/${toolkitId}/source`, { url: null, checkEvery: null })
+  return toolkitId
+}
+
 const toolkitPages: Row[] = [
   { route: 'GET /toolkits', statuses: OWN },
   { route: 'GET /toolkits/new', statuses: OWN },
@@ -273,6 +291,10 @@ const toolkitPages: Row[] = [
   },
   { route: 'GET /toolkits/:id', statuses: READ },
   { route: 'POST /toolkits/:id/undo', statuses: build(303) },
+  { route: 'GET /toolkits/:id/source', spare: 'sourcedToolkit', statuses: seeing('build') },
+  { route: 'POST /toolkits/:id/source', spare: 'sourcedToolkit', statuses: build(303), form: { url: '' } },
+  { route: 'POST /toolkits/:id/source/check', spare: 'sourcedToolkit', statuses: build(303), form: {} },
+  { route: 'POST /toolkits/:id/source/import', id: toolkitWithoutUrl, statuses: build(303), form: {} },
   { route: 'GET /toolkits/:id/edit', statuses: seeing('build') },
   {
     route: 'POST /toolkits/:id/edit',
@@ -800,6 +822,19 @@ const toolIn = async ({ spare, askers }: World, name: string): Promise<string[]>
 }
 const plainToolIn: Row['id'] = world => toolIn(world, 'plain')
 const freshToolIn: Row['id'] = world => toolIn(world, world.plain())
+const Listed = z.object({ items: z.array(z.object({ id: z.string() })) })
+/** Returns the id of the toolkit, after its imports have been removed: an organization can have only a few. */
+const withoutImports = async ({ toolkitId, askers: { owner } }: World): Promise<string> => {
+  const { body } = await owner.expectOk('GET', `/toolkits/${toolkitId}/imports`)
+  for (const { id } of Listed.parse(body).items) await owner.expectOk('DELETE', `/imports/${id}`)
+  return toolkitId
+}
+/** Returns the ids of a toolkit and of the review of an import into it. */
+const reviewIn = async ({ spare, askers }: World): Promise<string[]> => {
+  const id = await spare.review()
+  const { body } = await askers.owner.expectOk('GET', `/imports/${id}`)
+  return [z.object({ toolkitId: z.string() }).parse(body).toolkitId, id]
+}
 const plainToolOf = async ({ spare, askers }: World): Promise<string> => {
   const toolkitId = await spare.plainToolkit()
   return (await askers.owner.create(`/toolkits/${toolkitId}/tools`, { ...TOOL_FORM, name: 'plain' })).id
@@ -834,6 +869,32 @@ const toolPages: Row[] = [
     statuses: build(303),
     form: ({ toolkitId }) => ({ target: toolkitId }),
   },
+  { route: 'GET /toolkits/:id/imports', statuses: seeing('build') },
+  {
+    route: 'POST /toolkits/:id/imports',
+    id: withoutImports,
+    statuses: build(303),
+    form: { text: 'curl https://api.example.com/' },
+  },
+  { route: 'GET /toolkits/:id/imports/:importId', id: reviewIn, statuses: seeing('build') },
+  { route: 'POST /toolkits/:id/imports/:importId', id: reviewIn, statuses: build(303), form: { bulk: 'none' } },
+  { route: 'POST /toolkits/:id/imports/:importId/apply', id: reviewIn, statuses: build(303), form: {} },
+  {
+    route: 'POST /toolkits/:id/imports/:importId/operation',
+    id: reviewIn,
+    query: '?open=GET%20/orders',
+    statuses: build(303),
+    form: { name: 'plain' },
+  },
+  {
+    route: 'POST /toolkits/:id/imports/:importId/test',
+    id: reviewIn,
+    query: '?open=GET%20/orders',
+    statuses: build(200),
+    form: {},
+  },
+  { route: 'POST /toolkits/:id/imports/:importId/fetch', id: reviewIn, statuses: build(303), form: {} },
+  { route: 'POST /toolkits/:id/imports/:importId/removal', id: reviewIn, statuses: build(303), form: {} },
   { route: 'GET /tools/:id', statuses: READ },
   {
     route: 'POST /tools/:id',

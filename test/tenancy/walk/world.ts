@@ -128,6 +128,13 @@ export const makeWorld = async (origin: string, services: Services, databaseUrl:
       const place = { toolkitId: await spare.toolkit(), userId: owner.userId }
       return storeReview(services, place, descriptionOf({ servers: [{ url: apiOrigin }], paths }))
     },
+    /** Creates a toolkit with a source whose URL nothing answers at. */
+    sourcedToolkit: async () => {
+      const toolkitId = await spare.toolkit()
+      const source = { kind: 'openapi', url: 'http://127.0.0.1:1/openapi.json', settings: {}, sha256: 'a' } as const
+      await db.toolkitSource.create({ data: { toolkitId, ...source } })
+      return toolkitId
+    },
     tool: async () => (await owner.create(`/toolkits/${made.toolkitId}/tools`, { ...tool, name: fresh() })).id,
     server: async () => (await owner.create('/servers', { name: fresh(), organizationId, allowedUsers })).id,
     plainServer: async () => (await owner.create('/servers', { name: 'Plain', organizationId, allowedUsers })).id,

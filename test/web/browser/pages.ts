@@ -1,5 +1,6 @@
 import { accountPages, strangerPages } from './account-pages.ts'
 import { type DashboardWorld, HOSTILE_NAME } from './dashboard-world.ts'
+import { importPages } from './import-pages.ts'
 import { type PageRow, type Pages, saveOutdated } from './page-row.ts'
 import { palettePages } from './palette-pages.ts'
 import { serverTabPages } from './server-tab-pages.ts'
@@ -478,6 +479,7 @@ export const PAGES: readonly (PageRow & { route: string })[] = [
   strangerPages,
   palettePages,
   accountPages,
+  importPages,
   toolkits,
   tools,
   organizations,

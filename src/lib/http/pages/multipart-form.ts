@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream'
+import { finished, Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError } from '../../kernel/errors.ts'
 import { formatBytes } from '../../kernel/format.ts'
@@ -12,17 +12,24 @@ const MAX_PARTS = 200
 const malformed = (cause?: unknown): AppError =>
   new AppError('invalid_request', 'The form is incomplete. Send it again.', { cause })
 
-/** Reads the body, at most `maxBytes` of it. */
-const collect = async (body: Readable, maxBytes: number): Promise<Buffer> => {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of body) {
-    chunks.push(chunk)
-    size += chunk.length
-    if (size > maxBytes) throw new AppError('payload_too_large', `The files have more than ${formatBytes(maxBytes)}.`)
-  }
-  return Buffer.concat(chunks, size)
-}
+/** Reads the body. Rejects once it is larger than `maxBytes`; the rest is discarded with the response. */
+const collect = (body: Readable, maxBytes: number): Promise<Buffer> =>
+  new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    const add = (chunk: Buffer): void => {
+      size += chunk.length
+      chunks.push(chunk)
+      if (size <= maxBytes) return
+      body.off('data', add)
+      body.pause()
+      chunks.length = 0
+      const message = `The form has more than ${formatBytes(maxBytes)}, because its files are too large.`
+      reject(new AppError('payload_too_large', message))
+    }
+    body.on('data', add)
+    finished(body, error => (error ? reject(malformed(error)) : resolve(Buffer.concat(chunks))))
+  })
 
 const BOUNDARY = /;\s*boundary=(?:"([^"]+)"|([^\s;]+))/i
 

@@ -1,0 +1,20 @@
+// The review of an import: shows which operation is open, and brings it into view where it is below the list.
+
+/** @param {Element | null} opened */
+const isInView = opened => {
+  const top = opened?.getBoundingClientRect().top ?? 0
+  return top >= 0 && top < window.innerHeight / 2
+}
+
+document.addEventListener('htmx:afterSwap', event => {
+  if (!(event instanceof CustomEvent)) return
+  const link = event.detail.requestConfig?.elt
+  const row = link instanceof HTMLAnchorElement ? link.closest('.tag li') : null
+  if (row === null) return
+  for (const other of document.querySelectorAll('.tag li[aria-current]')) other.removeAttribute('aria-current')
+  row.setAttribute('aria-current', 'true')
+  const opened = document.getElementById('opened')
+  if (isInView(opened)) return
+  opened?.scrollIntoView({ block: 'start' })
+  document.getElementById('opened-title')?.focus({ preventScroll: true })
+})

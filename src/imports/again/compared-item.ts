@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import type { ImportItem } from '../import.ts'
+import type { BreakingChange } from '../merge/breaking-changes.ts'
+import type { PieceChange } from '../merge/compare-tools.ts'
+import type { ItemComparison } from './compare-import.ts'
+
+/** What an import changes for the callers of a tool: calls may fail, something else, or only texts. */
+export const IMPORT_IMPACTS = ['breaking', 'other', 'wording'] as const
+export type ImportImpact = (typeof IMPORT_IMPACTS)[number]
+
+const text = z.string()
+
+const StoredPiece = z.object({
+  piece: text,
+  change: z.enum(['mine', 'theirs', 'conflict']),
+  isWording: z.boolean(),
+  mine: text.optional(),
+  theirs: text.optional(),
+})
+
+const StoredBreaking = z.array(z.object({ parameter: text.optional(), message: text }))
+
+export const StoredComparison = z.object({
+  pieces: z.array(StoredPiece),
+  breaking: z.object({ mine: StoredBreaking, theirs: StoredBreaking }),
+})
+export type StoredComparison = z.infer<typeof StoredComparison>
+
+/** A tool that an import changes, or whose operation is gone. */
+export type ComparedItem = Pick<
+  ImportItem,
+  'position' | 'key' | 'method' | 'path' | 'selected' | 'state' | 'resolve'
+> & {
+  /** The name of the tool as the source has it now, or as it is in the toolkit if its operation is gone. */
+  name: string | undefined
+  toolId: string
+  impact: ImportImpact
+  pieces: readonly PieceChange[]
+  /** Breaking changes with the chosen resolution of conflicts. */
+  breaking: readonly BreakingChange[]
+}
+
+export const impactOf = ({ state, pieces, breaking }: ItemComparison): ImportImpact | undefined => {
+  if (state === 'same') return undefined
+  if (breaking.mine.length > 0) return 'breaking'
+  return pieces.every(({ change, isWording }) => change === 'mine' || isWording) ? 'wording' : 'other'
+}

@@ -1,0 +1,132 @@
+import { CHANGE_PARTS, type ChangeCounts, type ChangePart } from '../../imports/again/compared-items.store.ts'
+import type { ToolChange } from '../../imports/again/import-changes.service.ts'
+import type { PieceChange } from '../../imports/merge/compare-tools.ts'
+import { formatCount, formatNumber } from '../../lib/kernel/format.ts'
+import { serverTabPath } from '../frame/server-frame.ts'
+import { type ReviewQuery, reviewAddress } from './review-query.ts'
+
+/** Tools of a part on the overview of all parts, and on a page of one part. */
+export const CHANGES_SHOWN = 25
+export const CHANGES_PER_PAGE = 100
+const MAX_SERVERS_NAMED = 5
+
+const PART_TEXTS = {
+  breaking: { title: 'Breaking for callers', note: 'Calls that work now may fail.' },
+  conflict: { title: 'Changed here and in the source', note: 'Yours stays unless you choose the new one.' },
+  changed: { title: 'Changed', note: 'Edits by hand stay.' },
+  wording: { title: 'Wording only', note: 'Descriptions for models and people.' },
+} as const satisfies Record<ChangePart, { title: string; note: string }>
+
+const PIECE_TEXTS: Readonly<Record<string, string>> = {
+  request: 'Request',
+  'url.path': 'URL',
+  timeoutMs: 'Timeout',
+  inputSchema: 'Input schema',
+  outputSchema: 'Output schema',
+  allowedOrigins: 'Allowed origins',
+  cacheSeconds: 'Cache',
+  cacheShared: 'Shared cache',
+}
+
+const GROUP_TEXTS: Readonly<Record<string, string>> = {
+  'url.query': 'Query parameter',
+  headers: 'Header',
+  body: 'Body member',
+  parameters: 'Parameter',
+  annotations: 'Annotation',
+}
+
+/** Returns the name of a piece for readers: `Parameter limit` for `parameters.limit`. */
+export const nameOfPiece = (piece: string): string => {
+  const known = PIECE_TEXTS[piece]
+  if (known !== undefined) return known
+  for (const [group, text] of Object.entries(GROUP_TEXTS)) {
+    if (piece.startsWith(`${group}.`)) return `${text} ${piece.slice(group.length + 1)}`
+  }
+  return piece.charAt(0).toUpperCase() + piece.slice(1)
+}
+
+const toPiece = ({ piece, mine, theirs }: PieceChange) => ({
+  name: nameOfPiece(piece),
+  mine: mine === undefined || mine === '' ? undefined : mine,
+  theirs: theirs === undefined || theirs === '' ? undefined : theirs,
+})
+
+const stateOf = ({ state }: ToolChange) => {
+  if (state === 'gone') return { text: 'Gone', state: 'failed' as const }
+  return state === 'conflict'
+    ? { text: 'Conflict', state: 'rejected' as const }
+    : { text: 'Changed', state: 'good' as const }
+}
+
+const toServers = ({ usedBy }: ToolChange) => ({
+  servers: usedBy.slice(0, MAX_SERVERS_NAMED).map(({ id, name }) => ({ href: serverTabPath(id, 'tools'), name })),
+  moreServers: usedBy.length > MAX_SERVERS_NAMED ? formatNumber(usedBy.length - MAX_SERVERS_NAMED) : undefined,
+})
+
+const toChange = (change: ToolChange, path: string, query: ReviewQuery) => {
+  const { key, position, state, toolId, toolName, selected, pieces, breaking, resolve } = change
+  const kept = pieces.filter(one => one.change === 'mine').length
+  return {
+    id: `change-${position}`,
+    key,
+    name: toolName,
+    href: `/tools/${toolId}`,
+    operation: key.replace(/ \(gone \d+\)$/, ''),
+    openHref:
+      state === 'gone' ? undefined : `${reviewAddress(path, { ...query, cursor: undefined, open: key })}#opened`,
+    status: stateOf(change),
+    isGone: state === 'gone',
+    isSelected: selected,
+    kept: kept === 0 ? undefined : `${formatCount(kept, 'edit')} kept`,
+    breaking: breaking.map(({ message }) => message),
+    conflicts: pieces.filter(one => one.change === 'conflict').map(toPiece),
+    changes: pieces.filter(one => one.change === 'theirs').map(toPiece),
+    resolve: state === 'conflict' ? (resolve ?? 'mine') : undefined,
+    ...toServers(change),
+  }
+}
+
+export type ListedChanges = { part: ChangePart; items: readonly ToolChange[]; hasMore: boolean }
+
+/** Returns the tab with what the source changes in the tools that were imported from it. */
+export const toChanges = (
+  counts: ChangeCounts,
+  listed: readonly ListedChanges[],
+  query: ReviewQuery,
+  path: string,
+) => ({
+  figures: [
+    { text: 'Breaking', count: formatNumber(counts.breaking), state: counts.breaking > 0 ? 'failed' : undefined },
+    { text: 'Changed', count: formatNumber(counts.conflict + counts.changed + counts.wording), state: undefined },
+    { text: 'Gone', count: formatNumber(counts.gone), state: undefined },
+    { text: 'Added', count: formatNumber(counts.added), state: undefined },
+    { text: 'Unchanged', count: formatNumber(counts.same), state: undefined },
+  ],
+  parts: listed
+    .filter(({ items }) => items.length > 0)
+    .map(({ part, items, hasMore }) => ({
+      id: part,
+      ...PART_TEXTS[part],
+      count: formatCount(counts[part], 'tool'),
+      changes: items.map(item => toChange(item, path, query)),
+      next: hasMore
+        ? reviewAddress(path, {
+            ...query,
+            part,
+            cursor: query.part === undefined ? undefined : String(items.at(-1)?.position),
+          })
+        : undefined,
+    })),
+  isNothing: CHANGE_PARTS.every(part => counts[part] === 0),
+  isPart: query.part !== undefined,
+  all: reviewAddress(path, { view: 'changes' }),
+  added:
+    counts.added === 0
+      ? undefined
+      : {
+          text: `${formatCount(counts.added, 'operation')} that no tool was made from`,
+          href: reviewAddress(path, { view: 'operations', state: 'new' }),
+        },
+  address: reviewAddress(path, query),
+})

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest'
+import { runPatchbay, runUser } from '../../support/world.ts'
+
+const MAX_BYTES = 1_024 * 1_024
+
+describe('a form with files', () => {
+  const patchbay = runPatchbay({ env: { PATCHBAY_MAX_IMPORT_BYTES: String(MAX_BYTES) } })
+  const ada = runUser(patchbay)
+
+  const formOf = (fields: Record<string, string>, size: number): FormData => {
+    const form = new FormData()
+    for (const [name, value] of Object.entries(fields)) form.append(name, value)
+    form.append('files', new Blob([`# ${'x'.repeat(size)}`]), 'openapi.yaml')
+    return form
+  }
+
+  const send = async (form: FormData) => {
+    const { id } = await ada.create('/toolkits', { title: 'Freight' })
+    const headers = { authorization: `Bearer ${ada.token}`, accept: 'text/html' }
+    const address = `${patchbay.origin}/toolkits/${id}/imports`
+    const response = await fetch(address, { method: 'POST', body: form, headers, redirect: 'manual' })
+    return { status: response.status, text: await response.text() }
+  }
+
+  it('is refused if the files are larger than the setting says', async () => {
+    for (const size of [1.5 * MAX_BYTES, 5 * MAX_BYTES]) {
+      const { status, text } = await send(formOf({}, size))
+      expect(status).toBe(413)
+      expect(text).toMatch(/too large|is larger than/)
+    }
+  })
+
+  it('is refused if it has more parts than a form of ours', async () => {
+    const fields = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`field${index}`, '']))
+    expect(await send(formOf(fields, 10))).toMatchObject({ status: 413 })
+  })
+
+  it('is refused if it ends early, and without a boundary', async () => {
+    const { id } = await ada.create('/toolkits', { title: 'Freight' })
+    const post = async (type: string, body: string) => {
+      const headers = { authorization: `Bearer ${ada.token}`, accept: 'text/html', 'content-type': type }
+      const address = `${patchbay.origin}/toolkits/${id}/imports`
+      return (await fetch(address, { method: 'POST', body, headers, redirect: 'manual' })).status
+    }
+    expect(await post('multipart/form-data; boundary=x', '--x\r\nContent-Disposition: form-data; name="text"')).toBe(
+      400,
+    )
+    expect(await post('multipart/form-data', 'text')).toBe(400)
+  })
+
+  it('is not read for people who are not signed in', async () => {
+    const { id } = await ada.create('/toolkits', { title: 'Freight' })
+    const body = formOf({}, 10)
+    const answer = await fetch(`${patchbay.origin}/toolkits/${id}/imports`, {
+      method: 'POST',
+      body,
+      redirect: 'manual',
+    })
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/sign-in'])
+  })
+})
