@@ -55,15 +55,15 @@ export const JOBS = {
     timeLimitMs: 60_000,
     ownProcess: { heapLimitMb: 160 },
   },
-  /** The same limits for the import of a description, whose tools are sent as they are read. */
+  /** The same for the import of a description, whose tools are sent as they are read. On a busy machine, it waits. */
   'read-description': {
     load: async () => (await import('../imports/read-source.ts')).readSource,
-    timeLimitMs: 60_000,
+    timeLimitMs: 180_000,
     ownProcess: { heapLimitMb: 160 },
   },
   'read-collection': {
     load: async () => (await import('../imports/read-source.ts')).readSource,
-    timeLimitMs: 60_000,
+    timeLimitMs: 180_000,
     ownProcess: { heapLimitMb: 512 },
   },
   /** Reading 20 MB of requests takes several seconds, most of them for the tokens of the tools. */

@@ -95,8 +95,8 @@ export const createImportReader = (parts: ImportReaderParts) => {
         keep: (name, bytes) => files.write(one.id, name, bytes),
         read: (job, sha256) => {
           const onPart = (part: string) => store.put(part, sha256)
-          const withSecurity = { ...job, options: { security } }
-          return inTurn(organizationId, signal, () => runSourceJob(jobs, withSecurity, { ...options, onPart }))
+          const input = { ...job, options: { security } }
+          return inTurn(organizationId, signal, () => runSourceJob(jobs, input, { ...options, onPart }))
         },
       },
       options,

@@ -1,5 +1,6 @@
 import { accountPages, strangerPages } from './account-pages.ts'
 import { type DashboardWorld, HOSTILE_NAME } from './dashboard-world.ts'
+import { importAgainPages } from './import-again-pages.ts'
 import { importPages } from './import-pages.ts'
 import { type PageRow, type Pages, saveOutdated } from './page-row.ts'
 import { palettePages } from './palette-pages.ts'
@@ -480,6 +481,7 @@ export const PAGES: readonly (PageRow & { route: string })[] = [
   palettePages,
   accountPages,
   importPages,
+  importAgainPages,
   toolkits,
   tools,
   organizations,

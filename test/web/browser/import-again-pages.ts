@@ -1,0 +1,110 @@
+import { setImmediate } from 'node:timers/promises'
+import type { DashboardWorld } from './dashboard-world.ts'
+import { HOSTILE_NAME } from './dashboard-world.ts'
+import { describeMeridian } from './meridian-api.ts'
+import type { Pages } from './page-row.ts'
+
+const ORIGIN = 'https://tms.example'
+const LONG_URL = `${ORIGIN}/${'a-rather-long-segment/'.repeat(20)}openapi.json`
+const before = describeMeridian(ORIGIN)
+
+const { paths } = before
+const { get, delete: remove } = paths['/v3/shipments/{shipmentId}']
+
+/** One operation is gone, one has a new required parameter and another description, one only other words. */
+const after = {
+  ...before,
+  paths: {
+    '/v3/shipments/{shipmentId}': {
+      get: {
+        ...get,
+        summary: HOSTILE_NAME,
+        parameters: [
+          { name: 'shipmentId', in: 'path', required: true, schema: { type: 'string' } },
+          { name: 'at', in: 'query', required: true, schema: { type: 'string' } },
+        ],
+      },
+      delete: { ...remove, description: 'Deletes a shipment, with its documents and everything else that it has.' },
+    },
+    '/v3/quotes': { post: { ...paths['/v3/quotes'].post, deprecated: true } },
+    '/v4/shipments': { get: { operationId: 'listShipments' } },
+  },
+}
+
+/** Imports the description into a new toolkit, edits one tool by hand, and imports a version of it again. */
+const importedAgain = async (
+  { app, owner, ownerId, organizationId, serverId }: DashboardWorld,
+  next: object = after,
+): Promise<{ toolkitId: string; importId: string }> => {
+  const { imports, importApplying, accounts } = app.services
+  const actor = await accounts.findActorByUserId(ownerId)
+  if (actor === undefined) throw new Error('the owner has no account')
+  const { id: toolkitId } = await owner.create('/toolkits', { title: 'Meridian', organizationId })
+  const read = async (source: object): Promise<string> => {
+    const { id } = await imports.startImport(actor, toolkitId, { kind: 'openapi', text: JSON.stringify(source) })
+    while ((await imports.getImport(actor, id)).state === 'reading') await setImmediate()
+    return id
+  }
+  const first = await read(before)
+  const { created } = await importApplying.applyImport(actor, first)
+  const idOf = (name: string) => created.find(tool => tool.name === name)?.id ?? ''
+  await owner.expectOk('PATCH', `/tools/${idOf('get_shipment')}`, { description: HOSTILE_NAME.repeat(3) })
+  await owner.expectOk('PUT', `/servers/${serverId}/toolkits/${toolkitId}`)
+  const name = `shipment_${toolkitId.replaceAll('-', '')}`
+  const instance = await owner.create(`/servers/${serverId}/instances`, { toolId: idOf('get_shipment'), name })
+  const importId = await read(next)
+  await owner.expectOk('DELETE', `/instances/${instance.id}`)
+  return { toolkitId, importId }
+}
+
+const pathOf =
+  (query = '', next: object = after) =>
+  async (world: DashboardWorld): Promise<string> => {
+    const { toolkitId, importId } = await importedAgain(world, next)
+    return `/toolkits/${toolkitId}/imports/${importId}${query}`
+  }
+
+/** Returns the path of a toolkit with a source that a check found changed, and whose last check failed. */
+const checkedToolkit = async (world: DashboardWorld): Promise<string> => {
+  const { toolkitId } = await importedAgain(world)
+  const found = { changed: 1_203, breaking: 12, sha256: 'b', digest: 'b' }
+  const problem = `${ORIGIN} responded with the status 503.`
+  await world.app.services.db.toolkitSource.update({
+    where: { toolkitId },
+    data: { url: LONG_URL, checkEvery: 'day', checkedAt: new Date(), found, problem },
+  })
+  return `/toolkits/${toolkitId}`
+}
+
+export const importAgainPages: Pages = {
+  'GET /toolkits/:id/imports/:importId': [
+    { path: pathOf('?view=changes'), state: 'again' },
+    { path: pathOf('?view=changes&part=wording'), state: 'again-part' },
+    { path: pathOf('?view=changes&open=POST+%2Fv3%2Fquotes'), state: 'again-opened' },
+    { path: pathOf('', before), state: 'again-unchanged' },
+    { path: pathOf('?view=operations&state=gone'), state: 'gone' },
+  ],
+  'GET /toolkits/:id': [{ path: checkedToolkit, state: 'source-changed' }],
+  'GET /toolkits': [
+    {
+      path: async world => {
+        await checkedToolkit(world)
+        return '/toolkits?q=Meridian'
+      },
+      state: 'source-changed',
+    },
+  ],
+  'GET /toolkits/:id/source': [
+    { path: async world => `${await checkedToolkit(world)}/source` },
+    {
+      path: async world => `${await checkedToolkit(world)}/source`,
+      state: 'refused',
+      status: 400,
+      act: async page => {
+        await page.getByLabel('URL').fill('')
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByText('is needed to check for changes').waitFor()
+      },
+    },
+  ],
+}
