@@ -128,7 +128,7 @@ export type ImportTotals = {
 export const ImportEdits = CreateTool.pick({ name: true, description: true }).partial()
 export type ImportEdits = z.infer<typeof ImportEdits>
 
-export const StoredFinding = z.object({
+const StoredFinding = z.object({
   rule: text,
   level: z.enum(LINT_LEVELS),
   field: z.enum(LINT_FIELDS),

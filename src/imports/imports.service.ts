@@ -25,7 +25,7 @@ import type { SourceFile, SourceFiles } from './reading/source-files.ts'
 import { READER_STOPPED } from './reading/source-job.ts'
 
 export type { ImportChange } from './import-changes.ts'
-export type { ItemChoice, ItemFilter } from './import-items.store.ts'
+export type { ItemFilter } from './import-items.store.ts'
 export type { GivenFile, ImportSource } from './import-source.ts'
 
 /** Imports of an organization that are not applied. Each can have thousands of rows for a day. */

@@ -7,7 +7,7 @@ import type { Sealed } from '../lib/process/sealing.ts'
 import { type Import, type ImportKind, ImportSettings, ImportSummary } from './import.ts'
 
 /** How long an import that is not applied is kept. */
-export const IMPORT_KEPT_MS = 24 * HOUR_MS
+const IMPORT_KEPT_MS = 24 * HOUR_MS
 /** A reader shows this often that it still runs, and counts as ended after three times as long. */
 export const READER_BEAT_MS = 20_000
 const READER_GONE_MS = 3 * READER_BEAT_MS

@@ -46,9 +46,6 @@ export const CreateImport = z.strictObject({
   }),
 })
 
-/** The fields of a form apart from its files. */
-export const ImportForm = CreateImport.pick({ kind: true })
-
 const flag = z.enum(['true', 'false']).transform(text => text === 'true')
 
 const filters = {

@@ -33,7 +33,7 @@ const unpackPrefix = (bytes: Uint8Array): Uint8Array => {
 }
 
 /** Returns the keys of the outermost object, as far as JSON text goes. */
-export const topLevelKeys = (text: string): ReadonlySet<string> => {
+const topLevelKeys = (text: string): ReadonlySet<string> => {
   const keys = new Set<string>()
   let depth = 0
   for (let at = 0; at < text.length; at++) {

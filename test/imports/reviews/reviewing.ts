@@ -21,7 +21,7 @@ export const Review = z.looseObject({
 })
 export type Review = z.infer<typeof Review>
 
-export const Item = z.looseObject({
+const Item = z.looseObject({
   key: z.string(),
   name: z.string().nullable(),
   reason: z.string().nullable(),
