@@ -7,6 +7,7 @@ import { orThrow } from '../lib/kernel/missing.ts'
 import type { Sealing } from '../lib/process/sealing.ts'
 import type { TokenCounterFor } from '../lib/tokens/token-counter.ts'
 import { getToolkitForChange } from '../tools/toolkits.service.ts'
+import { findToolkitSource } from './again/toolkit-sources.store.ts'
 import type { Import, ImportItem, ImportTotals } from './import.ts'
 import {
   changeSettings,
@@ -103,6 +104,12 @@ export const createImportService = (parts: ImportServiceParts) => {
     return kept
   }
 
+  /** Returns how the API authenticates according to whoever imported this URL before. */
+  const findKnownAuth = async (toolkitId: string, url: string | undefined): Promise<ImportSource['auth']> => {
+    const known = url === undefined ? undefined : await findToolkitSource(db, toolkitId)
+    return known?.url === url ? known?.auth : undefined
+  }
+
   /** Has a source read again, with the documents of more origins. */
   const readAgain = async (actor: Actor, id: string, fetch: readonly string[]): Promise<void> => {
     const { import: one, organizationId } = await find(actor, id)
@@ -149,7 +156,8 @@ export const createImportService = (parts: ImportServiceParts) => {
       const { kind, url, name } = opened
       const one = await store.createImport(db, {
         ...{ toolkitId, createdById: actor.userId, kind: kind ?? 'openapi' },
-        ...{ sourceUrl: url, sourceName: name, toolkitUpdatedAt: toolkit.updatedAt, auth: source.auth },
+        ...{ sourceUrl: url, sourceName: name, toolkitUpdatedAt: toolkit.updatedAt },
+        auth: source.auth ?? (await findKnownAuth(toolkitId, url)),
       })
       try {
         const kept = await keepFiles(one.id, opened)

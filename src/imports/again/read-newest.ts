@@ -1,5 +1,6 @@
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
 import type { HttpClient, OutboundRequest, OutboundResponse } from '../../lib/outbound/outbound-request.ts'
+import { toGivenSecurity } from '../openapi/security.ts'
 import { type GatherParts, gatherSource } from '../reading/gather-source.ts'
 import type { ReadingTurns } from '../reading/import-reader.ts'
 import type { SourceFiles } from '../reading/source-files.ts'
@@ -91,7 +92,9 @@ export const createNewestReader = ({ http, jobs, files, maxBytes, inTurn, memory
         newest = { sha256, validators: job.documents.length === 1 ? first.validators() : NO_VALIDATORS }
         if (known.has(sha256)) throw new KnownVersion()
         const put = (text: string) => onPart(SourcePart.parse(JSON.parse(text)), sha256)
-        return inTurn(organizationId, signal, () => runSourceJob(jobs, job, { organizationId, signal, onPart: put }))
+        const withSecurity = { ...job, options: { security: toGivenSecurity(source.auth ?? '') } }
+        const options = { organizationId, signal, onPart: put }
+        return inTurn(organizationId, signal, () => runSourceJob(jobs, withSecurity, options))
       },
     }
     try {

@@ -27,6 +27,8 @@ export type ToolkitSource = {
   title: string | undefined
   /** Undefined if the tools were imported from a file or text. */
   url: string | undefined
+  /** How the API authenticates, if the description does not say it. */
+  auth: string | undefined
   /** Of the imported source, in hexadecimal. */
   sha256: string
   etag: string | undefined

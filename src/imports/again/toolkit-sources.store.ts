@@ -2,11 +2,13 @@ import type { Database, Rows, Transaction } from '../../lib/db/client.ts'
 import { DAY_MS, MINUTE_MS } from '../../lib/kernel/durations.ts'
 import { definedFields, mapFound, withoutNulls } from '../../lib/kernel/missing.ts'
 import { mayRole, ROLES } from '../../lib/kernel/roles.ts'
+import { ImportSettings } from '../import.ts'
 import { type CheckInterval, StoredFound, type ToolkitSource } from './toolkit-source.ts'
 
-const toSource = ({ settings: _settings, createdAt: _, updatedAt: __, ...row }: Rows.ToolkitSource): ToolkitSource => {
+const toSource = ({ settings, createdAt: _, updatedAt: __, ...row }: Rows.ToolkitSource): ToolkitSource => {
   const { found, ...rest } = withoutNulls(row)
-  return { ...rest, found: found === undefined ? undefined : StoredFound.parse(found) }
+  const { auth } = ImportSettings.parse(settings)
+  return { ...rest, auth, found: found === undefined ? undefined : StoredFound.parse(found) }
 }
 
 export const findToolkitSource = async (tx: Transaction, toolkitId: string): Promise<ToolkitSource | undefined> =>
