@@ -8,7 +8,7 @@ export type SourceJobs = Readonly<Record<'description' | 'collection', Job<Sourc
 
 const ENDINGS: Partial<Record<JobEnding, string>> = {
   time: 'It takes too long to read. Import a part of it.',
-  memory: 'It takes more memory to read than an import may use. Import a part of it.',
+  memory: 'It takes more memory to read than Patchbay may use. Import a part of it, or set PATCHBAY_MEMORY_MB to more.',
   queue_full: 'Patchbay has too much to do at the moment. Start the import again later.',
   not_started: 'Patchbay has too much to do at the moment. Start the import again later.',
 }

@@ -222,6 +222,14 @@ const organizationPages: Row[] = [
   },
 ]
 
+const Listed = z.object({ items: z.array(z.object({ id: z.string() })) })
+/** Returns the id of the toolkit, after its imports have been removed: an organization can have only a few. */
+const withoutImports = async ({ toolkitId, askers: { owner } }: World): Promise<string> => {
+  const { body } = await owner.expectOk('GET', `/toolkits/${toolkitId}/imports`)
+  for (const { id } of Listed.parse(body).items) await owner.expectOk('DELETE', `/imports/${id}`)
+  return toolkitId
+}
+
 const toolkits: Row[] = [
   { route: 'GET /api/v1/gallery', statuses: OWN },
   { route: 'GET /api/v1/toolkits', statuses: OWN },
@@ -263,6 +271,17 @@ const toolkits: Row[] = [
   },
   { route: 'DELETE /api/v1/toolkits/:id/source', spare: 'sourcedToolkit', statuses: build(204) },
   { route: 'POST /api/v1/toolkits/:id/source/check', spare: 'sourcedToolkit', statuses: build(200) },
+  { route: 'GET /api/v1/toolkits/:id/imports', statuses: seeing('build') },
+  {
+    route: 'POST /api/v1/toolkits/:id/imports',
+    id: withoutImports,
+    statuses: build(202),
+    body: { text: 'curl https://api.example.com/' },
+  },
+  { route: 'GET /api/v1/imports/:id', spare: 'review', statuses: seeing('build') },
+  { route: 'GET /api/v1/imports/:id/items', spare: 'review', statuses: seeing('build') },
+  { route: 'PATCH /api/v1/imports/:id', spare: 'review', statuses: build(200), body: { select: { filter: {} } } },
+  { route: 'DELETE /api/v1/imports/:id', spare: 'review', statuses: build(204) },
   { route: 'GET /api/v1/imports/:id/changes', spare: 'review', statuses: seeing('build') },
   { route: 'POST /api/v1/imports/:id/apply', spare: 'review', statuses: build(200) },
   {
@@ -822,13 +841,6 @@ const toolIn = async ({ spare, askers }: World, name: string): Promise<string[]>
 }
 const plainToolIn: Row['id'] = world => toolIn(world, 'plain')
 const freshToolIn: Row['id'] = world => toolIn(world, world.plain())
-const Listed = z.object({ items: z.array(z.object({ id: z.string() })) })
-/** Returns the id of the toolkit, after its imports have been removed: an organization can have only a few. */
-const withoutImports = async ({ toolkitId, askers: { owner } }: World): Promise<string> => {
-  const { body } = await owner.expectOk('GET', `/toolkits/${toolkitId}/imports`)
-  for (const { id } of Listed.parse(body).items) await owner.expectOk('DELETE', `/imports/${id}`)
-  return toolkitId
-}
 /** Returns the ids of a toolkit and of the review of an import into it. */
 const reviewIn = async ({ spare, askers }: World): Promise<string[]> => {
   const id = await spare.review()
