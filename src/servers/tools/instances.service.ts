@@ -101,7 +101,7 @@ const applyDefaults = async (
  * Creates an instance with the tool's default bindings, and checks all of its bindings. `rekeyed` are default bindings
  * with other keys than the tool names.
  */
-export const createChecked = async (
+const createChecked = async (
   tx: Transaction,
   binder: Binder & { sealing: Sealing },
   input: store.NewInstance,
