@@ -37,7 +37,7 @@ const GROUP_TEXTS: Readonly<Record<string, string>> = {
 }
 
 /** Returns the name of a piece for readers: `Parameter limit` for `parameters.limit`. */
-export const nameOfPiece = (piece: string): string => {
+const nameOfPiece = (piece: string): string => {
   const known = PIECE_TEXTS[piece]
   if (known !== undefined) return known
   for (const [group, text] of Object.entries(GROUP_TEXTS)) {

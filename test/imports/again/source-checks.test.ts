@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { databaseKinds } from '../../support/databases.ts'
 import { runPatchbay } from '../../support/world.ts'
 import { apply, importAgain, importNew, LIMIT, shopOf, startSource } from './shop.ts'
@@ -16,11 +16,11 @@ describe.each(databaseKinds)('the source of a toolkit on $kind', kind => {
   const start = async () => {
     const ada = await patchbay.person()
     const source = await startSource(shopOf())
+    onTestFinished(source.close)
     const { toolkitId, tools } = await importNew(ada, { url: source.url })
     const path = `/toolkits/${toolkitId}/source`
     return {
       ...{ ada, source, toolkitId, tools, path },
-      [Symbol.asyncDispose]: source.close,
       get: async () => (await ada.expectOk('GET', path)).body,
       check: async () => (await ada.expectOk('POST', `${path}/check`)).body,
       /** Runs the chores when the next check is due. */
@@ -37,7 +37,7 @@ describe.each(databaseKinds)('the source of a toolkit on $kind', kind => {
     patchbay.smtp.received.filter(({ to, text }) => to.includes(email) && text.includes('has changed'))
 
   it('is where its tools were imported from', async () => {
-    await using shop = await start()
+    const shop = await start()
     expect(await shop.get()).toEqual({
       kind: 'openapi',
       title: 'Shop',
@@ -57,12 +57,12 @@ describe.each(databaseKinds)('the source of a toolkit on $kind', kind => {
     [{ url: null, checkEvery: 'day' }, 'url'],
     [{ url: 'https://a.example/x', checkEvery: 'hour' }, 'checkEvery'],
   ])('cannot be %j', async (body, path) => {
-    await using shop = await start()
+    const shop = await start()
     expect(await shop.ada.send('PUT', shop.path, body)).toMatchObject({ status: 400, body: { errors: [{ path }] } })
   })
 
   it('is checked on request, with the ETag of the version that is known', async () => {
-    await using shop = await start()
+    const shop = await start()
     expect(await shop.check()).toMatchObject({ problem: null, found: null, checkedAt: expect.any(String) })
     expect(shop.source.counts).toEqual({ sent: 1, unchanged: 1 })
     shop.source.put(CHANGED)
@@ -74,7 +74,7 @@ describe.each(databaseKinds)('the source of a toolkit on $kind', kind => {
   })
 
   it('changes no tool by itself, and is up to date once it is imported again', async () => {
-    await using shop = await start()
+    const shop = await start()
     shop.source.put(CHANGED)
     await shop.check()
     const { body } = await shop.ada.expectOk('GET', `/tools/${shop.tools.get_health}`)
@@ -88,7 +88,7 @@ describe.each(databaseKinds)('the source of a toolkit on $kind', kind => {
   })
 
   it('shows why it could not be checked, and what was found before', async () => {
-    await using shop = await start()
+    const shop = await start()
     shop.source.put(CHANGED)
     await shop.check()
     shop.source.fail(503)
@@ -106,7 +106,7 @@ describe.each(databaseKinds)('the source of a toolkit on $kind', kind => {
   })
 
   it('is checked when that is due, and builders get one email for each change', async () => {
-    await using shop = await start()
+    const shop = await start()
     const { organizationId, email, userId } = shop.ada
     const [builder, viewer] = [
       await patchbay.member(organizationId, 'builder'),
@@ -135,7 +135,7 @@ describe.each(databaseKinds)('the source of a toolkit on $kind', kind => {
   })
 
   it('is not checked before that is due, or without an interval', async () => {
-    await using shop = await start()
+    const shop = await start()
     await shop.runDue()
     expect(shop.source.counts).toEqual({ sent: 1, unchanged: 0 })
     await shop.ada.expectOk('PUT', shop.path, { url: shop.source.url, checkEvery: 'week' })
@@ -144,7 +144,7 @@ describe.each(databaseKinds)('the source of a toolkit on $kind', kind => {
   })
 
   it('is checked once by several processes', async () => {
-    await using shop = await start()
+    const shop = await start()
     await shop.ada.expectOk('PUT', shop.path, { url: shop.source.url, checkEvery: 'day' })
     const other = await patchbay.another()
     try {
@@ -157,7 +157,7 @@ describe.each(databaseKinds)('the source of a toolkit on $kind', kind => {
   })
 
   it('is forgotten without its tools', async () => {
-    await using shop = await start()
+    const shop = await start()
     await shop.ada.expectOk('DELETE', shop.path)
     expect(await shop.ada.send('GET', shop.path)).toMatchObject({ status: 404 })
     expect(await shop.ada.send('POST', `${shop.path}/check`)).toMatchObject({ status: 404 })
