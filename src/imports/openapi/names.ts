@@ -79,6 +79,10 @@ export const globalKeyOf = (text: string, fallback: string): string => {
 /** Returns a name that is not in `taken`, with a number if necessary, and adds it there. */
 export const claimKey = claim
 
+/** Returns the key of an operation. Paths that were shortened, or from which secrets were removed, can be the same. */
+export const claimOperationKey = (key: string, taken: Set<string>): string =>
+  claimFirst(key, taken, number => (number === 1 ? key : `${key} (${number})`))
+
 /** Returns whether a parameter can keep its name. */
 export const isParameterName = (name: string): boolean =>
   name.length <= MAX_PARAMETER_NAME_CHARS && /^[A-Za-z_][A-Za-z0-9_.-]*$/.test(name) && name !== '__proto__'

@@ -46,7 +46,9 @@ const textOnly = (value: JsonValue): JsonValue | undefined => (typeof value === 
 const readEnum = (schema: JsonObject, type: string | undefined): readonly JsonValue[] => {
   const values = schema.const === undefined ? toList(schema.enum) : [schema.const]
   const allowed = values.flatMap(value => (value === null ? [] : (toDeclaredType(value, type) ?? [])))
-  return [...new Map(allowed.map(value => [JSON.stringify(value), value])).values()]
+  const distinct = new Map(allowed.map(value => [JSON.stringify(value), value]))
+  // Without one of its values, the list would refuse what the API accepts.
+  return distinct.size > MAX_ENUM_VALUES || [...distinct.keys()].some(holdsSecret) ? [] : [...distinct.values()]
 }
 
 const readNumbers = (schema: JsonObject): JsonObject => {
@@ -89,7 +91,7 @@ export const readKeywords = (
   if (pattern !== '' && !isPattern) note('A pattern that cannot be checked in linear time was left out.')
   return {
     ...(description !== '' && { description }),
-    ...(values.length > 0 && values.length <= MAX_ENUM_VALUES && { enum: [...values] }),
+    ...(values.length > 0 && { enum: [...values] }),
     ...(fallback !== undefined && { default: fallback }),
     ...(FORMATS.has(format) && { format }),
     ...(isPattern && { pattern }),
