@@ -16,6 +16,8 @@ export const MAX_PRESELECTED = 200
 export const OPERATIONS_PER_BATCH = 100
 /** Maximum length of a note on a tool, or of the reason why an operation cannot be one. Both quote the description. */
 export const MAX_NOTE_CHARS = 300
+/** Maximum number of notes on a tool. */
+export const MAX_NOTES = 50
 /** Maximum length of a tool's description, without what it returns. */
 export const MAX_TOOL_TEXT_CHARS = 700
 /** Maximum length of the description of a parameter or of a member of a schema. */

@@ -4,14 +4,20 @@ import { failure, type Result, success } from '../lib/kernel/result.ts'
 import { createTokenCounter } from '../lib/tokens/token-counter.ts'
 import { MAX_NOTE_CHARS, MAX_OPERATIONS, OPERATIONS_PER_BATCH } from './limits.ts'
 import { checkTool } from './openapi/check-tool.ts'
-import { type ImportedOperation, type RefusedOperation, UnusableOperation } from './openapi/imported-operation.ts'
+import {
+  type ImportedOperation,
+  type OperationSource,
+  type RefusedOperation,
+  UnusableOperation,
+} from './openapi/imported-operation.ts'
 import { type FoundOperation, listOperations } from './openapi/list-operations.ts'
 import { type MappingContext, writeTool } from './openapi/map-operation.ts'
+import { claimOperationKey } from './openapi/names.ts'
 import { objectEntries, toList, toObject, toText } from './openapi/nodes.ts'
 import { type Description, openDescription } from './openapi/open-description.ts'
 import { type GivenSecurity, readSecurity, type SecretProposal } from './openapi/security.ts'
 import { type BaseUrlProposal, readServers } from './openapi/servers.ts'
-import { plainText } from './openapi/texts.ts'
+import { plainText, withoutSecrets } from './openapi/texts.ts'
 import { type DescriptionDocument, readDocuments } from './read/documents.ts'
 
 const MAX_TITLE_CHARS = 200
@@ -77,13 +83,20 @@ const summarize = (
   }
 }
 
+/** A path that has a secret in it is only ever that of an operation that is refused. */
+const refuseOperation = (source: OperationSource, reason: string): RefusedOperation => {
+  const path = withoutSecrets(source.path)
+  const key = path === source.path ? source.key : `${source.method} ${path}`
+  return { ...source, key, path, reason: withoutSecrets(shorten(reason, MAX_NOTE_CHARS)) }
+}
+
 const mapOperation = async (
   found: FoundOperation,
   context: MappingContext,
   count: ReturnType<typeof createTokenCounter>,
 ): Promise<ImportedOperation> => {
   const { source } = found
-  const refuse = (reason: string): RefusedOperation => ({ ...source, reason: shorten(reason, MAX_NOTE_CHARS) })
+  const refuse = (reason: string): RefusedOperation => refuseOperation(source, reason)
   try {
     if ('reason' in found) return refuse(found.reason)
     const { tool, ...written } = writeTool(found, context)
@@ -128,9 +141,11 @@ export const readDescription = (
 
   async function* readBatches(): AsyncGenerator<readonly ImportedOperation[], ReadOutcome> {
     const count = createTokenCounter()
+    const keys = new Set<string>()
     let batch: ImportedOperation[] = []
     for (const found of listOperations(description)) {
-      batch.push(await mapOperation(found, context, count))
+      const operation = await mapOperation(found, context, count)
+      batch.push({ ...operation, key: claimOperationKey(operation.key, keys) })
       if (batch.length < OPERATIONS_PER_BATCH) continue
       yield batch
       batch = []

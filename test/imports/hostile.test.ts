@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { JsonObject, JsonValue } from '../../src/lib/kernel/json.ts'
-import { runsOf } from '../support/cases-of-run.ts'
+import { isRest, runsOf } from '../support/cases-of-run.ts'
 import { bodyTool, descriptionOf, document, isTool, readAll, readParts, toolOf } from './reading.ts'
 
 const schemaRef = (name: string) => ({ $ref: `#/components/schemas/${name}` })
@@ -15,6 +15,13 @@ const WIDE = Object.fromEntries(
     return [`S${one}`, { type: 'object', properties }]
   }),
 )
+
+const range = <Item>(length: number, itemOf: (index: number) => Item): Item[] =>
+  Array.from({ length }, (_, index) => itemOf(index))
+
+const bodyPaths = (schema: JsonObject): JsonObject => ({
+  '/a': { post: { requestBody: { required: true, content: { 'application/json': { schema } } } } },
+})
 
 describe('a hostile description', () => {
   it.each<readonly [string, JsonObject]>([
@@ -146,6 +153,65 @@ describe('a hostile description', () => {
       '{{url:base_url}}/b',
     ])
     expect(outcome.missing).toEqual(['a%ZZ.json', 'b%E0%A4%A.json'])
+  })
+
+  it('shows no secrets, wherever they are', async () => {
+    const secret = 'sk-live-4f9XbQ27TzLmWc81RyVn05Ke'
+    const variables = { key: { default: secret, enum: [secret, 'none'] } }
+    const parameters = [{ name: 'key', in: 'query', schema: { type: 'string', enum: [secret, 'a'] } }]
+    const servers = [{ url: `https://api.example.com/${secret}/{key}`, variables, description: secret }]
+    const paths = {
+      [`/${secret}`]: { get: {} },
+      [`/${secret.replace('4f9', '5f9')}`]: { get: {} },
+      '/a': { get: { summary: secret, description: `Use ${secret}.`, tags: [secret], parameters } },
+      '/b': { $ref: `#/${secret}` },
+    }
+    const read = await readAll([document(descriptionOf({ servers, paths }))])
+    expect(JSON.stringify(read)).not.toMatch(/4f9XbQ27|5f9XbQ27/)
+    expect(read.operations.map(({ key }) => key)).toEqual([
+      'GET /[secret removed]',
+      'GET /[secret removed] (2)',
+      'GET /a',
+      '* /b',
+    ])
+    expect(read.summary.baseUrl.value).toBeUndefined()
+  })
+
+  it('has a limited number of notes on each tool', async () => {
+    const parameters = Array.from({ length: 1_000 }, (_, index) => ({ $ref: `#/nowhere/${index}` }))
+    const { notes } = await toolOf({ parameters })
+    expect(notes).toHaveLength(51)
+    expect(notes.at(-1)).toBe('More was left out or changed, which is not listed.')
+  })
+
+  it.runIf(isRest)('of 20 MB with 10,000 operations is read', { timeout: 120_000 }, async () => {
+    const description = 'A long text. '.repeat(150)
+    const paths = Object.fromEntries(range(10_000, index => [`/p${index}`, { get: { description } }]))
+    const spec = document(descriptionOf({ paths }))
+    expect(JSON.stringify(paths).length).toBeGreaterThan(19_000_000)
+    expect((await readAll([spec])).operations.filter(isTool)).toHaveLength(10_000)
+  })
+
+  it.each<readonly [string, JsonObject]>([
+    [
+      'operations with one id',
+      { paths: Object.fromEntries(range(5_000, i => [`/p${i}`, { get: { operationId: 'a' } }])) },
+    ],
+    ['parameters', { paths: { '/a': { get: { parameters: range(30_000, i => ({ name: `[${i}`, in: 'query' })) } } } }],
+    [
+      'members in parts of allOf',
+      {
+        paths: bodyPaths({
+          allOf: range(400, i => ({ properties: Object.fromEntries(range(100, j => [`${i} ${j}`, {}])) })),
+        }),
+      },
+    ],
+    [
+      'values in enums',
+      { paths: bodyPaths({ allOf: range(2, one => ({ enum: range(20_000, i => `${one} ${i}`) })) }) },
+    ],
+  ])('with thousands of %s is read in linear time', async (_, parts) => {
+    expect((await readParts(parts)).length).toBeGreaterThan(0)
   })
 
   it('in Swagger 2.0 changes no prototypes', async () => {

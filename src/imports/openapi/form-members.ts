@@ -6,6 +6,7 @@ import { UnusableOperation } from './imported-operation.ts'
 import { isFile } from './media-types.ts'
 import { memberOf, objectEntries, toList, toObject, toText } from './nodes.ts'
 import { LIST_STYLE } from './open-description.ts'
+import { assertParameterCount } from './placeholders.ts'
 import { chooseKind, type Kind, type Style, serializationOf } from './styles.ts'
 
 /** A field of a form, with the placeholder of its value. `contentType` is that of its part in a multipart form. */
@@ -77,6 +78,7 @@ export const writeMembers = (context: BodyContext): readonly FormMember[] => {
   if (fields.length === 0 && !typesOf(schema).includes('object')) {
     throw new UnusableOperation('Its body is a form without described fields.')
   }
+  assertParameterCount(fields.length)
   const read = fields.map(([name, member]) => readField(name, member, toObject(encodings[name]), context))
   const schemas = reader.readAll(read.map(({ node }) => node))
   return read.map(({ name, kind, style, contentType, isJson }, index) => {

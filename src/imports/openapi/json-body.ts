@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../lib/kernel/json.ts'
+import { MAX_SCHEMA_NODES } from '../limits.ts'
 import { branchesOf } from '../schemas/flatten.ts'
 import { typesOf } from '../schemas/keywords.ts'
 import type { BodyContext, WrittenBody } from './body-context.ts'
@@ -15,7 +16,9 @@ const flatMembers = (schema: JsonObject, { required, reader }: BodyContext) => {
   const hasBranches = branchesOf(schema).some(branch => reader.flatten(branch).schema.properties !== undefined)
   if (!isObject || !isClosed || hasBranches) return undefined
   if (!required && toList(schema.required).length > 0) return undefined
-  const members = objectEntries(schema.properties).filter(
+  const all = objectEntries(schema.properties)
+  if (all.length > MAX_SCHEMA_NODES) return undefined
+  const members = all.filter(
     ([name, member]) => name !== '__proto__' && reader.flatten(member).schema.readOnly !== true,
   )
   return members.length > 0 && members.length <= MAX_FLAT_MEMBERS ? members : undefined

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/
 import type { OperationSource } from './imported-operation.ts'
 import { toList, toObject, toText } from './nodes.ts'
 import type { Description } from './open-description.ts'
-import { plainText } from './texts.ts'
+import { plainText, withoutSecrets } from './texts.ts'
 
 const MAX_SUMMARY_CHARS = 200
 const MAX_METHOD_CHARS = 40
@@ -29,7 +29,7 @@ const sourceOf = (method: string, path: string, operation: JsonObject): Operatio
   summary: plainText(toText(operation.summary), MAX_SUMMARY_CHARS) || undefined,
   tags: toList(operation.tags)
     .slice(0, MAX_TAGS)
-    .flatMap(tag => (typeof tag === 'string' ? [shorten(tag, MAX_NAME_CHARS)] : [])),
+    .flatMap(tag => (typeof tag === 'string' ? [withoutSecrets(shorten(tag, MAX_NAME_CHARS))] : [])),
   deprecated: operation.deprecated === true,
 })
 

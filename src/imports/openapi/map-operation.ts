@@ -1,7 +1,7 @@
 import { shorten } from '../../lib/kernel/format.ts'
 import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
 import type { ToolDefinition } from '../../tools/tool.ts'
-import { MAX_NOTE_CHARS } from '../limits.ts'
+import { MAX_NOTE_CHARS, MAX_NOTES } from '../limits.ts'
 import { proposeOutputSchema } from '../schemas/output-schema.ts'
 import { createSchemaReader } from '../schemas/to-schema.ts'
 import type { OperationNode } from './list-operations.ts'
@@ -12,8 +12,11 @@ import { describePagination, findPagination, type Pagination, paginationOfTool }
 import { createPlaceholders } from './placeholders.ts'
 import type { Security } from './security.ts'
 import type { Servers } from './servers.ts'
+import { withoutSecrets } from './texts.ts'
 import { describeOperation, titleOf } from './tool-text.ts'
 import { writeRequest } from './write-request.ts'
+
+const MORE_NOTES = 'More was left out or changed, which is not listed.'
 
 export type MappingContext = {
   description: Description
@@ -60,7 +63,10 @@ export const writeTool = (node: OperationNode, context: MappingContext): Written
   const { source, item, operation } = node
   const { description, security, servers, takenNames } = context
   const notes = new Set<string>()
-  const note = (text: string): void => void notes.add(shorten(text, MAX_NOTE_CHARS))
+  const note = (text: string): void => {
+    if (notes.size < MAX_NOTES) notes.add(withoutSecrets(shorten(text, MAX_NOTE_CHARS)))
+    else notes.add(MORE_NOTES)
+  }
   const server = servers.serverOf(item, operation)
   const credentials = security.credentialsOf(operation)
   const { unsupported } = credentials

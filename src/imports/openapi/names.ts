@@ -35,16 +35,27 @@ const nameOfPath = (method: string, path: string): string => {
   return [toSnakeCase(method), ...words].filter(word => word !== '').join('_')
 }
 
-/** Adds a number to a name that is taken, and marks it as taken. */
-const claim = (base: string, taken: Set<string>): string => {
-  let name = base
-  for (let number = 2; taken.has(name); number++) {
-    const suffix = `_${number}`
-    name = cutName(base, MAX_TOOL_NAME_CHARS - suffix.length) + suffix
-  }
+/** The numbers up to which names are taken, by their bases, so that thousands of equal names take linear time. */
+const takenNumbers = new WeakMap<Set<string>, Map<string, number>>()
+
+/** Returns the first name of a series that is not taken, and marks it as taken. The series of a base is always the same. */
+const claimFirst = (base: string, taken: Set<string>, nameAt: (number: number) => string): string => {
+  const numbers = takenNumbers.get(taken) ?? new Map<string, number>()
+  takenNumbers.set(taken, numbers)
+  let number = numbers.get(base) ?? 1
+  while (taken.has(nameAt(number))) number++
+  numbers.set(base, number)
+  const name = nameAt(number)
   taken.add(name)
   return name
 }
+
+/** Adds a number to a name that is taken, and marks it as taken. */
+const claim = (base: string, taken: Set<string>): string =>
+  claimFirst(base, taken, number => {
+    const suffix = `_${number}`
+    return number === 1 ? base : cutName(base, MAX_TOOL_NAME_CHARS - suffix.length) + suffix
+  })
 
 /**
  * Returns the name of the tool for an operation, from its operationId, or its method and path: snake case, at most 64
@@ -68,6 +79,10 @@ export const globalKeyOf = (text: string, fallback: string): string => {
 /** Returns a name that is not in `taken`, with a number if necessary, and adds it there. */
 export const claimKey = claim
 
+/** Returns the key of an operation. Paths that were shortened, or from which secrets were removed, can be the same. */
+export const claimOperationKey = (key: string, taken: Set<string>): string =>
+  claimFirst(key, taken, number => (number === 1 ? key : `${key} (${number})`))
+
 /** Returns whether a parameter can keep its name. */
 export const isParameterName = (name: string): boolean =>
   name.length <= MAX_PARAMETER_NAME_CHARS && /^[A-Za-z_][A-Za-z0-9_.-]*$/.test(name) && name !== '__proto__'
@@ -87,11 +102,8 @@ export const parameterNameOf = (name: string, place: string, taken: Set<string>)
     0,
     MAX_PARAMETER_NAME_CHARS,
   )
-  let unique = base
-  for (let number = 1; taken.has(unique); number++) {
-    const suffix = `_${number === 1 ? place : number}`
-    unique = base.slice(0, MAX_PARAMETER_NAME_CHARS - suffix.length) + suffix
-  }
-  taken.add(unique)
-  return unique
+  return claimFirst(`${place} ${base}`, taken, number => {
+    const suffix = `_${number === 2 ? place : number - 1}`
+    return number === 1 ? base : base.slice(0, MAX_PARAMETER_NAME_CHARS - suffix.length) + suffix
+  })
 }

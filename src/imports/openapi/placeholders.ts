@@ -1,7 +1,8 @@
 import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
+import { MAX_PARAMETERS } from '../../templates/limits.ts'
 import type { ParameterType, Serialization } from '../../templates/template.ts'
 import { MAX_PARAMETER_TEXT_CHARS } from '../limits.ts'
-import type { NewTool } from './imported-operation.ts'
+import { type NewTool, UnusableOperation } from './imported-operation.ts'
 import { parameterNameOf } from './names.ts'
 import { toList, toObject, toText } from './nodes.ts'
 import { plainText } from './texts.ts'
@@ -55,6 +56,11 @@ const writePlaceholder = (
   return `{{${prefix}${name}${required ? '' : '?'}${suffix}}}`
 }
 
+/** Ends the mapping of an operation with too many parameters, before time is spent on all of them. */
+export const assertParameterCount = (count: number): void => {
+  if (count > MAX_PARAMETERS) throw new UnusableOperation(`It has more than ${MAX_PARAMETERS} parameters.`)
+}
+
 /** Collects the parameters of a tool while its request is written. `taken` are the names of its globals. */
 export const createPlaceholders = (taken: Iterable<string>) => {
   const names = new Set(taken)
@@ -66,6 +72,7 @@ export const createPlaceholders = (taken: Iterable<string>) => {
     apiNames,
     /** Returns the placeholder of a value, and adds its parameter. */
     open: (value: OpenValue): string => {
+      assertParameterCount(apiNames.length + 1)
       const name = parameterNameOf(value.name, value.place, names)
       const { description: own, ...read } = value.schema
       const { type, schema } = typed(read, value)

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../lib/kernel/json.ts'
+import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
 import { claimKey, globalKeyOf } from './names.ts'
 import { objectEntries, toList, toObject, toText } from './nodes.ts'
 import type { Description } from './open-description.ts'
@@ -93,23 +93,27 @@ export const readSecurity = (description: Description, taken: Set<string>, given
       return [[name, { secret, carrier: carrier[1] }]]
     }),
   )
+  const credentials = new Set(
+    [...declared.values()].flatMap(({ type, in: place, name }) => (type === 'apiKey' ? [`${place} ${name}`] : [])),
+  )
+  const choose = (security: JsonValue | undefined): Credentials => {
+    const alternatives = toList(security).map(one => Object.keys(toObject(one)))
+    const needed = alternatives.filter(({ length }) => length > 0)
+    for (const names of needed) {
+      const found = names.flatMap(name => usable.get(name) ?? [])
+      if (found.length === names.length && areDistinct(found)) return { schemes: found, unsupported: [] }
+    }
+    if (needed.length < alternatives.length) return { schemes: [], unsupported: [] }
+    const names = [...new Set(needed.flat())].filter(name => !usable.has(name))
+    return { schemes: [], unsupported: names.map(name => describeScheme(name, declared.get(name) ?? {})) }
+  }
+  const ofAll = choose(common)
   return {
     secrets: [...usable.values()].map(({ secret }) => secret),
     /** Returns whether a parameter of an operation only repeats a security scheme. */
-    isCredential: (place: string, name: string): boolean =>
-      [...declared.values()].some(scheme => scheme.type === 'apiKey' && scheme.in === place && scheme.name === name),
+    isCredential: (place: string, name: string): boolean => credentials.has(`${place} ${name}`),
     /** Returns the first alternative whose schemes are all usable. Prefers any to none: APIs tell known callers more. */
-    credentialsOf: (operation: JsonObject): Credentials => {
-      const alternatives = toList(operation.security ?? common).map(one => Object.keys(toObject(one)))
-      const needed = alternatives.filter(({ length }) => length > 0)
-      for (const names of needed) {
-        const schemes = names.flatMap(name => usable.get(name) ?? [])
-        if (schemes.length === names.length && areDistinct(schemes)) return { schemes, unsupported: [] }
-      }
-      if (needed.length < alternatives.length) return { schemes: [], unsupported: [] }
-      const names = [...new Set(needed.flat())].filter(name => !usable.has(name))
-      return { schemes: [], unsupported: names.map(name => describeScheme(name, declared.get(name) ?? {})) }
-    },
+    credentialsOf: ({ security }: JsonObject): Credentials => ((security ?? null) === null ? ofAll : choose(security)),
   }
 }
 

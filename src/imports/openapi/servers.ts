@@ -3,7 +3,7 @@ import { parseHttpUrl } from '../../templates/base-url.ts'
 import { claimKey, globalKeyOf } from './names.ts'
 import { objectEntries, toList, toObject, toText } from './nodes.ts'
 import type { Description } from './open-description.ts'
-import { plainText } from './texts.ts'
+import { holdsSecret, plainText, REMOVED_SECRET, withoutSecrets } from './texts.ts'
 
 const MAX_TEXT_CHARS = 200
 const BASE_KEY = 'base_url'
@@ -32,19 +32,22 @@ export type ServerProposal = {
  */
 export type BaseUrlProposal = { key: string; value: string | undefined; servers: readonly ServerProposal[] }
 
+/** Returns a value of a variable, unless it looks like a secret. */
+const readText = (value: JsonValue | undefined): string | undefined => {
+  if (typeof value !== 'string' && typeof value !== 'number') return undefined
+  return holdsSecret(String(value)) ? undefined : String(value)
+}
+
 const readVariables = (server: JsonObject): readonly ServerVariable[] =>
   objectEntries(server.variables).map(([name, variable]) => ({
     name,
-    default:
-      typeof variable.default === 'string' || typeof variable.default === 'number'
-        ? String(variable.default)
-        : undefined,
-    values: toList(variable.enum).filter(value => typeof value === 'string'),
+    default: readText(variable.default),
+    values: toList(variable.enum).flatMap(value => readText(value) ?? []),
     description: plainText(toText(variable.description), MAX_TEXT_CHARS) || undefined,
   }))
 
-/** Removes credentials, which nobody should have written there. */
-const withoutCredentials = (url: string): string => url.replace(/^([a-z]+:\/\/)[^/?#]*@/i, '$1')
+/** Removes credentials and other secrets, which nobody should have written there. */
+const withoutCredentials = (url: string): string => withoutSecrets(url.replace(/^([a-z]+:\/\/)[^/?#]*@/i, '$1'))
 
 const readServer = (node: JsonValue, rootUrl: string | undefined): readonly ServerProposal[] => {
   const server = toObject(node)
@@ -58,13 +61,16 @@ const readServer = (node: JsonValue, rootUrl: string | undefined): readonly Serv
   return [{ url, description, variables: readVariables(server) }]
 }
 
-/** Returns the URL with the defaults of its variables. Undefined if it is not absolute or a variable has no default. */
+/**
+ * Returns the URL with the defaults of its variables. Undefined if it is not absolute, a variable has no default, or a
+ * secret was removed from it.
+ */
 const fillUrl = ({ url, variables }: ServerProposal): string | undefined => {
   const filled = url.replaceAll(/\{([^{}]*)\}/g, (written, name: string) => {
     const variable = variables.find(one => one.name === name)
     return variable?.default ?? variable?.values[0] ?? written
   })
-  const parsed = /[{}]/.test(filled) ? undefined : parseHttpUrl(filled)
+  const parsed = /[{}]/.test(filled) || filled.includes(REMOVED_SECRET) ? undefined : parseHttpUrl(filled)
   return parsed === undefined || parsed.search !== '' || parsed.hash !== '' ? undefined : filled.replace(/\/+$/, '')
 }
 

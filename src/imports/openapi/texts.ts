@@ -9,7 +9,8 @@ const MIN_SENTENCES = 0.4
 /** Long names in camel case have a digit or two. Random texts of 32 characters have more. */
 const MIN_DIGITS = 4
 
-const REMOVED_SECRET = '[secret removed]'
+/** What is in a text in place of a secret. */
+export const REMOVED_SECRET = '[secret removed]'
 
 const isSecret = (word: string): boolean =>
   hasSecretFormat(word) || (looksSecret(word) && word.replaceAll(/\D/g, '').length >= MIN_DIGITS)

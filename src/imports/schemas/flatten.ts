@@ -12,29 +12,33 @@ export type FlatSchema = { schema: JsonObject; refs: readonly string[] }
 
 const COMBINED: ReadonlySet<string> = new Set(['properties', 'required', 'enum', '$ref', 'allOf'])
 
-const mergeProperties = (first: JsonObject, second: JsonObject): JsonObject => {
-  const both = Object.entries(second).map(([name, schema]): [string, JsonValue] => {
-    const own = Object.hasOwn(first, name) ? first[name] : undefined
-    return [name, own === undefined || isDeepStrictEqual(own, schema) ? schema : { allOf: [own, schema] }]
-  })
-  const names = new Set(both.map(([name]) => name))
-  return Object.fromEntries([...Object.entries(first).filter(([name]) => !names.has(name)), ...both])
+/** Merges the members of all parts at once: one after the other would take quadratic time. */
+const mergeProperties = (parts: readonly JsonObject[]): JsonObject => {
+  const merged = new Map<string, JsonValue>()
+  for (const [name, schema] of parts.flatMap(({ properties }) => Object.entries(toObject(properties)))) {
+    const own = merged.get(name)
+    merged.delete(name)
+    merged.set(name, own === undefined || isDeepStrictEqual(own, schema) ? schema : { allOf: [own, schema] })
+  }
+  return Object.fromEntries(merged)
 }
 
 const mergeEnums = (first: JsonValue | undefined, second: JsonValue | undefined): JsonValue | undefined => {
   if (!Array.isArray(first) || !Array.isArray(second)) return first ?? second
-  return first.filter(value => second.some(other => isDeepStrictEqual(other, value)))
+  const others = new Set(second.map(value => JSON.stringify(value)))
+  return first.filter(value => others.has(JSON.stringify(value)))
 }
 
-/** Combines two schemas that both apply. The first one's texts and limits win. */
-const mergeSchemas = (first: JsonObject, second: JsonObject): JsonObject => {
-  const others = (schema: JsonObject) => Object.entries(schema).filter(([key]) => !COMBINED.has(key))
-  const allowed = mergeEnums(first.enum, second.enum)
-  const required = [...new Set([...toList(first.required), ...toList(second.required)])]
-  const hasProperties = first.properties !== undefined || second.properties !== undefined
+const othersOf = (schema: JsonObject) => Object.entries(schema).filter(([key]) => !COMBINED.has(key))
+
+/** Combines schemas that all apply. The texts and limits of the first ones win. */
+const mergeSchemas = (parts: readonly JsonObject[]): JsonObject => {
+  const allowed = parts.map(part => part.enum).reduce<JsonValue | undefined>(mergeEnums, undefined)
+  const required = [...new Set(parts.flatMap(part => toList(part.required)))]
+  const hasProperties = parts.some(({ properties }) => properties !== undefined)
   return {
-    ...Object.fromEntries([...others(second), ...others(first)]),
-    ...(hasProperties && { properties: mergeProperties(toObject(first.properties), toObject(second.properties)) }),
+    ...Object.fromEntries(parts.toReversed().flatMap(othersOf)),
+    ...(hasProperties && { properties: mergeProperties(parts) }),
     ...(required.length > 0 && { required }),
     ...(allowed !== undefined && { enum: allowed }),
   }
@@ -66,23 +70,21 @@ export const createFlatten = (description: Description, onMissing: (ref: string)
     const { value, missing } = description.follow(node)
     if (missing !== undefined) onMissing(missing)
     const target = flatten(value, [...open, $ref], room)
-    return { schema: mergeSchemas(siblings, target.schema), refs: [$ref, ...target.refs] }
+    const isPlain = Object.keys(siblings).length === 0
+    const schema = isPlain ? target.schema : mergeSchemas([siblings, target.schema])
+    return { schema, refs: [$ref, ...target.refs] }
   }
 
   const flattenParts = (node: JsonObject, open: readonly string[], room: { parts: number }): FlatSchema => {
     const { allOf, ...own } = node
-    const flat = toList(allOf)
-      .map(part => flatten(part, open, room))
-      .reduce<FlatSchema>(
-        (all, { schema, refs }) => ({ schema: mergeSchemas(all.schema, schema), refs: [...all.refs, ...refs] }),
-        { schema: own, refs: [] },
-      )
-    const { schema, refs } = flat
+    const parts = toList(allOf).map(part => flatten(part, open, room))
+    const schema = parts.length === 0 ? own : mergeSchemas([own, ...parts.map(part => part.schema)])
+    const refs = parts.flatMap(part => part.refs)
     const [only, ...others] = branchesOf(schema)
-    if (only === undefined || others.length > 0) return flat
+    if (only === undefined || others.length > 0) return { schema, refs }
     const { oneOf: _oneOf, anyOf: _anyOf, ...rest } = schema
     const branch = flatten(only, open, room)
-    const merged = mergeSchemas(rest, branch.schema)
+    const merged = mergeSchemas([rest, branch.schema])
     const nullable = hasNullBranch(schema) || isNullable(schema)
     return { schema: nullable ? { ...merged, nullable: true } : merged, refs: [...refs, ...branch.refs] }
   }

@@ -20,13 +20,24 @@ const BOUNDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'] as
 const MAX_ENUM_VALUES = 500
 
 /** Patterns that are more expensive to compile than this are left out, as those that RE2 cannot read. */
-const isUsablePattern = (pattern: string): boolean => {
-  if (pattern.length > MAX_PATTERN_CHARS || estimateInstructions(pattern) > MAX_PATTERN_INSTRUCTIONS * 4) return false
+const checkPattern = (pattern: string): boolean => {
+  if (estimateInstructions(pattern) > MAX_PATTERN_INSTRUCTIONS * 4) return false
   try {
     return RE2JS.compile(pattern).programSize() <= MAX_PATTERN_INSTRUCTIONS
   } catch {
     return false
   }
+}
+
+/** Descriptions have few different patterns, often that of an id, and compiling one takes longer than the rest of a schema. */
+const MAX_KNOWN_PATTERNS = 200
+const knownPatterns = new Map<string, boolean>()
+
+const isUsablePattern = (pattern: string): boolean => {
+  if (pattern.length > MAX_PATTERN_CHARS) return false
+  const isUsable = knownPatterns.get(pattern) ?? checkPattern(pattern)
+  if (knownPatterns.size < MAX_KNOWN_PATTERNS) knownPatterns.set(pattern, isUsable)
+  return isUsable
 }
 
 /** Returns a value of an enum as the type that the schema declares, such as `"1"` for 1. Undefined if it has another. */
@@ -46,7 +57,9 @@ const textOnly = (value: JsonValue): JsonValue | undefined => (typeof value === 
 const readEnum = (schema: JsonObject, type: string | undefined): readonly JsonValue[] => {
   const values = schema.const === undefined ? toList(schema.enum) : [schema.const]
   const allowed = values.flatMap(value => (value === null ? [] : (toDeclaredType(value, type) ?? [])))
-  return [...new Map(allowed.map(value => [JSON.stringify(value), value])).values()]
+  const distinct = new Map(allowed.map(value => [JSON.stringify(value), value]))
+  // Without one of its values, the list would refuse what the API accepts.
+  return distinct.size > MAX_ENUM_VALUES || [...distinct.keys()].some(holdsSecret) ? [] : [...distinct.values()]
 }
 
 const readNumbers = (schema: JsonObject): JsonObject => {
@@ -89,7 +102,7 @@ export const readKeywords = (
   if (pattern !== '' && !isPattern) note('A pattern that cannot be checked in linear time was left out.')
   return {
     ...(description !== '' && { description }),
-    ...(values.length > 0 && values.length <= MAX_ENUM_VALUES && { enum: [...values] }),
+    ...(values.length > 0 && { enum: [...values] }),
     ...(fallback !== undefined && { default: fallback }),
     ...(FORMATS.has(format) && { format }),
     ...(isPattern && { pattern }),

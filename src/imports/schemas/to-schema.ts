@@ -20,6 +20,9 @@ const MAX_EXPANSIONS = 2
 /** Nesting to try, until the schema is small enough. Cutting it everywhere keeps what models need most. */
 const DEPTHS = [24, 8, 6, 5, 4, 3, 2, 1, 0] as const
 
+/** More members than this have no room, as the shortest one is written as `"a":{},`. */
+const MAX_WRITTEN_PARTS = Math.floor(MAX_SCHEMA_CHARS / 7)
+
 const LARGE = 'The schema is large: its inner levels are left out, and any value is accepted there.'
 
 type Walk = { nodes: number; maxDepth: number; maxTextChars: number; isTooLarge: boolean; isCut: boolean }
@@ -34,10 +37,28 @@ const withNull = ({ description, ...schema }: JsonObject): JsonObject => ({
   anyOf: [...(Object.keys(schema).length === 1 ? toList(schema.anyOf) : [schema]), { type: 'null' }],
 })
 
+/** Returns whether so many parts are too many, before each of them is read. They are named if nothing smaller is left. */
+const hasNoRoom = (parts: number, state: Walk): boolean => {
+  if (parts > MAX_WRITTEN_PARTS) state.isCut = true
+  if (parts > state.nodes) state.isTooLarge = true
+  return parts > MAX_WRITTEN_PARTS || (state.isTooLarge && state.maxDepth > 0)
+}
+
+const mappings = new WeakMap<JsonObject, ReadonlyMap<JsonValue | undefined, [string, JsonValue][]>>()
+
+/** Returns the values of a discriminator by what they select. */
+const mappingOf = (discriminator: JsonObject) => {
+  const mapping =
+    mappings.get(discriminator) ?? Map.groupBy(Object.entries(toObject(discriminator.mapping)), ([, target]) => target)
+  mappings.set(discriminator, mapping)
+  return mapping
+}
+
 /** Returns the values of a discriminator that select a branch: those of the mapping, or the name of the schema. */
-const valuesOfBranch = ({ mapping }: JsonObject, ref: string, own: JsonObject): readonly JsonValue[] => {
-  const mapped = Object.entries(toObject(mapping)).filter(([, target]) => target === ref || target === nameOf(ref))
-  if (mapped.length > 0) return mapped.map(([value]) => value)
+const valuesOfBranch = (discriminator: JsonObject, ref: string, own: JsonObject): readonly JsonValue[] => {
+  const mapping = mappingOf(discriminator)
+  const mapped = [ref, nameOf(ref)].flatMap(target => mapping.get(target)?.map(([value]) => value) ?? [])
+  if (mapped.length > 0) return mapped
   const declared = toList(own.enum)
   return declared.length > 0 ? declared : [nameOf(ref) ?? '']
 }
@@ -101,7 +122,9 @@ export const createSchemaReader = ({ description, direction, keepsNull, note }: 
   }
 
   const membersOf = (schema: JsonObject, refs: readonly string[], depth: number, state: Walk): JsonObject => {
-    const members = Object.entries(toObject(schema.properties))
+    const entries = Object.entries(toObject(schema.properties))
+    if (hasNoRoom(entries.length, state)) return {}
+    const members = entries
       .filter(([name, member]) => name !== '__proto__' && flatten(member).schema[hidden] !== true)
       .map(([name, member]) => [name, walk(member, refs, depth + 1, state)] as const)
     const properties = Object.fromEntries(members)
@@ -131,7 +154,9 @@ export const createSchemaReader = ({ description, direction, keepsNull, note }: 
   }
 
   const alternativesOf = (schema: JsonObject, refs: readonly string[], depth: number, state: Walk): JsonObject[] => {
-    const choices = branchesOf(schema).map(node =>
+    const branches = branchesOf(schema)
+    if (hasNoRoom(branches.length, state)) return []
+    const choices = branches.map(node =>
       withDiscriminator(walk(node, refs, depth + 1, state), node, toObject(schema.discriminator)),
     )
     const distinct = [...new Map(choices.map(choice => [JSON.stringify(choice), choice])).values()]
