@@ -58,7 +58,7 @@ describe.each(databasesOfRun)('tools on $kind', kind => {
       'copied_3',
     ])
     const long = await make('x'.repeat(64))
-    expect((await tools.duplicateTool(actor, long.id)).name).toBe(`${'x'.repeat(58)}_2`)
+    expect((await tools.duplicateTool(actor, long.id)).name).toBe(`${'x'.repeat(62)}_2`)
   })
 
   it('created with their toolkit twice: identical ones are one tool in one toolkit, others are not', async () => {

@@ -22,6 +22,7 @@ CREATE TABLE "Import" (
     "createdAt" DATETIME NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "updatedAt" DATETIME NOT NULL,
     "appliedAt" DATETIME,
+    "report" JSONB,
     CONSTRAINT "Import_toolkitId_fkey" FOREIGN KEY ("toolkitId") REFERENCES "Toolkit" ("id") ON DELETE CASCADE ON UPDATE CASCADE,
     CONSTRAINT "Import_createdById_fkey" FOREIGN KEY ("createdById") REFERENCES "User" ("id") ON DELETE CASCADE ON UPDATE CASCADE
 );
@@ -41,8 +42,11 @@ CREATE TABLE "ImportItem" (
     "tokens" INTEGER,
     "state" TEXT NOT NULL DEFAULT 'new',
     "toolId" TEXT,
+    "impact" TEXT,
     "resolve" TEXT,
     "selected" BOOLEAN NOT NULL DEFAULT false,
+    "createdAt" DATETIME NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updatedAt" DATETIME NOT NULL,
     "tags" TEXT NOT NULL,
     "rules" TEXT NOT NULL,
     "searchText" TEXT NOT NULL,
@@ -52,8 +56,7 @@ CREATE TABLE "ImportItem" (
     "findings" JSONB NOT NULL,
     "pagination" JSONB,
     "edits" JSONB,
-    "breaking" JSONB,
-    "conflicts" JSONB,
+    "comparison" JSONB,
     "tool" JSONB,
     "outputSchema" JSONB,
 
@@ -64,10 +67,15 @@ CREATE TABLE "ImportItem" (
 -- CreateTable
 CREATE TABLE "ToolSource" (
     "toolId" TEXT NOT NULL PRIMARY KEY,
+    "title" TEXT,
     "key" TEXT NOT NULL,
     "operationId" TEXT,
     "base" JSONB NOT NULL,
     "generator" INTEGER NOT NULL,
+    "sha256" TEXT,
+    "outputSchema" JSONB,
+    "createdAt" DATETIME NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updatedAt" DATETIME NOT NULL,
     CONSTRAINT "ToolSource_toolId_fkey" FOREIGN KEY ("toolId") REFERENCES "Tool" ("id") ON DELETE CASCADE ON UPDATE CASCADE
 );
 
@@ -75,6 +83,7 @@ CREATE TABLE "ToolSource" (
 CREATE TABLE "ToolkitSource" (
     "toolkitId" TEXT NOT NULL PRIMARY KEY,
     "kind" TEXT NOT NULL,
+    "title" TEXT,
     "url" TEXT,
     "settings" JSONB NOT NULL,
     "sha256" TEXT NOT NULL,
@@ -82,6 +91,7 @@ CREATE TABLE "ToolkitSource" (
     "lastModified" TEXT,
     "checkEvery" TEXT,
     "checkedAt" DATETIME,
+    "problem" TEXT,
     "found" JSONB,
     "createdAt" DATETIME NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "updatedAt" DATETIME NOT NULL,

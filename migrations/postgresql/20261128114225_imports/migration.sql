@@ -8,6 +8,9 @@ CREATE TYPE "ImportState" AS ENUM ('reading', 'ready', 'applied', 'failed');
 CREATE TYPE "ImportItemState" AS ENUM ('new', 'same', 'changed', 'conflict', 'gone');
 
 -- CreateEnum
+CREATE TYPE "ImportImpact" AS ENUM ('breaking', 'other', 'wording');
+
+-- CreateEnum
 CREATE TYPE "Resolution" AS ENUM ('mine', 'theirs');
 
 -- CreateEnum
@@ -37,6 +40,7 @@ CREATE TABLE "Import" (
     "createdAt" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "updatedAt" TIMESTAMP(3) NOT NULL,
     "appliedAt" TIMESTAMP(3),
+    "report" JSON,
 
     CONSTRAINT "Import_pkey" PRIMARY KEY ("id")
 );
@@ -56,8 +60,11 @@ CREATE TABLE "ImportItem" (
     "tokens" INTEGER,
     "state" "ImportItemState" NOT NULL DEFAULT 'new',
     "toolId" TEXT,
+    "impact" "ImportImpact",
     "resolve" "Resolution",
     "selected" BOOLEAN NOT NULL DEFAULT false,
+    "createdAt" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updatedAt" TIMESTAMP(3) NOT NULL,
     "tags" TEXT NOT NULL,
     "rules" TEXT NOT NULL,
     "searchText" TEXT NOT NULL,
@@ -67,8 +74,7 @@ CREATE TABLE "ImportItem" (
     "findings" JSON NOT NULL,
     "pagination" JSON,
     "edits" JSON,
-    "breaking" JSON,
-    "conflicts" JSON,
+    "comparison" JSON,
     "tool" JSON,
     "outputSchema" JSON,
 
@@ -78,10 +84,15 @@ CREATE TABLE "ImportItem" (
 -- CreateTable
 CREATE TABLE "ToolSource" (
     "toolId" TEXT NOT NULL,
+    "title" TEXT,
     "key" TEXT NOT NULL,
     "operationId" TEXT,
     "base" JSON NOT NULL,
     "generator" INTEGER NOT NULL,
+    "sha256" TEXT,
+    "outputSchema" JSON,
+    "createdAt" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updatedAt" TIMESTAMP(3) NOT NULL,
 
     CONSTRAINT "ToolSource_pkey" PRIMARY KEY ("toolId")
 );
@@ -90,6 +101,7 @@ CREATE TABLE "ToolSource" (
 CREATE TABLE "ToolkitSource" (
     "toolkitId" TEXT NOT NULL,
     "kind" "ImportKind" NOT NULL,
+    "title" TEXT,
     "url" TEXT,
     "settings" JSON NOT NULL,
     "sha256" TEXT NOT NULL,
@@ -97,6 +109,7 @@ CREATE TABLE "ToolkitSource" (
     "lastModified" TEXT,
     "checkEvery" "CheckInterval",
     "checkedAt" TIMESTAMP(3),
+    "problem" TEXT,
     "found" JSON,
     "createdAt" TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "updatedAt" TIMESTAMP(3) NOT NULL,

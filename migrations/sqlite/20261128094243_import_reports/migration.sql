@@ -1,3 +1,0 @@
--- AlterTable
-ALTER TABLE "Import" ADD COLUMN "report" JSONB;
-

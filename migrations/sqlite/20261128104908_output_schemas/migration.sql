@@ -1,3 +1,0 @@
--- AlterTable
-ALTER TABLE "ToolSource" ADD COLUMN "outputSchema" JSONB;
-
