@@ -93,7 +93,7 @@ export type Import = {
   sourceUrl: string | undefined
   /** Name of the file. */
   sourceName: string | undefined
-  /** Of all documents, in hexadecimal. */
+  /** SHA-256 of all documents, in hexadecimal. */
   sha256: string | undefined
   etag: string | undefined
   lastModified: string | undefined

@@ -1,17 +1,12 @@
 import { relative, resolve, sep } from 'node:path'
 import { Command, InvalidArgumentError } from 'commander'
 import { toGivenSecurity } from '../../imports/openapi/security.ts'
-import type { ImportPlan } from '../../imports/plan-import.ts'
 import type { DescriptionDocument } from '../../imports/read/documents.ts'
-import type { ReadOptions } from '../../imports/read-description.ts'
-import { createJobPool } from '../../jobs/job-pool.ts'
-import { AppError } from '../../lib/kernel/errors.ts'
-import { loadSettings } from '../../lib/process/settings.ts'
-import type { JobEnding } from '../../lib/worker/job.ts'
 import { print } from '../output.ts'
 import { importTools } from './import-tools.ts'
 import { planLines } from './openapi-report.ts'
 import { isPlainFile, isUrl, readSource, STDIN } from './read-source.ts'
+import { runReader } from './run-reader.ts'
 import { addSourceOptions, assertTarget, isWanted, openSources, type SourceOptions } from './source-options.ts'
 
 /** Returns where the worker finds a file, or the bytes of anything else. */
@@ -42,25 +37,6 @@ const openDocuments = async (sources: readonly string[]): Promise<readonly Descr
   return documents
 }
 
-const describeEnding = (ending: JobEnding): string => {
-  if (ending === 'time') return 'The description takes too long to read.'
-  if (ending === 'memory')
-    return 'The description takes too much memory to read. Set PATCHBAY_MEMORY_MB to a higher value.'
-  return 'The description could not be read.'
-}
-
-const plan = async (documents: readonly DescriptionDocument[], options: ReadOptions): Promise<ImportPlan> => {
-  const pool = createJobPool({ memory: loadSettings().memory })
-  try {
-    const ended = await pool.job('plan-import').run('cli', { documents, options })
-    if (!ended.ok) throw new AppError('unavailable', describeEnding(ended.error))
-    if (!ended.value.ok) throw new AppError('invalid_request', ended.value.error)
-    return ended.value.value
-  } finally {
-    await pool.close()
-  }
-}
-
 const toAuth = (text: string): string => {
   if (toGivenSecurity(text) !== undefined) return text
   throw new InvalidArgumentError('Give bearer, basic or header:NAME.')
@@ -73,7 +49,10 @@ const runOpenapi = async (sources: readonly string[], _options: unknown, command
     await importTools({ kind: 'openapi', ...(await openSources(sources, nameDocuments(sources))) }, options)
     return
   }
-  const read = await plan(await openDocuments(sources), { security: toGivenSecurity(options.auth ?? '') })
+  const read = await runReader(pool => pool.job('plan-import'), {
+    documents: await openDocuments(sources),
+    options: { security: toGivenSecurity(options.auth ?? '') },
+  })
   const wanted = { ...read, tools: read.tools.filter(tool => isWanted(options, tool)) }
   print(options, wanted, planLines(wanted))
 }

@@ -1,33 +1,11 @@
 import { Command } from 'commander'
-import type { MappedSource } from '../../imports/mapped-source.ts'
 import type { RequestsSource } from '../../imports/read-requests.ts'
-import { createJobPool } from '../../jobs/job-pool.ts'
-import { AppError } from '../../lib/kernel/errors.ts'
-import { loadSettings } from '../../lib/process/settings.ts'
-import type { JobEnding } from '../../lib/worker/job.ts'
 import { print } from '../output.ts'
 import { importTools } from './import-tools.ts'
 import { planLines, toPlanView } from './plan-report.ts'
 import { readSource } from './read-source.ts'
+import { runReader } from './run-reader.ts'
 import { addSourceOptions, assertTarget, isWanted, openSources, type SourceOptions } from './source-options.ts'
-
-const ENDINGS: Partial<Record<JobEnding, string>> = {
-  time: 'It takes too long to read. Import a part of it.',
-  memory: 'It takes more memory to read than Patchbay may use. Import a part of it, or set PATCHBAY_MEMORY_MB to more.',
-}
-
-/** Maps the requests in a process with limits of its own. */
-const mapRequests = async (source: RequestsSource): Promise<MappedSource> => {
-  const pool = createJobPool({ memory: loadSettings().memory })
-  try {
-    const ended = await pool.job('read-requests').run('cli', source)
-    if (!ended.ok) throw new AppError('unavailable', ENDINGS[ended.error] ?? 'It could not be read.')
-    if (!ended.value.ok) throw new AppError('invalid_request', ended.value.error)
-    return ended.value.value
-  } finally {
-    await pool.close()
-  }
-}
 
 const planRequests = async (
   kind: RequestsSource['kind'],
@@ -36,7 +14,11 @@ const planRequests = async (
   options: SourceOptions,
 ): Promise<void> => {
   const environments = await Promise.all(environment.map(readSource))
-  const source = await mapRequests({ kind, bytes: await readSource(file), environments })
+  const source = await runReader(pool => pool.job('read-requests'), {
+    kind,
+    bytes: await readSource(file),
+    environments,
+  })
   const operations = source.operations.filter(one => 'reason' in one || isWanted(options, one))
   print(options, toPlanView({ ...source, operations }), planLines({ ...source, operations }))
 }

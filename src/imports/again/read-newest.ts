@@ -13,7 +13,7 @@ const MAX_CHECK_MS = 3 * 60_000
 
 const TOO_SLOW = 'It took too long to get and read the source.'
 
-/** The source is a version that needs not be read. */
+/** Thrown if the source is a version that need not be read. */
 class KnownVersion extends Error {
   override readonly name = 'KnownVersion'
 }

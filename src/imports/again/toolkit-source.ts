@@ -29,7 +29,7 @@ export type ToolkitSource = {
   url: string | undefined
   /** How the API authenticates, if the description does not say it. */
   auth: string | undefined
-  /** Of the imported source, in hexadecimal. */
+  /** SHA-256 of the imported source, in hexadecimal. */
   sha256: string
   etag: string | undefined
   lastModified: string | undefined

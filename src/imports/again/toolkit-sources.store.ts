@@ -78,7 +78,7 @@ export const claimCheck = async (
   return (await tx.toolkitSource.updateMany({ where, data: { checkedAt: now } })).count > 0
 }
 
-/** A check that began before may not run any more. */
+/** No check takes longer than this. */
 const LONGEST_CHECK_MS = 15 * MINUTE_MS
 
 /** Returns the toolkits whose sources may be being checked, in any process. */
@@ -87,7 +87,7 @@ export const listRecentlyChecked = async (tx: Transaction, now: Date): Promise<s
   return (await tx.toolkitSource.findMany({ where, select: { toolkitId: true } })).map(({ toolkitId }) => toolkitId)
 }
 
-/** What a check learned: why it failed, or what it found. If the source is the one of the last check, neither. */
+/** The result of a check: why it failed, or what it found. If the source is the one of the last check, neither. */
 export type CheckResult = {
   problem?: string
   found?: StoredFound
@@ -95,7 +95,7 @@ export type CheckResult = {
   validators?: { etag: string | undefined; lastModified: string | undefined }
 }
 
-/** Stores what a check learned, unless another version was imported, or the URL changed, in the meantime. */
+/** Stores the result of a check, unless another version was imported, or the URL changed, in the meantime. */
 export const putCheckResult = async (
   tx: Transaction,
   { toolkitId, url, sha256 }: ToolkitSource,

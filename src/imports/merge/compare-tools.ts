@@ -84,7 +84,7 @@ const toPieceChange = (versions: PieceVersions, change: PieceChange['change']): 
   ...(versions.theirs !== undefined && { theirs: toText(versions.theirs) }),
 })
 
-/** Returns what stands for all pieces if the two versions cannot be combined. */
+/** Returns one piece for the whole tool, shown if the two versions cannot be combined. */
 const wholeTool = ({ mine, theirs }: ToolVersions): PieceChange => ({
   piece: 'request',
   change: 'conflict',

@@ -56,7 +56,7 @@ const areDistinct = (schemes: readonly UsableScheme[]): boolean => {
 /** How an API authenticates whose description does not say it: with a token, user and password, or a key in a header. */
 export type GivenSecurity = 'bearer' | 'basic' | { header: string }
 
-/** How people write it: `bearer`, `basic` or `header:NAME`. */
+/** The spelling that users give: `bearer`, `basic` or `header:NAME`. */
 export const GIVEN_SECURITY = /^(?:bearer|basic|header:([\w-]{1,100}))$/
 
 /** Parses what `GIVEN_SECURITY` matches. Returns undefined for any other text. */

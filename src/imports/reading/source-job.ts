@@ -15,6 +15,9 @@ const ENDINGS: Partial<Record<JobEnding, string>> = {
 /** Why an import failed whose reader has ended. */
 export const READER_STOPPED = 'Patchbay was stopped while it read the source. Start the import again.'
 
+/** Returns why a source was not read, as a sentence. */
+export const describeEnding = (ending: JobEnding): string => ENDINGS[ending] ?? READER_STOPPED
+
 type RunOptions = {
   organizationId: string
   signal: AbortSignal
@@ -29,5 +32,5 @@ export const runSourceJob = async (
 ): Promise<Result<SourceEnd, string>> => {
   const job = input.kind === 'openapi' ? description : collection
   const ended = await job.run(organizationId, input, { signal, onPart })
-  return ended.ok ? SourceOutcome.parse(ended.value) : failure(ENDINGS[ended.error] ?? READER_STOPPED)
+  return ended.ok ? SourceOutcome.parse(ended.value) : failure(describeEnding(ended.error))
 }

@@ -32,7 +32,6 @@ export const toApplied = (report: ImportReport) => {
       tools: formatCount(server.tools, 'tool'),
       globals: server.globals.map(({ key, secret }) => ({ source: secret ? 'secret' : 'global', text: key })),
       rekeyed: server.rekeyed,
-      globalsHref: serverTabPath(server.id, 'globals'),
     },
     missing: toMissing(report),
     discarded: discarded.join(', '),

@@ -129,7 +129,7 @@ export const toChanges = (
     counts.added === 0
       ? undefined
       : {
-          text: `${formatCount(counts.added, 'operation')} that no tool was made from`,
+          text: formatCount(counts.added, 'new operation'),
           href: reviewAddress(path, { view: 'operations', state: 'new' }),
         },
   address: reviewAddress(path, query),

@@ -11,7 +11,7 @@ export type SourceForm = { text: string; kind?: ImportKind | undefined }
 
 /** The options of the kind; the first recognizes it. */
 export const KIND_OPTIONS = [
-  { value: '', text: 'Recognize' },
+  { value: '', text: 'Recognize automatically' },
   { value: 'openapi', text: 'OpenAPI or Swagger' },
   { value: 'postman', text: 'Postman collection' },
   { value: 'curl', text: 'cURL commands' },

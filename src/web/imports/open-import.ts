@@ -34,8 +34,7 @@ export const importCrumbs = ({ toolkit }: OpenedToolkit) => [
   { href: `/toolkits/${toolkit.id}`, text: toolkit.title },
 ]
 
-const GONE =
-  'There is no such import. Imports that are not applied are deleted after 24 hours: start it again from the toolkit.'
+const GONE = 'There is no such import. Unfinished imports are deleted after 24 hours. Start again from the toolkit.'
 
 export const createImportOpener = ({ toolkitCatalogue, imports }: OpenImportParts) => {
   /** Throws `forbidden` unless the user may build in the toolkit's organization. */

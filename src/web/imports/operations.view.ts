@@ -67,7 +67,7 @@ const toFolder = ({ tag, operations, selected, selectedTokens }: ImportFolder, i
   id: `folder-${id}`,
   tag: tag ?? '',
   name: tag ?? UNTAGGED,
-  counts: `${formatNumber(selected)} of ${formatNumber(operations)}`,
+  counts: operations === 0 ? '' : `${formatNumber(selected)} of ${formatNumber(operations)}`,
   tokens: selected === 0 ? '–' : formatNumber(selectedTokens),
   isEmpty: operations === 0,
   /** As an ARIA state. */

@@ -1,5 +1,4 @@
 import type { Import, ImportTotals } from '../../imports/import.ts'
-import { exactTime } from '../../lib/http/pages/time-text.ts'
 import { formatCount, formatNumber } from '../../lib/kernel/format.ts'
 import { sourceNameOf } from './import-source.pages.ts'
 import { importCrumbs, importPath, type OpenedImport } from './open-import.ts'
@@ -12,6 +11,7 @@ const describeCounts = ({ read, total, state }: Import, { refused }: ImportTotal
   if (state === 'reading') {
     return total === undefined ? 'Reading…' : `${formatNumber(read)} of ${formatCount(total, 'operation')} read.`
   }
+  if (state === 'failed') return ''
   const operations = formatCount(read, 'operation')
   return refused === 0 ? `${operations}.` : `${operations}, ${formatNumber(refused)} cannot be imported.`
 }
@@ -31,7 +31,6 @@ export const toReviewHead = (opened: OpenedImport) => {
     format: [summary?.format, summary?.version && `version ${summary.version}`].filter(Boolean).join(', '),
     source: summary?.title === undefined ? undefined : (found.sourceName ?? found.sourceUrl),
     counts: describeCounts(found, found.totals),
-    started: exactTime(found.createdAt),
     again: `/toolkits/${toolkit.id}/imports`,
   }
 }
@@ -70,7 +69,6 @@ export const toReviewTabs = (
 
 /** Returns the bar with what is selected. */
 export const toReviewBar = ({ totals, settings }: Import & { totals: ImportTotals }, server: string | undefined) => ({
-  selected: totals.selected,
   tools: formatNumber(totals.selected),
   noun: totals.selected === 1 ? 'tool' : 'tools',
   tokens: formatNumber(totals.selectedTokens),

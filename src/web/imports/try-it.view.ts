@@ -35,7 +35,7 @@ const toField = (field: ArgumentField, definition: ToolDefinition, tried: TriedO
   const fault = tried?.errors.get(field.name)
   return {
     id,
-    label: field.isRequired ? field.name : `${field.name}, optional`,
+    label: field.name,
     kind: field.kind,
     value: tried === undefined ? exampleOf(field, definition) : tried.typed(field.name),
     hint: hintOf(field),

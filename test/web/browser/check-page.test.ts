@@ -68,6 +68,11 @@ describe('the check of a page', () => {
     expect(await checkPage(served)).toEqual([expect.stringMatching(/^weighs 110\d{3} bytes$/)])
   })
 
+  it('does not weigh a page that production does not have', async () => {
+    const served = await openServed('<script src="/assets/a.js"></script>', 110_000)
+    expect(await checkPage(served, undefined, { isInProduction: false })).toEqual([])
+  })
+
   it('weighs a script that is used twice once, and no answer to what is sent', async () => {
     const script = '<script src="/assets/a.js"></script>'
     const served = await openServed(`${script}${script}<script>fetch("/tool-send")</script>`, 60_000)

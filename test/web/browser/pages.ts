@@ -502,7 +502,7 @@ export const PAGES: readonly (PageRow & { route: string })[] = [
   servers,
   {
     'GET /invitation': [{ path: '/invitation?token=x', state: 'unknown', status: 404 }],
-    'GET /design': [{ path: '/design' }],
+    'GET /design': [{ path: '/design', isInProduction: false }],
   },
 ].flatMap((pages: Pages) => Object.entries(pages).flatMap(([route, rows]) => rows.map(row => ({ route, ...row }))))
 
