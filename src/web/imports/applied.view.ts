@@ -35,6 +35,7 @@ export const toApplied = (report: ImportReport) => {
       globalsHref: serverTabPath(server.id, 'globals'),
     },
     missing: toMissing(report),
+    isUpdate: updated.length > 0,
     discarded: discarded.join(', '),
     unchanged: unchanged === 0 ? undefined : formatCount(unchanged, 'tool'),
     skipped,
