@@ -83,7 +83,10 @@ const asJson = (text: string): RequestBody => ({ kind: 'json', text, contentType
 const parameterizeText = (body: Extract<RequestBody, { kind: 'text' }>, context: Context): RequestBody => {
   const { text } = body
   const json = /^\s*[[{]/.test(text) ? writeJsonMembers(text, context) : undefined
-  if (json !== undefined) return isAsForm(body) ? asJson(json) : { ...body, text: json }
+  if (json !== undefined) {
+    // Only a text that still looks like JSON is recognized as such when the request is written.
+    return isAsForm(body) && !/^\s*[[{]/.test(json) ? asJson(json) : { ...body, text: json }
+  }
   // JSON that is not valid. As a text, it would be sent in quotes.
   if (kindOf(body.contentType ?? '') === 'json')
     return { ...body, text: context.members.add({ name: 'body', type: 'json' }) }
