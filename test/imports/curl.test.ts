@@ -70,6 +70,17 @@ describe('a cURL command', () => {
     })
   })
 
+  it.each<[string, string]>([
+    ['an empty object', '{}'],
+    ['a list', '[1, 2]'],
+  ])('sends JSON as JSON even if the command says no Content-Type: %s', async (_, json) => {
+    const source = await importText(`curl https://a.example/x -d '${json}'`)
+    expect(requestOf(onlyTool(source), source, { body: { a: 1 } })).toMatchObject({
+      headers: { 'Content-Type': 'application/json' },
+      body: '{"a":1}',
+    })
+  })
+
   it('has parameters for the fields of a form, and for variables of the shell', async () => {
     const source = await importText(
       'curl https://a.example/x -d "user=$USER_NAME&note=hi there" -d password=plum-tree-17',

@@ -12,8 +12,9 @@ export class ReadingStopped extends Error {
   override readonly name = 'ReadingStopped'
 }
 
+/** Returns whether somebody who has not chosen yet is likely to want an operation. */
 const isUsable = (operation: ReadOperation): boolean =>
-  'tool' in operation && operation.unsupportedSecurity.length === 0
+  'tool' in operation && operation.unsupportedSecurity.length === 0 && !operation.deprecated
 
 const uncompared = (one: { operation: ReadOperation; position: number }): NewItem => ({ ...one, comparison: undefined })
 

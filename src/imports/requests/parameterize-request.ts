@@ -73,11 +73,20 @@ const hasPlaces = (body: RequestBody, isSecret: IsSecret): boolean => {
   return parameters.secrets().length > 0 || kindOf(draft?.contentType ?? '') === 'multipart'
 }
 
+/** Returns whether a command sends a text as a form, or without a Content-Type, because it does not set one for JSON. */
+const isAsForm = ({ contentType }: Extract<RequestBody, { kind: 'text' }>): boolean =>
+  contentType === undefined || kindOf(contentType) === 'form'
+
+const asJson = (text: string): RequestBody => ({ kind: 'json', text, contentType: 'application/json' })
+
 /** A text is one parameter, unless it has variables or secrets, or is so long that a model would not repeat it. */
 const parameterizeText = (body: Extract<RequestBody, { kind: 'text' }>, context: Context): RequestBody => {
   const { text } = body
   const json = /^\s*[[{]/.test(text) ? writeJsonMembers(text, context) : undefined
-  if (json !== undefined) return { ...body, text: json }
+  if (json !== undefined) {
+    // Only a text that still looks like JSON is recognized as such when the request is written.
+    return isAsForm(body) && !/^\s*[[{]/.test(json) ? asJson(json) : { ...body, text: json }
+  }
   // JSON that is not valid. As a text, it would be sent in quotes.
   if (kindOf(body.contentType ?? '') === 'json')
     return { ...body, text: context.members.add({ name: 'body', type: 'json' }) }

@@ -34,6 +34,7 @@ export const toApplied = (report: ImportReport) => {
       rekeyed: server.rekeyed,
     },
     missing: toMissing(report),
+    isUpdate: updated.length > 0,
     discarded: discarded.join(', '),
     unchanged: unchanged === 0 ? undefined : formatCount(unchanged, 'tool'),
     skipped,

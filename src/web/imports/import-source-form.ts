@@ -31,7 +31,8 @@ export const fieldErrors = ({ message, errors = [] }: AppError): Readonly<Record
   return own.path === 'url' ? { text: `The URL ${own.message}.` } : { [own.path]: `The source ${own.message}.` }
 }
 
-const URL_ONLY = /^https?:\/\/\S+$/i
+/** A URL of any scheme, so that one that cannot be fetched is refused as a URL. */
+const URL_ONLY = /^[a-z][a-z0-9+.-]*:\/\/\S+$/i
 
 const toGiven = ({ name, bytes }: FormFile): GivenFile => ({ name: name.replaceAll(/\p{Cc}/gu, ''), bytes })
 

@@ -66,6 +66,17 @@ describe.each(databasesOfRun)('an import on $kind', kind => {
     expect(list.body).toMatchObject({ items: [{ id, state: 'ready' }] })
   })
 
+  it('does not select deprecated operations, which can still be chosen', async () => {
+    const ada = await patchbay.person()
+    const text = JSON.stringify(
+      descriptionOf({ paths: { '/old': { get: { deprecated: true } }, '/new': { get: {} } } }),
+    )
+    const { id } = await review(ada, await newToolkit(ada), { text })
+    expect((await pageOfItems(ada, id, '?selected=true')).items.map(({ key }) => key)).toEqual(['GET /new'])
+    await ada.expectOk('PATCH', `/imports/${id}`, { select: { keys: ['GET /old'] } })
+    expect(await getReview(ada, id)).toMatchObject({ totals: { selected: 2 } })
+  })
+
   it('lists its operations in pages, in the order of the source', async () => {
     const { ada, id } = await start()
     const first = await pageOfItems(ada, id, '?limit=3')
