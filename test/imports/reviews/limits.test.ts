@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { JsonObject } from '../../../src/lib/kernel/json.ts'
 import { createApiClient, WithId } from '../../support/api-client.ts'
 import { databasesOfRun } from '../../support/databases.ts'
@@ -111,6 +111,27 @@ describe('an organization whose sources are slow', () => {
     expect(await review(bob, await newToolkit(bob), { text: ONE })).toMatchObject({ state: 'ready' })
     for (const { body } of started) await ada.expectOk('DELETE', `/imports/${WithId.parse(body).id}`)
     expect(await review(ada, toolkitId, { text: ONE })).toMatchObject({ state: 'ready' })
+  })
+})
+
+describe('an organization that starts many imports at the same time', () => {
+  const patchbay = runPatchbay({ isOwn: true })
+  const slow = runFakeApi(() => undefined)
+
+  it('has at most three of them read', async () => {
+    const ada = await patchbay.person()
+    const toolkitId = await newToolkit(ada)
+    const source = { url: `${slow.origin}/openapi.json` }
+    const start = () => ada.send('POST', `/toolkits/${toolkitId}/imports`, source)
+    const statuses = (await Promise.all(Array.from({ length: 8 }, start))).map(({ status }) => status)
+    expect(statuses.filter(status => status === 202)).toHaveLength(3)
+    expect(statuses.filter(status => status === 503)).toHaveLength(5)
+    // The third waits, so that few documents are in memory at once.
+    await vi.waitFor(() => expect(slow.seen).toHaveLength(2))
+    for (const { id } of await patchbay.db.import.findMany({ where: { toolkitId } })) {
+      await ada.expectOk('DELETE', `/imports/${id}`)
+    }
+    expect(slow.seen).toHaveLength(2)
   })
 })
 
