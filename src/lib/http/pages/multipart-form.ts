@@ -81,8 +81,8 @@ const createFormRoom = (maxBytes: number) => {
   /** Keeps room for a form until its response has ended. Throws `unavailable` if there is none. */
   return (request: FastifyRequest, reply: FastifyReply): void => {
     const { userId } = actorOf(request)
-    const length = Number(request.headers['content-length'] ?? Number.NaN)
-    const bytes = length <= maxBytes ? length : maxBytes
+    // Node accepts only digits here.
+    const bytes = Math.min(Number(request.headers['content-length'] ?? maxBytes), maxBytes)
     if (all + bytes > LARGEST_AT_ONCE * maxBytes || ofUser.of(userId) + bytes > maxBytes) {
       const options = { retryAfterSeconds: RETRY_AFTER_SECONDS }
       throw new AppError('unavailable', 'Other files are being sent. Try again in a few seconds.', options)
