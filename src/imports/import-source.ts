@@ -44,6 +44,12 @@ const checkUrl = (text: string): string => {
   return url.href
 }
 
+/** Returns a URL without its query, which may contain a token, for texts that others keep. */
+export const withoutQuery = (url: string): string => {
+  const parsed = URL.parse(url)
+  return parsed === null ? url : `${parsed.origin}${parsed.pathname}`
+}
+
 const checkFiles = (files: readonly GivenFile[], maxBytes: number): readonly GivenFile[] => {
   if (files.length === 0) throw invalid('files', 'is empty')
   if (files.length > MAX_DOCUMENTS) throw invalid('files', `has more than ${MAX_DOCUMENTS} files`)

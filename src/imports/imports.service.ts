@@ -6,6 +6,7 @@ import { AppError } from '../lib/kernel/errors.ts'
 import { orThrow } from '../lib/kernel/missing.ts'
 import type { Sealing } from '../lib/process/sealing.ts'
 import type { TokenCounterFor } from '../lib/tokens/token-counter.ts'
+import type { Toolkit } from '../tools/tool.ts'
 import { getToolkitForChange } from '../tools/toolkits.service.ts'
 import { findToolkitSource } from './again/toolkit-sources.store.ts'
 import type { Import, ImportItem, ImportTotals } from './import.ts'
@@ -82,15 +83,16 @@ export const createImportService = (parts: ImportServiceParts) => {
 
   const placeOf = (importId: string): items.ItemPlace => ({ importId, kind: db.kind })
 
-  const assertReaderRoom = (organizationId: string): void => {
+  /** Keeps a place in the reader for `work`, which starts to read. */
+  const withReaderRoom = async <T>(organizationId: string, work: () => Promise<T>): Promise<T> => {
     if (memoryProblem !== undefined) throw new AppError('unavailable', memoryProblem)
-    if (reader.hasRoom(organizationId)) return
+    const giveBack = reader.reserve(organizationId)
+    if (giveBack !== undefined) return work().finally(giveBack)
     const retryAfterSeconds = BUSY_SECONDS
     throw new AppError('unavailable', 'Other sources are being read. Try again in a minute.', { retryAfterSeconds })
   }
 
   const assertRoom = async (organizationId: string): Promise<void> => {
-    assertReaderRoom(organizationId)
     if ((await store.countUnapplied(db, organizationId)) < MAX_UNAPPLIED) return
     throw new AppError(
       'limit_exceeded',
@@ -110,6 +112,26 @@ export const createImportService = (parts: ImportServiceParts) => {
     return known?.url === url ? known?.auth : undefined
   }
 
+  const start = async (actor: Actor, toolkit: Toolkit, source: ImportSource): Promise<Import> => {
+    const opened = openSource(source, maxBytes)
+    const { id: toolkitId, organizationId } = toolkit
+    await assertRoom(organizationId)
+    const { kind, url, name } = opened
+    const one = await store.createImport(db, {
+      ...{ toolkitId, createdById: actor.userId, kind: kind ?? 'openapi' },
+      ...{ sourceUrl: url, sourceName: name, toolkitUpdatedAt: toolkit.updatedAt },
+      auth: source.auth ?? (await findKnownAuth(toolkitId, url)),
+    })
+    try {
+      const kept = await keepFiles(one.id, opened)
+      reader.start({ import: one, organizationId, source: { kind, url, files: kept, allowed: [] } })
+      return one
+    } catch (error) {
+      await store.removeImport(db, one.id)
+      throw error
+    }
+  }
+
   /** Has a source read again, with the documents of more origins. */
   const readAgain = async (actor: Actor, id: string, fetch: readonly string[]): Promise<void> => {
     const { import: one, organizationId } = await find(actor, id)
@@ -118,11 +140,12 @@ export const createImportService = (parts: ImportServiceParts) => {
     if (kept === undefined && one.sourceUrl === undefined) {
       throw new AppError('conflict', 'The documents of this import are no longer there. Start the import again.')
     }
-    assertReaderRoom(organizationId)
-    if (!(await store.reopenImport(db, id))) throw new AppError('conflict', CHANGED)
-    const files = kept ?? []
     const url = kept === undefined ? one.sourceUrl : undefined
-    reader.start({ import: one, organizationId, source: { kind: one.kind, url, files, allowed: fetch } })
+    const source = { kind: one.kind, url, files: kept ?? [], allowed: fetch }
+    await withReaderRoom(organizationId, async () => {
+      if (!(await store.reopenImport(db, id))) throw new AppError('conflict', CHANGED)
+      reader.start({ import: one, organizationId, source })
+    })
   }
 
   const storeSettings = async (tx: Transaction, one: Import, change: SettingsChange): Promise<void> => {
@@ -150,23 +173,7 @@ export const createImportService = (parts: ImportServiceParts) => {
     /** Starts to read a source, and returns the import at once, in the state `reading`. */
     startImport: async (actor: Actor, toolkitId: string, source: ImportSource): Promise<Import> => {
       const toolkit = await getToolkitForChange(db, actor, toolkitId)
-      const opened = openSource(source, maxBytes)
-      const { organizationId } = toolkit
-      await assertRoom(organizationId)
-      const { kind, url, name } = opened
-      const one = await store.createImport(db, {
-        ...{ toolkitId, createdById: actor.userId, kind: kind ?? 'openapi' },
-        ...{ sourceUrl: url, sourceName: name, toolkitUpdatedAt: toolkit.updatedAt },
-        auth: source.auth ?? (await findKnownAuth(toolkitId, url)),
-      })
-      try {
-        const kept = await keepFiles(one.id, opened)
-        reader.start({ import: one, organizationId, source: { kind, url, files: kept, allowed: [] } })
-        return one
-      } catch (error) {
-        await store.removeImport(db, one.id)
-        throw error
-      }
+      return withReaderRoom(toolkit.organizationId, () => start(actor, toolkit, source))
     },
 
     getImport: async (actor: Actor, id: string): Promise<ShownImport> => show((await find(actor, id)).import),

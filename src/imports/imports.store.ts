@@ -14,12 +14,12 @@ const READER_GONE_MS = 3 * READER_BEAT_MS
 
 const Origins = z.array(z.string())
 
-export const toImport = ({ secrets: _secrets, keyId: _keyId, ...row }: Rows.Import): Import => {
+export const toImport = ({ secrets, keyId: _keyId, ...row }: Rows.Import): Import => {
   const { summary, settings, needs, ...rest } = withoutNulls(row)
   return {
     ...rest,
     summary: summary === undefined ? undefined : ImportSummary.parse(summary),
-    settings: ImportSettings.parse(settings),
+    settings: { ...ImportSettings.parse(settings), ...(secrets === null && { secretKeys: [] }) },
     needs: Origins.parse(needs),
   }
 }

@@ -20,6 +20,7 @@ import { createToolkitSources } from './again/toolkit-source.service.ts'
 import { listRecentlyChecked } from './again/toolkit-sources.store.ts'
 import { createImportService } from './imports.service.ts'
 import { failImport, listAbandoned, listReadable, removeExpiredImports } from './imports.store.ts'
+import { fetchFewAtOnce } from './reading/few-fetches.ts'
 import { createImportReader, createTurns } from './reading/import-reader.ts'
 import { createSourceFiles, type SourceFiles } from './reading/source-files.ts'
 import { READER_STOPPED, type SourceJobs } from './reading/source-job.ts'
@@ -61,8 +62,9 @@ export const importsPlugin = (needs: ImportsNeeds, lifecycle: Lifecycle) => {
   const { db, sealing, logger, settings, network, jobs, tokenCounterFor, findCreator } = needs
   const { maxImportBytes: maxBytes, maxRedirects } = settings.limits
   const files = createSourceFiles(settings.dataDirectory)
-  const http = createHttpClient({ ...network, maxRedirects, maxSockets: MAX_SOCKETS_PER_ORIGIN })
-  lifecycle.onClose(http.close)
+  const client = createHttpClient({ ...network, maxRedirects, maxSockets: MAX_SOCKETS_PER_ORIGIN })
+  lifecycle.onClose(client.close)
+  const http = fetchFewAtOnce(client, findCreator)
   const inTurn = createTurns(findCreator)
   const reader = createImportReader({ db, sealing, logger, http, jobs, files, maxBytes, inTurn })
   // Closed before the database, which then knows that the sources were not read.

@@ -67,8 +67,11 @@ export const updateToolkit = async (
 ): Promise<Toolkit> =>
   toToolkit(await tx.toolkit.update({ where: { id }, data: definedFields({ title, description, visibility }) }))
 
-export const moveToolkit = async (tx: Transaction, id: string, organizationId: string): Promise<Toolkit> =>
-  toToolkit(await tx.toolkit.update({ where: { id }, data: { organizationId } }))
+/** Moves a toolkit to another organization. The secrets that were entered for its imports stay behind. */
+export const moveToolkit = async (tx: Transaction, id: string, organizationId: string): Promise<Toolkit> => {
+  await tx.import.updateMany({ where: { toolkitId: id, secrets: { not: null } }, data: { secrets: null, keyId: null } })
+  return toToolkit(await tx.toolkit.update({ where: { id }, data: { organizationId } }))
+}
 
 export const removeToolkit = async (tx: Transaction, id: string): Promise<void> => {
   await tx.toolkit.delete({ where: { id } })

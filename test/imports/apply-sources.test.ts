@@ -52,6 +52,17 @@ describe.each(databasesOfRun)('a source that is read and applied on $kind', kind
     expect(JSON.stringify(await patchbay.db.import.findMany())).not.toContain(TOKEN)
   })
 
+  it('notes in the audit log where a source came from without the query, which may have a token', async () => {
+    const text = `curl ${api.origin}/users/12`
+    const { id } = await review(builder, await newToolkit(builder), { kind: 'curl', text })
+    const sourceUrl = `${api.origin}/api.yaml?private_token=${TOKEN}`
+    await patchbay.db.import.update({ where: { id }, data: { sourceUrl } })
+    await builder.expectOk('POST', `/imports/${id}/apply`)
+    const logged = JSON.stringify(await patchbay.db.auditEntry.findMany({ where: { action: 'toolkit.imported' } }))
+    expect(logged).toContain(`${api.origin}/api.yaml`)
+    expect(logged).not.toContain(TOKEN)
+  })
+
   it('discards the secrets that are found in a source without a server', async () => {
     const text = `curl ${api.origin}/users/12 -H 'Authorization: Bearer ${TOKEN}'`
     const { id } = await review(builder, await newToolkit(builder), { kind: 'curl', text })

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { descriptionOf } from '../imports/reading.ts'
+import { storeReview } from '../imports/reviews.ts'
 import { knock } from '../mcp/messages.ts'
 
 import { databasesOfRun } from '../support/databases.ts'
@@ -124,6 +126,21 @@ describe.each(databasesOfRun)('a transfer on $kind', kind => {
       const { organizationId: foreign } = await world.person()
       expect((await one.send('POST', path, { organizationId: foreign })).status).toBe(404)
     }
+  })
+
+  it('of a toolkit leaves the secrets of its imports behind', async () => {
+    const { one, there, from, to } = await mover()
+    const toolkit = await one.create('/toolkits', { title: 'Imported', organizationId: from })
+    const security = { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-Key' } } }
+    const paths = { '/a': { get: { security: [{ key: [] }], responses: {} } } }
+    const secrets = { key: 'sk-of-the-old-organization' }
+    const review = { toolkitId: toolkit.id, userId: one.userId }
+    const description = descriptionOf({ components: security, paths })
+    const id = await storeReview(world.services, review, description, { secrets })
+    await one.expectOk('POST', `/toolkits/${toolkit.id}/transfer`, { organizationId: to })
+    expect(await world.db.import.findUniqueOrThrow({ where: { id } })).toMatchObject({ secrets: null, keyId: null })
+    const seen = await there.expectOk('GET', `/imports/${id}`)
+    expect(seen.body).toMatchObject({ settings: { secretKeys: [] } })
   })
 
   it('of a toolkit is rejected while servers use it, naming them, and keeps snapshots of others', async () => {

@@ -2,6 +2,7 @@ import { bulkhead } from 'cockatiel'
 import type { MailQueue } from '../../identity/mail/mail-queue.ts'
 import type { Database } from '../../lib/db/client.ts'
 import type { Mailer } from '../../lib/mail/mailer.ts'
+import { withoutQuery } from '../import-source.ts'
 import type { SourcePart } from '../source-parts.ts'
 import { changedSourceEmail } from './changed-source-email.ts'
 import { compareImport, type ImportComparison } from './compare-import.ts'
@@ -67,7 +68,7 @@ export const createSourceChecks = ({ db, readNewest, mailer, mailQueue, baseUrl,
     const readers = await store.findReaders(db, toolkitId)
     const link = `${baseUrl}/toolkits/${toolkitId}`
     for (const to of readers?.emails ?? []) {
-      const email = changedSourceEmail({ to, toolkit: readers?.title ?? '', url, found, link })
+      const email = changedSourceEmail({ to, toolkit: readers?.title ?? '', url: withoutQuery(url), found, link })
       await mailer
         .send(email)
         .catch(error => logger.warn({ err: error, toolkitId }, 'an email about a changed source could not be sent'))

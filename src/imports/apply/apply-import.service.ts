@@ -12,6 +12,7 @@ import { getToolkitForChange } from '../../tools/toolkits.service.ts'
 import { touchToolkit } from '../../tools/toolkits.store.ts'
 import type { ToolService } from '../../tools/tools.service.ts'
 import { openSecrets } from '../import-secrets.ts'
+import { withoutQuery } from '../import-source.ts'
 import { GENERATOR_VERSION } from '../limits.ts'
 import * as store from './apply.store.ts'
 import type { ImportReport } from './import-report.ts'
@@ -122,7 +123,7 @@ const auditImport = (
     target: { type: 'toolkit', id: toolkit.id, name: toolkit.title },
     change: {
       kind: found.kind,
-      from: found.sourceUrl ?? found.sourceName ?? null,
+      from: found.sourceUrl === undefined ? (found.sourceName ?? null) : withoutQuery(found.sourceUrl),
       created: created.length,
       updated: updated.length,
       serverId: server?.id ?? null,

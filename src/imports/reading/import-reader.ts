@@ -16,6 +16,7 @@ import { createPartStore, type PartStore, ReadingStopped } from './store-parts.t
 /** Imports that are read or wait in this process, and those of one organization. Each keeps up to 32 MiB in files. */
 const MAX_READING = 30
 const MAX_READING_OF_ORGANIZATION = 3
+const MAX_WAITING = 1_000
 /** How long reading one source may take, with waiting and fetching. */
 const MAX_READING_MS = 10 * 60_000
 
@@ -38,7 +39,8 @@ export type Reading = { import: Import; organizationId: string; source: GivenSou
 
 /** Lets one source be read at a time. Organizations take turns, so that none holds up the others for long. */
 export const createTurns = (findCreator: FindCreator) => {
-  const limits = { maxWaiting: MAX_READING, maxWaitingOfOwner: MAX_READING, maxWaitingOfGroup: MAX_READING }
+  // Checks by hand wait here too. Those of one organization must not fill the queue for all others.
+  const limits = { maxWaiting: MAX_WAITING, maxWaitingOfOwner: MAX_READING, maxWaitingOfGroup: MAX_READING }
   const queue = createFairQueue({ maxRunning: 1, maxRunningOfOwner: 1, maxRunningOfGroup: 1, ...limits })
   return async <T>(organizationId: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> => {
     const creator = await findCreator(organizationId)
@@ -52,6 +54,8 @@ export type ReadingTurns = ReturnType<typeof createTurns>
 export const createImportReader = (parts: ImportReaderParts) => {
   const { db, sealing, logger, http, jobs, files, maxBytes, inTurn } = parts
   const active = new Map<string, { organizationId: string; controller: AbortController; ended: Promise<void> }>()
+  /** The organizations of sources that will be read once they are stored. */
+  const reserved = new Set<{ organizationId: string }>()
   /** The documents of ready imports that may be read again with others. */
   const kept = new Map<string, readonly SourceFile[]>()
   let isClosing = false
@@ -130,10 +134,17 @@ export const createImportReader = (parts: ImportReaderParts) => {
   }
 
   return {
-    /** Returns whether this process can read one more source of an organization. */
-    hasRoom: (organizationId: string): boolean => {
-      const own = [...active.values()].filter(one => one.organizationId === organizationId)
-      return !isClosing && active.size < MAX_READING && own.length < MAX_READING_OF_ORGANIZATION
+    /**
+     * Keeps a place for one more source of an organization, also while it is stored. Returns the function that gives the
+     * place back, or undefined if there is none.
+     */
+    reserve: (organizationId: string): (() => void) | undefined => {
+      const all = [...active.values(), ...reserved]
+      const own = all.filter(one => one.organizationId === organizationId)
+      if (isClosing || all.length >= MAX_READING || own.length >= MAX_READING_OF_ORGANIZATION) return undefined
+      const place = { organizationId }
+      reserved.add(place)
+      return () => reserved.delete(place)
     },
     /** Starts to read a source, in the background. */
     start: (reading: Reading): void => {

@@ -70,7 +70,7 @@ export const importSourcePages: FastifyPluginAsync<Parts> = async (app, parts) =
     return showForm(reply, await pageOf(opened, request))
   })
 
-  app.post(PATH, { ...idRoute, bodyLimit: maxImportBytes + FORM_BYTES }, async (request, reply) => {
+  app.post(PATH, idRoute, async (request, reply) => {
     const opened = await opener.openToolkit(request)
     const typed = parseSourceForm(request.body)
     return submitForm(

@@ -120,6 +120,31 @@ describe('an organization whose sources are slow', () => {
   })
 })
 
+describe('an organization that starts many imports at the same time', () => {
+  const patchbay = runPatchbay({ isOwn: true })
+  const slow = runFakeApi(() => undefined)
+
+  it('has at most three of them read', async () => {
+    const ada = await patchbay.person()
+    const toolkitId = await newToolkit(ada)
+    const source = { url: `${slow.origin}/openapi.json` }
+    const start = () => ada.send('POST', `/toolkits/${toolkitId}/imports`, source)
+    const statuses = (await Promise.all(Array.from({ length: 8 }, start))).map(({ status }) => status)
+    expect(statuses.filter(status => status === 202)).toHaveLength(3)
+    expect(statuses.filter(status => status === 503)).toHaveLength(5)
+    // The third waits, so that few documents are in memory at once, and lets others go first.
+    await vi.waitFor(() => expect(slow.seen).toHaveLength(2))
+    const bob = await patchbay.person()
+    const theirs = await newToolkit(bob)
+    await bob.expectOk('POST', `/toolkits/${theirs}/imports`, { url: `${slow.origin}/theirs.json` })
+    await vi.waitFor(() => expect(slow.seen).toHaveLength(3))
+    expect(slow.seen.map(({ url }) => url)).toEqual(['/openapi.json', '/openapi.json', '/theirs.json'])
+    for (const { id } of await patchbay.db.import.findMany({ where: { toolkitId } })) {
+      await ada.expectOk('DELETE', `/imports/${id}`)
+    }
+  })
+})
+
 describe('a Patchbay with little memory', () => {
   const patchbay = runPatchbay({ env: { PATCHBAY_MEMORY_MB: '256' } })
 

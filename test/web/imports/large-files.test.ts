@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest'
+import { request } from 'node:http'
+import { describe, expect, it, vi } from 'vitest'
 import { runPatchbay, runUser } from '../../support/world.ts'
 
 const MAX_BYTES = 1_024 * 1_024
@@ -28,6 +29,31 @@ describe('a form with files', () => {
       expect(status).toBe(413)
       expect(text).toMatch(/too large|is larger than/)
     }
+  })
+
+  it('is refused while the user sends others, and taken again after them', async () => {
+    const { id } = await ada.create('/toolkits', { title: 'Freight' })
+    const begin = () => {
+      const sent = request(`${patchbay.origin}/toolkits/${id}/imports`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${ada.token}`,
+          'content-type': 'multipart/form-data; boundary=x',
+          'content-length': 1.5 * MAX_BYTES,
+        },
+      })
+      sent.on('error', () => undefined)
+      sent.write('--x\r\n')
+      return sent
+    }
+    const first = begin()
+    // With a text and a file, so that no import starts.
+    const attempt = (size: number) => send(formOf({ text: 'both' }, size))
+    const busy = { status: 503, text: expect.stringContaining('Other files are being sent') }
+    await vi.waitFor(async () => expect(await attempt(0.9 * MAX_BYTES)).toMatchObject(busy))
+    expect(await attempt(10)).toMatchObject({ status: 400 })
+    first.destroy()
+    await vi.waitFor(async () => expect(await attempt(0.9 * MAX_BYTES)).toMatchObject({ status: 400 }))
   })
 
   it('is refused if it has more parts than a form of ours', async () => {

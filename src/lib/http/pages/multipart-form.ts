@@ -1,7 +1,9 @@
 import { finished, Readable } from 'node:stream'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../kernel/errors.ts'
 import { formatBytes } from '../../kernel/format.ts'
+import { createCounts } from '../../worker/fair-queue.ts'
+import { actorOf } from '../access.ts'
 
 /** A file that a form was sent with. */
 export type FormFile = { field: string; name: string; bytes: Uint8Array }
@@ -64,6 +66,33 @@ const parseParts = async (bytes: Buffer, contentType: string) => {
   return { texts, files }
 }
 
+/** Forms of the largest size that are in memory at once. While it is parsed, each takes several times its size. */
+const LARGEST_AT_ONCE = 2
+const RETRY_AFTER_SECONDS = 10
+
+/** Bounds the bytes of the forms in memory, in total and of each user, who may send one of the largest size. */
+const createFormRoom = (maxBytes: number) => {
+  const ofUser = createCounts()
+  let all = 0
+  const add = (userId: string, bytes: number): void => {
+    all += bytes
+    ofUser.add(userId, bytes)
+  }
+  /** Keeps room for a form until its response has ended. Throws `unavailable` if there is none. */
+  return (request: FastifyRequest, reply: FastifyReply): void => {
+    const { userId } = actorOf(request)
+    // Node accepts only digits here.
+    const bytes = Math.min(Number(request.headers['content-length'] ?? maxBytes), maxBytes)
+    if (all + bytes > LARGEST_AT_ONCE * maxBytes || ofUser.of(userId) + bytes > maxBytes) {
+      const options = { retryAfterSeconds: RETRY_AFTER_SECONDS }
+      throw new AppError('unavailable', 'Other files are being sent. Try again in a few seconds.', options)
+    }
+    add(userId, bytes)
+    // Its files are in memory until then. This event also comes if the client goes away.
+    reply.raw.once('close', () => add(userId, -bytes))
+  }
+}
+
 const filesByRequest = new WeakMap<FastifyRequest, readonly FormFile[]>()
 
 /** Returns the files of a form. */
@@ -71,14 +100,16 @@ export const filesOf = (request: FastifyRequest): readonly FormFile[] => filesBy
 
 /**
  * Accepts forms with files in this scope. Their texts become the body, as in other forms; a repeated field has its last
- * value. Reads them once it is known that the user is signed in.
+ * value. Reads them once it is known that the user is signed in. Throws `unavailable` while too many are in memory.
  */
 export const acceptFiles = (app: FastifyInstance, maxBytes: number): void => {
   app.addContentTypeParser('multipart/form-data', { bodyLimit: maxBytes }, (_request, payload, done) =>
     done(null, payload),
   )
-  app.addHook('preValidation', async request => {
+  const keepRoom = createFormRoom(maxBytes)
+  app.addHook('preValidation', async (request, reply) => {
     if (!(request.body instanceof Readable)) return
+    keepRoom(request, reply)
     const { texts, files } = await parseParts(
       await collect(request.body, maxBytes),
       request.headers['content-type'] ?? '',
