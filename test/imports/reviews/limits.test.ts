@@ -52,7 +52,7 @@ describe.each(databasesOfRun)('imports on $kind', kind => {
     const folder = join(patchbay.settings.dataDirectory, 'imports')
     await review(ada, toolkitId, { text: ONE })
     await review(ada, toolkitId, { text: '<html></html>' })
-    expect(existsSync(folder) ? readdirSync(folder) : []).toEqual([])
+    await expect.poll(() => (existsSync(folder) ? readdirSync(folder) : [])).toEqual([])
   })
 
   it('fail if the process that reads them has ended', async () => {
