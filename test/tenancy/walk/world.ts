@@ -128,6 +128,11 @@ export const makeWorld = async (origin: string, services: Services, databaseUrl:
       const place = { toolkitId: await spare.toolkit(), userId: owner.userId }
       return storeReview(services, place, descriptionOf({ servers: [{ url: apiOrigin }], paths }))
     },
+    /** Makes room for imports: an organization can have only a few. Returns a toolkit without any. */
+    roomForImports: async () => {
+      for (const { id } of await db.import.findMany()) await owner.expectOk('DELETE', `/imports/${id}`)
+      return spare.toolkit()
+    },
     /** Creates a toolkit with a source whose URL nothing answers at. */
     sourcedToolkit: async () => {
       const toolkitId = await spare.toolkit()

@@ -73,6 +73,13 @@ describe('the check of a page', () => {
     expect(await checkPage(served, undefined, { isInProduction: false })).toEqual([])
   })
 
+  it('weighs a script of the pages as it is in the build', async () => {
+    const script = '<script src="/assets/js/palette.js"></script>'
+    expect(await checkPage(await openServed(script, 110_000))).toEqual([])
+    const scripts = '<script src="/assets/js/tool-editor.js"></script>'.repeat(30)
+    expect(await checkPage(await openServed(scripts, 1_000))).toEqual([expect.stringMatching(/^weighs \d{6} bytes$/)])
+  })
+
   it('weighs a script that is used twice once, and no answer to what is sent', async () => {
     const script = '<script src="/assets/a.js"></script>'
     const served = await openServed(`${script}${script}<script>fetch("/tool-send")</script>`, 60_000)

@@ -199,9 +199,12 @@ const endKeyboard = () => {
   return { faults, isReplaced }
 }
 
+/** A script as it is in the sources, without what the build does to it. */
+const SOURCE = /\/assets\/js\/([\w-]+\.js)/
+
 /**
- * Returns the compressed size in bytes of this page and everything it loads, as with an empty cache. The answers to what
- * is typed or sent on it do not count.
+ * Returns the compressed size in bytes of this page and everything it loads, as with an empty cache, and the names of the
+ * scripts that do not count because they come from the sources. The answers to what is typed or sent do not count either.
  */
 const weigh = async () => {
   const list = () => ['navigation', 'resource'].flatMap(type => performance.getEntriesByType(type))
@@ -209,16 +212,17 @@ const weigh = async () => {
   const assets = new Set(
     list()
       .map(({ name }) => name)
-      .filter(name => name.startsWith(`${location.origin}/assets/`)),
+      .filter(name => name.startsWith(`${location.origin}/assets/`) && !SOURCE.test(name)),
   )
   for (const asset of assets) await (await fetch(asset, { cache: 'reload' })).arrayBuffer()
   const sizes = new Map()
   let others = 0
   for (const { name, encodedBodySize } of list()) {
     if (assets.has(name)) sizes.set(name, Math.max(sizes.get(name) ?? 0, encodedBodySize))
-    else if (!/\/tool-(?:preview|send)$/.test(name)) others += encodedBodySize
+    else if (!SOURCE.test(name) && !/\/tool-(?:preview|send)$/.test(name)) others += encodedBodySize
   }
-  return [...sizes.values()].reduce((sum, size) => sum + size, others)
+  const bytes = [...sizes.values()].reduce((sum, size) => sum + size, others)
+  return { bytes, scripts: [...document.scripts].flatMap(({ src }) => SOURCE.exec(src)?.[1] ?? []) }
 }
 
 /** Resolves when the page is complete, including its styles, its fonts and the parts that load themselves. */
