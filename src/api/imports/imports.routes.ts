@@ -20,7 +20,7 @@ import {
 
 type Parts = { imports: ImportService; settings: Pick<Settings, 'limits'> }
 
-/** What the fields and boundaries of a form add to its files. */
+/** Maximum size of a form in addition to its files: its fields and boundaries. */
 const FORM_BYTES = 1_024 * 1_024
 
 const params = uuidParams

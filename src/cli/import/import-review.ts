@@ -67,7 +67,7 @@ export const reviewLines = ({ read: { summary, needs }, chosen, refused }: Impor
 const Tool = z.object({ id: z.string(), name: z.string(), key: z.string() })
 const Missing = z.object({ key: z.string(), secret: z.boolean(), origins: z.array(z.string()) })
 
-/** What an import did. */
+/** The report of an applied import. */
 export const ApplyReport = z.object({
   created: z.array(Tool),
   updated: z.array(Tool),

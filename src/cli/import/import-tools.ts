@@ -12,7 +12,7 @@ import { openApi } from './open-api.ts'
 import { isWanted, type SourceOptions } from './source-options.ts'
 import { collectSecrets } from './source-secrets.ts'
 
-/** What is imported: a URL that Patchbay fetches, or files. */
+/** The source of an import: a URL that Patchbay fetches, or files. */
 export type ToolSource = { kind: ImportKind } & ({ url: string } | { files: FileForm['files'] })
 
 const POLL_MS = 300

@@ -8,10 +8,10 @@ import type { NewTool } from '../openapi/imported-operation.ts'
 import { listSourcedTools, listToolOrigins, type SourcedTool, type ToolOrigin } from './tool-sources.store.ts'
 import { findToolkitSource } from './toolkit-sources.store.ts'
 
-/** What is known about a source before its operations are read. */
+/** A source before its operations are read. */
 export type ComparedSource = Pick<Import, 'toolkitId' | 'kind' | 'sourceUrl' | 'sha256'> & { title: string | undefined }
 
-/** What an operation is to the tool that was imported from it before. */
+/** How an operation differs from the tool that was imported from it before. */
 export type ItemComparison = Pick<ComparedTool, 'state' | 'pieces' | 'breaking'> & { toolId: string }
 
 /** An operation at its place in the source. */

@@ -4,7 +4,7 @@ import type { BreakingChange } from '../merge/breaking-changes.ts'
 import type { PieceChange } from '../merge/compare-tools.ts'
 import type { ItemComparison } from './compare-import.ts'
 
-/** What an import changes for the callers of a tool: calls may fail, something else, or only texts. */
+/** How an import affects the callers of a tool: calls may fail, something else changes, or only texts change. */
 export const IMPORT_IMPACTS = ['breaking', 'other', 'wording'] as const
 export type ImportImpact = (typeof IMPORT_IMPACTS)[number]
 

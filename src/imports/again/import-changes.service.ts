@@ -13,7 +13,7 @@ const importNotFound = () => new AppError('not_found', 'Import not found.')
 
 export type ImportChangesParts = { db: Database; uses: Pick<Uses, 'ofTools'> }
 
-/** What imports change in tools that were imported before, for those who may build in the toolkit's organization. */
+/** Lists what imports change in existing tools, for members who may build in the toolkit's organization. */
 export const createImportChanges = ({ db, uses }: ImportChangesParts) => {
   const assertMayRead = async (actor: Actor, importId: string): Promise<void> => {
     const organizationId = await store.findOrganizationOfImport(db, importId, organizationIdsOf(actor))

@@ -10,7 +10,7 @@ const checkEvery = z
   .nullable()
   .describe('how often the URL is checked for changes; null for never')
 
-/** Where the tools of a toolkit come from, and how often that is checked for changes. */
+/** The URL that a toolkit's tools are imported from, and how often it is checked for changes. */
 export const PutToolkitSource = z
   .strictObject({
     url: z

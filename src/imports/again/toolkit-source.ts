@@ -9,7 +9,7 @@ export type CheckInterval = (typeof CHECK_INTERVALS)[number]
 const count = z.int().min(0)
 
 /**
- * What a check found: how many tools the source would change, and how many of these changes may break calls. A tool
+ * The result of a check: how many tools the source would change, and how many of these changes may break calls. A tool
  * without its operation counts as both.
  */
 export const FoundChanges = z.object({ changed: count, breaking: count })
@@ -19,7 +19,7 @@ export type FoundChanges = z.infer<typeof FoundChanges>
 export const StoredFound = FoundChanges.extend({ sha256: z.string(), digest: z.string() })
 export type StoredFound = z.infer<typeof StoredFound>
 
-/** Where the tools of a toolkit were imported from. */
+/** The source that the tools of a toolkit were imported from. */
 export type ToolkitSource = {
   toolkitId: string
   kind: ImportKind
@@ -38,7 +38,7 @@ export type ToolkitSource = {
   checkedAt: Date | undefined
   /** Why the last check failed, as a sentence. */
   problem: string | undefined
-  /** What the last successful check found. Undefined before the first one. */
+  /** The result of the last successful check. Undefined before the first one. */
   found: StoredFound | undefined
 }
 

@@ -91,7 +91,7 @@ export const listRecentlyChecked = async (tx: Transaction, now: Date): Promise<s
 export type CheckResult = {
   problem?: string
   found?: StoredFound
-  /** Of the response, for the next request. */
+  /** From the response, for the next conditional request (RFC 9110 §13). */
   validators?: { etag: string | undefined; lastModified: string | undefined }
 }
 
