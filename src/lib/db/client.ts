@@ -30,6 +30,8 @@ export type OpenDatabase = Database & {
   onFailure: (listener: (failure: DatabaseFailure) => void) => void
   /** Resolves if the database responds. On PostgreSQL, it does not wait for queries in progress. */
   probe: () => Promise<void>
+  /** Returns when a query last succeeded, on the `performance.now()` clock. */
+  answeredAt: () => number
 }
 
 /** Longer than the wait for the lock, so that a busy database causes Patchbay's error instead of Prisma's. */
@@ -91,8 +93,15 @@ export const openDatabase = (target: DatabaseTarget, queryTimeoutMs = QUERY_TIME
       if (target.kind === 'postgresql') await probePostgres(target, PROBE_TIMEOUT_MS)
       else await client.$queryRaw`SELECT 1`
     }
+    let answeredAt = performance.now()
     const named = client.$extends({
-      query: { $allOperations: ({ args, query }) => namingFailures(target, () => query(args), report) },
+      query: {
+        $allOperations: async ({ args, query }) => {
+          const result: unknown = await namingFailures(target, () => query(args), report)
+          answeredAt = performance.now()
+          return result
+        },
+      },
     })
     const $transaction: (...args: never) => Promise<unknown> = named.$transaction.bind(named)
     // An extended client has all members of the original client, but Prisma gives it a different type.
@@ -102,6 +111,7 @@ export const openDatabase = (target: DatabaseTarget, queryTimeoutMs = QUERY_TIME
       close: () => client.$disconnect(),
       onFailure: (listener: (failure: DatabaseFailure) => void) => listeners.push(listener),
       probe: () => namingFailures(target, probe),
+      answeredAt: () => answeredAt,
       kind: target.kind,
     }) as unknown as OpenDatabase
   })

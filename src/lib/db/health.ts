@@ -5,9 +5,9 @@ import type { Database, OpenDatabase } from './client.ts'
 import { DatabaseFailure, type DatabaseFault, databaseUnreachable } from './failures.ts'
 import { PROBE_TIMEOUT_MS } from './waiting.ts'
 
-/** Interval of the probes, normally and during an outage. */
+/** Interval of the probes, normally and after one that failed or while there is a problem. */
 const PROBE_INTERVAL_MS = 10_000
-const OUTAGE_PROBE_INTERVAL_MS = 1_000
+const SHORT_PROBE_INTERVAL_MS = 1_000
 /** A query that takes longer than this may be waiting for a dead connection, so the database is probed. */
 const SUSPICIOUS_MS = 1_000
 /** On a full disk, small writes may still succeed, so the problem ends only after this time without a failure. */
@@ -51,6 +51,7 @@ export const createDatabaseHealth = ({ db, notices }: { db: OpenDatabase; notice
   let probing: Promise<void> | undefined
   let isClosed = false
   let unwritableUntil = 0
+  let hasProbeFailed = false
   /** Rejects the queries that wait for the database. */
   const waiting = new Set<(error: DatabaseFailure) => void>()
 
@@ -66,10 +67,14 @@ export const createDatabaseHealth = ({ db, notices }: { db: OpenDatabase; notice
     error instanceof DatabaseFailure ? error.fault === 'unreachable' : !(error instanceof AppError)
 
   const probeOnce = async (): Promise<void> => {
+    const startedAt = performance.now()
     const error = await errorOf(db.probe())
     if (isClosed) return
+    hasProbeFailed = error !== undefined
+    // A probe opens a connection of its own, for which a busy machine may take too long while it answers queries.
+    const hasAnswered = db.answeredAt() > startedAt
     if (error === undefined) notices.clear('database_unreachable')
-    else if (isOutage(error)) beginOutage(error)
+    else if (isOutage(error) && !hasAnswered) beginOutage(error)
     const mayBeWritable = error === undefined && performance.now() > unwritableUntil
     if (mayBeWritable && notices.has('database_unwritable') && (await canWrite(db))) {
       notices.clear('database_unwritable')
@@ -81,7 +86,8 @@ export const createDatabaseHealth = ({ db, notices }: { db: OpenDatabase; notice
     clearTimeout(timer)
     probing ??= probeOnce().finally(() => {
       probing = undefined
-      const intervalMs = notices.list('problem').length > 0 ? OUTAGE_PROBE_INTERVAL_MS : PROBE_INTERVAL_MS
+      const isDoubtful = hasProbeFailed || notices.list('problem').length > 0
+      const intervalMs = isDoubtful ? SHORT_PROBE_INTERVAL_MS : PROBE_INTERVAL_MS
       if (!isClosed) timer = setTimeout(() => void check(), intervalMs).unref()
     })
     return probing

@@ -65,6 +65,17 @@ describe.each(databaseKinds.filter(({ kind }) => kind === 'postgresql'))('the he
     await proxy.close()
   })
 
+  it('is good while it answers queries, although it opens no connection in time', async () => {
+    const probe = async () => {
+      await db.organization.count()
+      throw new Error('timeout expired')
+    }
+    const slow = createDatabaseHealth({ db: Object.assign(db, { probe }), notices })
+    await slow.check()
+    expect(notices.list()).toEqual([])
+    await slow.close()
+  })
+
   it('is bad once the database is gone', async () => {
     await database.drop()
     await health.check()
