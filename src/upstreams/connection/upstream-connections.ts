@@ -1,34 +1,23 @@
 import type { Notification } from '@modelcontextprotocol/client'
 import type { EventBus } from '../../lib/events/event-bus.ts'
 import { createListeners } from '../../lib/events/listeners.ts'
-import type { Result } from '../../lib/kernel/result.ts'
-import type { ResolutionFault } from '../config/compiled-config.ts'
 import { EVERYBODY } from '../oauth-client/account.ts'
 import { CALLER_UNKNOWN } from '../oauth-client/account-messages.ts'
 import type { Authorizer } from '../oauth-client/authorizer.ts'
-import {
-  connectSettingsOf,
-  isPerCaller,
-  type ResolvedConfig,
-  restingState,
-  type Upstream,
-  type UpstreamState,
-} from '../upstream.ts'
+import { isPerCaller, type ResolvedConfig, restingState, type Upstream, type UpstreamState } from '../upstream.ts'
 import { createCallerConnections } from './caller-connections.ts'
 import { createUpstreamConnection, type UpstreamConnection, type UpstreamParts } from './connection.ts'
 import { createClosing } from './connection-pool.ts'
-import { createMessageLimit, createOrganizationLimits, type MessageLimit } from './message-limit.ts'
+import {
+  createLoadedUpstreams,
+  type Entry,
+  type LoadedUpstream,
+  type LoadedUpstreamsOptions,
+  type Replacement,
+} from './loaded-upstreams.ts'
 import type { ClientSetup } from './open-connection.ts'
 import type { LogLine } from './output-log.ts'
 import { AccountError, UpstreamError } from './upstream-error.ts'
-
-/** An upstream with its current resolved configuration, or with the reason that there is none. */
-export type LoadedUpstream = {
-  upstream: Upstream
-  resolved: Result<ResolvedConfig, ResolutionFault>
-  /** Changes when a different account is connected to the upstream. */
-  accountKey?: string | undefined
-}
 
 export type AccountsOfConnections = {
   authorizerOf: (upstreamId: string, holder: string) => Authorizer
@@ -39,31 +28,12 @@ export type AccountsOfConnections = {
 }
 
 export type UpstreamConnectionsOptions = {
-  /** Loads all upstreams of a server with its current globals. Returns none if the server no longer exists. */
-  load: (serverId: string) => Promise<readonly LoadedUpstream[]>
+  load: LoadedUpstreamsOptions['load']
   /** Returns the servers that have an upstream with `isEager`. */
   listEagerServerIds: () => Promise<readonly string[]>
   accounts: AccountsOfConnections
   parts: UpstreamParts
   bus: EventBus
-}
-
-type FailedState = Extract<UpstreamState, { kind: 'failed' }>
-
-type Entry = LoadedUpstream & {
-  /** Covers everything that a connection depends on. Contains secrets, so it must never be shown. */
-  key: string
-  /** Created on first use. */
-  connection: UpstreamConnection | undefined
-  messageLimit: MessageLimit
-  /** Why the last attempt to fetch the lists failed, although the upstream was connected. */
-  listFault: FailedState | undefined
-}
-
-const keyOf = ({ upstream, resolved, accountKey }: LoadedUpstream): string => {
-  if (!upstream.isEnabled) return ''
-  if (!resolved.ok) return JSON.stringify(resolved.error)
-  return JSON.stringify([connectSettingsOf(resolved.value), accountKey])
 }
 
 /**
@@ -92,11 +62,7 @@ export const createUpstreamConnections = ({
   parts,
   bus,
 }: UpstreamConnectionsOptions) => {
-  const servers = new Map<string, Map<string, Entry>>()
-  const byId = new Map<string, Entry>()
-  const syncing = new Map<string, Promise<unknown>>()
   const closing = createClosing()
-  const limitOf = createOrganizationLimits()
   const notifications = createListeners<[upstream: Upstream, notification: Notification]>()
   const states = createListeners<[upstream: Upstream, state: UpstreamState]>()
   const listFaults = createListeners<[upstream: Upstream]>()
@@ -136,7 +102,7 @@ export const createUpstreamConnections = ({
   }
 
   const findEnabled = (upstreamId: string): Entry | undefined => {
-    const entry = byId.get(upstreamId)
+    const entry = upstreams.find(upstreamId)
     return entry === undefined || !entry.upstream.isEnabled || isClosed ? undefined : entry
   }
 
@@ -247,89 +213,37 @@ export const createUpstreamConnections = ({
     return kind === 'connected' || kind === 'connecting' || kind === 'failed'
   }
 
-  const update = (serverId: string, loaded: readonly LoadedUpstream[]): void => {
-    const before = servers.get(serverId) ?? new Map<string, Entry>()
-    const after = new Map<string, Entry>()
-    const closed: [id: string, reopened: Upstream | undefined][] = []
-    for (const each of loaded) {
-      const { id } = each.upstream
-      const key = keyOf(each)
-      const known = before.get(id)
-      before.delete(id)
-      const isSame = known?.key === key
-      if (known !== undefined && !isSame) {
-        const isReopened = isInUse(known) && each.upstream.isEnabled && each.resolved.ok
-        closeEntry(known)
-        closed.push([id, isReopened ? each.upstream : undefined])
-      }
-      // Update the existing object, because the connection reads it.
-      const entry: Entry =
-        known !== undefined && isSame
-          ? Object.assign(known, each)
-          : {
-              ...each,
-              key,
-              connection: undefined,
-              listFault: undefined,
-              messageLimit: createMessageLimit({
-                onListsMissed: () => reportMissed(id),
-                organization: limitOf(each.resolved.ok ? each.resolved.value.organizationId : undefined),
-              }),
-            }
-      after.set(id, entry)
-      byId.set(id, entry)
-    }
-    for (const [id, gone] of before) {
-      byId.delete(id)
-      closeEntry(gone)
-      closed.push([id, undefined])
-    }
-    if (after.size === 0) servers.delete(serverId)
-    else servers.set(serverId, after)
-    for (const [id, { upstream }] of after) if (upstream.config.isEager) find(id)
-    for (const [id, reopened] of closed) replacements.notify(id, reopened)
+  const replace = ({ old, by }: Replacement): (() => void) => {
+    const isReopened = by?.upstream.isEnabled === true && by.resolved.ok && isInUse(old)
+    closeEntry(old)
+    return () => replacements.notify(old.upstream.id, isReopened ? by.upstream : undefined)
   }
 
-  /**
-   * Reloads a server's upstreams and returns them. Each concurrent caller waits for a new reload, because the one in
-   * progress may have read older data.
-   */
-  const sync = async (serverId: string): Promise<readonly Upstream[]> => {
-    const before = syncing.get(serverId)
-    const own = (async () => {
-      await before?.catch(() => {})
-      const loaded = await load(serverId)
-      if (!isClosed) update(serverId, loaded)
-      return loaded.map(({ upstream }) => upstream)
-    })()
-    syncing.set(serverId, own)
-    try {
-      return await own
-    } finally {
-      if (syncing.get(serverId) === own) syncing.delete(serverId)
-    }
-  }
+  const upstreams = createLoadedUpstreams({
+    load,
+    onListsMissed: reportMissed,
+    onUpdate: (entries, replaced) => {
+      const notices = replaced.map(replace)
+      for (const { upstream } of entries) if (upstream.config.isEager) find(upstream.id)
+      for (const notify of notices) notify()
+    },
+  })
 
-  const syncKnown = async (serverId: string): Promise<void> => {
-    if (servers.has(serverId)) await sync(serverId)
-  }
   const subscriptions = [
-    bus.subscribe('server_changed', ({ serverId }) => syncKnown(serverId)),
-    bus.subscribe('server_removed', ({ serverId }) => syncKnown(serverId)),
+    bus.subscribe('server_changed', ({ serverId }) => upstreams.syncKnown(serverId)),
+    bus.subscribe('server_removed', ({ serverId }) => upstreams.syncKnown(serverId)),
     bus.subscribe('upstream_changed', async ({ serverId }) => {
-      await sync(serverId)
+      await upstreams.sync(serverId)
     }),
     bus.subscribe('access_changed', ({ userId }) => {
       callers.closeUser(userId)
       accessChanges.notify(userId)
     }),
-    bus.subscribe('resync', async () => {
-      for (const serverId of [...servers.keys()]) await sync(serverId)
-    }),
+    bus.subscribe('resync', upstreams.syncAll),
   ]
 
   return {
-    sync,
+    sync: upstreams.sync,
     find,
     findFor,
     findForAll,
@@ -337,30 +251,30 @@ export const createUpstreamConnections = ({
     openDedicated,
     /** Returns the known upstreams, each with its connection if there is one. */
     listKnown: (): readonly Pick<Entry, 'upstream' | 'connection'>[] =>
-      [...byId.values()].map(entry => {
+      upstreams.list().map(entry => {
         const { upstream } = entry
         if (!isPerCaller(upstream.config)) return entry
         const isConnected = callers.stateOf(upstream.id)?.kind === 'connected'
         return { upstream, connection: isConnected ? callers.forAnybody(upstream.id) : undefined }
       }),
     stateOf: (upstream: Upstream): UpstreamState => {
-      const entry = upstream.isEnabled ? byId.get(upstream.id) : undefined
+      const entry = upstream.isEnabled ? upstreams.find(upstream.id) : undefined
       const state = entry && (entry.connection?.state() ?? callers.stateOf(upstream.id) ?? missingAccountState(entry))
       const shown = withListFault(entry, state ?? restingState(upstream))
       return isPerCaller(upstream.config) ? withoutOwnText(shown) : shown
     },
     setListFault,
     /** Returns the upstream as last loaded. */
-    upstreamOf: (upstreamId: string): Upstream | undefined => byId.get(upstreamId)?.upstream,
+    upstreamOf: (upstreamId: string): Upstream | undefined => upstreams.find(upstreamId)?.upstream,
     /** Returns the secrets in the upstream's configuration, to mask, and its organization. */
     resolvedOf: (upstreamId: string): Pick<ResolvedConfig, 'secrets' | 'organizationId'> | undefined => {
-      const resolved = byId.get(upstreamId)?.resolved
+      const resolved = upstreams.find(upstreamId)?.resolved
       return resolved?.ok === true ? resolved.value : undefined
     },
     /** Returns the process's output and events, or an empty list without a connection. */
-    logOf: (upstreamId: string): readonly LogLine[] => byId.get(upstreamId)?.connection?.log() ?? [],
+    logOf: (upstreamId: string): readonly LogLine[] => upstreams.find(upstreamId)?.connection?.log() ?? [],
     /** Returns how many of the upstream's messages were over the limit since its last quiet minute. */
-    countDroppedMessages: (upstreamId: string): number => byId.get(upstreamId)?.messageLimit.countDropped() ?? 0,
+    countDroppedMessages: (upstreamId: string): number => upstreams.find(upstreamId)?.messageLimit.countDropped() ?? 0,
     onNotification: notifications.add,
     onState: states.add,
     /** Called when the lists of a connected upstream can no longer be fetched, or can be fetched again. */
@@ -373,14 +287,14 @@ export const createUpstreamConnections = ({
     /** Called when a user's accounts may have changed and the user's connections are closed. */
     onAccessChanged: accessChanges.add,
     start: async (): Promise<void> => {
-      for (const serverId of await listEagerServerIds()) await sync(serverId)
+      for (const serverId of await listEagerServerIds()) await upstreams.sync(serverId)
     },
     /** Closes all connections and ends all processes. No connection is opened afterward. */
     close: async (): Promise<void> => {
       isClosed = true
       for (const end of subscriptions) end()
-      await Promise.allSettled(syncing.values())
-      for (const entry of byId.values()) closeEntry(entry)
+      await upstreams.close()
+      for (const entry of upstreams.list()) closeEntry(entry)
       await callers.close()
       await closing.settle()
       await parts.processes.close()
