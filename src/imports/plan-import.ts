@@ -10,6 +10,8 @@ export type PlannedTool = OperationSource & {
   tokens: number
   notes: readonly string[]
   globals: readonly string[]
+  /** Names of security schemes that the tool cannot use. If there are any, calls will fail. */
+  unsupportedSecurity: readonly string[]
 }
 
 /** What an import would do. Without the definitions, which would take much memory. */
@@ -28,8 +30,7 @@ const addTo = (
     plan.refused.push(one)
     return
   }
-  const { tool, findings: _findings, outputSchema: _schema, pagination: _pagination, ...rest } = one
-  const { unsupportedSecurity: _unsupported, ...source } = rest
+  const { tool, findings: _findings, outputSchema: _schema, pagination: _pagination, ...source } = one
   plan.tools.push({ ...source, name: tool.name, url: tool.url })
 }
 
