@@ -1,4 +1,5 @@
 import { failure, type Result, success } from '../lib/kernel/result.ts'
+import { noOperations } from './no-operations.ts'
 import type { ImportedOperation, OperationSource } from './openapi/imported-operation.ts'
 import type { DescriptionDocument } from './read/documents.ts'
 import { type DescriptionSummary, type ReadOptions, type ReadOutcome, readDescription } from './read-description.ts'
@@ -48,7 +49,12 @@ export const planImport = async ({
   const plan = { tools: [], refused: [] }
   for (;;) {
     const batch = await batches.next()
-    if (batch.done === true) return success({ summary, ...plan, ...batch.value })
+    if (batch.done === true) {
+      const { missing } = batch.value
+      const isEmpty = plan.tools.length + plan.refused.length + missing.length === 0
+      const name = documents[0]?.name ?? 'the source'
+      return isEmpty ? failure(noOperations({ ...summary, name })) : success({ summary, ...plan, ...batch.value })
+    }
     for (const operation of batch.value) addTo(plan, operation)
   }
 }

@@ -4,7 +4,7 @@ import { print } from '../output.ts'
 import { chooseOperations } from './choose-operations.ts'
 import { importTools } from './import-tools.ts'
 import { isMapped, planLines, toPlanView } from './plan-report.ts'
-import { readSource } from './read-source.ts'
+import { readSource, STDIN } from './read-source.ts'
 import { runReader } from './run-reader.ts'
 import { addSourceOptions, assertTarget, openSources, type SourceOptions } from './source-options.ts'
 
@@ -17,6 +17,7 @@ const planRequests = async (
   const environments = await Promise.all(environment.map(readSource))
   const source = await runReader(pool => pool.job('read-requests'), {
     kind,
+    name: file === STDIN ? 'standard input' : file,
     bytes: await readSource(file),
     environments,
   })
