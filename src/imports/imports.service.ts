@@ -136,16 +136,19 @@ export const createImportService = (parts: ImportServiceParts) => {
     }
   }
 
+  /** Returns the documents to read again, or the URL to fetch. Throws `conflict` if there are neither. */
+  const sourceToReadAgain = ({ id, sourceUrl }: Import) => {
+    const kept = reader.findKept(id)
+    if (kept !== undefined) return { url: undefined, files: kept }
+    if (sourceUrl !== undefined) return { url: sourceUrl, files: [] }
+    throw new AppError('conflict', 'The documents of this import are no longer there. Start the import again.')
+  }
+
   /** Has a source read again, with the documents of more origins. */
   const readAgain = async (actor: Actor, id: string, fetch: readonly string[]): Promise<void> => {
     const { import: one, organizationId } = await find(actor, id)
     assertReady(one)
-    const kept = reader.findKept(id)
-    if (kept === undefined && one.sourceUrl === undefined) {
-      throw new AppError('conflict', 'The documents of this import are no longer there. Start the import again.')
-    }
-    const url = kept === undefined ? one.sourceUrl : undefined
-    const source = { kind: one.kind, url, files: kept ?? [], allowed: fetch }
+    const source = { kind: one.kind, allowed: fetch, ...sourceToReadAgain(one) }
     await withReaderRoom(organizationId, async () => {
       if (!(await store.reopenImport(db, id))) throw new AppError('conflict', CHANGED)
       reader.start({ import: one, organizationId, source })
@@ -220,7 +223,11 @@ export const createImportService = (parts: ImportServiceParts) => {
 
     /** Changes an import that is ready: all of the change or nothing. Throws `conflict` in any other state. */
     changeImport: async (actor: Actor, id: string, change: ImportChange): Promise<ShownImport> => {
-      assertReady((await find(actor, id)).import)
+      const { import: before } = await find(actor, id)
+      assertReady(before)
+      const { fetch = [], settings } = change
+      const isReadAgain = fetch.length > 0 || settings?.auth !== undefined
+      if (isReadAgain) sourceToReadAgain(before)
       const edits = await prepareEdits(actor, id, change.items)
       await transact(db, async tx => {
         const { import: one } = await findIn(tx, actor, id)
@@ -229,9 +236,9 @@ export const createImportService = (parts: ImportServiceParts) => {
         if (change.deselect !== undefined) await items.setSelected(tx, placeOf(id), change.deselect, false)
         if (change.select !== undefined) await items.setSelected(tx, placeOf(id), change.select, true)
         // Also tells who applies the import that it has changed.
-        await storeSettings(tx, one, change.settings ?? {})
+        await storeSettings(tx, one, settings ?? {})
       })
-      if (change.fetch !== undefined && change.fetch.length > 0) await readAgain(actor, id, change.fetch)
+      if (isReadAgain) await readAgain(actor, id, fetch)
       return show((await find(actor, id)).import)
     },
 

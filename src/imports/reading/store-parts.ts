@@ -4,6 +4,7 @@ import { addGoneItems } from '../again/compared-items.store.ts'
 import type { Import, ImportSummary, ReadOperation } from '../import.ts'
 import { addItems, type NewItem, removeItems } from '../import-items.store.ts'
 import { updateReading } from '../imports.store.ts'
+import { type KeptChoice, listChoices } from '../kept-choices.store.ts'
 import { MAX_OPERATIONS, MAX_PRESELECTED } from '../limits.ts'
 import { whyLeftOut } from '../preselection.ts'
 import { type SourceEnd, type SourceHead, SourcePart } from '../source-parts.ts'
@@ -50,6 +51,8 @@ export const createPartStore = (db: Database, { id: importId, toolkitId, sourceU
   let counts = createCounts()
   let keys = new Map<string, number>()
   let position = 0
+  /** What the builder chose before the source was read again. Undefined until it is known. */
+  let kept: ReadonlyMap<string, KeptChoice> | undefined
 
   const assertStored = (isStored: boolean): void => {
     if (!isStored) throw new ReadingStopped()
@@ -75,6 +78,7 @@ export const createPartStore = (db: Database, { id: importId, toolkitId, sourceU
     keys = new Map()
     position = 0
     await transact(db, async tx => {
+      kept ??= await listChoices(tx, importId)
       await removeItems(tx, importId)
       const { kind, total } = next
       assertStored(await updateReading(tx, importId, { kind, summary: summaryOf(), read: 0, total }))
@@ -89,6 +93,8 @@ export const createPartStore = (db: Database, { id: importId, toolkitId, sourceU
   }
 
   const isSelected = ({ operation, comparison: known }: NewItem): boolean => {
+    const choice = 'tool' in operation ? kept?.get(operation.key) : undefined
+    if (choice !== undefined) return choice.selected
     if (known !== undefined) return known.state !== 'same' && 'tool' in operation
     // Of a description, those that are not there were not wanted, or are new.
     if (comparison?.isComplete === true) return false
@@ -106,7 +112,7 @@ export const createPartStore = (db: Database, { id: importId, toolkitId, sourceU
     position += operations.length
     await transact(db, async tx => {
       assertStored(await updateReading(tx, importId, { read: position }))
-      await addItems(tx, importId, items, isSelected)
+      await addItems(tx, importId, items, isSelected, kept)
     })
   }
 
@@ -115,7 +121,7 @@ export const createPartStore = (db: Database, { id: importId, toolkitId, sourceU
     const { compared, gone } = await comparison.finish()
     await transact(db, async tx => {
       assertStored(await updateReading(tx, importId, { read: position }))
-      await addItems(tx, importId, compared, isSelected)
+      await addItems(tx, importId, compared, isSelected, kept)
       await addGoneItems(tx, { importId, position }, gone)
     })
   }

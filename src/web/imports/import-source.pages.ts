@@ -5,6 +5,7 @@ import { acceptFiles } from '../../lib/http/pages/multipart-form.ts'
 import type { AppError } from '../../lib/kernel/errors.ts'
 import { formatBytes, formatCount } from '../../lib/kernel/format.ts'
 import { doneText, idRoute } from '../frame/user-page.ts'
+import { toAuthChoice } from './auth-choice.ts'
 import { toImportRow } from './import-row.view.ts'
 import { fieldErrors, KIND_OPTIONS, parseSourceForm, type SourceForm, toImportSource } from './import-source-form.ts'
 import {
@@ -57,6 +58,10 @@ export const importSourcePages: FastifyPluginAsync<Parts> = async (app, parts) =
       back: `/toolkits/${opened.toolkit.id}`,
       kinds: KIND_OPTIONS,
       typed: typed ?? { text: '', kind: '' },
+      auth: {
+        ...toAuthChoice(undefined, 'As the description says'),
+        ...(typed && { value: typed.auth, header: typed.authHeader }),
+      },
       maxSize: formatBytes(maxImportBytes),
       imports: (await imports.listImports(opened.actor, opened.toolkit.id)).map(toImportRow),
       unfinished: toUnfinished(error, await imports.listUnfinished(opened.actor, opened.toolkit.organizationId)),

@@ -33,6 +33,7 @@ const importAs =
 
 const COMMANDS = `curl https://tms.example/v1/rates?from=LEJ -H 'Authorization: Bearer sk-live-4f9XbQ27TzLmWc81RyVn05Ke'`
 
+const WITHOUT_AUTH = describeMeridian(ORIGIN, { components: {}, security: [] })
 const HTML = '<!doctype html><title>Sign in</title>'
 const HOSTILE = describeMeridian(ORIGIN, {
   info: { title: HOSTILE_NAME, version: HOSTILE_NAME },
@@ -80,6 +81,18 @@ export const importPages: Pages = {
         await page.getByLabel('Name of the new server').fill('')
         await press(page, 'Save values')
         await page.getByText('The URL must be a URL').waitFor()
+      },
+    },
+    { path: importOf(WITHOUT_AUTH, '?view=access'), state: 'access-not-said' },
+    {
+      path: importOf(WITHOUT_AUTH, '?view=access'),
+      state: 'access-header-refused',
+      status: 400,
+      act: async page => {
+        await page.getByLabel('Authentication', { exact: true }).selectOption('Key in a header')
+        await page.getByLabel('Name of the header').fill('X Key')
+        await press(page, 'Save values')
+        await page.getByText('The name must have 1 to 100 letters').waitFor()
       },
     },
     { path: importOf(describeMeridian(ORIGIN), '?q=zzz'), state: 'nothing-found' },
