@@ -7,3 +7,6 @@ export const whyLeftOut = ({ deprecated, unsupportedSecurity }: Preselectable): 
   if (unsupportedSecurity.length === 0) return undefined
   return `needs ${unsupportedSecurity.join(', ')}, which tools cannot send`
 }
+
+/** The rule of findings about operations that send the same request as a tool of the toolkit, or as another operation. */
+export const DUPLICATE_RULE = 'duplicate'

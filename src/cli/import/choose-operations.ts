@@ -1,4 +1,4 @@
-import { whyLeftOut } from '../../imports/preselection.ts'
+import { DUPLICATE_RULE, whyLeftOut } from '../../imports/preselection.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { formatCount } from '../../lib/kernel/format.ts'
 import { isWanted, type SourceOptions } from './source-options.ts'
@@ -43,11 +43,12 @@ export const chooseOperations = <T extends Operation>(
   }
 }
 
-type Reviewed = Operation & { selected: boolean; state: string }
+type Reviewed = Operation & { selected: boolean; state: string; findings: readonly { rule: string }[] }
 
 /** Returns why the review does not select an operation at first. A tool that the source does not change is no news. */
 const whyNotSelected = (item: Reviewed): string | undefined => {
   if (item.selected || item.state === 'same') return undefined
+  if (item.findings.some(({ rule }) => rule === DUPLICATE_RULE)) return 'has the same method and URL as another tool'
   return whyLeftOut(item) ?? 'is new'
 }
 

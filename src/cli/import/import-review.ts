@@ -38,6 +38,7 @@ export const ImportedItem = z.object({
   name: z.string().nullable(),
   tokens: z.int().nullable(),
   notes: z.array(z.string()),
+  findings: z.array(z.object({ rule: z.string() })),
   globals: z.array(z.string()),
   unsupportedSecurity: z.array(z.string()),
 })
