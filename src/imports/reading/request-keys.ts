@@ -16,20 +16,22 @@ const outlineOf = (url: string): string => {
   return [origin.toLowerCase() + path.slice(origin.length), ...fixed.toSorted()].join('&')
 }
 
+/** The ways to write what a tool requests: with each base URL that is known, and with the origins that it may call. */
+export type RequestKeys = { absolute: readonly string[]; relative: readonly string[] }
+
 /**
- * Returns texts of which two tools have one in common if they send the same request: same method and URL, whatever their
- * parameters are called. Where a global has the base URL and its value is not known, the origins count.
+ * Returns texts that are the same for two tools that send the same request: same method and URL, whatever their parameters
+ * are called. `baseUrlsOf` returns the values that the global with the base URL may have.
  */
 export const requestKeysOf = (
   { method, url, allowedOrigins = [] }: ToolRequest,
-  baseUrlOf: (key: string) => string | undefined,
-): readonly string[] => {
+  baseUrlsOf: (key: string) => readonly string[],
+): RequestKeys => {
   const [placeholder = '', key] = BASE_URL.exec(url) ?? []
-  if (key === undefined) return [`${method} ${outlineOf(url)}`]
+  if (key === undefined) return { absolute: [`${method} ${outlineOf(url)}`], relative: [] }
   const path = url.slice(placeholder.length)
-  const base = baseUrlOf(key)?.replace(/\/$/, '')
-  return [
-    ...(base === undefined ? [] : [`${method} ${outlineOf(base + path)}`]),
-    ...allowedOrigins.map(origin => `${method} at ${origin} ${outlineOf(path)}`),
-  ]
+  return {
+    absolute: baseUrlsOf(key).map(base => `${method} ${outlineOf(base.replace(/\/$/, '') + path)}`),
+    relative: allowedOrigins.map(origin => `${method} at ${origin} ${outlineOf(path)}`),
+  }
 }

@@ -26,7 +26,6 @@ export const readAuthChoice = ({ auth, header }: { auth: string; header: string 
   const text = auth === HEADER ? `${HEADER}:${header.trim()}` : auth
   if (GIVEN_SECURITY.test(text)) return text
   const message = 'must have 1 to 100 letters, digits, hyphens and underscores'
-  throw new AppError('invalid_request', `The name of the header ${message}`, {
-    errors: [{ path: 'authHeader', message }],
-  })
+  const errors = [{ path: 'authHeader', message }]
+  throw new AppError('invalid_request', 'Couldn’t save. Fix the fields marked below.', { errors })
 }

@@ -33,7 +33,7 @@ const refuse = (path: 'text' | 'files', message: string): AppError =>
 export const fieldErrors = ({ message, errors = [] }: AppError): Readonly<Record<string, string>> => {
   const own = errors.find(({ path }) => path === 'text' || path === 'files' || path === 'url' || path === 'authHeader')
   if (own === undefined) return {}
-  if (own.path === 'authHeader') return { authHeader: `${message}.` }
+  if (own.path === 'authHeader') return { authHeader: `The name of the header ${own.message}.` }
   if (own.message === '') return { [own.path]: `${message}.` }
   return own.path === 'url' ? { text: `The URL ${own.message}.` } : { [own.path]: `The source ${own.message}.` }
 }

@@ -68,5 +68,10 @@ describe.each(databasesOfRun)('an import with operations that are there already,
     const text = JSON.stringify({ ...SHOP, info: { title: 'Copy', version: '1' } })
     const copy = await review(ada, toolkitId, { text })
     expect(copy.totals.selected).toBe(0)
+    const next = { ...SHOP, info: { title: 'Next', version: '2' }, servers: [{ url: 'https://api.example.com/v2' }] }
+    expect((await review(ada, toolkitId, { text: JSON.stringify(next) })).totals.selected).toBe(5)
+    const variable = { url: 'https://{region}.example.com/v1', variables: { region: { default: 'api' } } }
+    const hosts = { ...SHOP, info: { title: 'Hosts', version: '1' }, servers: [variable] }
+    expect((await review(ada, toolkitId, { text: JSON.stringify(hosts) })).totals.selected).toBe(0)
   })
 })
