@@ -18,6 +18,8 @@ type Values = Readonly<Record<string, string | null>>
 
 /** What the builder chooses for all tools. Null removes a value. */
 export type SettingsChange = {
+  /** How the API authenticates, if its description does not say it. The source is then read again. */
+  auth?: string | null | undefined
   server?: string | { newName: string } | null | undefined
   baseUrls?: Values | undefined
   variables?: Values | undefined
@@ -114,7 +116,7 @@ export const changeSettings = (
   const values = merged(Object.fromEntries(secrets), change.secrets)
   return {
     settings: {
-      auth: settings.auth,
+      auth: change.auth === undefined ? settings.auth : (change.auth ?? undefined),
       server: change.server === undefined ? settings.server : (change.server ?? undefined),
       baseUrls: merged(settings.baseUrls, change.baseUrls),
       variables: merged(settings.variables, change.variables),

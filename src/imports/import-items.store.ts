@@ -12,6 +12,7 @@ import {
   ReadRefusal,
   ReadTool,
 } from './import.ts'
+import { type KeptChoice, toChoiceColumns } from './kept-choices.store.ts'
 
 /** Which items of an import. All fields apply. */
 export type ItemFilter = {
@@ -96,12 +97,13 @@ const asJson = (value: object) => JSON.parse(JSON.stringify(value))
 /** An operation at its place in the source, compared with the tool that was imported from it before. */
 export type NewItem = { position: number; operation: ReadOperation; comparison: ItemComparison | undefined }
 
-/** Stores operations. `isSelected` decides which are selected. */
+/** Stores operations. `isSelected` decides which are selected; `kept` are edits of an earlier reading. */
 export const addItems = async (
   tx: Transaction,
   importId: string,
   items: readonly NewItem[],
   isSelected: (item: NewItem) => boolean,
+  kept: ReadonlyMap<string, KeptChoice> = new Map(),
 ): Promise<void> => {
   const data = items.map(item => ({
     importId,
@@ -109,6 +111,7 @@ export const addItems = async (
     selected: isSelected(item),
     ...toRow(item.operation),
     ...toComparisonColumns(item.comparison),
+    ...toChoiceColumns(kept.get(item.operation.key), item),
   }))
   if (data.length > 0) await tx.importItem.createMany({ data })
 }

@@ -63,6 +63,8 @@ export const ImportSummary = z.object({
   tags: z.array(z.object({ name: text, description: text.optional(), operations: z.int() })),
   /** The rules of all findings, with the number of operations. Complete once all operations have been read. */
   rules: z.array(z.object({ rule: text, level: z.enum(LINT_LEVELS), operations: z.int() })),
+  /** The number of different reasons and notes of the operations. Complete once all operations have been read. */
+  remarks: z.int().default(0),
 })
 export type ImportSummary = z.infer<typeof ImportSummary>
 

@@ -28,6 +28,7 @@ import { READER_STOPPED } from './reading/source-job.ts'
 export type { ImportChange } from './import-changes.ts'
 export type { ItemFilter } from './import-items.store.ts'
 export type { GivenFile, ImportSource } from './import-source.ts'
+export type { UnfinishedImports } from './imports.store.ts'
 
 /** Imports of an organization that are not applied. Each can have thousands of rows for a day. */
 const MAX_UNAPPLIED = 10
@@ -93,10 +94,13 @@ export const createImportService = (parts: ImportServiceParts) => {
   }
 
   const assertRoom = async (organizationId: string): Promise<void> => {
-    if ((await store.countUnapplied(db, organizationId)) < MAX_UNAPPLIED) return
+    const unfinished = await store.listUnfinished(db, organizationId)
+    const count = unfinished.reduce((sum, { imports }) => sum + imports, 0)
+    if (count < MAX_UNAPPLIED) return
+    const places = unfinished.map(({ title, imports }) => `“${title}” (${imports})`).join(', ')
     throw new AppError(
       'limit_exceeded',
-      `Your organization has ${MAX_UNAPPLIED} imports that are not applied. Apply or discard one of them first.`,
+      `Your organization has ${count} unfinished imports, in these toolkits: ${places}. Import or discard one of them first: each toolkit lists its own under Import.`,
     )
   }
 
@@ -132,16 +136,19 @@ export const createImportService = (parts: ImportServiceParts) => {
     }
   }
 
+  /** Returns the documents to read again, or the URL to fetch. Throws `conflict` if there are neither. */
+  const sourceToReadAgain = ({ id, sourceUrl }: Import) => {
+    const kept = reader.findKept(id)
+    if (kept !== undefined) return { url: undefined, files: kept }
+    if (sourceUrl !== undefined) return { url: sourceUrl, files: [] }
+    throw new AppError('conflict', 'The documents of this import are no longer there. Start the import again.')
+  }
+
   /** Has a source read again, with the documents of more origins. */
   const readAgain = async (actor: Actor, id: string, fetch: readonly string[]): Promise<void> => {
     const { import: one, organizationId } = await find(actor, id)
     assertReady(one)
-    const kept = reader.findKept(id)
-    if (kept === undefined && one.sourceUrl === undefined) {
-      throw new AppError('conflict', 'The documents of this import are no longer there. Start the import again.')
-    }
-    const url = kept === undefined ? one.sourceUrl : undefined
-    const source = { kind: one.kind, url, files: kept ?? [], allowed: fetch }
+    const source = { kind: one.kind, allowed: fetch, ...sourceToReadAgain(one) }
     await withReaderRoom(organizationId, async () => {
       if (!(await store.reopenImport(db, id))) throw new AppError('conflict', CHANGED)
       reader.start({ import: one, organizationId, source })
@@ -178,10 +185,16 @@ export const createImportService = (parts: ImportServiceParts) => {
 
     getImport: async (actor: Actor, id: string): Promise<ShownImport> => show((await find(actor, id)).import),
 
-    /** Lists the imports of a toolkit, newest first. */
-    listImports: async (actor: Actor, toolkitId: string): Promise<Import[]> => {
+    /** Lists the imports of a toolkit, or only those that are not applied, newest first. */
+    listImports: async (actor: Actor, toolkitId: string, areUnfinished = false): Promise<Import[]> => {
       await getToolkitForChange(db, actor, toolkitId)
-      return store.listImports(db, toolkitId, MAX_LISTED)
+      return store.listImports(db, toolkitId, { atMost: MAX_LISTED, areUnfinished })
+    },
+
+    /** Lists the toolkits of an organization with imports that are not applied. All builders may discard those. */
+    listUnfinished: async (actor: Actor, organizationId: string): Promise<store.UnfinishedImports[]> => {
+      assertMay(actor, organizationId, 'build')
+      return store.listUnfinished(db, organizationId)
     },
 
     /** Lists operations in the order of the source. */
@@ -210,7 +223,11 @@ export const createImportService = (parts: ImportServiceParts) => {
 
     /** Changes an import that is ready: all of the change or nothing. Throws `conflict` in any other state. */
     changeImport: async (actor: Actor, id: string, change: ImportChange): Promise<ShownImport> => {
-      assertReady((await find(actor, id)).import)
+      const { import: before } = await find(actor, id)
+      assertReady(before)
+      const { fetch = [], settings } = change
+      const isReadAgain = fetch.length > 0 || settings?.auth !== undefined
+      if (isReadAgain) sourceToReadAgain(before)
       const edits = await prepareEdits(actor, id, change.items)
       await transact(db, async tx => {
         const { import: one } = await findIn(tx, actor, id)
@@ -219,9 +236,9 @@ export const createImportService = (parts: ImportServiceParts) => {
         if (change.deselect !== undefined) await items.setSelected(tx, placeOf(id), change.deselect, false)
         if (change.select !== undefined) await items.setSelected(tx, placeOf(id), change.select, true)
         // Also tells who applies the import that it has changed.
-        await storeSettings(tx, one, change.settings ?? {})
+        await storeSettings(tx, one, settings ?? {})
       })
-      if (change.fetch !== undefined && change.fetch.length > 0) await readAgain(actor, id, change.fetch)
+      if (isReadAgain) await readAgain(actor, id, fetch)
       return show((await find(actor, id)).import)
     },
 

@@ -27,6 +27,11 @@ const MAX_SETTINGS = 200
 
 const kind = z.enum(IMPORT_KINDS).describe('recognized if it is missing')
 
+const auth = z
+  .string()
+  .regex(GIVEN_SECURITY, 'must be bearer, basic or header:NAME')
+  .describe('how the API authenticates if its description does not say: bearer, basic or header:NAME')
+
 const sourceFile = z.strictObject({ name: z.string().min(1).max(500), text: z.string() })
 
 /** Larger sources are sent as files of a form (multipart/form-data). */
@@ -34,10 +39,7 @@ export const CreateImport = z.strictObject({
   ...absentableFields({
     kind,
     text: z.string().min(1, 'is empty'),
-    auth: z
-      .string()
-      .regex(GIVEN_SECURITY, 'must be bearer, basic or header:NAME')
-      .describe('how the API authenticates if its description does not say: bearer, basic or header:NAME'),
+    auth,
     url: z.string().describe('fetched like the requests of tools: not from internal addresses'),
     files: z
       .array(sourceFile)
@@ -82,6 +84,7 @@ const itemChange = z.strictObject({
 })
 
 const settings = z.strictObject({
+  auth: auth.nullish().describe(`${auth.description}; the source is then read again`),
   server: z
     .union([z.uuid(), z.strictObject({ newName: nameSchema })])
     .nullish()

@@ -73,16 +73,27 @@ const toDeclared = (given: GivenSecurity): JsonObject => {
   return { [name]: { type: 'http', scheme: given } }
 }
 
+/** Returns whether the description says how any operation authenticates. It can have schemes that none uses. */
+const isSaid = ({ root, pathItems, followObject }: Description): boolean => {
+  if (toList(root.security).length > 0) return true
+  for (const [, item] of pathItems()) {
+    const operations = Object.values(followObject(item)).map(toObject)
+    if (operations.some(({ security }) => toList(security).length > 0)) return true
+  }
+  return false
+}
+
 /**
- * Reads the security schemes of a description. If it has none, `given` applies to all operations. `taken` are keys that
- * their globals cannot have.
+ * Reads the security schemes of a description. If no operation uses one, `given` applies to all operations. `taken` are
+ * keys that their globals cannot have.
  */
 export const readSecurity = (description: Description, taken: Set<string>, given: GivenSecurity | undefined) => {
   const { root, followObject } = description
   const own = objectEntries(toObject(root.components).securitySchemes)
-  const schemes = own.length > 0 || given === undefined ? own : objectEntries(toDeclared(given))
+  const isGiven = given !== undefined && (own.length === 0 || !isSaid(description))
+  const schemes = isGiven ? objectEntries(toDeclared(given)) : own
   const declared = new Map(schemes.map(([name, scheme]) => [name, followObject(scheme)]))
-  const common = own.length > 0 ? root.security : schemes.map(([name]) => ({ [name]: [] }))
+  const common = isGiven ? schemes.map(([name]) => ({ [name]: [] })) : root.security
   const usable = new Map(
     [...declared].flatMap(([name, scheme]): [string, UsableScheme][] => {
       const carrier = carrierOf(scheme)

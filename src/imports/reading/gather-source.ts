@@ -25,6 +25,7 @@ export type GivenSource = {
 
 /** A source that has been read. */
 export type GatheredSource = {
+  kind: ImportKind
   end: SourceEnd
   files: readonly SourceFile[]
   /** Origins that the builder must allow before their documents are fetched. */
@@ -105,7 +106,7 @@ export const gatherSource = async (
     const room = MAX_DOCUMENTS - files.length
     if (sorted.fetchable.length === 0 || round > MAX_ROUNDS || room <= 0) {
       const end = { ...read.value, notes: [...notes, ...describeMissing(sorted, tried)] }
-      return success({ end, files, needs: sorted.needs, etag, lastModified })
+      return success({ kind, end, files, needs: sorted.needs, etag, lastModified })
     }
     for (const url of sorted.fetchable.slice(0, room)) await fetchOne(url)
   }

@@ -65,7 +65,7 @@ export const createImportReader = (parts: ImportReaderParts) => {
   }, READER_BEAT_MS).unref()
 
   const finish = async (one: Import, gathered: GatheredSource, store: PartStore): Promise<void> => {
-    const { end, files: documents, needs, etag, lastModified } = gathered
+    const { kind, end, files: documents, needs, etag, lastModified } = gathered
     const found = Object.entries(end.secrets).filter(([, value]) => Buffer.byteLength(value) <= MAX_SECRET_BYTES)
     const isStored = await transact(db, tx =>
       finishReading(tx, one, {
@@ -83,7 +83,9 @@ export const createImportReader = (parts: ImportReaderParts) => {
       }),
     )
     if (!isStored) throw new ReadingStopped()
-    if (needs.length > 0) kept.set(one.id, documents)
+    // The builder may say how an API authenticates whose description does not.
+    const isAuthSaid = one.settings.auth === undefined && end.globals.some(({ isSecret }) => isSecret)
+    if (needs.length > 0 || (kind === 'openapi' && !isAuthSaid)) kept.set(one.id, documents)
     else await files.remove(one.id)
   }
 

@@ -1,11 +1,16 @@
 import { type Database, transact } from '../../lib/db/client.ts'
 import { compareImport, type ImportComparison } from '../again/compare-import.ts'
 import { addGoneItems } from '../again/compared-items.store.ts'
+import { withoutDetail } from '../finding-groups.ts'
 import type { Import, ImportSummary, ReadOperation } from '../import.ts'
 import { addItems, type NewItem, removeItems } from '../import-items.store.ts'
 import { updateReading } from '../imports.store.ts'
+import { type KeptChoice, listChoices } from '../kept-choices.store.ts'
 import { MAX_OPERATIONS, MAX_PRESELECTED } from '../limits.ts'
+import { whyLeftOut } from '../preselection.ts'
 import { type SourceEnd, type SourceHead, SourcePart } from '../source-parts.ts'
+import { listToolRequests } from '../toolkit-requests.store.ts'
+import { createDuplicates } from './duplicates.ts'
 
 /** The import was removed, or another process took it for abandoned. */
 export class ReadingStopped extends Error {
@@ -13,19 +18,31 @@ export class ReadingStopped extends Error {
 }
 
 /** Returns whether somebody who has not chosen yet is likely to want an operation. */
-const isUsable = (operation: ReadOperation): boolean =>
-  'tool' in operation && operation.unsupportedSecurity.length === 0 && !operation.deprecated
+const isUsable = (operation: ReadOperation): boolean => 'tool' in operation && whyLeftOut(operation) === undefined
 
 const uncompared = (one: { operation: ReadOperation; position: number }): NewItem => ({ ...one, comparison: undefined })
+
+/** Returns a function that returns the value that a source has for a base URL. */
+const baseUrlsOf = ({ baseUrls, globals }: SourceHead) => {
+  const values = new Map([...baseUrls, ...globals].map(({ key, value }) => [key, value]))
+  return (key: string): string | undefined => values.get(key)
+}
 
 /** Counts what a summary says about all operations. */
 const createCounts = () => {
   const tags = new Map<string, number>()
   const rules = new Map<string, ImportSummary['rules'][number]>()
+  const remarks = new Set<string>()
   return {
-    add: (operation: ReadOperation): void => {
+    addTags: (operation: ReadOperation): void => {
       for (const tag of new Set(operation.tags)) tags.set(tag, (tags.get(tag) ?? 0) + 1)
-      if (!('tool' in operation)) return
+    },
+    addFindings: (operation: ReadOperation): void => {
+      if (!('tool' in operation)) {
+        remarks.add(operation.reason)
+        return
+      }
+      for (const note of operation.notes) remarks.add(withoutDetail(note))
       for (const [rule, { level }] of new Map(operation.findings.map(finding => [finding.rule, finding]))) {
         rules.set(rule, { rule, level, operations: (rules.get(rule)?.operations ?? 0) + 1 })
       }
@@ -37,6 +54,7 @@ const createCounts = () => {
       return [...names].map(name => ({ ...(known.get(name) ?? { name }), operations: tags.get(name) ?? 0 }))
     },
     rules: (): ImportSummary['rules'] => [...rules.values()],
+    remarks: (): number => remarks.size,
   }
 }
 
@@ -48,8 +66,11 @@ export const createPartStore = (db: Database, { id: importId, toolkitId, sourceU
   let head: SourceHead | undefined
   let comparison: ImportComparison | undefined
   let counts = createCounts()
+  let duplicates = createDuplicates([], () => undefined)
   let keys = new Map<string, number>()
   let position = 0
+  /** What the builder chose before the source was read again. Undefined until it is known. */
+  let kept: ReadonlyMap<string, KeptChoice> | undefined
 
   const assertStored = (isStored: boolean): void => {
     if (!isStored) throw new ReadingStopped()
@@ -64,6 +85,7 @@ export const createPartStore = (db: Database, { id: importId, toolkitId, sourceU
       ...{ format, title, version, description, webhooks, baseUrls, globals, notes },
       tags: counts.tags(head.tags),
       rules: counts.rules(),
+      remarks: counts.remarks(),
     }
   }
 
@@ -72,9 +94,11 @@ export const createPartStore = (db: Database, { id: importId, toolkitId, sourceU
     const { kind: kindOfSource, title } = next
     comparison = await compareImport(db, { toolkitId, sourceUrl, kind: kindOfSource, title, sha256 })
     counts = createCounts()
+    duplicates = createDuplicates(await listToolRequests(db, toolkitId), baseUrlsOf(next))
     keys = new Map()
     position = 0
     await transact(db, async tx => {
+      kept ??= await listChoices(tx, importId)
       await removeItems(tx, importId)
       const { kind, total } = next
       assertStored(await updateReading(tx, importId, { kind, summary: summaryOf(), read: 0, total }))
@@ -89,11 +113,21 @@ export const createPartStore = (db: Database, { id: importId, toolkitId, sourceU
   }
 
   const isSelected = ({ operation, comparison: known }: NewItem): boolean => {
+    const choice = 'tool' in operation ? kept?.get(operation.key) : undefined
+    if (choice !== undefined) return choice.selected
     if (known !== undefined) return known.state !== 'same' && 'tool' in operation
     // Of a description, those that are not there were not wanted, or are new.
     if (comparison?.isComplete === true) return false
-    return (head?.total ?? 0) <= MAX_PRESELECTED && isUsable(operation)
+    return (head?.total ?? 0) <= MAX_PRESELECTED && isUsable(operation) && !duplicates.isInToolkit(operation.key)
   }
+
+  /** Marks duplicates, and counts the rules of all findings. */
+  const withDuplicates = (items: readonly NewItem[]): NewItem[] =>
+    items.map(item => {
+      const operation = duplicates.mark(item.operation, item.comparison !== undefined)
+      counts.addFindings(operation)
+      return { ...item, operation }
+    })
 
   const add = async (given: readonly ReadOperation[]): Promise<void> => {
     if (position + given.length > MAX_OPERATIONS) throw new Error('the reader sent too many operations')
@@ -101,21 +135,24 @@ export const createPartStore = (db: Database, { id: importId, toolkitId, sourceU
       operation: withOwnKey(operation),
       position: position + index,
     }))
-    for (const { operation } of operations) counts.add(operation)
-    const items = comparison === undefined ? operations.map(uncompared) : await comparison.add(operations)
+    for (const { operation } of operations) counts.addTags(operation)
+    const items = withDuplicates(
+      comparison === undefined ? operations.map(uncompared) : await comparison.add(operations),
+    )
     position += operations.length
     await transact(db, async tx => {
       assertStored(await updateReading(tx, importId, { read: position }))
-      await addItems(tx, importId, items, isSelected)
+      await addItems(tx, importId, items, isSelected, kept)
     })
   }
 
   const finish = async (): Promise<void> => {
     if (comparison === undefined) return
     const { compared, gone } = await comparison.finish()
+    const rest = withDuplicates(compared)
     await transact(db, async tx => {
       assertStored(await updateReading(tx, importId, { read: position }))
-      await addItems(tx, importId, compared, isSelected)
+      await addItems(tx, importId, rest, isSelected, kept)
       await addGoneItems(tx, { importId, position }, gone)
     })
   }

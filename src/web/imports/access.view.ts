@@ -1,4 +1,5 @@
 import type { Import, ImportBaseUrl, ImportGlobal } from '../../imports/import.ts'
+import { toAuthChoice } from './auth-choice.ts'
 import { fillServerUrl, readServerUrl } from './server-urls.ts'
 
 export type Choice = { value: string; text: string }
@@ -83,6 +84,18 @@ const serverChoiceOf = ({ settings: { server } }: Import): string => {
   return typeof server === 'string' ? server : NEW_SERVER
 }
 
+/** Returns how requests sign in, for a description that does not say it. Undefined for others. */
+const toAuth = ({ kind, settings, summary }: Import, typed: TypedSettings) => {
+  const isSaid = settings.auth === undefined && (summary?.globals ?? []).some(({ isSecret }) => isSecret)
+  if (kind !== 'openapi' || isSaid) return undefined
+  const choice = toAuthChoice(settings.auth, 'None')
+  return {
+    ...choice,
+    value: typed.get('auth') ?? choice.value,
+    header: typed.get('authHeader') ?? choice.header,
+  }
+}
+
 /** Returns the tab in which base URLs and secrets are filled in, once for all tools and for one server. */
 export const toAccess = (found: Import, servers: readonly Choice[], typed: TypedSettings) => {
   const { server } = found.settings
@@ -105,6 +118,7 @@ export const toAccess = (found: Import, servers: readonly Choice[], typed: Typed
         value: typed.get(`global:${key}`) ?? found.settings.variables[key] ?? value ?? '',
         hint: description,
       })),
+    auth: toAuth(found, typed),
     secrets: globals.filter(({ isSecret }) => isSecret).map(one => toSecret(one, found)),
   }
 }

@@ -1,3 +1,4 @@
+import { withoutDetail } from '../../imports/finding-groups.ts'
 import type { Import, ImportItem, ImportTotals } from '../../imports/import.ts'
 import { formatNumber } from '../../lib/kernel/format.ts'
 import { importPath } from './open-import.ts'
@@ -50,9 +51,6 @@ const toRule = (
     all: reviewAddress(path, { rule }),
   }
 }
-
-/** Returns the part of a note that others share: the detail comes after a colon. */
-const withoutDetail = (note: string): string => note.replace(/: .*$/s, '.')
 
 type NotedOperation = { key: string; notes: readonly string[] }
 

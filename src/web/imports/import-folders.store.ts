@@ -39,7 +39,7 @@ export const listFolders = async (db: Database, importId: string): Promise<Impor
 /** Lists operations that cannot be imported, at most 200, with the reason. The access to the import has been checked. */
 export const listRefused = async (db: Database, importId: string): Promise<{ key: string; reason: string }[]> => {
   const rows = await db.importItem.findMany({
-    where: { importId, reason: { not: null } },
+    where: { importId, reason: { not: null }, state: { not: 'gone' } },
     select: { key: true, reason: true },
     orderBy: { position: 'asc' },
     take: MAX_REFUSED,

@@ -2,12 +2,18 @@ import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { IMPORT_KINDS, type ImportKind } from '../../imports/import.ts'
 import type { GivenFile, ImportSource } from '../../imports/imports.service.ts'
-import { formLines, parseForm } from '../../lib/http/pages/forms.ts'
+import { formLines, formText, parseForm } from '../../lib/http/pages/forms.ts'
 import { type FormFile, filesOf } from '../../lib/http/pages/multipart-form.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
+import { readAuthChoice } from './auth-choice.ts'
 
-const Fields = { text: formLines, kind: z.enum(IMPORT_KINDS).optional().catch(undefined) }
-export type SourceForm = { text: string; kind?: ImportKind | undefined }
+const Fields = {
+  text: formLines,
+  kind: z.enum(IMPORT_KINDS).optional().catch(undefined),
+  auth: formText,
+  authHeader: formText,
+}
+export type SourceForm = { text: string; kind?: ImportKind | undefined; auth?: string; authHeader?: string }
 
 /** The options of the kind; the first recognizes it. */
 export const KIND_OPTIONS = [
@@ -25,8 +31,9 @@ const refuse = (path: 'text' | 'files', message: string): AppError =>
 
 /** Returns the error of a field as a sentence, by the name of the field. */
 export const fieldErrors = ({ message, errors = [] }: AppError): Readonly<Record<string, string>> => {
-  const own = errors.find(({ path }) => path === 'text' || path === 'files' || path === 'url')
+  const own = errors.find(({ path }) => path === 'text' || path === 'files' || path === 'url' || path === 'authHeader')
   if (own === undefined) return {}
+  if (own.path === 'authHeader') return { authHeader: `The name of the header ${own.message}.` }
   if (own.message === '') return { [own.path]: `${message}.` }
   return own.path === 'url' ? { text: `The URL ${own.message}.` } : { [own.path]: `The source ${own.message}.` }
 }
@@ -43,12 +50,16 @@ const isDocument = ({ name }: FormFile): boolean => /\.(?:json|ya?ml)$/i.test(na
  * Returns what the form imports: files, a URL, or a text. Postman environments come after the other files. Throws
  * `invalid_request` for the field `text` or `files`.
  */
-export const toImportSource = ({ text, kind }: SourceForm, request: FastifyRequest): ImportSource => {
-  const given = filesOf(request)
-  const main = given.filter(file => file.field === 'files' || (file.field === 'folder' && isDocument(file)))
-  const environments = given.filter(({ field }) => field === 'environment')
+export const toImportSource = (
+  { text, kind, auth = '', authHeader = '' }: SourceForm,
+  request: FastifyRequest,
+): ImportSource => {
+  const files = filesOf(request)
+  const main = files.filter(file => file.field === 'files' || (file.field === 'folder' && isDocument(file)))
+  const environments = files.filter(({ field }) => field === 'environment')
   const typed = text.trim()
-  const common = kind === undefined ? {} : { kind }
+  const given = readAuthChoice({ auth, header: authHeader })
+  const common = { ...(kind !== undefined && { kind }), ...(given !== undefined && { auth: given }) }
   if (main.length > 0 && typed !== '') throw refuse('files', 'Choose files or fill in the field above, not both')
   if (main.length > 0) return { ...common, files: [...main, ...environments].map(toGiven) }
   if (typed === '') throw refuse('text', 'Paste a URL or a text, or choose a file')

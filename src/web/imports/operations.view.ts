@@ -1,4 +1,5 @@
 import type { ImportItem } from '../../imports/import.ts'
+import { DUPLICATE_RULE } from '../../imports/preselection.ts'
 import { formatCount, formatNumber } from '../../lib/kernel/format.ts'
 import type { ImportFolder } from './import-folders.store.ts'
 import { isFiltered, type ReviewQuery, reviewAddress, tagOf, tagQuery } from './review-query.ts'
@@ -14,8 +15,9 @@ const UNTAGGED = 'Without a tag'
 
 const toFindings = (item: ImportItem) => {
   if (!('tool' in item)) return undefined
-  const levels = new Set(item.findings.map(({ level }) => level))
-  const count = item.findings.filter(({ level }) => level !== 'hint').length
+  const shown = item.findings.filter(({ level, rule }) => level !== 'hint' && rule !== DUPLICATE_RULE)
+  const levels = new Set(shown.map(({ level }) => level))
+  const count = shown.length
   if (count === 0) return undefined
   return { text: formatCount(count, 'finding'), tone: levels.has('error') ? 'danger' : 'warn' }
 }
@@ -44,6 +46,7 @@ export const toRow = (item: ImportItem, query: ReviewQuery, path: string, { name
           tokens: formatNumber(item.tokens),
           findings: toFindings(item),
           notes: item.notes.length === 0 ? undefined : formatCount(item.notes.length, 'note'),
+          isDuplicate: item.findings.some(({ rule }) => rule === DUPLICATE_RULE),
           isUnauthorized: item.unsupportedSecurity.length > 0,
         }
       : { reason: item.reason }),
@@ -133,7 +136,7 @@ const changingParts = (folders: readonly { id: string; rows: readonly unknown[] 
 export const toOperations = (
   listed: ListedOperations,
   query: ReviewQuery,
-  { path, isAgain }: { path: string; isAgain: boolean },
+  { path, isAgain, hasDuplicates }: { path: string; isAgain: boolean; hasDuplicates: boolean },
   typed: TypedNames,
 ) => {
   const folders = toFolders(listed, query, path, typed)
@@ -153,5 +156,6 @@ export const toOperations = (
     query,
     methods: [{ value: '', text: 'All' }, ...METHODS.map(value => ({ value, text: value }))],
     states: isAgain ? STATE_OPTIONS : undefined,
+    duplicates: hasDuplicates || query.rule === DUPLICATE_RULE ? DUPLICATE_RULE : undefined,
   }
 }

@@ -7,6 +7,7 @@ import { AppError, type FieldError } from '../../lib/kernel/errors.ts'
 import { TOOL_NAME, TOOL_NAME_RULE } from '../../lib/kernel/names.ts'
 import { parseHttpUrl } from '../../templates/base-url.ts'
 import { chosenUrlOf, NEW_SERVER, type TypedSettings } from './access.view.ts'
+import { readAuthChoice } from './auth-choice.ts'
 import { firstTagOf, type TypedNames } from './operations.view.ts'
 import { type ReviewQuery, tagOf, toFilter } from './review-query.ts'
 
@@ -139,6 +140,14 @@ const readServer = (typed: TypedSettings): string | { newName: string } | null =
   return server === '' ? null : server
 }
 
+/** Returns how requests sign in if the form changes it. The source is then read again. */
+const readAuth = ({ settings }: Import, typed: TypedSettings): { auth: string | null } | undefined => {
+  const auth = typed.get('auth')
+  if (auth === undefined) return undefined
+  const chosen = readAuthChoice({ auth, header: typed.get('authHeader') ?? '' })
+  return chosen === settings.auth ? undefined : { auth: chosen ?? null }
+}
+
 /** Returns the settings that the form has. Throws `invalid_request` with the ids of fields. */
 export const readSettings = (found: Import, typed: TypedSettings): ImportChange => {
   const urls = (found.summary?.baseUrls ?? []).map(base => ({ key: base.key, url: chosenUrlOf(base, typed) }))
@@ -152,6 +161,7 @@ export const readSettings = (found: Import, typed: TypedSettings): ImportChange 
   const variables = (found.summary?.globals ?? []).filter(({ isSecret }) => !isSecret)
   return {
     settings: {
+      ...readAuth(found, typed),
       server,
       baseUrls: Object.fromEntries(urls.map(({ key, url }) => [key, url === '' ? null : url])),
       variables: Object.fromEntries(variables.map(({ key }) => [key, typed.get(`global:${key}`) || null])),

@@ -1,6 +1,6 @@
 import type { Import, ImportTotals } from '../../imports/import.ts'
 import { formatCount, formatNumber } from '../../lib/kernel/format.ts'
-import { sourceNameOf } from './import-source.pages.ts'
+import { sourceNameOf } from './import-row.view.ts'
 import { importCrumbs, importPath, type OpenedImport } from './open-import.ts'
 import { REVIEW_VIEWS, type ReviewQuery, reviewAddress } from './review-query.ts'
 
@@ -51,12 +51,12 @@ export const toReviewTabs = (
   query: ReviewQuery,
   { lacking, changed }: { lacking: number; changed: number | undefined },
 ) => {
-  const { selected, tools, refused } = found.totals
-  const withFindings = (found.summary?.rules ?? []).length
+  const { selected, tools } = found.totals
+  const { rules = [], remarks = 0 } = found.summary ?? {}
   const counts = {
     changes: changed === undefined ? undefined : formatNumber(changed),
     operations: `${formatNumber(selected)} of ${formatNumber(tools)}`,
-    findings: formatNumber(withFindings + (refused > 0 ? 1 : 0)),
+    findings: formatNumber(rules.length + remarks),
     access: lacking === 0 ? undefined : `${formatNumber(lacking)} missing`,
   }
   return REVIEW_VIEWS.filter(view => view !== 'changes' || changed !== undefined).map(view => ({

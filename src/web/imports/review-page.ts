@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import type { ImportApplying } from '../../imports/apply/apply-import.service.ts'
+import { DUPLICATE_RULE } from '../../imports/preselection.ts'
 import type { PageData } from '../../lib/http/pages/views.ts'
 import { lackingKeys, type TypedSettings, toAccess } from './access.view.ts'
 import { toApplied } from './applied.view.ts'
@@ -56,7 +57,8 @@ export const createReviewPage = (parts: ReviewPageParts) => {
       const servers = await load.listServers(actor, toolkit.organizationId)
       return { access: toAccess(found, servers, settings ?? new Map()) }
     }
-    const place = { path: importPath(found), isAgain: await isImportedAgain(db, found.id) }
+    const hasDuplicates = (found.summary?.rules ?? []).some(({ rule }) => rule === DUPLICATE_RULE)
+    const place = { path: importPath(found), isAgain: await isImportedAgain(db, found.id), hasDuplicates }
     const listed = await load.listOperations(opened, query)
     return { operations: toOperations(listed, query, place, names ?? NOTHING_TYPED) }
   }

@@ -13,6 +13,8 @@ type Body = Readonly<Record<string, unknown>>
 
 const isEmpty = (change: ImportChange): boolean => Object.keys(change).length === 0
 
+const EXPECTED: readonly string[] = ['invalid_request', 'not_found', 'conflict', 'unavailable']
+
 /** Saves the form of a tab of the review. The button that imports sends it too, so that nothing typed is lost. */
 export const createReviewSaving = ({ imports }: Parts, page: Page) => {
   const saveOperations = async (
@@ -45,7 +47,7 @@ export const createReviewSaving = ({ imports }: Parts, page: Page) => {
       await imports.changeImport(opened.actor, opened.found.id, readSettings(opened.found, typed))
       return undefined
     } catch (error) {
-      if (!(error instanceof AppError) || !['invalid_request', 'not_found'].includes(error.code)) throw error
+      if (!(error instanceof AppError) || !EXPECTED.includes(error.code)) throw error
       const errors = Object.fromEntries(
         (error.errors ?? []).map(({ path, message }) => [fieldOf(path), `The ${labelOf(path)} ${message}.`]),
       )
@@ -102,6 +104,12 @@ const fieldOf = (path: string): string => {
 
 const labelOf = (path: string): string => {
   const [kind = ''] = fieldOf(path).split(':')
-  const labels: Readonly<Record<string, string>> = { url: 'URL', global: 'value', secret: 'value', serverName: 'name' }
+  const labels: Readonly<Record<string, string>> = {
+    url: 'URL',
+    global: 'value',
+    secret: 'value',
+    serverName: 'name',
+    authHeader: 'name',
+  }
   return labels[kind] ?? kind
 }

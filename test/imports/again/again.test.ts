@@ -138,7 +138,8 @@ describe.each(databaseKinds)('a source that is imported again on $kind', kind =>
   it('leaves tools of another source alone', async () => {
     const { ada, toolkitId } = await start()
     const other = shopOf({ '/orders': { operationId: 'listOrders', summary: 'Other' }, '/health': undefined }, 'Depot')
-    const { id, changes } = await importAgain(ada, toolkitId, text(other))
+    const servers = [{ url: 'https://depot.example.com' }]
+    const { id, changes } = await importAgain(ada, toolkitId, text({ ...other, servers }))
     expect(changes).toEqual([])
     expect((await pageOfItems(ada, id)).items.map(({ state, selected }) => [state, selected])).toEqual([
       ['new', true],

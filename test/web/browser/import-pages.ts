@@ -31,8 +31,48 @@ const importAs =
     return path
   }
 
+/** Fills in the secret of the only import. */
+const withKey =
+  (open: (world: DashboardWorld) => Promise<string>) =>
+  async (world: DashboardWorld): Promise<string> => {
+    const path = await open(world)
+    const [, id] = /\/imports\/([^/?]+)/.exec(path) ?? []
+    await world.owner.expectOk('PATCH', `/imports/${id}`, { settings: { secrets: { tms_key: 'tms-4f9XbQ27' } } })
+    return path
+  }
+
+/** Fills all places for imports that are not applied. */
+export const withoutRoom = async (world: DashboardWorld): Promise<string> => {
+  const path = await importOf(describeMeridian(ORIGIN))(world)
+  const { db } = world.app.services
+  const [, toolkitId = ''] = /^\/toolkits\/([^/]+)/.exec(path) ?? []
+  const { createdById, toolkitUpdatedAt } = await db.import.findFirstOrThrow({ where: { toolkitId } })
+  await db.import.createMany({
+    data: Array.from({ length: 9 }, () => ({
+      ...{ toolkitId, createdById, toolkitUpdatedAt, kind: 'curl' as const, state: 'ready' as const },
+      ...{ settings: {}, needs: [] },
+    })),
+  })
+  return `/toolkits/${toolkitId}`
+}
+
+/** Imports a source whose operations the toolkit has tools for already. */
+const importTwice = async (world: DashboardWorld): Promise<string> => {
+  const path = await importOf(describeMeridian(ORIGIN))(world)
+  const { imports, importApplying, accounts } = world.app.services
+  const actor = await accounts.findActorByUserId(world.ownerId)
+  const [, toolkitId = '', first = ''] = /^\/toolkits\/([^/]+)\/imports\/([^/]+)/.exec(path) ?? []
+  if (actor === undefined) throw new Error('the owner has no account')
+  await importApplying.applyImport(actor, first)
+  const text = JSON.stringify(describeMeridian(ORIGIN, { info: { title: 'Copy' } }))
+  const { id } = await imports.startImport(actor, toolkitId, { kind: 'openapi', text })
+  while ((await imports.getImport(actor, id)).state === 'reading') await setImmediate()
+  return `/toolkits/${toolkitId}/imports/${id}`
+}
+
 const COMMANDS = `curl https://tms.example/v1/rates?from=LEJ -H 'Authorization: Bearer sk-live-4f9XbQ27TzLmWc81RyVn05Ke'`
 
+const WITHOUT_AUTH = describeMeridian(ORIGIN, { components: {}, security: [] })
 const HTML = '<!doctype html><title>Sign in</title>'
 const HOSTILE = describeMeridian(ORIGIN, {
   info: { title: HOSTILE_NAME, version: HOSTILE_NAME },
@@ -64,6 +104,16 @@ export const importPages: Pages = {
       path: async world => (await importOf(HTML)(world)).replace(/\/[^/]*$/, ''),
       state: 'earlier',
     },
+    {
+      path: async world => `${await withoutRoom(world)}/imports`,
+      state: 'no-room',
+      status: 422,
+      act: async page => {
+        await page.getByLabel('URL or text').fill('curl https://tms.example')
+        await press(page, 'Read source')
+        await page.getByRole('heading', { name: 'Unfinished imports' }).waitFor()
+      },
+    },
   ],
   [REVIEW]: [
     { path: importOf(describeMeridian(ORIGIN), '?open=POST+%2Fv3%2Fquotes') },
@@ -82,6 +132,18 @@ export const importPages: Pages = {
         await page.getByText('The URL must be a URL').waitFor()
       },
     },
+    { path: importOf(WITHOUT_AUTH, '?view=access'), state: 'access-not-said' },
+    {
+      path: importOf(WITHOUT_AUTH, '?view=access'),
+      state: 'access-header-refused',
+      status: 400,
+      act: async page => {
+        await page.getByLabel('Authentication', { exact: true }).selectOption('Key in a header')
+        await page.getByLabel('Name of the header').fill('X Key')
+        await press(page, 'Save values')
+        await page.getByText('The name must have 1 to 100 letters').waitFor()
+      },
+    },
     { path: importOf(describeMeridian(ORIGIN), '?q=zzz'), state: 'nothing-found' },
     { path: importOf(describeMeridian(ORIGIN), '?open=PUT+%2Fv3%2Fdocuments'), state: 'not-importable' },
     { path: importOf(HOSTILE), state: 'hostile' },
@@ -95,13 +157,25 @@ export const importPages: Pages = {
         await page.getByText('VS Code refuses').waitFor()
       },
     },
+    { path: importTwice, state: 'duplicates' },
+    {
+      path: importOf(describeMeridian(ORIGIN), '?open=DELETE+%2Fv3%2Fshipments%2F%7BshipmentId%7D'),
+      state: 'secret-missing',
+      status: 400,
+      act: async page => {
+        await page.getByLabel('shipmentId', { exact: true }).fill('KF-2041')
+        await press(page, 'Send')
+        await page.getByText('the secret "tms_key" has no value yet').waitFor()
+      },
+    },
     { path: importOf(HTML), state: 'failed' },
+    { path: importOf({ openapi: '3.1.0' }), state: 'no-operations' },
     { path: importAs({ state: 'reading', read: 2 }), state: 'reading' },
     { path: importAs({ needs: ['https://schemas.example', `https://${'long-'.repeat(20)}.example`] }), state: 'needs' },
     { path: importOf(COMMANDS, '?view=access'), state: 'secret-found' },
     { path: '/toolkits/:toolkitId/imports/01a221ab-f9cf-713b-8ff4-5808b83ed8b7', state: 'expired', status: 404 },
     {
-      path: importOf(describeMeridian('http://127.0.0.1:9'), '?open=GET+%2Fv3%2Fshipments%2F%7BshipmentId%7D'),
+      path: withKey(importOf(describeMeridian('http://127.0.0.1:9'), '?open=GET+%2Fv3%2Fshipments%2F%7BshipmentId%7D')),
       state: 'tried',
       act: async page => {
         await page.getByLabel('shipmentId', { exact: true }).fill('KF-2041')

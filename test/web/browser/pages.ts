@@ -1,7 +1,7 @@
 import { accountPages, strangerPages } from './account-pages.ts'
 import { type DashboardWorld, HOSTILE_NAME } from './dashboard-world.ts'
 import { importAgainPages } from './import-again-pages.ts'
-import { importPages } from './import-pages.ts'
+import { importPages, withoutRoom } from './import-pages.ts'
 import { type PageRow, type Pages, saveOutdated } from './page-row.ts'
 import { palettePages } from './palette-pages.ts'
 import { chosenSchema, proposedSchema, unlikeSchemaCall, unlikeSchemaResponse } from './response-pages.ts'
@@ -34,6 +34,7 @@ const toolkits: Pages = {
     { path: '/toolkits/:toolkitId' },
     { path: '/toolkits/:toolkitId', state: 'viewer', who: 'viewer' },
     { path: '/toolkits/:emptyToolkitId', state: 'empty' },
+    { path: withoutRoom, state: 'unfinished-imports' },
     { path: '/toolkits/:hostileToolkitId', state: 'hostile' },
     {
       path: '/toolkits/:toolkitId?sort=-uses',

@@ -38,6 +38,8 @@ describe.each(databaseKinds)('the lists of a review on $kind', kind => {
     const findings = await open('?view=findings')
     expect(findings).toContain('It sends a file (application/octet-stream), which tools cannot do yet.')
     expect(findings).toContain('A reference leads nowhere, so any value is accepted.')
+    const [, counted] = /Findings <span>(\d+)</.exec(findings) ?? []
+    expect(findings.match(/<li class="change">/g)).toHaveLength(Number(counted))
   })
 
   it('have a folder for each tag, and one for operations without a tag', async () => {
