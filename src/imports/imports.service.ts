@@ -21,7 +21,7 @@ import * as items from './import-items.store.ts'
 import { openSecrets, sealSecrets } from './import-secrets.ts'
 import { type ImportSource, type OpenedSource, openSource } from './import-source.ts'
 import * as store from './imports.store.ts'
-import type { ImportReader } from './reading/import-reader.ts'
+import type { ImportReader, Place } from './reading/import-reader.ts'
 import type { SourceFile, SourceFiles } from './reading/source-files.ts'
 import { READER_STOPPED } from './reading/source-job.ts'
 
@@ -84,10 +84,10 @@ export const createImportService = (parts: ImportServiceParts) => {
   const placeOf = (importId: string): items.ItemPlace => ({ importId, kind: db.kind })
 
   /** Keeps a place in the reader for `work`, which starts to read. */
-  const withReaderRoom = async <T>(organizationId: string, work: () => Promise<T>): Promise<T> => {
+  const withReaderRoom = async <T>(organizationId: string, work: (place: Place) => Promise<T>): Promise<T> => {
     if (memoryProblem !== undefined) throw new AppError('unavailable', memoryProblem)
-    const giveBack = reader.reserve(organizationId)
-    if (giveBack !== undefined) return work().finally(giveBack)
+    const place = await reader.reserve(organizationId)
+    if (place !== undefined) return work(place).finally(() => reader.giveBack(place))
     const retryAfterSeconds = BUSY_SECONDS
     throw new AppError('unavailable', 'Other sources are being read. Try again in a minute.', { retryAfterSeconds })
   }
@@ -112,7 +112,7 @@ export const createImportService = (parts: ImportServiceParts) => {
     return known?.url === url ? known?.auth : undefined
   }
 
-  const start = async (actor: Actor, toolkit: Toolkit, source: ImportSource): Promise<Import> => {
+  const start = async (actor: Actor, toolkit: Toolkit, source: ImportSource, place: Place): Promise<Import> => {
     const opened = openSource(source, maxBytes)
     const { id: toolkitId, organizationId } = toolkit
     await assertRoom(organizationId)
@@ -124,7 +124,7 @@ export const createImportService = (parts: ImportServiceParts) => {
     })
     try {
       const kept = await keepFiles(one.id, opened)
-      reader.start({ import: one, organizationId, source: { kind, url, files: kept, allowed: [] } })
+      reader.start({ import: one, place, source: { kind, url, files: kept, allowed: [] } })
       return one
     } catch (error) {
       await store.removeImport(db, one.id)
@@ -142,9 +142,9 @@ export const createImportService = (parts: ImportServiceParts) => {
     }
     const url = kept === undefined ? one.sourceUrl : undefined
     const source = { kind: one.kind, url, files: kept ?? [], allowed: fetch }
-    await withReaderRoom(organizationId, async () => {
+    await withReaderRoom(organizationId, async place => {
       if (!(await store.reopenImport(db, id))) throw new AppError('conflict', CHANGED)
-      reader.start({ import: one, organizationId, source })
+      reader.start({ import: one, place, source })
     })
   }
 
@@ -173,7 +173,7 @@ export const createImportService = (parts: ImportServiceParts) => {
     /** Starts to read a source, and returns the import at once, in the state `reading`. */
     startImport: async (actor: Actor, toolkitId: string, source: ImportSource): Promise<Import> => {
       const toolkit = await getToolkitForChange(db, actor, toolkitId)
-      return withReaderRoom(toolkit.organizationId, () => start(actor, toolkit, source))
+      return withReaderRoom(toolkit.organizationId, place => start(actor, toolkit, source, place))
     },
 
     getImport: async (actor: Actor, id: string): Promise<ShownImport> => show((await find(actor, id)).import),
