@@ -8,6 +8,7 @@ import type { Sealing } from '../lib/process/sealing.ts'
 import type { TokenCounterFor } from '../lib/tokens/token-counter.ts'
 import type { Toolkit } from '../tools/tool.ts'
 import { getToolkitForChange } from '../tools/toolkits.service.ts'
+import { openSourceUrl } from './again/toolkit-source.ts'
 import { findToolkitSource } from './again/toolkit-sources.store.ts'
 import type { Import, ImportItem, ImportTotals } from './import.ts'
 import {
@@ -24,6 +25,7 @@ import * as store from './imports.store.ts'
 import type { ImportReader, Place } from './reading/import-reader.ts'
 import type { SourceFile, SourceFiles } from './reading/source-files.ts'
 import { READER_STOPPED } from './reading/source-job.ts'
+import { assertWhole, sealUrl } from './source-url.ts'
 
 export type { ImportChange } from './import-changes.ts'
 export type { ItemFilter } from './import-items.store.ts'
@@ -106,21 +108,32 @@ export const createImportService = (parts: ImportServiceParts) => {
     return kept
   }
 
-  /** Returns how the API authenticates according to whoever imported this URL before. */
-  const findKnownAuth = async (toolkitId: string, url: string | undefined): Promise<ImportSource['auth']> => {
-    const known = url === undefined ? undefined : await findToolkitSource(db, toolkitId)
-    return known?.url === url ? known?.auth : undefined
+  /**
+   * Returns the whole URL, if values are hidden in the given one, and how the API authenticates according to whoever
+   * imported it before.
+   */
+  const findKnown = async (toolkitId: string, url: string) => {
+    const known = await findToolkitSource(db, toolkitId)
+    const knownUrl = known && openSourceUrl(sealing, known)
+    if (known !== undefined && knownUrl !== undefined && [knownUrl, known.url].includes(url)) {
+      return { url: knownUrl, auth: known.auth }
+    }
+    assertWhole(url)
+    return { url, auth: undefined }
   }
 
   const start = async (actor: Actor, toolkit: Toolkit, source: ImportSource, place: Place): Promise<Import> => {
     const opened = openSource(source, maxBytes)
     const { id: toolkitId, organizationId } = toolkit
     await assertRoom(organizationId)
-    const { kind, url, name } = opened
+    const { kind, name } = opened
+    const known = opened.url === undefined ? undefined : await findKnown(toolkitId, opened.url)
+    const url = known?.url
     const one = await store.createImport(db, {
       ...{ toolkitId, createdById: actor.userId, kind: kind ?? 'openapi' },
-      ...{ sourceUrl: url, sourceName: name, toolkitUpdatedAt: toolkit.updatedAt },
-      auth: source.auth ?? (await findKnownAuth(toolkitId, url)),
+      ...{ sourceName: name, toolkitUpdatedAt: toolkit.updatedAt },
+      url: url === undefined ? undefined : sealUrl(sealing, toolkitId, url),
+      auth: source.auth ?? known?.auth,
     })
     try {
       const kept = await keepFiles(one.id, opened)
@@ -140,7 +153,8 @@ export const createImportService = (parts: ImportServiceParts) => {
     if (kept === undefined && one.sourceUrl === undefined) {
       throw new AppError('conflict', 'The documents of this import are no longer there. Start the import again.')
     }
-    const url = kept === undefined ? one.sourceUrl : undefined
+    const { toolkitId, sourceUrl, sealedUrl } = one
+    const url = kept === undefined ? openSourceUrl(sealing, { toolkitId, url: sourceUrl, sealedUrl }) : undefined
     const source = { kind: one.kind, url, files: kept ?? [], allowed: fetch }
     await withReaderRoom(organizationId, async place => {
       if (!(await store.reopenImport(db, id))) throw new AppError('conflict', CHANGED)

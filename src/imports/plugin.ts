@@ -74,7 +74,7 @@ export const importsPlugin = (needs: ImportsNeeds, lifecycle: Lifecycle) => {
   // Closed before the database, which then knows that the sources were not read.
   lifecycle.onClose(reader.close)
   const memoryProblem = memoryProblemOf(settings.memory)
-  const readNewest = createNewestReader({ http, jobs, files, maxBytes, inTurn, memoryProblem })
+  const readNewest = createNewestReader({ sealing, http, jobs, files, maxBytes, inTurn, memoryProblem })
   const mailQueue = createMailQueue(logger)
   lifecycle.onClose(mailQueue.settle)
   const checks = createSourceChecks({ ...needs, readNewest, mailQueue, baseUrl: settings.baseUrl })

@@ -84,7 +84,7 @@ export const createImportReader = (parts: ImportReaderParts) => {
     { import: one, place: { organizationId }, source }: Reading,
     signal: AbortSignal,
   ): Promise<void> => {
-    const store = createPartStore(db, one)
+    const store = createPartStore(parts, one)
     const options = { organizationId, signal }
     const security = toGivenSecurity(one.settings.auth ?? '')
     const gathered = await gatherSource(
