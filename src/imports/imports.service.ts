@@ -30,6 +30,7 @@ import { assertWhole, sealUrl } from './source-url.ts'
 export type { ImportChange } from './import-changes.ts'
 export type { ItemFilter } from './import-items.store.ts'
 export type { GivenFile, ImportSource } from './import-source.ts'
+export type { UnfinishedImports } from './imports.store.ts'
 
 /** Imports of an organization that are not applied. Each can have thousands of rows for a day. */
 const MAX_UNAPPLIED = 10
@@ -95,10 +96,13 @@ export const createImportService = (parts: ImportServiceParts) => {
   }
 
   const assertRoom = async (organizationId: string): Promise<void> => {
-    if ((await store.countUnapplied(db, organizationId)) < MAX_UNAPPLIED) return
+    const unfinished = await store.listUnfinished(db, organizationId)
+    const count = unfinished.reduce((sum, { imports }) => sum + imports, 0)
+    if (count < MAX_UNAPPLIED) return
+    const places = unfinished.map(({ title, imports }) => `“${title}” (${imports})`).join(', ')
     throw new AppError(
       'limit_exceeded',
-      `Your organization has ${MAX_UNAPPLIED} imports that are not applied. Apply or discard one of them first.`,
+      `Your organization has ${count} unfinished imports, in these toolkits: ${places}. Import or discard one of them first: each toolkit lists its own under Import.`,
     )
   }
 
@@ -192,10 +196,16 @@ export const createImportService = (parts: ImportServiceParts) => {
 
     getImport: async (actor: Actor, id: string): Promise<ShownImport> => show((await find(actor, id)).import),
 
-    /** Lists the imports of a toolkit, newest first. */
-    listImports: async (actor: Actor, toolkitId: string): Promise<Import[]> => {
+    /** Lists the imports of a toolkit, or only those that are not applied, newest first. */
+    listImports: async (actor: Actor, toolkitId: string, areUnfinished = false): Promise<Import[]> => {
       await getToolkitForChange(db, actor, toolkitId)
-      return store.listImports(db, toolkitId, MAX_LISTED)
+      return store.listImports(db, toolkitId, { atMost: MAX_LISTED, areUnfinished })
+    },
+
+    /** Lists the toolkits of an organization with imports that are not applied. All builders may discard those. */
+    listUnfinished: async (actor: Actor, organizationId: string): Promise<store.UnfinishedImports[]> => {
+      assertMay(actor, organizationId, 'build')
+      return store.listUnfinished(db, organizationId)
     },
 
     /** Lists operations in the order of the source. */

@@ -59,13 +59,29 @@ export const findImport = async (
     ({ toolkit, ...row }) => ({ import: toImport(row), organizationId: toolkit.organizationId }),
   )
 
-/** Lists the imports of a toolkit, newest first. */
-export const listImports = async (tx: Transaction, toolkitId: string, atMost: number): Promise<Import[]> =>
-  (await tx.import.findMany({ where: { toolkitId }, orderBy: { id: 'desc' }, take: atMost })).map(toImport)
+/** An import that is not applied keeps thousands of rows. */
+const UNFINISHED = { state: { in: ['reading', 'ready'] } } satisfies Rows.Prisma.ImportWhereInput
 
-/** Counts the imports of an organization that are not applied. Each keeps thousands of rows. */
-export const countUnapplied = (tx: Transaction, organizationId: string): Promise<number> =>
-  tx.import.count({ where: { toolkit: { organizationId }, state: { in: ['reading', 'ready'] } } })
+/** Lists the imports of a toolkit, or only those that are not applied, newest first. */
+export const listImports = async (
+  tx: Transaction,
+  toolkitId: string,
+  { atMost, areUnfinished }: { atMost: number; areUnfinished: boolean },
+): Promise<Import[]> =>
+  (await tx.import.findMany({ where: { toolkitId, ...(areUnfinished && UNFINISHED) }, orderBy: { id: 'desc' }, take: atMost })).map(toImport)
+
+/** A toolkit with imports that are not applied, and how many there are. */
+export type UnfinishedImports = { toolkitId: string; title: string; imports: number }
+
+/** Lists the toolkits of an organization with imports that are not applied, by title. */
+export const listUnfinished = async (tx: Transaction, organizationId: string): Promise<UnfinishedImports[]> => {
+  const found = await tx.toolkit.findMany({
+    where: { organizationId, imports: { some: UNFINISHED } },
+    select: { id: true, title: true, _count: { select: { imports: { where: UNFINISHED } } } },
+    orderBy: [{ title: 'asc' }, { id: 'asc' }],
+  })
+  return found.map(({ id, title, _count }) => ({ toolkitId: id, title, imports: _count.imports }))
+}
 
 type ReadingFields = { kind?: ImportKind; summary?: ImportSummary; read: number; total?: number }
 

@@ -1,4 +1,5 @@
 import { failure, type Result, success } from '../lib/kernel/result.ts'
+import { noOperations } from './no-operations.ts'
 import type { ImportedOperation, OperationSource } from './openapi/imported-operation.ts'
 import type { DescriptionDocument } from './read/documents.ts'
 import { type DescriptionSummary, type ReadOptions, type ReadOutcome, readDescription } from './read-description.ts'
@@ -10,6 +11,8 @@ export type PlannedTool = OperationSource & {
   tokens: number
   notes: readonly string[]
   globals: readonly string[]
+  /** Names of security schemes that the tool cannot use. If there are any, calls will fail. */
+  unsupportedSecurity: readonly string[]
 }
 
 /** What an import would do. Without the definitions, which would take much memory. */
@@ -28,8 +31,7 @@ const addTo = (
     plan.refused.push(one)
     return
   }
-  const { tool, findings: _findings, outputSchema: _schema, pagination: _pagination, ...rest } = one
-  const { unsupportedSecurity: _unsupported, ...source } = rest
+  const { tool, findings: _findings, outputSchema: _schema, pagination: _pagination, ...source } = one
   plan.tools.push({ ...source, name: tool.name, url: tool.url })
 }
 
@@ -47,7 +49,12 @@ export const planImport = async ({
   const plan = { tools: [], refused: [] }
   for (;;) {
     const batch = await batches.next()
-    if (batch.done === true) return success({ summary, ...plan, ...batch.value })
+    if (batch.done === true) {
+      const { missing } = batch.value
+      const isEmpty = plan.tools.length + plan.refused.length + missing.length === 0
+      const name = documents[0]?.name ?? 'the source'
+      return isEmpty ? failure(noOperations({ ...summary, name })) : success({ summary, ...plan, ...batch.value })
+    }
     for (const operation of batch.value) addTo(plan, operation)
   }
 }

@@ -6,12 +6,15 @@ import { importCurl } from './curl/import-curl.ts'
 import { importHar } from './har/import-har.ts'
 import { MAX_DESCRIPTION_BYTES, MAX_DESCRIPTION_DEPTH, MAX_DESCRIPTION_VALUES } from './limits.ts'
 import type { MappedSource } from './mapped-source.ts'
+import { noRequests } from './no-operations.ts'
 import { importPostman } from './postman/import-postman.ts'
 import { unpackText } from './read/unpack-text.ts'
 
 /** A source that consists of requests. `environments` are those of Postman. */
 export type RequestsSource = {
   kind: 'postman' | 'curl' | 'har'
+  /** Of the document, for errors. */
+  name?: string | undefined
   bytes: Uint8Array
   environments?: readonly Uint8Array[]
   /** Of each document, unpacked. */
@@ -57,8 +60,7 @@ const readPostman = async ({
   return importPostman(collection.value, values)
 }
 
-/** Reads a source, and maps its requests to tools. The error is a sentence that says what is wrong with it. Runs as a job. */
-export const readRequests = async (source: RequestsSource): Promise<Result<MappedSource, string>> => {
+const mapRequests = async (source: RequestsSource): Promise<Result<MappedSource, string>> => {
   if (source.kind === 'postman') return readPostman(source)
   if (source.kind === 'har') {
     const value = readJson(source.bytes, source.maxBytes)
@@ -66,4 +68,10 @@ export const readRequests = async (source: RequestsSource): Promise<Result<Mappe
   }
   const text = unpackText(source.bytes, source.maxBytes ?? MAX_DESCRIPTION_BYTES)
   return text.ok ? importCurl(text.value) : text
+}
+
+/** Reads a source, and maps its requests to tools. The error is a sentence that says what is wrong with it. Runs as a job. */
+export const readRequests = async (source: RequestsSource): Promise<Result<MappedSource, string>> => {
+  const read = await mapRequests(source)
+  return read.ok && read.value.operations.length === 0 ? failure(noRequests(source)) : read
 }

@@ -3,14 +3,17 @@ import { shorten } from '../lib/kernel/format.ts'
 import { failure, type Result, success } from '../lib/kernel/result.ts'
 import type { SendPart } from '../lib/worker/job.ts'
 import type { ImportGlobal, ImportKind } from './import.ts'
+
 import { OPERATIONS_PER_BATCH } from './limits.ts'
 import type { MappedSource } from './mapped-source.ts'
+import { noOperations } from './no-operations.ts'
 import type { ImportedOperation } from './openapi/imported-operation.ts'
 import type { SecretProposal } from './openapi/security.ts'
 import type { DescriptionDocument } from './read/documents.ts'
 import { type DescriptionSummary, type ReadOptions, readDescription } from './read-description.ts'
 import { readRequests } from './read-requests.ts'
 import type { SourceEnd, SourceHead } from './source-parts.ts'
+import { withoutQuery } from './source-url.ts'
 
 /** Of the documents, the first is the main one. Those of a Postman collection are its environments. */
 export type SourceJob = {
@@ -72,6 +75,9 @@ const toBaseUrls = (proposals: readonly DescriptionSummary['baseUrl'][]): Source
     })),
   }))
 
+/** Returns the name of the main document. The query of a URL may have a token. */
+const nameOf = ([main]: readonly DescriptionDocument[]): string => withoutQuery(main?.name ?? 'the source')
+
 const sendDescription = async (
   { documents, options, maxBytes }: SourceJob,
   send: Send,
@@ -81,16 +87,20 @@ const sendDescription = async (
   const { summary, batches } = read.value
   await send({ head: headOf(summary) })
   const origins = createOriginNotes()
+  let sent = 0
   for (;;) {
     const batch = await batches.next()
     if (batch.done === true) {
       const { missing, baseUrls } = batch.value
+      // They can still be in a document that is missing.
+      if (sent === 0 && missing.length === 0) return failure(noOperations({ ...summary, name: nameOf(documents) }))
       const globals = summary.secrets.flatMap(secret => {
         const found = origins.of(secret.key)
         return found === undefined ? [] : [toGlobal(secret, found)]
       })
       return success({ baseUrls: toBaseUrls(baseUrls), globals, secrets: {}, notes: [], missing: [...missing] })
     }
+    sent += batch.value.length
     for (const operation of batch.value) origins.add(operation)
     await send({ operations: batch.value })
   }
@@ -120,7 +130,8 @@ const sendRequests = async (
   send: Send,
 ): Promise<Result<SourceEnd, string>> => {
   if (main === undefined) return failure('It is empty.')
-  const read = await readRequests({ kind, bytes: bytesOf(main), environments: others.map(bytesOf), maxBytes })
+  const name = nameOf([main])
+  const read = await readRequests({ kind, name, bytes: bytesOf(main), environments: others.map(bytesOf), maxBytes })
   if (!read.ok) return read
   const { title, operations } = read.value
   const end = endOf(read.value)

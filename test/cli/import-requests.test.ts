@@ -81,6 +81,11 @@ Globals of the server:
   it('says in one line what is wrong with a file, and that --plan is missing', async () => {
     const directory = makeFiles()
     writeFileSync(join(directory, 'page'), '<!doctype html>')
+    writeFileSync(join(directory, 'empty.har'), '{"log": {"entries": []}}')
+    expect(await run(directory, 'har', 'empty.har', '--plan')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('There are no requests in empty.har. A HAR file has its requests under'),
+    })
     expect(await run(directory, 'har', 'page', '--plan')).toMatchObject({
       code: 1,
       stdout: '',

@@ -100,6 +100,51 @@ MCP server: ${patchbay.origin}/s/${serverId}
 `)
   })
 
+  it('leaves out the operations that the review page does not select, unless they are named', async () => {
+    const directory = temporaryDirectory()
+    const description = { openapi: '3.1.0', info: { title: 'Old' }, servers: [{ url: api.origin }] }
+    const paths = { '/new': { get: {} }, '/old': { get: { operationId: 'oldOne', deprecated: true } } }
+    writeFileSync(join(directory, 'old.json'), JSON.stringify({ ...description, paths }))
+    const created = async (...args: string[]) => {
+      const given = ['openapi', 'old.json', '--new-toolkit', 'Old', '--yes', '--json', ...args]
+      const outcome = JSON.parse((await run(directory, given)).stdout)
+      return { ...Outcome.parse(outcome), leftOut: outcome.leftOut }
+    }
+    expect(await created()).toMatchObject({
+      created: [{ key: 'GET /new' }],
+      leftOut: [{ key: 'GET /old', why: 'is deprecated' }],
+    })
+    expect(await created('--operation', 'oldOne')).toMatchObject({ created: [{ key: 'GET /old' }], leftOut: [] })
+    expect(await created('--all')).toMatchObject({ created: [{ key: 'GET /new' }, { key: 'GET /old' }] })
+    const { stdout } = await run(directory, ['openapi', 'old.json', '--plan'])
+    expect(stdout).toContain('1 operation left out')
+    expect(stdout).toMatch(/^1 tool,/m)
+    expect(stdout).toContain('  GET /old  It is deprecated.')
+  })
+
+  it('updates the tools of a source that it imports again, and adds new operations only if they are named', async () => {
+    const directory = temporaryDirectory()
+    const write = (paths: object) =>
+      writeFileSync(
+        join(directory, 'again.json'),
+        JSON.stringify({ openapi: '3.1.0', info: { title: 'Again' }, servers: [{ url: api.origin }], paths }),
+      )
+    const { id } = await builder.create('/toolkits', { title: 'Again' })
+    const again = async (...args: string[]) => {
+      const { code, stdout } = await run(directory, ['openapi', 'again.json', '--toolkit', id, '--yes', ...args])
+      expect(code).toBe(0)
+      return stdout
+    }
+    write({ '/one': { get: {} } })
+    expect(await again()).toContain('Created 1 tool in "Again"')
+    expect(await again()).toContain('Created 0 tools in "Again"')
+    write({ '/one': { get: { summary: 'The first' } }, '/two': { get: {} } })
+    const said = await again()
+    expect(said).toContain('  GET /two  It is new.')
+    expect(said).toContain('Updated 1 tool')
+    expect(await again('--operation', 'GET /two')).toContain('Created 1 tool in "Again"')
+  })
+
   it('imports cURL commands from standard input, and discards their secrets without a server', async () => {
     const args = ['import', 'curl', '-', '--new-toolkit', 'Commands', '--yes', '--json']
     const env = { PATH: process.env.PATH, PATCHBAY_BASE_URL: patchbay.origin, PATCHBAY_TOKEN: builder.token }

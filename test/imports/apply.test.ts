@@ -227,6 +227,13 @@ describe.each(databaseKinds)('applying an import on $kind', kind => {
     expect(body).toMatchObject({ response: { status: 200 } })
     expect(JSON.stringify(body)).not.toContain(TOKEN)
     expect(await namesIn()).toEqual([])
+    const empty = await review(orders(api.origin))
+    const lacking = await builder.send('POST', path.replace(id, empty), { arguments: { id: 7 } })
+    expect(lacking).toMatchObject({
+      status: 400,
+      body: { detail: expect.stringMatching(/the secret "api_token" has no value yet\. Fill it in under/) },
+    })
+    expect(api.seen).toHaveLength(before + 1)
     const upload = `/imports/${id}/items/${encodeURIComponent('POST /upload')}/test`
     expect(await builder.send('POST', upload, {})).toMatchObject({ status: 400 })
     expect(await builder.send('POST', `/imports/${id}/items/none/test`, {})).toMatchObject({ status: 404 })

@@ -41,7 +41,10 @@ describe('a source that is something else', () => {
 
 describe('a collection with parts that are wrong', () => {
   it.each<[string, string]>([
-    ['items', '[null, 1, "x", [], {}, {"name": {}, "item": {}}, {"request": 5}, {"request": {"url": 5}}]'],
+    [
+      'items',
+      '[null, 1, "x", [], {}, {"name": {}, "item": {}}, {"request": 5}, {"request": {"url": 5}}, {"request": "a.example"}]',
+    ],
     ['URLs', '[{"request": {"url": {"host": [null], "path": [{}], "query": [null, {"key": 1}]}}}, {"request": ""}]'],
     ['bodies', '[{"request": {"method": "POST", "url": "a.example", "body": {"mode": "raw", "raw": {}}}}]'],
     [

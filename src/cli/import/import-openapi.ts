@@ -3,11 +3,12 @@ import { Command, InvalidArgumentError } from 'commander'
 import { toGivenSecurity } from '../../imports/openapi/security.ts'
 import type { DescriptionDocument } from '../../imports/read/documents.ts'
 import { print } from '../output.ts'
+import { chooseOperations } from './choose-operations.ts'
 import { importTools } from './import-tools.ts'
 import { planLines } from './openapi-report.ts'
 import { isPlainFile, isUrl, readSource, STDIN } from './read-source.ts'
 import { runReader } from './run-reader.ts'
-import { addSourceOptions, assertTarget, isWanted, openSources, type SourceOptions } from './source-options.ts'
+import { addSourceOptions, assertTarget, openSources, type SourceOptions } from './source-options.ts'
 
 /** Returns where the worker finds a file, or the bytes of anything else. */
 const openSource = async (source: string): Promise<{ path: string } | { bytes: Uint8Array }> =>
@@ -53,8 +54,9 @@ const runOpenapi = async (sources: readonly string[], _options: unknown, command
     documents: await openDocuments(sources),
     options: { security: toGivenSecurity(options.auth ?? '') },
   })
-  const wanted = { ...read, tools: read.tools.filter(tool => isWanted(options, tool)) }
-  print(options, wanted, planLines(wanted))
+  const { chosen: tools, leftOut } = chooseOperations(read.tools, options)
+  const plan = { ...read, tools, leftOut }
+  print(options, plan, planLines(plan))
 }
 
 export const importOpenapiCommand = (): Command =>

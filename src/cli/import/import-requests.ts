@@ -1,11 +1,12 @@
 import { Command } from 'commander'
 import type { RequestsSource } from '../../imports/read-requests.ts'
 import { print } from '../output.ts'
+import { chooseOperations } from './choose-operations.ts'
 import { importTools } from './import-tools.ts'
-import { planLines, toPlanView } from './plan-report.ts'
-import { readSource } from './read-source.ts'
+import { isMapped, planLines, toPlanView } from './plan-report.ts'
+import { readSource, STDIN } from './read-source.ts'
 import { runReader } from './run-reader.ts'
-import { addSourceOptions, assertTarget, isWanted, openSources, type SourceOptions } from './source-options.ts'
+import { addSourceOptions, assertTarget, openSources, type SourceOptions } from './source-options.ts'
 
 const planRequests = async (
   kind: RequestsSource['kind'],
@@ -16,11 +17,13 @@ const planRequests = async (
   const environments = await Promise.all(environment.map(readSource))
   const source = await runReader(pool => pool.job('read-requests'), {
     kind,
+    name: file === STDIN ? 'standard input' : file,
     bytes: await readSource(file),
     environments,
   })
-  const operations = source.operations.filter(one => 'reason' in one || isWanted(options, one))
-  print(options, toPlanView({ ...source, operations }), planLines({ ...source, operations }))
+  const { chosen, leftOut } = chooseOperations(source.operations.filter(isMapped), options)
+  const plan = { ...source, operations: [...chosen, ...source.operations.filter(one => !isMapped(one))], leftOut }
+  print(options, toPlanView(plan), planLines(plan))
 }
 
 const run =

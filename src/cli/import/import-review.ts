@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { formatCount, formatNumber } from '../../lib/kernel/format.ts'
+import { type LeftOut, leftOutLines } from './choose-operations.ts'
 import { commonNotes, countNotes, toolLines } from './openapi-report.ts'
 
 /** An import, as far as the command shows it. */
@@ -30,24 +31,29 @@ export const ImportedItem = z.object({
   key: z.string(),
   operationId: z.string().nullable(),
   tags: z.array(z.string()),
+  deprecated: z.boolean(),
+  selected: z.boolean(),
+  state: z.string(),
   reason: z.string().nullable(),
   name: z.string().nullable(),
   tokens: z.int().nullable(),
   notes: z.array(z.string()),
   globals: z.array(z.string()),
+  unsupportedSecurity: z.array(z.string()),
 })
 export type ImportedItem = z.infer<typeof ImportedItem>
 
 export type ImportReview = {
   read: ReadImport
   chosen: readonly ImportedItem[]
+  leftOut: readonly LeftOut[]
   refused: readonly ImportedItem[]
 }
 
 const toShown = ({ name, key, tokens, notes }: ImportedItem) => ({ name: name ?? key, key, tokens: tokens ?? 0, notes })
 
 /** Returns what will be imported as text. */
-export const reviewLines = ({ read: { summary, needs }, chosen, refused }: ImportReview): string[] => {
+export const reviewLines = ({ read: { summary, needs }, chosen, leftOut, refused }: ImportReview): string[] => {
   const tools = chosen.map(toShown)
   const counts = countNotes(tools)
   const tokens = tools.reduce((sum, tool) => sum + tool.tokens, 0)
@@ -57,6 +63,7 @@ export const reviewLines = ({ read: { summary, needs }, chosen, refused }: Impor
     `${formatCount(tools.length, 'tool')}, ${formatNumber(tokens)} tokens:`,
     ...toolLines(tools, counts),
     ...commonNotes(counts),
+    ...leftOutLines(leftOut),
     ...(refused.length === 0 ? [] : [`${formatCount(refused.length, 'operation')} cannot be imported:`]),
     ...refused.map(({ key, reason }) => `  ${key}  ${reason ?? ''}`),
     ...(needs.length === 0 ? [] : [`Documents from these origins are left out: ${needs.join(', ')}`]),

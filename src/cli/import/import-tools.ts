@@ -6,18 +6,17 @@ import { serverUrl } from '../../lib/kernel/server-url.ts'
 import { loadSettings } from '../../lib/process/settings.ts'
 import { expectSuccess, type FileForm, listAll, type ManagementApi, parseSuccess } from '../management-api.ts'
 import { print, printable } from '../output.ts'
+import { chooseItems } from './choose-operations.ts'
 import { confirmTools } from './import-questions.ts'
 import { ApplyReport, appliedLines, ImportedItem, type ImportReview, ReadImport, reviewLines } from './import-review.ts'
 import { openApi } from './open-api.ts'
-import { isWanted, type SourceOptions } from './source-options.ts'
+import type { SourceOptions } from './source-options.ts'
 import { collectSecrets } from './source-secrets.ts'
 
 /** The source of an import: a URL that Patchbay fetches, or files. */
 export type ToolSource = { kind: ImportKind } & ({ url: string } | { files: FileForm['files'] })
 
 const POLL_MS = 300
-/** More operations than this are imported only if the user chooses them. */
-const MAX_UNCHOSEN = 200
 
 const Created = z.object({ id: z.string(), title: z.string() })
 
@@ -53,19 +52,6 @@ const waitUntilRead = async (api: ManagementApi, id: string): Promise<ReadImport
   }
 }
 
-/** Returns the operations to import. Throws if there are none, or more than somebody wants without having said so. */
-const choose = (items: readonly ImportedItem[], options: SourceOptions): readonly ImportedItem[] => {
-  const chosen = items.filter(item => item.reason === null && isWanted(options, item))
-  const isUnchosen = options.operation === undefined && options.tag === undefined
-  if (isUnchosen && options.all !== true && chosen.length > MAX_UNCHOSEN) {
-    const message = `It has ${chosen.length} operations. Choose some with --operation or --tag, or all of them with --all; --plan lists them.`
-    throw new AppError('invalid_request', message)
-  }
-  if (chosen.length > 0) return chosen
-  const why = isUnchosen ? 'It has no operation that can become a tool.' : 'No operation matches --operation or --tag.'
-  throw new AppError('not_found', why)
-}
-
 /** Selects the operations, and stores the choices for all of them. */
 const settle = async (
   api: ManagementApi,
@@ -97,8 +83,11 @@ const settle = async (
 
 const review = async (api: ManagementApi, read: ReadImport, options: SourceOptions): Promise<ImportReview> => {
   const items = await listAll(api, `/imports/${read.id}/items`, ImportedItem)
-  const chosen = choose(items, options)
-  return { read, chosen, refused: items.filter(({ reason }) => reason !== null) }
+  const choice = chooseItems(
+    items.filter(({ reason }) => reason === null),
+    options,
+  )
+  return { read, ...choice, refused: items.filter(({ reason }) => reason !== null) }
 }
 
 const runImport = async (
@@ -111,12 +100,13 @@ const runImport = async (
   const read = await startImport(api, toolkit.id, source, options)
   try {
     const reviewed = await review(api, read, options)
+    const { leftOut } = reviewed
     if (options.json !== true) process.stdout.write(`${reviewLines(reviewed).map(printable).join('\n')}\n\n`)
     await settle(api, read, reviewed.chosen, options)
     if (isInteractive(options)) await confirmTools(reviewed.chosen.length, toolkit.title, origin)
     const report = await expectSuccess(api, 'POST', `/imports/${read.id}/apply`, ApplyReport)
     const server = report.server && { ...report.server, url: serverUrl(origin, report.server.id) }
-    print(options, { toolkit, ...report, server }, appliedLines({ toolkit, report, url: server?.url }))
+    print(options, { toolkit, ...report, server, leftOut }, appliedLines({ toolkit, report, url: server?.url }))
   } catch (error) {
     await discard(api, `/imports/${read.id}`)
     throw error

@@ -1,5 +1,6 @@
 import type { ImportPlan, PlannedTool } from '../../imports/plan-import.ts'
 import { formatCount, formatNumber } from '../../lib/kernel/format.ts'
+import { type LeftOut, leftOutLines } from './choose-operations.ts'
 
 /** Notes that more tools have than this are counted instead of repeated. */
 const MAX_REPEATED = 3
@@ -27,8 +28,11 @@ export const commonNotes = (counts: ReadonlyMap<string, number>): string[] =>
     .filter(([, count]) => count > MAX_REPEATED)
     .map(([note, count]) => `${formatCount(count, 'tool')}: ${note}`)
 
+/** The plan of an import, with what it leaves out unless the user chooses it. */
+export type ChosenPlan = ImportPlan & { leftOut: readonly LeftOut[] }
+
 /** Returns the plan of an import as text. */
-export const planLines = ({ summary, tools, refused, missing, baseUrls }: ImportPlan): string[] => {
+export const planLines = ({ summary, tools, leftOut, refused, missing, baseUrls }: ChosenPlan): string[] => {
   const { title, version, format, secrets, webhooks } = summary
   const counts = countNotes(tools)
   const used = new Set(tools.flatMap(({ globals }) => globals))
@@ -38,6 +42,7 @@ export const planLines = ({ summary, tools, refused, missing, baseUrls }: Import
     `${formatCount(tools.length, 'tool')}, ${formatNumber(tokens)} tokens:`,
     ...toolLines(tools, counts),
     ...commonNotes(counts),
+    ...leftOutLines(leftOut),
     ...(refused.length === 0 ? [] : [`${formatCount(refused.length, 'operation')} cannot be imported:`]),
     ...refused.map(({ key, reason }) => `  ${key}  ${reason}`),
     ...(webhooks === 0 ? [] : [`${formatCount(webhooks, 'webhook')} will not be imported: the API sends them.`]),

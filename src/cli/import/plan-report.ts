@@ -1,9 +1,10 @@
 import type { MappedSource, ProposedGlobal } from '../../imports/mapped-source.ts'
 import type { ImportedOperation, MappedOperation } from '../../imports/openapi/imported-operation.ts'
 import { formatCount, formatNumber } from '../../lib/kernel/format.ts'
+import { type LeftOut, leftOutLines } from './choose-operations.ts'
 import { commonNotes, countNotes, toolLines } from './openapi-report.ts'
 
-const isMapped = (operation: ImportedOperation): operation is MappedOperation => 'tool' in operation
+export const isMapped = (operation: ImportedOperation): operation is MappedOperation => 'tool' in operation
 
 const split = ({ operations }: MappedSource) => ({
   tools: operations.filter(isMapped),
@@ -16,13 +17,17 @@ const toGlobalView = ({ key, isSecret, value, origins }: ProposedGlobal) =>
     ? { key, secret: true, hasValue: value !== undefined, origins }
     : { key, secret: false, value: value ?? null }
 
+/** The plan of an import, with what it leaves out unless the user chooses it. */
+type ChosenPlan = MappedSource & { leftOut: readonly LeftOut[] }
+
 /** Returns the plan of an import for `--json`. */
-export const toPlanView = (source: MappedSource) => {
+export const toPlanView = (source: ChosenPlan) => {
   const { tools, refused } = split(source)
   return {
     title: source.title ?? null,
     tools: tools.map(({ key, tags, tokens, notes, tool }) => ({ key, tags, tokens, notes, tool })),
     refused: refused.map(({ key, tags, reason }) => ({ key, tags, reason })),
+    leftOut: source.leftOut,
     globals: source.globals.map(toGlobalView),
     notes: source.notes,
   }
@@ -46,7 +51,7 @@ const section = (title: string, lines: readonly string[]): readonly string[] =>
   lines.length === 0 ? [] : [title, ...lines]
 
 /** Returns the plan of an import as text. */
-export const planLines = (source: MappedSource): string[] => {
+export const planLines = (source: ChosenPlan): string[] => {
   const { tools, refused } = split(source)
   const counts = countNotes(tools.map(toShown))
   const tokens = tools.reduce((sum, tool) => sum + tool.tokens, 0)
@@ -55,6 +60,7 @@ export const planLines = (source: MappedSource): string[] => {
     `${formatCount(tools.length, 'tool')}, ${formatNumber(tokens)} tokens:`,
     ...byTag(tools, counts),
     ...commonNotes(counts),
+    ...leftOutLines(source.leftOut),
     ...section(
       `${formatCount(refused.length, 'request')} cannot be imported:`,
       refused.map(({ key, reason }) => `  ${key}  ${reason}`),

@@ -46,7 +46,7 @@ export const addSourceOptions = (command: Command): Command =>
     .option('--new-server <name>', 'create a private server with this name for them')
     .option('--operation <which>', 'only this operation: its operationId, or "GET /path" (repeatable)', addTo)
     .option('--tag <name>', 'only operations with this tag (repeatable)', addTo)
-    .option('--all', 'all operations, even if there are more than 200')
+    .option('--all', 'all operations, also deprecated ones, and even if there are more than 200')
     .option('--base-url <url>', 'the base URL of the API, if the source does not say it or another one is meant')
     .option('--secret-from <key=variable>', 'take a secret from this environment variable (repeatable)', toSecretFrom)
     .option('--yes', 'do not ask whether to import')

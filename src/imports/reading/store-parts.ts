@@ -6,6 +6,7 @@ import type { Import, ImportSummary, ReadOperation } from '../import.ts'
 import { addItems, type NewItem, removeItems } from '../import-items.store.ts'
 import { updateReading } from '../imports.store.ts'
 import { MAX_OPERATIONS, MAX_PRESELECTED } from '../limits.ts'
+import { whyLeftOut } from '../preselection.ts'
 import { type SourceEnd, type SourceHead, SourcePart } from '../source-parts.ts'
 
 /** The import was removed, or another process took it for abandoned. */
@@ -14,8 +15,7 @@ export class ReadingStopped extends Error {
 }
 
 /** Returns whether somebody who has not chosen yet is likely to want an operation. */
-const isUsable = (operation: ReadOperation): boolean =>
-  'tool' in operation && operation.unsupportedSecurity.length === 0 && !operation.deprecated
+const isUsable = (operation: ReadOperation): boolean => 'tool' in operation && whyLeftOut(operation) === undefined
 
 const uncompared = (one: { operation: ReadOperation; position: number }): NewItem => ({ ...one, comparison: undefined })
 

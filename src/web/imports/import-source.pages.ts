@@ -1,11 +1,11 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
-import type { Import } from '../../imports/import.ts'
-import type { ImportService } from '../../imports/imports.service.ts'
+import type { ImportService, UnfinishedImports } from '../../imports/imports.service.ts'
 import { type FormPage, showForm, submitForm } from '../../lib/http/pages/forms.ts'
 import { acceptFiles } from '../../lib/http/pages/multipart-form.ts'
-import { shownTime } from '../../lib/http/pages/time-text.ts'
-import { formatBytes } from '../../lib/kernel/format.ts'
+import type { AppError } from '../../lib/kernel/errors.ts'
+import { formatBytes, formatCount } from '../../lib/kernel/format.ts'
 import { doneText, idRoute } from '../frame/user-page.ts'
+import { toImportRow } from './import-row.view.ts'
 import { fieldErrors, KIND_OPTIONS, parseSourceForm, type SourceForm, toImportSource } from './import-source-form.ts'
 import {
   createImportOpener,
@@ -16,7 +16,7 @@ import {
 } from './open-import.ts'
 
 type Parts = OpenImportParts & {
-  imports: Pick<ImportService, 'startImport' | 'listImports' | 'getImport'>
+  imports: Pick<ImportService, 'startImport' | 'listImports' | 'listUnfinished' | 'getImport'>
   settings: { limits: { maxImportBytes: number } }
 }
 
@@ -24,22 +24,15 @@ const PATH = '/toolkits/:id/imports'
 /** What a browser adds to the files, at most. */
 const FORM_BYTES = 1_024 * 1_024
 
-const STATE_TEXTS = {
-  reading: { text: 'Reading', state: 'slow' },
-  ready: { text: 'Not imported yet', state: 'slow' },
-  applied: { text: 'Imported', state: 'good' },
-  failed: { text: 'Failed', state: 'failed' },
-} as const
-
-export const sourceNameOf = ({ sourceName, sourceUrl, summary }: Import): string =>
-  summary?.title ?? sourceName ?? sourceUrl ?? summary?.format ?? 'pasted text'
-
-const toRow = (found: Import) => ({
-  href: importPath(found),
-  name: sourceNameOf(found),
-  started: shownTime(found.createdAt),
-  status: STATE_TEXTS[found.state],
-})
+/** Returns where there are imports that take up the places of the organization, if there is no place for another one. */
+const toUnfinished = (error: AppError | undefined, unfinished: readonly UnfinishedImports[]) =>
+  error?.code === 'limit_exceeded'
+    ? unfinished.map(({ toolkitId, title, imports }) => ({
+        href: `/toolkits/${toolkitId}/imports`,
+        title,
+        count: formatCount(imports, 'import'),
+      }))
+    : []
 
 /** Serves the page on which the source of an import is chosen: `/toolkits/<id>/imports`. */
 export const importSourcePages: FastifyPluginAsync<Parts> = async (app, parts) => {
@@ -48,7 +41,12 @@ export const importSourcePages: FastifyPluginAsync<Parts> = async (app, parts) =
   acceptFiles(app, maxImportBytes + FORM_BYTES)
   const opener = createImportOpener(parts)
 
-  const pageOf = async (opened: OpenedToolkit, request: FastifyRequest, typed?: SourceForm): Promise<FormPage> => ({
+  const pageOf = async (
+    opened: OpenedToolkit,
+    request: FastifyRequest,
+    typed?: SourceForm,
+    error?: AppError,
+  ): Promise<FormPage> => ({
     view: 'imports/source',
     data: {
       title: `Import into ${opened.toolkit.title}`,
@@ -60,7 +58,8 @@ export const importSourcePages: FastifyPluginAsync<Parts> = async (app, parts) =
       kinds: KIND_OPTIONS,
       typed: typed ?? { text: '', kind: '' },
       maxSize: formatBytes(maxImportBytes),
-      imports: (await imports.listImports(opened.actor, opened.toolkit.id)).map(toRow),
+      imports: (await imports.listImports(opened.actor, opened.toolkit.id)).map(toImportRow),
+      unfinished: toUnfinished(error, await imports.listUnfinished(opened.actor, opened.toolkit.organizationId)),
       done: doneText(request, { discarded: 'Import discarded.' }),
     },
   })
@@ -76,7 +75,7 @@ export const importSourcePages: FastifyPluginAsync<Parts> = async (app, parts) =
     return submitForm(
       reply,
       async error => {
-        const page = await pageOf(opened, request, typed)
+        const page = await pageOf(opened, request, typed, error)
         const errors = fieldErrors(error)
         const isPlaced = Object.keys(errors).length > 0
         return isPlaced ? { ...page, data: { ...page.data, errors, problem: undefined } } : page

@@ -1,6 +1,6 @@
 import type { Import, ImportTotals } from '../../imports/import.ts'
 import { formatCount, formatNumber } from '../../lib/kernel/format.ts'
-import { sourceNameOf } from './import-source.pages.ts'
+import { sourceNameOf } from './import-row.view.ts'
 import { importCrumbs, importPath, type OpenedImport } from './open-import.ts'
 import { REVIEW_VIEWS, type ReviewQuery, reviewAddress } from './review-query.ts'
 

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { ToolkitSourceService } from '../../imports/again/toolkit-source.service.ts'
+import type { ImportService } from '../../imports/imports.service.ts'
 import { actorOf } from '../../lib/http/access.ts'
 import { addressOf, listQuery } from '../../lib/http/list-query.ts'
 import { type FormPage, formPage, formText, postForm } from '../../lib/http/pages/forms.ts'
@@ -20,6 +21,7 @@ import type { ToolService } from '../../tools/tools.service.ts'
 import { removalPage } from '../frame/removal-page.ts'
 import { serverTabPath } from '../frame/server-frame.ts'
 import { doneText, idOf, idRoute, isAfter } from '../frame/user-page.ts'
+import { toImportRow } from '../imports/import-row.view.ts'
 import { createDeletedToolUndo, fromDeletedTool } from './deleted-tool.ts'
 import { TOOLS_PER_PAGE, toToolRow } from './tool-row.ts'
 import {
@@ -40,6 +42,7 @@ type Parts = {
   accounts: Accounts
   tools: Pick<ToolService, 'restoreTools'>
   toolkitSources: Pick<ToolkitSourceService, 'findSource'>
+  imports: Pick<ImportService, 'listImports'>
   sealing: Sealing
 }
 
@@ -93,7 +96,7 @@ const toHead = (actor: Actor, toolkit: UsedToolkitCard) => ({
 /** Serves the pages of toolkits in the user's organizations: tools, settings, transfer and deletion. */
 export const toolkitPages: FastifyPluginAsync<Parts> = async (
   app,
-  { toolkits, toolkitCatalogue, accounts, tools, toolkitSources, sealing },
+  { toolkits, toolkitCatalogue, accounts, tools, toolkitSources, imports, sealing },
 ) => {
   const undo = createDeletedToolUndo(sealing)
 
@@ -120,6 +123,7 @@ export const toolkitPages: FastifyPluginAsync<Parts> = async (
     const { items, total } = await toolkitCatalogue.listOwnTools(actor, id, { search: q, ...window })
     const mayBuild = may(actor, toolkit.organizationId, 'build')
     const source = mayBuild ? await toolkitSources.findSource(actor, id) : undefined
+    const unfinished = mayBuild ? await imports.listImports(actor, id, true) : []
     const path = `/toolkits/${id}`
     const sortText = sorting.textOf(sort)
     const counts = { page, perPage: TOOLS_PER_PAGE, total, shown: items.length }
@@ -134,6 +138,7 @@ export const toolkitPages: FastifyPluginAsync<Parts> = async (
       found: formatCount(total, 'tool'),
       pager: pagerOf(counts, { path, query: { q, sort: sortText } }),
       source: source && toSourceSection(source),
+      unfinished: unfinished.map(toImportRow),
       done: doneText(request, doneTexts(count)),
       undo:
         isAfter(request, 'tool-removed', 'tools-removed') && undo.find(request, { path }) !== undefined

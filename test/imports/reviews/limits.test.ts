@@ -97,7 +97,19 @@ describe.each(databasesOfRun)('imports on $kind', kind => {
       })),
     })
     const start = () => ada.send('POST', `/toolkits/${toolkitId}/imports`, { text: ONE })
-    expect(await start()).toMatchObject({ status: 422, body: { detail: expect.stringContaining('10 imports') } })
+    const other = await newToolkit(ada)
+    const refused = await ada.send('POST', `/toolkits/${other}/imports`, { text: ONE })
+    expect(refused).toMatchObject({ status: 422, body: { detail: expect.stringContaining('“Imported” (10)') } })
+    const open = (path: string, init: RequestInit = {}) =>
+      fetch(`${patchbay.origin}${path}`, {
+        ...init,
+        headers: { authorization: `Bearer ${ada.token}`, accept: 'text/html' },
+      })
+    const form = new FormData()
+    form.append('text', ONE)
+    const page = await (await open(`/toolkits/${other}/imports`, { method: 'POST', body: form })).text()
+    expect(page).toContain(`<a href="/toolkits/${toolkitId}/imports"><bdi>Imported</bdi></a>`)
+    expect(await (await open(`/toolkits/${toolkitId}`)).text()).toContain(`/toolkits/${toolkitId}/imports/${id}`)
     await ada.expectOk('DELETE', `/imports/${id}`)
     expect(await start()).toMatchObject({ status: 202 })
   })
