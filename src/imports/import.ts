@@ -178,8 +178,11 @@ export const ReadTool = z.object({
   pagination: StoredPagination.optional(),
 })
 
+export type ReadTool = z.infer<typeof ReadTool>
+
 /** An operation that cannot become a tool. `reason` is a sentence. */
 export const ReadRefusal = z.object({ ...OperationFields, reason: text })
+export type ReadRefusal = z.infer<typeof ReadRefusal>
 
 export const ReadOperation = z.union([ReadTool, ReadRefusal])
 export type ReadOperation = z.infer<typeof ReadOperation>

@@ -68,7 +68,13 @@ export const listImports = async (
   toolkitId: string,
   { atMost, areUnfinished }: { atMost: number; areUnfinished: boolean },
 ): Promise<Import[]> =>
-  (await tx.import.findMany({ where: { toolkitId, ...(areUnfinished && UNFINISHED) }, orderBy: { id: 'desc' }, take: atMost })).map(toImport)
+  (
+    await tx.import.findMany({
+      where: { toolkitId, ...(areUnfinished && UNFINISHED) },
+      orderBy: { id: 'desc' },
+      take: atMost,
+    })
+  ).map(toImport)
 
 /** A toolkit with imports that are not applied, and how many there are. */
 export type UnfinishedImports = { toolkitId: string; title: string; imports: number }

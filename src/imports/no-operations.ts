@@ -21,5 +21,4 @@ export const noRequests = ({
 }: {
   kind: Exclude<ImportKind, 'openapi'>
   name?: string | undefined
-}): string =>
-  `There are no requests in ${name}. ${EXPECTED[kind]}`
+}): string => `There are no requests in ${name}. ${EXPECTED[kind]}`
