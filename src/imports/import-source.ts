@@ -3,6 +3,7 @@ import { parseHttpUrl } from '../templates/base-url.ts'
 import type { ImportKind, ImportSettings } from './import.ts'
 import { MAX_DOCUMENTS } from './limits.ts'
 import { recognizeDocument } from './read/recognize.ts'
+import { withoutFragment } from './source-url.ts'
 
 /** A document that the builder gave. */
 export type GivenFile = { name: string; bytes: Uint8Array }
@@ -40,14 +41,7 @@ const checkUrl = (text: string): string => {
     throw invalid('url', 'must be an http or https URL such as https://api.example.com/openapi.json')
   }
   if (url.username !== '' || url.password !== '') throw invalid('url', 'must not contain a user name or a password')
-  url.hash = ''
-  return url.href
-}
-
-/** Returns a URL without its query, which may contain a token, for texts that others keep. */
-export const withoutQuery = (url: string): string => {
-  const parsed = URL.parse(url)
-  return parsed === null ? url : `${parsed.origin}${parsed.pathname}`
+  return withoutFragment(url.href)
 }
 
 const checkFiles = (files: readonly GivenFile[], maxBytes: number): readonly GivenFile[] => {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { GLOBAL_KEY } from '../lib/kernel/names.ts'
+import type { Sealed } from '../lib/process/sealing.ts'
 import { LINT_FIELDS, LINT_LEVELS } from '../tools/lint/finding.ts'
 import { CreateTool } from '../tools/toolkits.schema.ts'
 import { GIVEN_SECURITY } from './openapi/security.ts'
@@ -92,7 +93,10 @@ export type Import = {
   state: ImportState
   /** Why it failed, as a sentence. */
   problem: string | undefined
+  /** With the values in its query hidden. */
   sourceUrl: string | undefined
+  /** The whole URL. Undefined if nothing is hidden. */
+  sealedUrl: Sealed | undefined
   /** Name of the file. */
   sourceName: string | undefined
   /** SHA-256 of all documents, in hexadecimal. */
@@ -176,8 +180,11 @@ export const ReadTool = z.object({
   pagination: StoredPagination.optional(),
 })
 
+export type ReadTool = z.infer<typeof ReadTool>
+
 /** An operation that cannot become a tool. `reason` is a sentence. */
 export const ReadRefusal = z.object({ ...OperationFields, reason: text })
+export type ReadRefusal = z.infer<typeof ReadRefusal>
 
 export const ReadOperation = z.union([ReadTool, ReadRefusal])
 export type ReadOperation = z.infer<typeof ReadOperation>

@@ -8,6 +8,7 @@ import type { Sealing } from '../lib/process/sealing.ts'
 import type { TokenCounterFor } from '../lib/tokens/token-counter.ts'
 import type { Toolkit } from '../tools/tool.ts'
 import { getToolkitForChange } from '../tools/toolkits.service.ts'
+import { openSourceUrl } from './again/toolkit-source.ts'
 import { findToolkitSource } from './again/toolkit-sources.store.ts'
 import type { Import, ImportItem, ImportTotals } from './import.ts'
 import {
@@ -21,9 +22,10 @@ import * as items from './import-items.store.ts'
 import { openSecrets, sealSecrets } from './import-secrets.ts'
 import { type ImportSource, type OpenedSource, openSource } from './import-source.ts'
 import * as store from './imports.store.ts'
-import type { ImportReader } from './reading/import-reader.ts'
+import type { ImportReader, Place } from './reading/import-reader.ts'
 import type { SourceFile, SourceFiles } from './reading/source-files.ts'
 import { READER_STOPPED } from './reading/source-job.ts'
+import { assertWhole, sealUrl } from './source-url.ts'
 
 export type { ImportChange } from './import-changes.ts'
 export type { ItemFilter } from './import-items.store.ts'
@@ -85,10 +87,10 @@ export const createImportService = (parts: ImportServiceParts) => {
   const placeOf = (importId: string): items.ItemPlace => ({ importId, kind: db.kind })
 
   /** Keeps a place in the reader for `work`, which starts to read. */
-  const withReaderRoom = async <T>(organizationId: string, work: () => Promise<T>): Promise<T> => {
+  const withReaderRoom = async <T>(organizationId: string, work: (place: Place) => Promise<T>): Promise<T> => {
     if (memoryProblem !== undefined) throw new AppError('unavailable', memoryProblem)
-    const giveBack = reader.reserve(organizationId)
-    if (giveBack !== undefined) return work().finally(giveBack)
+    const place = await reader.reserve(organizationId)
+    if (place !== undefined) return work(place).finally(() => reader.giveBack(place))
     const retryAfterSeconds = BUSY_SECONDS
     throw new AppError('unavailable', 'Other sources are being read. Try again in a minute.', { retryAfterSeconds })
   }
@@ -110,25 +112,36 @@ export const createImportService = (parts: ImportServiceParts) => {
     return kept
   }
 
-  /** Returns how the API authenticates according to whoever imported this URL before. */
-  const findKnownAuth = async (toolkitId: string, url: string | undefined): Promise<ImportSource['auth']> => {
-    const known = url === undefined ? undefined : await findToolkitSource(db, toolkitId)
-    return known?.url === url ? known?.auth : undefined
+  /**
+   * Returns the whole URL, if values are hidden in the given one, and how the API authenticates according to whoever
+   * imported it before.
+   */
+  const findKnown = async (toolkitId: string, url: string) => {
+    const known = await findToolkitSource(db, toolkitId)
+    const knownUrl = known && openSourceUrl(sealing, known)
+    if (known !== undefined && knownUrl !== undefined && [knownUrl, known.url].includes(url)) {
+      return { url: knownUrl, auth: known.auth }
+    }
+    assertWhole(url)
+    return { url, auth: undefined }
   }
 
-  const start = async (actor: Actor, toolkit: Toolkit, source: ImportSource): Promise<Import> => {
+  const start = async (actor: Actor, toolkit: Toolkit, source: ImportSource, place: Place): Promise<Import> => {
     const opened = openSource(source, maxBytes)
     const { id: toolkitId, organizationId } = toolkit
     await assertRoom(organizationId)
-    const { kind, url, name } = opened
+    const { kind, name } = opened
+    const known = opened.url === undefined ? undefined : await findKnown(toolkitId, opened.url)
+    const url = known?.url
     const one = await store.createImport(db, {
       ...{ toolkitId, createdById: actor.userId, kind: kind ?? 'openapi' },
-      ...{ sourceUrl: url, sourceName: name, toolkitUpdatedAt: toolkit.updatedAt },
-      auth: source.auth ?? (await findKnownAuth(toolkitId, url)),
+      ...{ sourceName: name, toolkitUpdatedAt: toolkit.updatedAt },
+      url: url === undefined ? undefined : sealUrl(sealing, toolkitId, url),
+      auth: source.auth ?? known?.auth,
     })
     try {
       const kept = await keepFiles(one.id, opened)
-      reader.start({ import: one, organizationId, source: { kind, url, files: kept, allowed: [] } })
+      reader.start({ import: one, place, source: { kind, url, files: kept, allowed: [] } })
       return one
     } catch (error) {
       await store.removeImport(db, one.id)
@@ -137,10 +150,11 @@ export const createImportService = (parts: ImportServiceParts) => {
   }
 
   /** Returns the documents to read again, or the URL to fetch. Throws `conflict` if there are neither. */
-  const sourceToReadAgain = ({ id, sourceUrl }: Import) => {
+  const sourceToReadAgain = ({ id, toolkitId, sourceUrl, sealedUrl }: Import) => {
     const kept = reader.findKept(id)
     if (kept !== undefined) return { url: undefined, files: kept }
-    if (sourceUrl !== undefined) return { url: sourceUrl, files: [] }
+    const url = openSourceUrl(sealing, { toolkitId, url: sourceUrl, sealedUrl })
+    if (url !== undefined) return { url, files: [] }
     throw new AppError('conflict', 'The documents of this import are no longer there. Start the import again.')
   }
 
@@ -149,9 +163,9 @@ export const createImportService = (parts: ImportServiceParts) => {
     const { import: one, organizationId } = await find(actor, id)
     assertReady(one)
     const source = { kind: one.kind, allowed: fetch, ...sourceToReadAgain(one) }
-    await withReaderRoom(organizationId, async () => {
+    await withReaderRoom(organizationId, async place => {
       if (!(await store.reopenImport(db, id))) throw new AppError('conflict', CHANGED)
-      reader.start({ import: one, organizationId, source })
+      reader.start({ import: one, place, source })
     })
   }
 
@@ -180,7 +194,7 @@ export const createImportService = (parts: ImportServiceParts) => {
     /** Starts to read a source, and returns the import at once, in the state `reading`. */
     startImport: async (actor: Actor, toolkitId: string, source: ImportSource): Promise<Import> => {
       const toolkit = await getToolkitForChange(db, actor, toolkitId)
-      return withReaderRoom(toolkit.organizationId, () => start(actor, toolkit, source))
+      return withReaderRoom(toolkit.organizationId, place => start(actor, toolkit, source, place))
     },
 
     getImport: async (actor: Actor, id: string): Promise<ShownImport> => show((await find(actor, id)).import),

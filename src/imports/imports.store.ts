@@ -5,6 +5,7 @@ import { HOUR_MS } from '../lib/kernel/durations.ts'
 import { mapFound, withoutNulls } from '../lib/kernel/missing.ts'
 import type { Sealed } from '../lib/process/sealing.ts'
 import { type Import, type ImportKind, ImportSettings, ImportSummary } from './import.ts'
+import { type StoredUrl, toSealedUrl, toUrlColumns } from './source-url.ts'
 
 /** How long an import that is not applied is kept. */
 const IMPORT_KEPT_MS = 24 * HOUR_MS
@@ -14,26 +15,29 @@ const READER_GONE_MS = 3 * READER_BEAT_MS
 
 const Origins = z.array(z.string())
 
-export const toImport = ({ secrets, keyId: _keyId, ...row }: Rows.Import): Import => {
+export const toImport = ({ secrets, keyId: _keyId, sealedUrl, urlKeyId, ...row }: Rows.Import): Import => {
   const { summary, settings, needs, ...rest } = withoutNulls(row)
   return {
     ...rest,
+    sealedUrl: toSealedUrl({ sealedUrl, urlKeyId }),
     summary: summary === undefined ? undefined : ImportSummary.parse(summary),
     settings: { ...ImportSettings.parse(settings), ...(secrets === null && { secretKeys: [] }) },
     needs: Origins.parse(needs),
   }
 }
 
-export type NewImport = Pick<Import, 'toolkitId' | 'createdById' | 'kind' | 'sourceUrl' | 'sourceName'> & {
+export type NewImport = Pick<Import, 'toolkitId' | 'createdById' | 'kind' | 'sourceName'> & {
+  url: StoredUrl | undefined
   toolkitUpdatedAt: Date
   auth: ImportSettings['auth']
 }
 
 export const createImport = async (tx: Transaction, fields: NewImport): Promise<Import> => {
-  const { auth, sourceUrl = null, sourceName = null, ...rest } = fields
+  const { auth, url, sourceName = null, ...rest } = fields
+  const place = { sourceUrl: url?.shown ?? null, ...toUrlColumns(url?.sealedUrl), sourceName }
   return toImport(
     await tx.import.create({
-      data: { ...rest, sourceUrl, sourceName, settings: ImportSettings.parse({ auth }), needs: [] },
+      data: { ...rest, ...place, settings: ImportSettings.parse({ auth }), needs: [] },
     }),
   )
 }
@@ -167,10 +171,12 @@ export const findSealedSecrets = async (tx: Transaction, id: string): Promise<Se
   return row === null ? undefined : sealedOf(row)
 }
 
-/** Returns the ids of the master keys with which secrets of imports are sealed. */
+/** Returns the ids of the master keys with which secrets of imports, and URLs of sources, are sealed. */
 export const listImportSealingKeyIds = async (tx: Transaction): Promise<string[]> => {
-  const rows = await tx.import.groupBy({ by: ['keyId'], where: { keyId: { not: null } } })
-  return rows.flatMap(({ keyId }) => keyId ?? [])
+  const withSecrets = await tx.import.groupBy({ by: ['keyId'], where: { keyId: { not: null } } })
+  const sealed = { by: ['urlKeyId' as const], where: { urlKeyId: { not: null } } }
+  const withUrls = [...(await tx.import.groupBy(sealed)), ...(await tx.toolkitSource.groupBy(sealed))]
+  return [...withSecrets.map(({ keyId }) => keyId), ...withUrls.map(({ urlKeyId }) => urlKeyId)].flatMap(id => id ?? [])
 }
 
 /** Returns those of the imports that need the documents of their source: they are read, or may be read again. */

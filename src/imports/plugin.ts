@@ -21,7 +21,8 @@ import { listRecentlyChecked } from './again/toolkit-sources.store.ts'
 import { createImportService } from './imports.service.ts'
 import { failImport, listAbandoned, listReadable, removeExpiredImports } from './imports.store.ts'
 import { fetchFewAtOnce } from './reading/few-fetches.ts'
-import { createImportReader, createTurns } from './reading/import-reader.ts'
+import { createImportReader, type ImportReader } from './reading/import-reader.ts'
+import { createTurns } from './reading/reading-turns.ts'
 import { createSourceFiles, type SourceFiles } from './reading/source-files.ts'
 import { READER_STOPPED, type SourceJobs } from './reading/source-job.ts'
 
@@ -48,13 +49,16 @@ const memoryProblemOf = ({ totalMb }: Settings['memory']): string | undefined =>
     : `Imports need ${ENOUGH_MEMORY_MB} MB of memory, and this Patchbay has ${totalMb} MB (PATCHBAY_MEMORY_MB).`
 
 /** Removes what readers of processes that have ended left, and what has expired. */
-const cleanUp = async (db: Database, files: SourceFiles, signal: AbortSignal): Promise<void> => {
+const cleanUp = async (
+  { db, files, reader }: { db: Database; files: SourceFiles; reader: ImportReader },
+  signal: AbortSignal,
+): Promise<void> => {
   for (const id of await listAbandoned(db, Date.now())) await failImport(db, id, READER_STOPPED)
   await removeExpiredImports(db, new Date(), signal)
-  const withFiles = await files.list()
+  const withFiles = [...new Set([...(await files.list()), ...reader.listKept()])]
   const needed = new Set(await listReadable(db, withFiles))
   const checked = new Set((await listRecentlyChecked(db, new Date())).map(checkFolderOf))
-  for (const id of withFiles) if (!needed.has(id) && !checked.has(id)) await files.remove(id)
+  for (const id of withFiles) if (!needed.has(id) && !checked.has(id)) await reader.discard(id)
 }
 
 /** Creates the service that imports API descriptions and requests. */
@@ -66,16 +70,16 @@ export const importsPlugin = (needs: ImportsNeeds, lifecycle: Lifecycle) => {
   lifecycle.onClose(client.close)
   const http = fetchFewAtOnce(client, findCreator)
   const inTurn = createTurns(findCreator)
-  const reader = createImportReader({ db, sealing, logger, http, jobs, files, maxBytes, inTurn })
+  const reader = createImportReader({ db, sealing, logger, http, jobs, files, maxBytes, inTurn, findCreator })
   // Closed before the database, which then knows that the sources were not read.
   lifecycle.onClose(reader.close)
   const memoryProblem = memoryProblemOf(settings.memory)
-  const readNewest = createNewestReader({ http, jobs, files, maxBytes, inTurn, memoryProblem })
+  const readNewest = createNewestReader({ sealing, http, jobs, files, maxBytes, inTurn, memoryProblem })
   const mailQueue = createMailQueue(logger)
   lifecycle.onClose(mailQueue.settle)
   const checks = createSourceChecks({ ...needs, readNewest, mailQueue, baseUrl: settings.baseUrl })
   lifecycle.addChores(
-    { name: 'remove old imports', run: signal => cleanUp(db, files, signal) },
+    { name: 'remove old imports', run: signal => cleanUp({ db, files, reader }, signal) },
     { name: 'check sources of toolkits', run: checks.checkDue },
   )
   return {

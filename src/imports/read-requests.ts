@@ -70,7 +70,7 @@ const mapRequests = async (source: RequestsSource): Promise<Result<MappedSource,
   return text.ok ? importCurl(text.value) : text
 }
 
-/** Reads a source, and maps its requests to tools. The error is a sentence that says what is wrong with it. Runs as a job. */
+/** Reads a source, and maps its requests to tools. The error is a sentence that says what is wrong with it. */
 export const readRequests = async (source: RequestsSource): Promise<Result<MappedSource, string>> => {
   const read = await mapRequests(source)
   return read.ok && read.value.operations.length === 0 ? failure(noRequests(source)) : read

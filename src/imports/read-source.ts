@@ -3,7 +3,7 @@ import { shorten } from '../lib/kernel/format.ts'
 import { failure, type Result, success } from '../lib/kernel/result.ts'
 import type { SendPart } from '../lib/worker/job.ts'
 import type { ImportGlobal, ImportKind } from './import.ts'
-import { withoutQuery } from './import-source.ts'
+
 import { OPERATIONS_PER_BATCH } from './limits.ts'
 import type { MappedSource } from './mapped-source.ts'
 import { noOperations } from './no-operations.ts'
@@ -13,6 +13,7 @@ import type { DescriptionDocument } from './read/documents.ts'
 import { type DescriptionSummary, type ReadOptions, readDescription } from './read-description.ts'
 import { readRequests } from './read-requests.ts'
 import type { SourceEnd, SourceHead } from './source-parts.ts'
+import { withoutQuery } from './source-url.ts'
 
 /** Of the documents, the first is the main one. Those of a Postman collection are its environments. */
 export type SourceJob = {

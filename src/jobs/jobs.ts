@@ -49,27 +49,19 @@ export const JOBS = {
     timeLimitMs: 20_000,
     ownProcess: { heapLimitMb: 1_024 },
   },
-  /** Reading 30 MB with 10,000 operations takes ten seconds. With this heap, the process takes 300 MB for it. */
-  'plan-import': {
-    load: async () => (await import('../imports/plan-import.ts')).planImport,
-    timeLimitMs: 60_000,
-    ownProcess: { heapLimitMb: 160 },
-  },
-  /** The same for the import of a description, whose tools are sent as they are read. On a busy machine, it waits. */
+  /**
+   * Reading 30 MB with 10,000 operations takes ten seconds, and much longer on a busy machine. The tools are sent as they
+   * are read. With this heap, the process takes 300 MB for it.
+   */
   'read-description': {
     load: async () => (await import('../imports/read-source.ts')).readSource,
     timeLimitMs: 180_000,
     ownProcess: { heapLimitMb: 160 },
   },
+  /** Reading 20 MB of requests takes several seconds, most of them for the tokens of the tools. */
   'read-collection': {
     load: async () => (await import('../imports/read-source.ts')).readSource,
     timeLimitMs: 180_000,
-    ownProcess: { heapLimitMb: 512 },
-  },
-  /** Reading 20 MB of requests takes several seconds, most of them for the tokens of the tools. */
-  'read-requests': {
-    load: async () => (await import('../imports/read-requests.ts')).readRequests,
-    timeLimitMs: 60_000,
     ownProcess: { heapLimitMb: 512 },
   },
 }

@@ -25,6 +25,8 @@ CREATE TABLE "Import" (
     "state" "ImportState" NOT NULL DEFAULT 'reading',
     "problem" TEXT,
     "sourceUrl" TEXT,
+    "sealedUrl" TEXT,
+    "urlKeyId" TEXT,
     "sourceName" TEXT,
     "sha256" TEXT,
     "etag" TEXT,
@@ -103,6 +105,8 @@ CREATE TABLE "ToolkitSource" (
     "kind" "ImportKind" NOT NULL,
     "title" TEXT,
     "url" TEXT,
+    "sealedUrl" TEXT,
+    "urlKeyId" TEXT,
     "settings" JSON NOT NULL,
     "sha256" TEXT NOT NULL,
     "etag" TEXT,
@@ -130,10 +134,16 @@ CREATE INDEX "Import_state_createdAt_idx" ON "Import"("state", "createdAt");
 CREATE INDEX "Import_keyId_idx" ON "Import"("keyId");
 
 -- CreateIndex
+CREATE INDEX "Import_urlKeyId_idx" ON "Import"("urlKeyId");
+
+-- CreateIndex
 CREATE UNIQUE INDEX "ImportItem_importId_key_key" ON "ImportItem"("importId", "key");
 
 -- CreateIndex
 CREATE INDEX "ToolkitSource_checkEvery_checkedAt_idx" ON "ToolkitSource"("checkEvery", "checkedAt");
+
+-- CreateIndex
+CREATE INDEX "ToolkitSource_urlKeyId_idx" ON "ToolkitSource"("urlKeyId");
 
 -- AddForeignKey
 ALTER TABLE "Import" ADD CONSTRAINT "Import_toolkitId_fkey" FOREIGN KEY ("toolkitId") REFERENCES "Toolkit"("id") ON DELETE CASCADE ON UPDATE CASCADE;

@@ -5,9 +5,9 @@ import type { DescriptionDocument } from '../../imports/read/documents.ts'
 import { print } from '../output.ts'
 import { chooseOperations } from './choose-operations.ts'
 import { importTools } from './import-tools.ts'
-import { planLines } from './openapi-report.ts'
+import { planLines, toPlannedTool, toPlanView } from './openapi-report.ts'
+import { readPlan } from './read-plan.ts'
 import { isPlainFile, isUrl, readSource, STDIN } from './read-source.ts'
-import { runReader } from './run-reader.ts'
 import { addSourceOptions, assertTarget, openSources, type SourceOptions } from './source-options.ts'
 
 /** Returns where the worker finds a file, or the bytes of anything else. */
@@ -50,13 +50,12 @@ const runOpenapi = async (sources: readonly string[], _options: unknown, command
     await importTools({ kind: 'openapi', ...(await openSources(sources, nameDocuments(sources))) }, options)
     return
   }
-  const read = await runReader(pool => pool.job('plan-import'), {
-    documents: await openDocuments(sources),
-    options: { security: toGivenSecurity(options.auth ?? '') },
-  })
+  const security = toGivenSecurity(options.auth ?? '')
+  const source = { kind: 'openapi' as const, documents: await openDocuments(sources), options: { security } }
+  const read = await readPlan(source, toPlannedTool)
   const { chosen: tools, leftOut } = chooseOperations(read.tools, options)
   const plan = { ...read, tools, leftOut }
-  print(options, plan, planLines(plan))
+  print(options, toPlanView(plan), planLines(plan))
 }
 
 export const importOpenapiCommand = (): Command =>

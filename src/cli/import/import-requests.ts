@@ -1,11 +1,12 @@
 import { Command } from 'commander'
+import type { DescriptionDocument } from '../../imports/read/documents.ts'
 import type { RequestsSource } from '../../imports/read-requests.ts'
 import { print } from '../output.ts'
 import { chooseOperations } from './choose-operations.ts'
 import { importTools } from './import-tools.ts'
-import { isMapped, planLines, toPlanView } from './plan-report.ts'
+import { planLines, toPlanView } from './plan-report.ts'
+import { readPlan } from './read-plan.ts'
 import { readSource, STDIN } from './read-source.ts'
-import { runReader } from './run-reader.ts'
 import { addSourceOptions, assertTarget, openSources, type SourceOptions } from './source-options.ts'
 
 const planRequests = async (
@@ -14,15 +15,13 @@ const planRequests = async (
   environment: readonly string[],
   options: SourceOptions,
 ): Promise<void> => {
-  const environments = await Promise.all(environment.map(readSource))
-  const source = await runReader(pool => pool.job('read-requests'), {
-    kind,
-    name: file === STDIN ? 'standard input' : file,
-    bytes: await readSource(file),
-    environments,
-  })
-  const { chosen, leftOut } = chooseOperations(source.operations.filter(isMapped), options)
-  const plan = { ...source, operations: [...chosen, ...source.operations.filter(one => !isMapped(one))], leftOut }
+  const documents: DescriptionDocument[] = []
+  for (const source of [file, ...environment]) {
+    documents.push({ name: source === STDIN ? 'standard input' : source, bytes: await readSource(source) })
+  }
+  const read = await readPlan({ kind, documents }, tool => tool)
+  const { chosen: tools, leftOut } = chooseOperations(read.tools, options)
+  const plan = { ...read, tools, leftOut }
   print(options, toPlanView(plan), planLines(plan))
 }
 

@@ -1,9 +1,19 @@
-import type { ImportPlan, PlannedTool } from '../../imports/plan-import.ts'
+import type { ReadTool } from '../../imports/import.ts'
 import { formatCount, formatNumber } from '../../lib/kernel/format.ts'
 import { type LeftOut, leftOutLines } from './choose-operations.ts'
+import type { SourcePlan } from './read-plan.ts'
 
 /** Notes that more tools have than this are counted instead of repeated. */
 const MAX_REPEATED = 3
+
+/** Returns a tool without its definition. All definitions of a large description would take much memory. */
+export const toPlannedTool = ({ tool, findings: _, outputSchema: __, pagination: ___, ...rest }: ReadTool) => ({
+  ...rest,
+  name: tool.name,
+  url: tool.url,
+})
+
+export type PlannedTool = ReturnType<typeof toPlannedTool>
 
 /** The data of a tool that the report prints. */
 type ShownTool = Pick<PlannedTool, 'name' | 'key' | 'tokens' | 'notes'>
@@ -29,11 +39,19 @@ export const commonNotes = (counts: ReadonlyMap<string, number>): string[] =>
     .map(([note, count]) => `${formatCount(count, 'tool')}: ${note}`)
 
 /** The plan of an import, with what it leaves out unless the user chooses it. */
-export type ChosenPlan = ImportPlan & { leftOut: readonly LeftOut[] }
+export type ChosenPlan = SourcePlan<PlannedTool> & { leftOut: readonly LeftOut[] }
+
+/** Returns the plan of an import for `--json`. */
+export const toPlanView = ({ head, end, tools, leftOut, refused }: ChosenPlan) => {
+  const { format, title, version, description, total, webhooks, tags } = head
+  const summary = { format, title, version, description, operations: total, webhooks, tags, secrets: head.globals }
+  return { summary, tools, leftOut, refused, missing: end.missing, baseUrls: end.baseUrls, secrets: end.globals }
+}
 
 /** Returns the plan of an import as text. */
-export const planLines = ({ summary, tools, leftOut, refused, missing, baseUrls }: ChosenPlan): string[] => {
-  const { title, version, format, secrets, webhooks } = summary
+export const planLines = ({ head, end, tools, leftOut, refused }: ChosenPlan): string[] => {
+  const { title, version, format, webhooks } = head
+  const { missing, baseUrls } = end
   const counts = countNotes(tools)
   const used = new Set(tools.flatMap(({ globals }) => globals))
   const tokens = tools.reduce((sum, tool) => sum + tool.tokens, 0)
@@ -47,11 +65,14 @@ export const planLines = ({ summary, tools, leftOut, refused, missing, baseUrls 
     ...refused.map(({ key, reason }) => `  ${key}  ${reason}`),
     ...(webhooks === 0 ? [] : [`${formatCount(webhooks, 'webhook')} will not be imported: the API sends them.`]),
     ...(missing.length === 0 ? [] : ['These documents are missing:', ...missing.map(name => `  ${name}`)]),
-    ...(secrets.length === 0 ? ['The description does not say how to authenticate: see --auth.'] : []),
+    ...(head.globals.length === 0 ? ['The description does not say how to authenticate: see --auth.'] : []),
     'Globals of the server:',
     ...baseUrls.map(({ key, value }) => `  ${key} = ${value ?? '(the description does not say; enter the base URL)'}`),
-    ...secrets
+    ...end.globals
       .filter(({ key }) => used.has(key))
-      .map(({ key, asks, scheme }) => `  ${key} (secret: ${asks}, for ${scheme})`),
+      .map(
+        ({ key, asks, origins }) =>
+          `  ${key} (secret: ${[asks, ...origins.map(origin => `for ${origin}`)].join(', ')})`,
+      ),
   ]
 }

@@ -1,4 +1,5 @@
 import type { Database } from '../../lib/db/client.ts'
+import type { Sealing } from '../../lib/process/sealing.ts'
 import { mapInTurns } from '../../lib/worker/pause.ts'
 import type { Import, ReadOperation } from '../import.ts'
 import { GENERATOR_VERSION } from '../limits.ts'
@@ -6,10 +7,17 @@ import { type ComparedTool, compareTool } from '../merge/compare-tools.ts'
 import { createPairing, type OperationIdentity, type Pair } from '../merge/pair-operations.ts'
 import type { NewTool } from '../openapi/imported-operation.ts'
 import { listSourcedTools, listToolOrigins, type SourcedTool, type ToolOrigin } from './tool-sources.store.ts'
+import { openSourceUrl } from './toolkit-source.ts'
 import { findToolkitSource } from './toolkit-sources.store.ts'
 
 /** A source before its operations are read. */
-export type ComparedSource = Pick<Import, 'toolkitId' | 'kind' | 'sourceUrl' | 'sha256'> & { title: string | undefined }
+export type ComparedSource = Pick<Import, 'toolkitId' | 'kind' | 'sha256'> & {
+  title: string | undefined
+  /** The whole URL. */
+  url: string | undefined
+}
+
+export type CompareParts = { db: Database; sealing: Pick<Sealing, 'open'> }
 
 /** How an operation differs from the tool that was imported from it before. */
 export type ItemComparison = Pick<ComparedTool, 'state' | 'pieces' | 'breaking'> & { toolId: string }
@@ -36,10 +44,11 @@ const identify = (placed: PlacedOperation): Identified => {
 }
 
 /** Returns the tools that were imported from this source before. It may have moved, or got another title. */
-const listToolsOf = async (db: Database, source: ComparedSource): Promise<readonly ToolOrigin[]> => {
-  const { toolkitId, kind, sourceUrl } = source
+const listToolsOf = async ({ db, sealing }: CompareParts, source: ComparedSource): Promise<readonly ToolOrigin[]> => {
+  const { toolkitId, kind, url } = source
   const known = await findToolkitSource(db, toolkitId)
-  const isSamePlace = known !== undefined && known.kind === kind && sourceUrl !== undefined && known.url === sourceUrl
+  const isSamePlace =
+    known !== undefined && known.kind === kind && url !== undefined && openSourceUrl(sealing, known) === url
   const titles = new Set([source.title, ...(isSamePlace ? [known.title] : [])])
   return (await listToolOrigins(db, toolkitId)).filter(({ title }) => titles.has(title))
 }
@@ -55,8 +64,12 @@ const baseOf = ({ base, generator, sha256 }: SourcedTool, theirs: NewTool, sourc
  * Starts to compare a source with the tools that were imported from it before. Returns undefined if there are none. Reads
  * the tools of each batch in one statement, and yields to the event loop.
  */
-export const compareImport = async (db: Database, source: ComparedSource): Promise<ImportComparison | undefined> => {
-  const origins = await listToolsOf(db, source)
+export const compareImport = async (
+  parts: CompareParts,
+  source: ComparedSource,
+): Promise<ImportComparison | undefined> => {
+  const { db } = parts
+  const origins = await listToolsOf(parts, source)
   if (origins.length === 0) return undefined
   const pairing = createPairing<ToolOrigin, Identified>(origins)
   const isComplete = source.kind === 'openapi' || source.kind === 'postman'

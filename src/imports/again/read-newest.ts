@@ -1,11 +1,13 @@
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
 import type { HttpClient, OutboundRequest, OutboundResponse } from '../../lib/outbound/outbound-request.ts'
+import type { Sealing } from '../../lib/process/sealing.ts'
 import { toGivenSecurity } from '../openapi/security.ts'
 import { type GatherParts, gatherSource } from '../reading/gather-source.ts'
-import type { ReadingTurns } from '../reading/import-reader.ts'
+import type { ReadingTurns } from '../reading/reading-turns.ts'
 import type { SourceFiles } from '../reading/source-files.ts'
 import { runSourceJob, type SourceJobs } from '../reading/source-job.ts'
 import { SourcePart } from '../source-parts.ts'
+import { openSourceUrl } from './toolkit-source.ts'
 import type { DueSource } from './toolkit-sources.store.ts'
 
 /** How long a check may take, with waiting and fetching. */
@@ -19,6 +21,7 @@ class KnownVersion extends Error {
 }
 
 export type ReadNewestParts = {
+  sealing: Pick<Sealing, 'open'>
   http: Pick<HttpClient, 'send'>
   jobs: SourceJobs
   files: SourceFiles
@@ -75,13 +78,16 @@ export const checkFolderOf = (toolkitId: string): string => `check-${toolkitId}`
  * Creates a function that reads the newest version of a source. It returns undefined if the server says that it is the
  * version of the last check, and calls no handler if it is a known one. The error is a sentence.
  */
-export const createNewestReader = ({ http, jobs, files, maxBytes, inTurn, memoryProblem }: ReadNewestParts) => {
+export const createNewestReader = (using: ReadNewestParts) => {
+  const { sealing, http, jobs, files, maxBytes, inTurn, memoryProblem } = using
+
   const gather = async (
     source: DueSource,
     { known, onPart }: NewestHandlers,
     signal: AbortSignal,
   ): Promise<Result<NewestSource | undefined, string>> => {
-    const { toolkitId, organizationId, kind, url } = source
+    const { toolkitId, organizationId, kind } = source
+    const url = openSourceUrl(sealing, source)
     const first = conditional(http, source)
     let newest: NewestSource | undefined
     const parts: GatherParts = {

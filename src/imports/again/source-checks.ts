@@ -2,13 +2,14 @@ import { bulkhead } from 'cockatiel'
 import type { MailQueue } from '../../identity/mail/mail-queue.ts'
 import type { Database } from '../../lib/db/client.ts'
 import type { Mailer } from '../../lib/mail/mailer.ts'
-import { withoutQuery } from '../import-source.ts'
+import type { Sealing } from '../../lib/process/sealing.ts'
 import type { SourcePart } from '../source-parts.ts'
+import { withoutQuery } from '../source-url.ts'
 import { changedSourceEmail } from './changed-source-email.ts'
-import { compareImport, type ImportComparison } from './compare-import.ts'
+import { type CompareParts, compareImport, type ImportComparison } from './compare-import.ts'
 import { createFoundChanges } from './found-changes.ts'
 import type { ReadNewest } from './read-newest.ts'
-import { foundNothing, type StoredFound, shownFound } from './toolkit-source.ts'
+import { foundNothing, openSourceUrl, type StoredFound, shownFound } from './toolkit-source.ts'
 import * as store from './toolkit-sources.store.ts'
 
 /** Checks of different organizations that run at once in this process. An organization's checks run one by one. */
@@ -19,6 +20,7 @@ const MAX_CHECKS_PER_RUN = 400
 
 export type SourceChecksParts = {
   db: Database
+  sealing: Pick<Sealing, 'open'>
   readNewest: ReadNewest
   mailer: Pick<Mailer, 'send'>
   mailQueue: Pick<MailQueue, 'post'>
@@ -27,14 +29,16 @@ export type SourceChecksParts = {
 }
 
 /** Compares a source with the tools that were imported from it, as its parts are read. */
-const createChangesFinder = (db: Database, { toolkitId, kind, url }: store.DueSource) => {
+const createChangesFinder = (parts: CompareParts, source: store.DueSource) => {
+  const { toolkitId, kind } = source
   let comparison: ImportComparison | undefined
   let found = createFoundChanges('')
   return {
     onPart: async (part: SourcePart, sha256: string): Promise<void> => {
       if ('head' in part) {
         found = createFoundChanges(sha256)
-        comparison = await compareImport(db, { toolkitId, kind, sourceUrl: url, sha256, title: part.head.title })
+        const url = openSourceUrl(parts.sealing, source)
+        comparison = await compareImport(parts, { toolkitId, kind, url, sha256, title: part.head.title })
       } else if (comparison !== undefined) {
         found.add(await comparison.add(part.operations.map(operation => ({ operation, position: 0 }))))
       }
@@ -51,9 +55,11 @@ const createChangesFinder = (db: Database, { toolkitId, kind, url }: store.DueSo
 }
 
 /** Checks whether the sources of toolkits have changed. Never changes a tool. */
-export const createSourceChecks = ({ db, readNewest, mailer, mailQueue, baseUrl, logger }: SourceChecksParts) => {
+export const createSourceChecks = (parts: SourceChecksParts) => {
+  const { db, sealing, readNewest, mailer, mailQueue, baseUrl, logger } = parts
+
   const learn = async (source: store.DueSource, signal: AbortSignal | undefined): Promise<store.CheckResult> => {
-    const changes = createChangesFinder(db, source)
+    const changes = createChangesFinder({ db, sealing }, source)
     const known = new Set([source.sha256, source.found?.sha256 ?? source.sha256])
     const read = await readNewest(source, { known, onPart: changes.onPart }, signal)
     if (!read.ok) return { problem: read.error }

@@ -3,7 +3,9 @@ import type { Changes } from '../../lib/events/changes.ts'
 import { type Actor, organizationIdsOf } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { orThrow } from '../../lib/kernel/missing.ts'
+import type { Sealing } from '../../lib/process/sealing.ts'
 import { getToolkitForChange } from '../../tools/toolkits.service.ts'
+import { assertWhole, type StoredUrl, sealUrl, withoutFragment } from '../source-url.ts'
 import type { SourceChecks } from './source-checks.ts'
 import type { PutToolkitSource } from './toolkit-source.schema.ts'
 import type { ToolkitSource } from './toolkit-source.ts'
@@ -17,10 +19,16 @@ const CHECKS_WINDOW_MS = 60 * 60 * 1_000
 
 type Counters = { increment: (key: string, windowMs: number) => Promise<{ count: number }> }
 
-export type ToolkitSourceParts = { db: Database; changes: Changes; counters: Counters; checks: SourceChecks }
+export type ToolkitSourceParts = {
+  db: Database
+  sealing: Pick<Sealing, 'seal'>
+  changes: Changes
+  counters: Counters
+  checks: SourceChecks
+}
 
 /** The sources of toolkits, for those who may build in the toolkit's organization. */
-export const createToolkitSources = ({ db, changes, counters, checks }: ToolkitSourceParts) => {
+export const createToolkitSources = ({ db, sealing, changes, counters, checks }: ToolkitSourceParts) => {
   const find = async (tx: Transaction, actor: Actor, toolkitId: string): Promise<store.DueSource | undefined> => {
     const { organizationId } = await getToolkitForChange(tx, actor, toolkitId)
     const source = await store.findToolkitSource(tx, toolkitId)
@@ -28,6 +36,12 @@ export const createToolkitSources = ({ db, changes, counters, checks }: ToolkitS
   }
   const get = async (tx: Transaction, actor: Actor, toolkitId: string): Promise<store.DueSource> =>
     orThrow(await find(tx, actor, toolkitId), notImported)
+
+  const toStoredUrl = (toolkitId: string, url: string | null): StoredUrl | undefined => {
+    if (url === null) return undefined
+    assertWhole(url)
+    return sealUrl(sealing, toolkitId, withoutFragment(url))
+  }
 
   return {
     /** Returns undefined if no tools were imported. */
@@ -41,7 +55,10 @@ export const createToolkitSources = ({ db, changes, counters, checks }: ToolkitS
     putSource: (actor: Actor, toolkitId: string, { url, checkEvery }: PutToolkitSource): Promise<ToolkitSource> =>
       changes.commit(async tx => {
         const source = await get(tx, actor, toolkitId)
-        return store.updateToolkitSource(tx, source, { url: url ?? undefined, checkEvery: checkEvery ?? undefined })
+        const change = { checkEvery: checkEvery ?? undefined }
+        // What is hidden in a URL that is sent back stays.
+        if (url === (source.url ?? null)) return store.updateToolkitSource(tx, toolkitId, change)
+        return store.updateToolkitSource(tx, toolkitId, { ...change, moved: { url: toStoredUrl(toolkitId, url) } })
       }),
 
     /** Forgets the source. The tools stay. */

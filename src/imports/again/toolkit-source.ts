@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { formatNumber } from '../../lib/kernel/format.ts'
+import type { Sealed, Sealing } from '../../lib/process/sealing.ts'
 import type { ImportKind } from '../import.ts'
+import { openUrl } from '../source-url.ts'
 
 /** How often a source is checked for changes. */
 export const CHECK_INTERVALS = ['day', 'week'] as const
@@ -25,8 +27,10 @@ export type ToolkitSource = {
   kind: ImportKind
   /** Title of the source when it was imported last. */
   title: string | undefined
-  /** Undefined if the tools were imported from a file or text. */
+  /** With the values in its query hidden. Undefined if the tools were imported from a file or text. */
   url: string | undefined
+  /** The whole URL. Undefined if nothing is hidden. */
+  sealedUrl: Sealed | undefined
   /** How the API authenticates, if the description does not say it. */
   auth: string | undefined
   /** SHA-256 of the imported source, in hexadecimal. */
@@ -41,6 +45,12 @@ export type ToolkitSource = {
   /** The result of the last successful check. Undefined before the first one. */
   found: StoredFound | undefined
 }
+
+/** Returns the whole URL of a source, if it has one. Throws SealError if it cannot be decrypted. */
+export const openSourceUrl = (
+  sealing: Pick<Sealing, 'open'>,
+  { toolkitId, url, sealedUrl }: Pick<ToolkitSource, 'toolkitId' | 'url' | 'sealedUrl'>,
+): string | undefined => (url === undefined ? undefined : openUrl(sealing, toolkitId, { shown: url, sealedUrl }))
 
 /** Returns the result of a check that found the imported source. */
 export const foundNothing = (sha256: string): StoredFound => ({

@@ -3,12 +3,19 @@ import { DAY_MS, MINUTE_MS } from '../../lib/kernel/durations.ts'
 import { definedFields, mapFound, withoutNulls } from '../../lib/kernel/missing.ts'
 import { mayRole, ROLES } from '../../lib/kernel/roles.ts'
 import { ImportSettings } from '../import.ts'
+import { type StoredUrl, toSealedUrl, toUrlColumns } from '../source-url.ts'
 import { type CheckInterval, StoredFound, type ToolkitSource } from './toolkit-source.ts'
 
-const toSource = ({ settings, createdAt: _, updatedAt: __, ...row }: Rows.ToolkitSource): ToolkitSource => {
+const toSource = ({ createdAt: _, updatedAt: __, ...stored }: Rows.ToolkitSource): ToolkitSource => {
+  const { settings, sealedUrl, urlKeyId, ...row } = stored
   const { found, ...rest } = withoutNulls(row)
   const { auth } = ImportSettings.parse(settings)
-  return { ...rest, auth, found: found === undefined ? undefined : StoredFound.parse(found) }
+  return {
+    ...rest,
+    sealedUrl: toSealedUrl({ sealedUrl, urlKeyId }),
+    auth,
+    found: found === undefined ? undefined : StoredFound.parse(found),
+  }
 }
 
 export const findToolkitSource = async (tx: Transaction, toolkitId: string): Promise<ToolkitSource | undefined> =>
@@ -28,12 +35,16 @@ export const listToolkitSources = async (
 /** A new URL has not been checked yet. */
 const UNCHECKED = { etag: null, lastModified: null, checkedAt: null, problem: null }
 
+/** `moved` is what replaces the URL. */
+type SourceChange = { checkEvery: CheckInterval | undefined; moved?: { url: StoredUrl | undefined } }
+
 export const updateToolkitSource = async (
   tx: Transaction,
-  { toolkitId, url: known }: Pick<ToolkitSource, 'toolkitId' | 'url'>,
-  { url, checkEvery }: { url: string | undefined; checkEvery: CheckInterval | undefined },
+  toolkitId: string,
+  { checkEvery, moved }: SourceChange,
 ): Promise<ToolkitSource> => {
-  const data = { url: url ?? null, checkEvery: checkEvery ?? null, ...(url !== known && UNCHECKED) }
+  const place = moved && { url: moved.url?.shown ?? null, ...toUrlColumns(moved.url?.sealedUrl), ...UNCHECKED }
+  const data = { checkEvery: checkEvery ?? null, ...place }
   return toSource(await tx.toolkitSource.update({ where: { toolkitId }, data }))
 }
 
@@ -65,16 +76,19 @@ export const listDueSources = async (tx: Transaction, now: Date, limit: number):
   return rows.map(({ toolkit, ...row }) => ({ ...toSource(row), organizationId: toolkit.organizationId }))
 }
 
+/** Selects a source whose URL has not changed since it was found. */
+const atPlace = ({ toolkitId, url, sealedUrl }: ToolkitSource) => ({
+  toolkitId,
+  url: url ?? null,
+  sealedUrl: sealedUrl?.text ?? null,
+})
+
 /**
  * Notes that a source is being checked. Returns false if another process or request does so. Any process may claim a
  * source, but only one at a time.
  */
-export const claimCheck = async (
-  tx: Transaction,
-  { toolkitId, url, checkedAt }: ToolkitSource,
-  now: Date,
-): Promise<boolean> => {
-  const where = { toolkitId, url: url ?? null, checkedAt: checkedAt ?? null }
+export const claimCheck = async (tx: Transaction, source: ToolkitSource, now: Date): Promise<boolean> => {
+  const where = { ...atPlace(source), checkedAt: source.checkedAt ?? null }
   return (await tx.toolkitSource.updateMany({ where, data: { checkedAt: now } })).count > 0
 }
 
@@ -96,18 +110,14 @@ export type CheckResult = {
 }
 
 /** Stores the result of a check, unless another version was imported, or the URL changed, in the meantime. */
-export const putCheckResult = async (
-  tx: Transaction,
-  { toolkitId, url, sha256 }: ToolkitSource,
-  result: CheckResult,
-): Promise<boolean> => {
+export const putCheckResult = async (tx: Transaction, source: ToolkitSource, result: CheckResult): Promise<boolean> => {
   const { problem, found, validators } = result
   const data = {
     problem: problem ?? null,
     ...definedFields({ found }),
     ...(validators && { etag: validators.etag ?? null, lastModified: validators.lastModified ?? null }),
   }
-  return (await tx.toolkitSource.updateMany({ where: { toolkitId, url: url ?? null, sha256 }, data })).count > 0
+  return (await tx.toolkitSource.updateMany({ where: { ...atPlace(source), sha256: source.sha256 }, data })).count > 0
 }
 
 /** Maximum number of people who are told about a change. */

@@ -10,6 +10,7 @@ import { toTool } from '../../tools/tools.store.ts'
 import { foundNothing } from '../again/toolkit-source.ts'
 import { ImportEdits } from '../import.ts'
 import { toImport } from '../imports.store.ts'
+import { toUrlColumns } from '../source-url.ts'
 import { ImportReport } from './import-report.ts'
 
 const toApplicable = (row: Rows.Import) => ({
@@ -156,11 +157,11 @@ export const putVersion = async (
  * What earlier checks found is out of date.
  */
 export const putToolkitSource = async (tx: Transaction, from: ApplicableImport): Promise<void> => {
-  const { toolkitId, kind, summary, sourceUrl, settings, sha256 = '', etag, lastModified } = from
+  const { toolkitId, kind, summary, sourceUrl, sealedUrl, settings, sha256 = '', etag, lastModified } = from
   const data = {
     kind,
     title: summary?.title ?? null,
-    ...(sourceUrl !== undefined && { url: sourceUrl }),
+    ...(sourceUrl !== undefined && { url: sourceUrl, ...toUrlColumns(sealedUrl) }),
     settings: toJsonObject(settings),
     sha256,
     etag: etag ?? null,

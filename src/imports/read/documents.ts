@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { isJsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
 import { MAX_DESCRIPTION_BYTES, MAX_DOCUMENTS } from '../limits.ts'
+import { hideQuery, withoutFragment, withoutQuery } from '../source-url.ts'
 import { refuseText } from './other-formats.ts'
 import { parseText } from './parse-text.ts'
 import { unpackText } from './unpack-text.ts'
@@ -22,12 +23,6 @@ const toUrl = (name: string): string =>
   isFetchable(name) && URL.canParse(name)
     ? withoutFragment(name)
     : new URL(encodeURI(name.replaceAll('\\', '/')).replaceAll(/[?#]/g, encodeURIComponent), FILE_NAMES).href
-
-const withoutFragment = (url: string): string => {
-  const parsed = new URL(url)
-  parsed.hash = ''
-  return parsed.href
-}
 
 const toName = (url: string): string => {
   if (!url.startsWith(FILE_NAMES)) return url
@@ -70,7 +65,7 @@ const readOne = (
 export type Documents = {
   /** The first document. */
   root: JsonValue
-  /** The URL of the first document, or undefined if it is a file. */
+  /** The URL of the first document without its query, which may have a token. Undefined if it is a file. */
   rootUrl: string | undefined
   /** Returns the document that a reference points into, and the fragment. Notes documents that are missing. */
   locate: (ref: string) => { document: JsonValue | undefined; isRoot: boolean; fragment: string } | undefined
@@ -91,7 +86,7 @@ export const readDocuments = (
   let room = maxBytes
   for (const document of given) {
     const read = readOne(document, room)
-    if (!read.ok) return failure(given.length === 1 ? read.error : `${document.name}: ${read.error}`)
+    if (!read.ok) return failure(given.length === 1 ? read.error : `${hideQuery(document.name)}: ${read.error}`)
     room -= read.value.size
     values.set(toUrl(document.name), read.value.value)
   }
@@ -110,7 +105,7 @@ const openDocuments = (
   const missing = new Set<string>()
   return {
     root,
-    rootUrl: isFetchable(url) ? url : undefined,
+    rootUrl: isFetchable(url) ? withoutQuery(url) : undefined,
     locate: ref => {
       const target = URL.parse(ref, url)
       if (target === null) return undefined

@@ -4,6 +4,8 @@ import { createFairQueue, type FindCreator } from '../../lib/worker/fair-queue.t
 /** Documents that are fetched at once, each of them in memory, and those of one organization. Others wait. */
 const MAX_FETCHES = 4
 const MAX_FETCHES_OF_ORGANIZATION = 2
+/** Who has slower servers shares half of the requests with all others who do. */
+const SLOW_AFTER_MS = 10_000
 /** More than there can be readers and checks. */
 const MAX_WAITING = 10_000
 
@@ -12,6 +14,7 @@ export const fetchFewAtOnce = ({ send }: Pick<HttpClient, 'send'>, findCreator: 
   const queue = createFairQueue({
     maxRunning: MAX_FETCHES,
     ...{ maxRunningOfOwner: MAX_FETCHES_OF_ORGANIZATION, maxRunningOfGroup: MAX_FETCHES_OF_ORGANIZATION },
+    slowAfterMs: SLOW_AFTER_MS,
     ...{ maxWaiting: MAX_WAITING, maxWaitingOfOwner: MAX_WAITING, maxWaitingOfGroup: MAX_WAITING },
   })
   const sendInTurn: HttpClient['send'] = async request => {

@@ -3,24 +3,26 @@ import { MAX_SECRET_BYTES } from '../../lib/kernel/limits.ts'
 import type { HttpClient } from '../../lib/outbound/outbound-request.ts'
 import type { Logger } from '../../lib/process/logger.ts'
 import type { Sealing } from '../../lib/process/sealing.ts'
-import { createFairQueue, type FindCreator } from '../../lib/worker/fair-queue.ts'
+import { type FindCreator, QueueFullError } from '../../lib/worker/fair-queue.ts'
 import type { Import } from '../import.ts'
 import { openSecrets, sealSecrets } from '../import-secrets.ts'
 import { failImport, finishReading, READER_BEAT_MS, touchImports } from '../imports.store.ts'
 import { toGivenSecurity } from '../openapi/security.ts'
 import { type GatheredSource, type GivenSource, gatherSource } from './gather-source.ts'
+import type { ReadingTurns } from './reading-turns.ts'
 import { hashOfSource, type SourceFile, type SourceFiles } from './source-files.ts'
 import { READER_STOPPED, runSourceJob, type SourceJobs } from './source-job.ts'
 import { createPartStore, type PartStore, ReadingStopped } from './store-parts.ts'
 
-/** Imports that are read or wait in this process, and those of one organization. Each keeps up to 32 MiB in files. */
+/** Imports that are read or wait in this process, and those of a creator or organization. Each keeps 32 MiB in files. */
 const MAX_READING = 30
+const MAX_READING_OF_CREATOR = 6
 const MAX_READING_OF_ORGANIZATION = 3
-const MAX_WAITING = 1_000
 /** How long reading one source may take, with waiting and fetching. */
 const MAX_READING_MS = 10 * 60_000
 
 const FAULT = 'It could not be read because of an error in Patchbay.'
+const TOO_BUSY = 'Too many sources wait to be read. Start the import again in a minute.'
 const TOO_SLOW = 'It took too long to get and read the source. Start the import again.'
 
 export type ImportReaderParts = {
@@ -33,29 +35,20 @@ export type ImportReaderParts = {
   /** Of all documents of a source. */
   maxBytes: number
   inTurn: ReadingTurns
+  findCreator: FindCreator
 }
 
-export type Reading = { import: Import; organizationId: string; source: GivenSource }
+/** Room for a source of an organization, which counts for the organization's creator too. */
+export type Place = { organizationId: string; creator: string }
 
-/** Lets one source be read at a time. Organizations take turns, so that none holds up the others for long. */
-export const createTurns = (findCreator: FindCreator) => {
-  // Checks by hand wait here too. Those of one organization must not fill the queue for all others.
-  const limits = { maxWaiting: MAX_WAITING, maxWaitingOfOwner: MAX_READING, maxWaitingOfGroup: MAX_READING }
-  const queue = createFairQueue({ maxRunning: 1, maxRunningOfOwner: 1, maxRunningOfGroup: 1, ...limits })
-  return async <T>(organizationId: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> => {
-    const creator = await findCreator(organizationId)
-    return queue.run({ owner: organizationId, group: organizationId, creator }, work, signal)
-  }
-}
-
-export type ReadingTurns = ReturnType<typeof createTurns>
+export type Reading = { import: Import; place: Place; source: GivenSource }
 
 /** Reads sources in the background, one at a time, and stores what they have. */
 export const createImportReader = (parts: ImportReaderParts) => {
-  const { db, sealing, logger, http, jobs, files, maxBytes, inTurn } = parts
-  const active = new Map<string, { organizationId: string; controller: AbortController; ended: Promise<void> }>()
-  /** The organizations of sources that will be read once they are stored. */
-  const reserved = new Set<{ organizationId: string }>()
+  const { db, sealing, logger, http, jobs, files, maxBytes, inTurn, findCreator } = parts
+  const active = new Map<string, Place & { controller: AbortController; ended: Promise<void> }>()
+  /** Of sources that will be read once they are stored. */
+  const reserved = new Set<Place>()
   /** The documents of ready imports that may be read again with others. */
   const kept = new Map<string, readonly SourceFile[]>()
   let isClosing = false
@@ -89,8 +82,11 @@ export const createImportReader = (parts: ImportReaderParts) => {
     else await files.remove(one.id)
   }
 
-  const read = async ({ import: one, organizationId, source }: Reading, signal: AbortSignal): Promise<void> => {
-    const store = createPartStore(db, one)
+  const read = async (
+    { import: one, place: { organizationId }, source }: Reading,
+    signal: AbortSignal,
+  ): Promise<void> => {
+    const store = createPartStore(parts, one)
     const options = { organizationId, signal }
     const security = toGivenSecurity(one.settings.auth ?? '')
     const gathered = await gatherSource(
@@ -127,6 +123,7 @@ export const createImportReader = (parts: ImportReaderParts) => {
     } catch (error) {
       if (error instanceof ReadingStopped) return files.remove(id)
       if (signal.aborted) return
+      if (error instanceof QueueFullError) return fail(id, TOO_BUSY)
       logger.error({ err: error, importId: id }, 'an import could not be read')
       await fail(id, FAULT)
     } finally {
@@ -137,16 +134,24 @@ export const createImportReader = (parts: ImportReaderParts) => {
 
   return {
     /**
-     * Keeps a place for one more source of an organization, also while it is stored. Returns the function that gives the
-     * place back, or undefined if there is none.
+     * Keeps a place for one more source of an organization while it is stored. Returns the place, to be given back, or
+     * undefined if there is none.
      */
-    reserve: (organizationId: string): (() => void) | undefined => {
+    reserve: async (organizationId: string): Promise<Place | undefined> => {
+      const creator = (await findCreator(organizationId)) ?? organizationId
       const all = [...active.values(), ...reserved]
-      const own = all.filter(one => one.organizationId === organizationId)
-      if (isClosing || all.length >= MAX_READING || own.length >= MAX_READING_OF_ORGANIZATION) return undefined
-      const place = { organizationId }
+      const count = (isCounted: (one: Place) => boolean): number => all.filter(isCounted).length
+      const isFull =
+        all.length >= MAX_READING ||
+        count(one => one.creator === creator) >= MAX_READING_OF_CREATOR ||
+        count(one => one.organizationId === organizationId) >= MAX_READING_OF_ORGANIZATION
+      if (isClosing || isFull) return undefined
+      const place = { organizationId, creator }
       reserved.add(place)
-      return () => reserved.delete(place)
+      return place
+    },
+    giveBack: (place: Place): void => {
+      reserved.delete(place)
     },
     /** Starts to read a source, in the background. */
     start: (reading: Reading): void => {
@@ -156,10 +161,12 @@ export const createImportReader = (parts: ImportReaderParts) => {
       const ended = run(reading, controller)
         .catch(error => logger.error({ err: error, importId: id }, 'the end of an import could not be stored'))
         .finally(() => active.delete(id))
-      active.set(id, { organizationId: reading.organizationId, controller, ended })
+      active.set(id, { ...reading.place, controller, ended })
     },
     /** Returns the documents of a ready import that may be read again, if this process has them. */
     findKept: (id: string): readonly SourceFile[] | undefined => kept.get(id),
+    /** Lists the imports whose documents are kept. */
+    listKept: (): string[] => [...kept.keys()],
     isReading: (id: string): boolean => active.has(id),
     /** Stops reading, and removes the documents. */
     discard: async (id: string): Promise<void> => {

@@ -1,4 +1,5 @@
 import { formatNumber } from '../../lib/kernel/format.ts'
+import { hideQuery } from '../source-url.ts'
 
 const MAX_NAMED = 10
 
@@ -37,7 +38,7 @@ export const describeMissing = (
   { fetchable, files }: Pick<SortedMissing, 'fetchable' | 'files'>,
   tried: ReadonlyMap<string, string>,
 ): string[] => [
-  ...named([...tried].map(([url, reason]) => `The document ${url} is missing. ${reason}`)),
+  ...named([...tried].map(([url, reason]) => `The document ${hideQuery(url)} is missing. ${reason}`)),
   ...named(files.map(name => `The document ${name} is missing. Give it together with the others.`)),
-  ...named(fetchable.map(url => `The document ${url} was not fetched, because there are too many.`)),
+  ...named(fetchable.map(url => `The document ${hideQuery(url)} was not fetched, because there are too many.`)),
 ]

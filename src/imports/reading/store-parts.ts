@@ -1,7 +1,8 @@
-import { type Database, transact } from '../../lib/db/client.ts'
-import { compareImport, type ImportComparison } from '../again/compare-import.ts'
+import { transact } from '../../lib/db/client.ts'
+import { type CompareParts, compareImport, type ImportComparison } from '../again/compare-import.ts'
 import { addGoneItems } from '../again/compared-items.store.ts'
 import { withoutDetail } from '../finding-groups.ts'
+import { openSourceUrl } from '../again/toolkit-source.ts'
 import type { Import, ImportSummary, ReadOperation } from '../import.ts'
 import { addItems, type NewItem, removeItems } from '../import-items.store.ts'
 import { updateReading } from '../imports.store.ts'
@@ -62,7 +63,8 @@ const createCounts = () => {
  * Stores the parts of a source as its reader sends them. A head starts from the beginning. If the source was imported
  * before, compares its operations with the tools.
  */
-export const createPartStore = (db: Database, { id: importId, toolkitId, sourceUrl }: Import) => {
+export const createPartStore = (parts: CompareParts, { id: importId, toolkitId, ...one }: Import) => {
+  const { db } = parts
   let head: SourceHead | undefined
   let comparison: ImportComparison | undefined
   let counts = createCounts()
@@ -92,7 +94,8 @@ export const createPartStore = (db: Database, { id: importId, toolkitId, sourceU
   const begin = async (next: SourceHead, sha256: string): Promise<void> => {
     head = next
     const { kind: kindOfSource, title } = next
-    comparison = await compareImport(db, { toolkitId, sourceUrl, kind: kindOfSource, title, sha256 })
+    const url = openSourceUrl(parts.sealing, { toolkitId, url: one.sourceUrl, sealedUrl: one.sealedUrl })
+    comparison = await compareImport(parts, { toolkitId, url, kind: kindOfSource, title, sha256 })
     counts = createCounts()
     duplicates = createDuplicates(await listToolRequests(db, toolkitId), baseUrlsOf(next))
     keys = new Map()

@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { AppError, type AppErrorCode, unknownAddress } from '../kernel/errors.ts'
+import { QueueFullError } from '../worker/fair-queue.ts'
 import { refusalToAppError, SchemaRefusal } from './validation.ts'
 
 export const PROBLEM_MEDIA_TYPE = 'application/problem+json'
@@ -114,9 +115,14 @@ const fromFastify = (error: FastifyError, { bodyLimit, maxRequestBytes }: BodyLi
 const toAppError = (error: unknown, limits: BodyLimits): AppError => {
   if (error instanceof AppError) return error
   if (error instanceof SchemaRefusal) return refusalToAppError(error)
+  if (error instanceof QueueFullError) return new AppError('unavailable', TOO_BUSY, { ...RETRY_LATER, cause: error })
   const known = isFastifyError(error) ? fromFastify(error, limits) : undefined
   return known ?? new AppError('internal', 'Something went wrong inside Patchbay.', { cause: error })
 }
+
+/** Queues are emptied in seconds. */
+const RETRY_LATER = { retryAfterSeconds: 30 }
+const TOO_BUSY = 'Patchbay has too much to do at the moment. Try again in half a minute.'
 
 const isFastifyError = (error: unknown): error is FastifyError =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' && 'statusCode' in error

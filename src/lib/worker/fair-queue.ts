@@ -1,6 +1,6 @@
 import type { StopSignal } from '../kernel/stop-signal.ts'
 
-/** How long a creator counts as slow after a limit ended one of their jobs. */
+/** How long a creator counts as slow by default, after a limit ended one of their jobs. */
 const SLOW_MS = 60_000
 
 /**
@@ -35,6 +35,10 @@ export type QueueLimits = {
   maxWaitingOfGroup: number
   /** Defaults to the limit of a group. */
   maxWaitingOfCreator?: number
+  /** A creator whose work takes longer is marked as slow. Without it, only `markSlow` does so. */
+  slowAfterMs?: number
+  /** How long a creator counts as slow. */
+  slowMs?: number
 }
 
 type Place = { owner: string; group: string; creator: string }
@@ -57,11 +61,12 @@ export const createCounts = () => {
 /**
  * Limits how much work runs at once: in total, per owner, per group and per creator. Waiting owners take turns. The
  * creator with the fewest running jobs goes first, and of that creator the group with the fewest. Slow creators share
- * half of the slots, regardless of how many there are.
+ * half of the slots, regardless of how many there are, and go after others who have as many running.
  */
 export const createFairQueue = (limits: QueueLimits, now: () => number = () => performance.now()) => {
   const { maxRunningOfGroup, maxRunningOfCreator = maxRunningOfGroup } = limits
   const { maxWaitingOfGroup, maxWaitingOfCreator = maxWaitingOfGroup } = limits
+  const { slowAfterMs = Number.POSITIVE_INFINITY, slowMs = SLOW_MS } = limits
   const running = { all: 0, ofOwner: createCounts(), ofGroup: createCounts(), ofCreator: createCounts() }
   const waiting = { all: 0, ofGroup: createCounts(), ofCreator: createCounts() }
   /** Waiting work by owner. The owner that started work most recently is last. */
@@ -69,6 +74,11 @@ export const createFairQueue = (limits: QueueLimits, now: () => number = () => p
   const slowUntil = new Map<string, number>()
 
   const isSlow = (creator: string): boolean => (slowUntil.get(creator) ?? 0) > now()
+
+  const markSlow = (creator: string): void => {
+    for (const [known, until] of slowUntil) if (until <= now()) slowUntil.delete(known)
+    slowUntil.set(creator, now() + slowMs)
+  }
 
   const countRunningSlow = (): number => {
     let sum = 0
@@ -78,15 +88,16 @@ export const createFairQueue = (limits: QueueLimits, now: () => number = () => p
 
   const findNextOwner = (): string | undefined => {
     const haveSlowTheirHalf = countRunningSlow() >= limits.maxRunning / 2
-    let next: { owner: string; ofCreator: number; ofGroup: number } | undefined
+    let next: { owner: string; ofCreator: number; slow: number; ofGroup: number } | undefined
     for (const [owner, [first]] of owners) {
       if (first === undefined || running.ofOwner.of(owner) >= limits.maxRunningOfOwner) continue
       const ofGroup = running.ofGroup.of(first.group)
       const ofCreator = running.ofCreator.of(first.creator)
       if (ofGroup >= maxRunningOfGroup || ofCreator >= maxRunningOfCreator) continue
-      if (haveSlowTheirHalf && isSlow(first.creator)) continue
-      const order = next === undefined ? -1 : ofCreator - next.ofCreator || ofGroup - next.ofGroup
-      if (order < 0) next = { owner, ofCreator, ofGroup }
+      const slow = isSlow(first.creator) ? 1 : 0
+      if (haveSlowTheirHalf && slow === 1) continue
+      const order = next === undefined ? -1 : ofCreator - next.ofCreator || slow - next.slow || ofGroup - next.ofGroup
+      if (order < 0) next = { owner, ofCreator, slow, ofGroup }
     }
     return next?.owner
   }
@@ -150,9 +161,11 @@ export const createFairQueue = (limits: QueueLimits, now: () => number = () => p
       signal?: StopSignal,
     ): Promise<T> => {
       await waitForStart({ owner, group, creator }, signal)
+      const startedAt = now()
       try {
         return await work()
       } finally {
+        if (now() - startedAt > slowAfterMs) markSlow(creator)
         running.all--
         running.ofOwner.add(owner, -1)
         running.ofGroup.add(group, -1)
@@ -161,9 +174,6 @@ export const createFairQueue = (limits: QueueLimits, now: () => number = () => p
       }
     },
     /** Marks a creator as slow, because a limit ended one of their jobs. */
-    markSlow: (creator: string): void => {
-      for (const [known, until] of slowUntil) if (until <= now()) slowUntil.delete(known)
-      slowUntil.set(creator, now() + SLOW_MS)
-    },
+    markSlow,
   }
 }

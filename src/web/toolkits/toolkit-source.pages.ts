@@ -46,6 +46,7 @@ export const toolkitSourcePages: FastifyPluginAsync<Parts> = async (
         path: `/toolkits/${toolkit.id}`,
         typed: typed ?? { url: source.url ?? '', checkEvery: source.checkEvery ?? '' },
         intervals: INTERVAL_OPTIONS,
+        hasHidden: source.sealedUrl !== undefined,
       },
       labels: { url: 'URL', checkEvery: 'interval' },
     }),

@@ -135,6 +135,25 @@ describe('an organization whose sources are slow', () => {
   })
 })
 
+describe('somebody with many organizations whose sources are slow', () => {
+  const patchbay = runPatchbay({ isOwn: true })
+  const slow = runFakeApi(() => undefined)
+
+  it('has at most six of them read at once, and holds up nobody else', async () => {
+    const ada = await patchbay.person()
+    const bob = await patchbay.person()
+    const statuses: number[] = []
+    for (const name of ['One', 'Two', 'Three']) {
+      const { id } = await ada.create('/organizations', { name })
+      const toolkitId = await newToolkit(ada, id)
+      const start = () => ada.send('POST', `/toolkits/${toolkitId}/imports`, { url: `${slow.origin}/openapi.json` })
+      for (let at = 0; at < 3; at++) statuses.push((await start()).status)
+    }
+    expect(statuses).toEqual([202, 202, 202, 202, 202, 202, 503, 503, 503])
+    expect(await review(bob, await newToolkit(bob), { text: ONE })).toMatchObject({ state: 'ready' })
+  })
+})
+
 describe('an organization that starts many imports at the same time', () => {
   const patchbay = runPatchbay({ isOwn: true })
   const slow = runFakeApi(() => undefined)

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { AppError } from '../../../src/lib/kernel/errors.ts'
 import { MAX_JSON_DEPTH, MAX_REQUEST_BYTES } from '../../../src/lib/kernel/limits.ts'
+import { QueueFullError } from '../../../src/lib/worker/fair-queue.ts'
 import { buildHttpApp, type HttpAppOptions } from '../../support/http-app.ts'
 
 const ANYONE = { access: 'anyone' } as const
@@ -32,6 +33,9 @@ const routes: HttpAppOptions['routes'] = async app => {
   )
   app.get('/busy', { config: ANYONE }, async () => {
     throw new AppError('rate_limited', 'Come back later.', { retryAfterSeconds: 7 })
+  })
+  app.get('/queue', { config: ANYONE }, async () => {
+    throw new QueueFullError()
   })
   app.get('/broken', { config: ANYONE }, async () => {
     throw new Error('SELECT password FROM secrets', { cause: new AppError('not_found', 'inner') })
@@ -176,6 +180,16 @@ describe('a failing request', () => {
       ])
     },
   )
+
+  it('because a queue is full says when to try again', async () => {
+    const { response } = await get('/api/v1/queue')
+    expect(response.statusCode).toBe(503)
+    expect(response.headers['retry-after']).toBe('30')
+    expect(response.json()).toMatchObject({
+      type: 'urn:patchbay:error:unavailable',
+      detail: 'Patchbay has too much to do at the moment. Try again in half a minute.',
+    })
+  })
 
   it('with an invalid id returns 404 without naming it', async () => {
     const { response } = await get('/api/v1/things/1')

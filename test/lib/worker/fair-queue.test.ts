@@ -130,6 +130,17 @@ it('leaves half of the places to others for a minute after a limit ended jobs of
   expect(started).toEqual(['x', 'y', 'friend', 'z'])
 })
 
+it('lets others go before a creator whose work took long, for a while', async () => {
+  const { started, run, settle, pass } = createWorld(1, { slowAfterMs: 1_000, slowMs: 10_000 })
+  const [endSlow, , endOther, endAnother] = ['x:a', 'x:b', 'y', 'z'].map(owner => run(owner))
+  await settle()
+  pass(1_001)
+  await endSlow?.()
+  await endOther?.()
+  await endAnother?.()
+  expect(started).toEqual(['x:a', 'y', 'z', 'x:b'])
+})
+
 it('starts the next one after one that failed', async () => {
   const { queue, started, run, settle } = createWorld(1)
   const failing = queue.run({ owner: 'a', group: 'a' }, () => Promise.reject(new Error('no')))
