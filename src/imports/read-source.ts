@@ -23,7 +23,7 @@ export type SourceJob = {
 
 type Send = (part: SourcePartToSend) => Promise<void>
 /** A part before it is text, which has no undefined members. */
-type SourcePartToSend = { head: SourceHead } | { operations: readonly ImportedOperation[] }
+type SourcePartToSend = { head: SourceHead } | { operations: readonly ImportedOperation[]; unfilled: readonly string[] }
 
 const MAX_PROBLEM_CHARS = 1_000
 const FORMATS = { postman: 'Postman collection', curl: 'cURL commands', har: 'HAR file' } as const
@@ -72,27 +72,30 @@ const toBaseUrls = (proposals: readonly DescriptionSummary['baseUrl'][]): Source
     })),
   }))
 
+const unfilledOf = (globals: readonly { key: string; value?: string | undefined }[]): string[] =>
+  globals.flatMap(({ key, value }) => (value === undefined ? [key] : []))
+
 const sendDescription = async (
   { documents, options, maxBytes }: SourceJob,
   send: Send,
 ): Promise<Result<SourceEnd, string>> => {
   const read = readDescription(documents, { ...options, maxBytes })
   if (!read.ok) return read
-  const { summary, batches } = read.value
+  const { summary, batches, baseUrls } = read.value
   await send({ head: headOf(summary) })
   const origins = createOriginNotes()
   for (;;) {
     const batch = await batches.next()
     if (batch.done === true) {
-      const { missing, baseUrls } = batch.value
+      const { missing, baseUrls: used } = batch.value
       const globals = summary.secrets.flatMap(secret => {
         const found = origins.of(secret.key)
         return found === undefined ? [] : [toGlobal(secret, found)]
       })
-      return success({ baseUrls: toBaseUrls(baseUrls), globals, secrets: {}, notes: [], missing: [...missing] })
+      return success({ baseUrls: toBaseUrls(used), globals, secrets: {}, notes: [], missing: [...missing] })
     }
     for (const operation of batch.value) origins.add(operation)
-    await send({ operations: batch.value })
+    await send({ operations: batch.value, unfilled: unfilledOf(baseUrls()) })
   }
 }
 
@@ -128,8 +131,9 @@ const sendRequests = async (
   const { baseUrls, globals } = end
   const head = { kind, format: FORMATS[kind], title, total: operations.length, webhooks: 0, tags, baseUrls, globals }
   await send({ head })
+  const unfilled = unfilledOf(globals.filter(({ isSecret }) => !isSecret))
   for (let at = 0; at < operations.length; at += OPERATIONS_PER_BATCH) {
-    await send({ operations: operations.slice(at, at + OPERATIONS_PER_BATCH) })
+    await send({ operations: operations.slice(at, at + OPERATIONS_PER_BATCH), unfilled })
   }
   return success(end)
 }

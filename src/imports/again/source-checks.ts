@@ -36,7 +36,12 @@ const createChangesFinder = (db: Database, { toolkitId, kind, url }: store.DueSo
         found = createFoundChanges(sha256)
         comparison = await compareImport(db, { toolkitId, kind, sourceUrl: url, sha256, title: part.head.title })
       } else if (comparison !== undefined) {
-        found.add(await comparison.add(part.operations.map(operation => ({ operation, position: 0 }))))
+        found.add(
+          await comparison.add(
+            part.operations.map(operation => ({ operation, position: 0 })),
+            part.unfilled,
+          ),
+        )
       }
     },
     finish: async (): Promise<StoredFound> => {

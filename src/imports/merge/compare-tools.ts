@@ -36,7 +36,11 @@ export type ComparedTool = {
   breaking: Readonly<Record<Side, readonly BreakingChange[]>>
 }
 
-export type ToolToCompare = ToolVersions & { resolve?: Side | undefined }
+export type ToolToCompare = ToolVersions & {
+  resolve?: Side | undefined
+  /** Returns whether the source has a value for a global that is not secret. */
+  hasValue?: (key: string) => boolean
+}
 
 /** Returns a definition in the form in which it is stored, without the reason why it cannot be used. */
 const normalize = (tool: ToolDefinition): ToolDefinition => {
@@ -120,7 +124,7 @@ const resolveTool = (
 const NO_CHANGES = { state: 'same', pieces: [], breaking: { mine: [], theirs: [] } } as const
 
 /** Compares a tool with what its source makes of it now. Conflicts keep mine unless `resolve` says otherwise. */
-export const compareTool = ({ resolve = 'mine', ...given }: ToolToCompare): ComparedTool => {
+export const compareTool = ({ resolve = 'mine', hasValue = () => true, ...given }: ToolToCompare): ComparedTool => {
   const versions = normalizeAll(given)
   const { mine, base, theirs } = versions
   if (isDeepStrictEqual(base, theirs) && isDeepStrictEqual(base, mine)) return { ...NO_CHANGES, tool: mine }
@@ -140,8 +144,8 @@ export const compareTool = ({ resolve = 'mine', ...given }: ToolToCompare): Comp
     tool: (resolve === 'mine' ? ofMine : ofTheirs).tool,
     pieces: pieces.slice(0, MAX_PIECES),
     breaking: {
-      mine: findBreakingChanges(mine, ofMine.tool),
-      theirs: findBreakingChanges(mine, ofTheirs.tool),
+      mine: findBreakingChanges(mine, ofMine.tool, hasValue),
+      theirs: findBreakingChanges(mine, ofTheirs.tool, hasValue),
     },
   }
 }

@@ -95,14 +95,14 @@ export const createPartStore = (db: Database, { id: importId, toolkitId, sourceU
     return (head?.total ?? 0) <= MAX_PRESELECTED && isUsable(operation)
   }
 
-  const add = async (given: readonly ReadOperation[]): Promise<void> => {
+  const add = async (given: readonly ReadOperation[], unfilled: readonly string[]): Promise<void> => {
     if (position + given.length > MAX_OPERATIONS) throw new Error('the reader sent too many operations')
     const operations = given.map((operation, index) => ({
       operation: withOwnKey(operation),
       position: position + index,
     }))
     for (const { operation } of operations) counts.add(operation)
-    const items = comparison === undefined ? operations.map(uncompared) : await comparison.add(operations)
+    const items = comparison === undefined ? operations.map(uncompared) : await comparison.add(operations, unfilled)
     position += operations.length
     await transact(db, async tx => {
       assertStored(await updateReading(tx, importId, { read: position }))
@@ -124,7 +124,7 @@ export const createPartStore = (db: Database, { id: importId, toolkitId, sourceU
     /** Stores a part of the source with this hash. */
     put: async (text: string, sha256: string): Promise<void> => {
       const part = SourcePart.parse(JSON.parse(text))
-      await ('head' in part ? begin(part.head, sha256) : add(part.operations))
+      await ('head' in part ? begin(part.head, sha256) : add(part.operations, part.unfilled))
     },
     /** Stores what is certain only once all operations have been read. */
     finish,
