@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { GLOBAL_KEY } from '../lib/kernel/names.ts'
 import { LINT_FIELDS, LINT_LEVELS } from '../tools/lint/finding.ts'
 import { CreateTool } from '../tools/toolkits.schema.ts'
+import type { Resolution } from './merge/compare-tools.ts'
 import { GIVEN_SECURITY } from './openapi/security.ts'
 
 export const IMPORT_KINDS = ['openapi', 'postman', 'curl', 'har'] as const
@@ -189,7 +190,7 @@ export type ImportItem = {
   state: ImportItemState
   /** The tool that was imported from this operation before. */
   toolId: string | undefined
-  resolve: 'mine' | 'theirs' | undefined
+  resolve: Resolution | undefined
   edits: ImportEdits
 } & ReadOperation
 

@@ -9,6 +9,7 @@ import { parseDocument } from '../../tools/stored-definition.ts'
 import type { Tool, ToolDefinition } from '../../tools/tool.ts'
 import { CreateTool } from '../../tools/toolkits.schema.ts'
 import { toTool } from '../../tools/tools.store.ts'
+import { toResolution } from '../again/compared-item.ts'
 import { foundNothing } from '../again/toolkit-source.ts'
 import { ImportEdits } from '../import.ts'
 import { toImport } from '../imports.store.ts'
@@ -41,8 +42,8 @@ const toSelected = ({ tool, edits, reason, outputSchema, ...row }: Rows.ImportIt
     operationId: row.operationId,
     state: row.state,
     toolId: row.toolId,
-    resolve: row.resolve,
   }),
+  resolve: toResolution(row.resolve, row.comparison),
   reason: reason ?? undefined,
   tool: tool === null ? undefined : CreateTool.parse(tool),
   outputSchema: OutputSchema.parse(outputSchema) ?? undefined,
