@@ -76,9 +76,9 @@ export const noteSend = async (tx: Transaction, toolId: string, tokens: number, 
   await tx.toolSend.updateMany({ where: { ...key, largest: { lt: tokens } }, data: { largest: tokens } })
 }
 
-/** Removes the sizes of a tool's responses from the editor, because its definition has changed. */
-export const removeSends = async (tx: Transaction, toolId: string): Promise<void> => {
-  await tx.toolSend.deleteMany({ where: { toolId } })
+/** Removes the sizes of the responses to tools from the editor, because their definitions have changed. */
+export const removeSends = async (tx: Transaction, toolIds: readonly string[]): Promise<void> => {
+  await tx.toolSend.deleteMany({ where: { toolId: { in: [...toolIds] } } })
 }
 
 /** Removes sizes that no longer count. */

@@ -5,13 +5,14 @@ import { parseHttpUrl } from '../templates/base-url.ts'
 import { toShownTool } from '../tools/shown-tool.ts'
 import { editedTool, type Import, type ImportEdits, type ImportItem, type ImportSettings } from './import.ts'
 import type { ItemChoice } from './import-items.store.ts'
+import type { Resolution } from './merge/compare-tools.ts'
 
 /** What the builder changes in one operation. Null restores what was generated. */
 export type ItemChange = {
   name?: string | null | undefined
   description?: string | null | undefined
-  /** Whose version is kept if both have changed. */
-  resolve?: 'mine' | 'theirs' | null | undefined
+  /** Whose version is kept if both have changed: of the whole tool, or by piece. */
+  resolve?: Resolution | null | undefined
 }
 
 type Values = Readonly<Record<string, string | null>>
@@ -39,7 +40,7 @@ export type ImportChange = {
 }
 
 /** A change to an item, with the tokens of the tool after it. */
-export type PreparedEdit = { item: ImportItem; edits: ImportEdits; resolve: ImportItem['resolve']; tokens: number }
+export type PreparedEdit = { item: ImportItem; edits: ImportEdits; tokens: number }
 
 const changed = (edits: ImportEdits, { name, description }: ItemChange): ImportEdits => {
   const next = {
@@ -55,10 +56,9 @@ export const prepareEdit = async (item: ImportItem, change: ItemChange, count: T
     throw new AppError('invalid_request', `${item.key} cannot become a tool. ${item.reason}`)
   }
   const edits = changed(item.edits, change)
-  const resolve = change.resolve === undefined ? item.resolve : (change.resolve ?? undefined)
   const tool = editedTool({ ...item, edits }) ?? item.tool
   const { name, description, inputSchema } = toShownTool(tool)
-  return { item, edits, resolve, tokens: await count(JSON.stringify({ name, description, inputSchema })) }
+  return { item, edits, tokens: await count(JSON.stringify({ name, description, inputSchema })) }
 }
 
 const merged = (before: Readonly<Record<string, string>>, change: Values = {}): Record<string, string> =>

@@ -2,6 +2,7 @@ import type { Database, Rows, Transaction } from '../lib/db/client.ts'
 import { containing } from '../lib/db/containing.ts'
 import { mapFound, withoutNulls } from '../lib/kernel/missing.ts'
 import type { ItemComparison } from './again/compare-import.ts'
+import { type StoredComparison, toResolution } from './again/compared-item.ts'
 import { toComparisonColumns } from './again/compared-items.store.ts'
 import {
   ImportEdits,
@@ -45,7 +46,8 @@ const toOperation = (row: Rows.ImportItem): ReadOperation => {
 }
 
 const toItem = (row: Rows.ImportItem): ImportItem => {
-  const { importId, position, selected, state, toolId, resolve, edits = {} } = withoutNulls(row)
+  const { importId, position, selected, state, toolId, edits = {} } = withoutNulls(row)
+  const resolve = toResolution(row.resolve, row.comparison)
   return { importId, position, selected, state, toolId, resolve, edits: ImportEdits.parse(edits), ...toOperation(row) }
 }
 
@@ -171,17 +173,26 @@ export const setSelected = async (
   })
 }
 
-/** Stores what the builder changed in a tool, and its tokens. */
+/** How the conflicts of an item are resolved: by a side, or by the choices of a comparison. */
+export type StoredResolution = { resolve: 'mine' | 'theirs' | undefined; comparison: StoredComparison | undefined }
+
+/** Stores what the builder changed in a tool, and its tokens. Without `resolution`, that stays. */
 export const editItem = async (
   tx: Transaction,
   item: ImportItem,
-  { edits, tokens, resolve }: Pick<ImportItem, 'edits' | 'resolve'> & { tokens: number },
+  { edits, tokens, resolution }: { edits: ImportEdits; tokens: number; resolution: StoredResolution | undefined },
 ): Promise<void> => {
   const { importId, position } = item
   const name = edits.name ?? ('tool' in item ? item.tool.name : '')
   await tx.importItem.update({
     where: { importId_position: { importId, position } },
-    data: { edits: asJson(edits), tokens, resolve: resolve ?? null, searchText: searchTextOf(item, name) },
+    data: {
+      edits: asJson(edits),
+      tokens,
+      ...(resolution !== undefined && { resolve: resolution.resolve ?? null }),
+      ...(resolution?.comparison !== undefined && { comparison: asJson(resolution.comparison) }),
+      searchText: searchTextOf(item, name),
+    },
   })
 }
 

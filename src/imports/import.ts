@@ -3,6 +3,7 @@ import { GLOBAL_KEY } from '../lib/kernel/names.ts'
 import type { Sealed } from '../lib/process/sealing.ts'
 import { LINT_FIELDS, LINT_LEVELS } from '../tools/lint/finding.ts'
 import { CreateTool } from '../tools/toolkits.schema.ts'
+import type { Resolution } from './merge/compare-tools.ts'
 import { GIVEN_SECURITY } from './openapi/security.ts'
 
 export const IMPORT_KINDS = ['openapi', 'postman', 'curl', 'har'] as const
@@ -198,7 +199,7 @@ export type ImportItem = {
   state: ImportItemState
   /** The tool that was imported from this operation before. */
   toolId: string | undefined
-  resolve: 'mine' | 'theirs' | undefined
+  resolve: Resolution | undefined
   edits: ImportEdits
 } & ReadOperation
 

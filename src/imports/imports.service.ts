@@ -9,6 +9,7 @@ import type { TokenCounterFor } from '../lib/tokens/token-counter.ts'
 import type { Toolkit } from '../tools/tool.ts'
 import { getToolkitForChange } from '../tools/toolkits.service.ts'
 import { openSourceUrl } from './again/toolkit-source.ts'
+import { resolveConflicts } from './again/resolve-conflicts.ts'
 import { findToolkitSource } from './again/toolkit-sources.store.ts'
 import type { Import, ImportItem, ImportTotals } from './import.ts'
 import {
@@ -180,12 +181,13 @@ export const createImportService = (parts: ImportServiceParts) => {
     actor: Actor,
     id: string,
     changes: ImportChange['items'] = {},
-  ): Promise<PreparedEdit[]> => {
-    const edits: PreparedEdit[] = []
+  ): Promise<(PreparedEdit & { resolution: items.StoredResolution | undefined })[]> => {
+    const edits: (PreparedEdit & { resolution: items.StoredResolution | undefined })[] = []
     for (const [key, change] of Object.entries(changes)) {
       if (change === undefined) continue
       const item = orThrow(await items.findItem(db, id, key), itemNotFound)
-      edits.push(await prepareEdit(item, change, tokenCounterFor(actor.userId)))
+      const edit = await prepareEdit(item, change, tokenCounterFor(actor.userId))
+      edits.push({ ...edit, resolution: await resolveConflicts(db, item, change.resolve) })
     }
     return edits
   }

@@ -61,6 +61,8 @@ export type ReadDescription = {
   summary: DescriptionSummary
   /** Yields the operations in batches of up to 100, in the order of the description. */
   batches: AsyncGenerator<readonly ImportedOperation[], ReadOutcome>
+  /** Returns the base URLs of the operations that have been read so far. */
+  baseUrls: () => readonly BaseUrlProposal[]
 }
 
 const summarize = (
@@ -154,7 +156,11 @@ export const readDescription = (
     return { missing: documents.ok ? documents.value.missing() : [], baseUrls: servers.proposals() }
   }
   const counts = { operations, webhooks, baseUrl: servers.base, secrets: security.secrets }
-  return success({ summary: summarize(description, counts), batches: readBatches() })
+  return success({
+    summary: summarize(description, counts),
+    batches: readBatches(),
+    baseUrls: servers.proposals,
+  })
 }
 
 const METHODS = /^(?:get|put|post|delete|options|head|patch|trace|query)$/

@@ -26,7 +26,7 @@ export type SourceJob = {
 
 type Send = (part: SourcePartToSend) => Promise<void>
 /** A part before it is text, which has no undefined members. */
-type SourcePartToSend = { head: SourceHead } | { operations: readonly ImportedOperation[] }
+type SourcePartToSend = { head: SourceHead } | { operations: readonly ImportedOperation[]; unfilled: readonly string[] }
 
 const MAX_PROBLEM_CHARS = 1_000
 const FORMATS = { postman: 'Postman collection', curl: 'cURL commands', har: 'HAR file' } as const
@@ -77,6 +77,8 @@ const toBaseUrls = (proposals: readonly DescriptionSummary['baseUrl'][]): Source
 
 /** Returns the name of the main document. The query of a URL may have a token. */
 const nameOf = ([main]: readonly DescriptionDocument[]): string => withoutQuery(main?.name ?? 'the source')
+const unfilledOf = (globals: readonly { key: string; value?: string | undefined }[]): string[] =>
+  globals.flatMap(({ key, value }) => (value === undefined ? [key] : []))
 
 const sendDescription = async (
   { documents, options, maxBytes }: SourceJob,
@@ -84,25 +86,25 @@ const sendDescription = async (
 ): Promise<Result<SourceEnd, string>> => {
   const read = readDescription(documents, { ...options, maxBytes })
   if (!read.ok) return read
-  const { summary, batches } = read.value
+  const { summary, batches, baseUrls } = read.value
   await send({ head: headOf(summary) })
   const origins = createOriginNotes()
   let sent = 0
   for (;;) {
     const batch = await batches.next()
     if (batch.done === true) {
-      const { missing, baseUrls } = batch.value
+      const { missing, baseUrls: used } = batch.value
       // They can still be in a document that is missing.
       if (sent === 0 && missing.length === 0) return failure(noOperations({ ...summary, name: nameOf(documents) }))
       const globals = summary.secrets.flatMap(secret => {
         const found = origins.of(secret.key)
         return found === undefined ? [] : [toGlobal(secret, found)]
       })
-      return success({ baseUrls: toBaseUrls(baseUrls), globals, secrets: {}, notes: [], missing: [...missing] })
+      return success({ baseUrls: toBaseUrls(used), globals, secrets: {}, notes: [], missing: [...missing] })
     }
     sent += batch.value.length
     for (const operation of batch.value) origins.add(operation)
-    await send({ operations: batch.value })
+    await send({ operations: batch.value, unfilled: unfilledOf(baseUrls()) })
   }
 }
 
@@ -139,8 +141,9 @@ const sendRequests = async (
   const { baseUrls, globals } = end
   const head = { kind, format: FORMATS[kind], title, total: operations.length, webhooks: 0, tags, baseUrls, globals }
   await send({ head })
+  const unfilled = unfilledOf(globals.filter(({ isSecret }) => !isSecret))
   for (let at = 0; at < operations.length; at += OPERATIONS_PER_BATCH) {
-    await send({ operations: operations.slice(at, at + OPERATIONS_PER_BATCH) })
+    await send({ operations: operations.slice(at, at + OPERATIONS_PER_BATCH), unfilled })
   }
   return success(end)
 }

@@ -23,7 +23,14 @@ export const SourceHead = z.object({
 export type SourceHead = z.infer<typeof SourceHead>
 
 /** A part of what a job reads. The head comes first. */
-export const SourcePart = z.union([z.object({ head: SourceHead }), z.object({ operations: z.array(ReadOperation) })])
+export const SourcePart = z.union([
+  z.object({ head: SourceHead }),
+  z.object({
+    operations: z.array(ReadOperation),
+    /** Keys of globals, without secrets, for which the source has no value, as far as it has been read. */
+    unfilled: z.array(text),
+  }),
+])
 export type SourcePart = z.infer<typeof SourcePart>
 
 /** What is known once all operations have been read. */

@@ -85,11 +85,16 @@ export const updateTools = async (
     taken.delete(tool.name)
     const name = uniqueToolName(prepared.definition.name, taken)
     taken.add(name)
-    const written = await store.updateVersion(tx, tool, { ...prepared.definition, name }, true)
-    if (written === undefined) throw changedMeanwhile(`the tool "${tool.name}"`)
-    await removeSends(tx, tool.id)
+    const isWritten = await store.replaceRow(tx, tool, { ...prepared.row, name })
+    if (!isWritten) throw changedMeanwhile(`the tool "${tool.name}"`)
     updated.push({ id: tool.id, name })
     await pause()
+  }
+  for (let at = 0; at < updated.length; at += TOOLS_AT_ONCE) {
+    await removeSends(
+      tx,
+      updated.slice(at, at + TOOLS_AT_ONCE).map(({ id }) => id),
+    )
   }
   return updated
 }

@@ -67,9 +67,11 @@ export const updateToolkit = async (
 ): Promise<Toolkit> =>
   toToolkit(await tx.toolkit.update({ where: { id }, data: definedFields({ title, description, visibility }) }))
 
-/** Moves a toolkit to another organization. The secrets that were entered for its imports stay behind. */
+/**
+ * Moves a toolkit to another organization. What was entered for its imports stays behind: secrets, values and the server.
+ */
 export const moveToolkit = async (tx: Transaction, id: string, organizationId: string): Promise<Toolkit> => {
-  await tx.import.updateMany({ where: { toolkitId: id, secrets: { not: null } }, data: { secrets: null, keyId: null } })
+  await tx.import.updateMany({ where: { toolkitId: id }, data: { settings: {}, secrets: null, keyId: null } })
   return toToolkit(await tx.toolkit.update({ where: { id }, data: { organizationId } }))
 }
 

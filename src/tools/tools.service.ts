@@ -269,7 +269,7 @@ export const createToolService = ({ db, changes, uses, maxTimeoutMs, schemaCheck
           const updated = orThrow(await store.updateVersion(tx, tool, written, ifUnchangedSince !== undefined), () =>
             changedMeanwhile(nameFor(tool)),
           )
-          if (!isSameDocument(tool, updated)) await removeSends(tx, id)
+          if (!isSameDocument(tool, updated)) await removeSends(tx, [id])
           await touchToolkit(tx, tool.toolkitId)
           announce({ type: 'toolkit_changed', toolkitId: tool.toolkitId })
           return updated

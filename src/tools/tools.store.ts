@@ -109,9 +109,22 @@ export const removeTool = async (tx: Transaction, id: string): Promise<void> => 
   await tx.tool.delete({ where: { id } })
 }
 
+/** Each version of a tool gets a later timestamp than the previous one, so no two are equal. */
+const nextVersion = (updatedAt: Date): Date => new Date(Math.max(Date.now(), updatedAt.getTime() + 1))
+
+/** Replaces the row of a tool. Returns false, and changes nothing, if that is no longer the version that was read. */
+export const replaceRow = async (
+  tx: Transaction,
+  { id, updatedAt }: Pick<Tool, 'id' | 'updatedAt'>,
+  row: ToolRow,
+): Promise<boolean> => {
+  const data = { ...row, updatedAt: nextVersion(updatedAt) }
+  return (await tx.tool.updateMany({ where: { id, updatedAt }, data })).count > 0
+}
+
 /**
  * Writes a tool. If `isHeld` is true, writes it only if the stored version is still the one that was read, and returns
- * undefined otherwise. Each version gets a later timestamp than the previous one, so no two are equal.
+ * undefined otherwise.
  */
 export const updateVersion = async (
   tx: Transaction,
@@ -119,10 +132,9 @@ export const updateVersion = async (
   definition: ToolDefinition,
   isHeld: boolean,
 ): Promise<Tool | undefined> => {
-  const next = new Date(Math.max(Date.now(), updatedAt.getTime() + 1))
   const { count } = await tx.tool.updateMany({
     where: isHeld ? { id, updatedAt } : { id },
-    data: { ...toStored(definition), updatedAt: next },
+    data: { ...toStored(definition), updatedAt: nextVersion(updatedAt) },
   })
   return count === 0 ? undefined : toTool(await tx.tool.findUniqueOrThrow({ where: { id } }))
 }

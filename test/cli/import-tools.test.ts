@@ -95,7 +95,7 @@ describe('importing an API from the command line', () => {
 
 Created 3 tools in "Mine"
 Added 3 tools to "Mine"
-Set these globals on the server before you use it: token
+Set these globals on the server "Mine" before you use it: token
 MCP server: ${patchbay.origin}/s/${serverId}
 `)
   })

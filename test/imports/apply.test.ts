@@ -194,7 +194,7 @@ describe.each(databaseKinds)('applying an import on $kind', kind => {
     const baseUrls = { base_url: `${api.origin}/self-hosted` }
     const settings = { server: { newName: 'Own' }, baseUrls }
     const { server, missing } = await apply(await review(orders('https://api.hobby.example'), { settings }))
-    expect(missing).toEqual([{ key: 'api_token', secret: true, origins: [api.origin] }])
+    expect(missing).toEqual([{ key: 'api_token', secret: true, origins: [api.origin], serverId: server?.id }])
     const client = await connect(`${patchbay.origin}/s/${server?.id}`, builder.token)
     expect(await ownToolsOf(client)).toEqual([])
     await builder.expectOk('PUT', `/servers/${server?.id}/globals/api_token`, { value: TOKEN, secret: true })

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { descriptionOf } from '../imports/reading.ts'
 import { storeReview } from '../imports/reviews.ts'
 import { knock } from '../mcp/messages.ts'
+import { WithId } from '../support/api-client.ts'
 
 import { databasesOfRun } from '../support/databases.ts'
 import { echo, startFakeApi } from '../support/fake-api.ts'
@@ -141,6 +142,28 @@ describe.each(databasesOfRun)('a transfer on $kind', kind => {
     expect(await world.db.import.findUniqueOrThrow({ where: { id } })).toMatchObject({ secrets: null, keyId: null })
     const seen = await there.expectOk('GET', `/imports/${id}`)
     expect(seen.body).toMatchObject({ settings: { secretKeys: [] } })
+  })
+
+  it('of a toolkit says nothing of the servers and values of its imports', async () => {
+    const { one, there, from, to } = await mover()
+    const toolkit = await one.create('/toolkits', { title: 'Imported', organizationId: from })
+    const paths = { '/a': { get: { operationId: 'getA', security: [{ key: [] }], responses: {} } } }
+    const components = { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-Key' } } }
+    const settings = { server: { newName: 'Hush-hush' }, baseUrls: { base_url: 'https://hush.example' } }
+    const review = { toolkitId: toolkit.id, userId: one.userId }
+    const id = await storeReview(world.services, review, descriptionOf({ paths, components }), { settings })
+    const applied = await one.expectOk('POST', `/imports/${id}/apply`)
+    expect(applied.body).toMatchObject({ server: { name: 'Hush-hush' }, missing: [{ key: 'key' }] })
+    const server = z.object({ server: WithId }).parse(applied.body).server.id
+    const { items } = Tools.parse((await one.expectOk('GET', `/servers/${server}/instances`)).body)
+    for (const instance of items) await one.expectOk('DELETE', `/instances/${instance.id}`)
+    await one.expectOk('DELETE', `/servers/${server}/toolkits/${toolkit.id}`)
+    await one.expectOk('POST', `/toolkits/${toolkit.id}/transfer`, { organizationId: to })
+    const report = await there.expectOk('POST', `/imports/${id}/apply`)
+    expect(report.body).toMatchObject({ created: [{ name: 'get_a' }], server: null, rewired: [], missing: [] })
+    const seen = await there.expectOk('GET', `/imports/${id}`)
+    expect(seen.body).toMatchObject({ settings: { server: null, baseUrls: {} } })
+    expect(JSON.stringify([report.body, seen.body])).not.toMatch(/hush/i)
   })
 
   it('of a toolkit is rejected while servers use it, naming them, and keeps snapshots of others', async () => {

@@ -9,7 +9,15 @@ import type { ExecutionService } from '../../runtime/execution.service.ts'
 import { CallArguments, ToolTestView } from '../history/executions.schema.ts'
 import { toToolTestView } from '../history/executions.view.ts'
 
-const reportView = viewAsIs(ImportReport.extend({ server: orNull(ImportReport.shape.server.unwrap()) }))
+const { server, missing } = ImportReport.shape
+const reportView = viewAsIs(
+  ImportReport.extend({
+    server: orNull(server.unwrap()),
+    missing: z
+      .array(missing.element.extend({ serverId: orNull(missing.element.shape.serverId.unwrap()) }))
+      .describe('globals and secrets that still need a value, and on which server'),
+  }),
+)
 
 const itemParams = uuidParams.extend({
   key: z.string().min(1).describe('method and path, such as `GET /users/{id}`, percent-encoded'),

@@ -7,6 +7,7 @@ import { IMPORT_ITEM_STATES } from '../../imports/import.ts'
 import { decodeCursor, pageOf, pageQuery, toPage } from '../../lib/http/paging.ts'
 import { resourceRoutes } from '../../lib/http/resource-routes.ts'
 import { orNull, uuidParams } from '../../lib/http/schemas.ts'
+import { resolution } from './imports.schema.ts'
 
 type Parts = { importChanges: ImportChanges }
 
@@ -17,7 +18,7 @@ const ChangeView = z.object({
   state: z.enum(IMPORT_ITEM_STATES),
   impact: z.enum(IMPORT_IMPACTS).describe('whether calls may fail, or only texts differ'),
   selected: z.boolean().describe('whether the tool is updated'),
-  resolve: orNull(z.enum(['mine', 'theirs'])).describe('whose version conflicts keep; mine if it is null'),
+  resolve: orNull(resolution).describe('whose version conflicts keep, of the tool or by piece; mine if it is null'),
   breaking: z.array(z.object({ parameter: orNull(z.string()), message: z.string() })),
   pieces: z.array(
     z.object({

@@ -77,10 +77,19 @@ const values = z
   .refine(given => Object.keys(given).length <= MAX_SETTINGS, `has more than ${MAX_SETTINGS} members`)
   .describe('by key; null removes a value')
 
+const side = z.enum(['mine', 'theirs'])
+
+export const resolution = z.union([side, z.record(z.string().max(MAX_KEY_CHARS), side)])
+
 const itemChange = z.strictObject({
   name: CreateTool.shape.name.nullish(),
   description: z.string().max(10_000).nullish(),
-  resolve: z.enum(['mine', 'theirs']).nullish().describe('whose version is kept if both have changed'),
+  resolve: resolution
+    .nullish()
+    .describe(
+      'whose version is kept if both have changed: of the tool, or by piece, such as `{"description": "theirs"}`; ' +
+        'a piece that is not named keeps mine',
+    ),
 })
 
 const settings = z.strictObject({
@@ -211,7 +220,7 @@ export const ImportItemView = z.object({
   tokens: orNull(z.int()),
   state: z.enum(IMPORT_ITEM_STATES),
   selected: z.boolean(),
-  resolve: orNull(z.enum(['mine', 'theirs'])),
+  resolve: orNull(resolution),
   toolId: orNull(z.string()),
   findings: z.array(FindingView),
   notes: z.array(z.string()),

@@ -92,7 +92,8 @@ export const ApplyReport = z.object({
       rekeyed: z.array(z.object({ from: z.string(), to: z.string() })),
     })
     .nullable(),
-  missing: z.array(Missing),
+  rewired: z.array(z.object({ id: z.string(), name: z.string() })),
+  missing: z.array(Missing.extend({ serverId: z.string().nullable() })),
   discarded: z.array(z.string()),
 })
 type ApplyReport = z.infer<typeof ApplyReport>
@@ -101,16 +102,20 @@ type Applied = { toolkit: { title: string }; report: ApplyReport; url: string | 
 
 /** Returns what an import did as text. */
 export const appliedLines = ({ toolkit, report, url }: Applied): string[] => {
-  const { created, updated, renamed, server, missing, discarded } = report
+  const { created, updated, renamed, server, rewired, missing, discarded } = report
+  const missingOn = (id: string): string[] => missing.flatMap(({ key, serverId }) => (serverId === id ? [key] : []))
   return [
     `Created ${formatCount(created.length, 'tool')} in "${toolkit.title}"`,
     ...(updated.length === 0 ? [] : [`Updated ${formatCount(updated.length, 'tool')}`]),
     ...renamed.map(({ from, to, key }) => `  ${key} is named ${to}, because ${from} is taken`),
     ...(server === null ? [] : [`Added ${formatCount(server.tools, 'tool')} to "${server.name}"`]),
     ...(server?.rekeyed ?? []).map(({ from, to }) => `  ${from} is the global ${to} there, because ${from} is in use`),
-    ...(missing.length === 0
-      ? []
-      : [`Set these globals on the server before you use it: ${missing.map(({ key }) => key).join(', ')}`]),
+    ...[...(server === null ? [] : [server]), ...rewired].flatMap(({ id, name }) => {
+      const keys = missingOn(id)
+      return keys.length === 0
+        ? []
+        : [`Set these globals on the server "${name}" before you use it: ${keys.join(', ')}`]
+    }),
     ...(discarded.length === 0 ? [] : [`The values of these secrets were not stored: ${discarded.join(', ')}`]),
     ...(url === undefined ? [] : [`MCP server: ${url}`]),
   ]

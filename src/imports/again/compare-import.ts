@@ -30,8 +30,11 @@ export type ComparedOperation = PlacedOperation & { comparison: ItemComparison |
 export type ImportComparison = {
   /** Whether the source has all operations of the API. A list of requests has only some. */
   isComplete: boolean
-  /** Compares a batch of operations as it was read. Operations that are not certain yet come with `finish`. */
-  add: (operations: readonly PlacedOperation[]) => Promise<readonly ComparedOperation[]>
+  /**
+   * Compares a batch of operations as it was read. Operations that are not certain yet come with `finish`. `unfilled` are
+   * keys of globals for which the source has no value.
+   */
+  add: (operations: readonly PlacedOperation[], unfilled: readonly string[]) => Promise<readonly ComparedOperation[]>
   /** Returns the remaining operations, and the tools whose operations are gone from the source. */
   finish: () => Promise<{ compared: readonly ComparedOperation[]; gone: readonly ToolOrigin[] }>
 }
@@ -72,6 +75,8 @@ export const compareImport = async (
   const origins = await listToolsOf(parts, source)
   if (origins.length === 0) return undefined
   const pairing = createPairing<ToolOrigin, Identified>(origins)
+  const withoutValue = new Set<string>()
+  const hasValue = (key: string): boolean => !withoutValue.has(key)
   const isComplete = source.kind === 'openapi' || source.kind === 'postman'
 
   const compareOne = ({ operation }: PlacedOperation, known: SourcedTool | undefined): ItemComparison | undefined => {
@@ -80,7 +85,7 @@ export const compareImport = async (
     const toolId = mine.id
     if (!('tool' in operation)) return { toolId, state: 'same', pieces: [], breaking: { mine: [], theirs: [] } }
     const theirs = operation.tool
-    const { tool: _tool, ...compared } = compareTool({ base: baseOf(known, theirs, source), mine, theirs })
+    const { tool: _tool, ...compared } = compareTool({ base: baseOf(known, theirs, source), mine, theirs, hasValue })
     return { toolId, ...compared }
   }
 
@@ -95,7 +100,10 @@ export const compareImport = async (
 
   return {
     isComplete,
-    add: operations => comparePairs(pairing.add(operations.map(identify))),
+    add: (operations, unfilled) => {
+      for (const key of unfilled) withoutValue.add(key)
+      return comparePairs(pairing.add(operations.map(identify)))
+    },
     finish: async () => {
       const { pairs, gone } = pairing.finish()
       return { compared: await comparePairs(pairs), gone: isComplete ? gone : [] }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { ImportItem } from '../import.ts'
 import type { BreakingChange } from '../merge/breaking-changes.ts'
-import type { PieceChange } from '../merge/compare-tools.ts'
+import type { PieceChange, Resolution } from '../merge/compare-tools.ts'
 import type { ItemComparison } from './compare-import.ts'
 
 /** How an import affects the callers of a tool: calls may fail, something else changes, or only texts change. */
@@ -20,11 +20,21 @@ const StoredPiece = z.object({
 
 const StoredBreaking = z.array(z.object({ parameter: text.optional(), message: text }))
 
+/** The chosen version of each piece, if they are not of one side. */
+const Choices = z.record(text, z.enum(['mine', 'theirs']))
+
 export const StoredComparison = z.object({
   pieces: z.array(StoredPiece),
-  breaking: z.object({ mine: StoredBreaking, theirs: StoredBreaking }),
+  breaking: z.object({ mine: StoredBreaking, theirs: StoredBreaking, chosen: StoredBreaking.optional() }),
+  choices: Choices.optional(),
 })
 export type StoredComparison = z.infer<typeof StoredComparison>
+
+const WithChoices = z.object({ choices: Choices.optional() })
+
+/** Returns whose version an item keeps, from its columns. */
+export const toResolution = (resolve: 'mine' | 'theirs' | null, comparison: unknown): Resolution | undefined =>
+  (comparison === null ? undefined : WithChoices.parse(comparison).choices) ?? resolve ?? undefined
 
 /** A tool that an import changes, or whose operation is gone. */
 export type ComparedItem = Pick<

@@ -1,7 +1,7 @@
 import type { Rows, Transaction } from '../../lib/db/client.ts'
 import { withoutNulls } from '../../lib/kernel/missing.ts'
 import type { ItemComparison } from './compare-import.ts'
-import { type ComparedItem, type ImportImpact, impactOf, StoredComparison } from './compared-item.ts'
+import { type ComparedItem, type ImportImpact, impactOf, StoredComparison, toResolution } from './compared-item.ts'
 import type { ToolOrigin } from './tool-sources.store.ts'
 
 const NOT_COMPARED = { state: 'new', toolId: null, impact: null } as const
@@ -47,9 +47,11 @@ type Row = Pick<Rows.ImportItem, keyof typeof COLUMNS>
 const toComparedItem = (row: Row): ComparedItem[] => {
   const { toolId, impact, comparison, ...item } = withoutNulls(row)
   if (toolId === undefined || impact === undefined) return []
-  const { pieces, breaking } = StoredComparison.parse(comparison)
-  const chosen = breaking[item.resolve ?? 'mine']
-  return [{ ...item, toolId, impact, pieces, breaking: chosen.map(one => ({ ...one, parameter: one.parameter })) }]
+  const { pieces, breaking, choices } = StoredComparison.parse(comparison)
+  const chosen = (choices && breaking.chosen) ?? breaking[item.resolve ?? 'mine']
+  const resolve = toResolution(row.resolve, row.comparison)
+  const changes = chosen.map(one => ({ ...one, parameter: one.parameter }))
+  return [{ ...item, resolve, toolId, impact, pieces, breaking: changes }]
 }
 
 /** The parts of the list of changes. A tool is in one of them. */
@@ -94,6 +96,17 @@ export const countChanges = async (tx: Transaction, importId: string): Promise<C
     gone: count(({ state }) => state === 'gone'),
     same: count(({ state }) => state === 'same'),
   }
+}
+
+/** Returns what an item was found to change. Undefined if nothing was imported from the operation before. */
+export const findComparison = async (
+  tx: Transaction,
+  importId: string,
+  key: string,
+): Promise<StoredComparison | undefined> => {
+  const where = { importId_key: { importId, key } }
+  const row = await tx.importItem.findUnique({ where, select: { comparison: true } })
+  return row === null || row.comparison === null ? undefined : StoredComparison.parse(row.comparison)
 }
 
 /** Returns the organization of an import in a toolkit of these organizations. */

@@ -40,7 +40,12 @@ const createChangesFinder = (parts: CompareParts, source: store.DueSource) => {
         const url = openSourceUrl(parts.sealing, source)
         comparison = await compareImport(parts, { toolkitId, kind, url, sha256, title: part.head.title })
       } else if (comparison !== undefined) {
-        found.add(await comparison.add(part.operations.map(operation => ({ operation, position: 0 }))))
+        found.add(
+          await comparison.add(
+            part.operations.map(operation => ({ operation, position: 0 })),
+            part.unfilled,
+          ),
+        )
       }
     },
     finish: async (): Promise<StoredFound> => {

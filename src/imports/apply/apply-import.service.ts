@@ -15,18 +15,13 @@ import { openSecrets } from '../import-secrets.ts'
 import { GENERATOR_VERSION } from '../limits.ts'
 import { withoutQuery } from '../source-url.ts'
 import * as store from './apply.store.ts'
-import type { ImportReport } from './import-report.ts'
+import { type ImportReport, serverIdsOf, shownReport } from './import-report.ts'
+import type { SavedTool } from './lacking-bindings.ts'
 import type { GlobalPlan } from './plan-globals.ts'
 import { newToolOf, type PreparedTools, prepareTools } from './prepare-tools.ts'
+import { bindingsOn, planForNewServer, planForServer } from './server-globals.ts'
 import { createOrigins, type GivenValues } from './wanted-globals.ts'
-import {
-  bindingsOn,
-  getServerForImport,
-  planForNewServer,
-  planForServer,
-  type SavedTool,
-  wireToServer,
-} from './wire-server.ts'
+import { getServerForImport, wireServers } from './wire-server.ts'
 
 const importNotFound = () => new AppError('not_found', 'Import not found.')
 const itemNotFound = () => new AppError('not_found', 'The import has no such operation.')
@@ -86,8 +81,8 @@ const saveTools = async (
     created.map(({ prepared }) => prepared),
   )
   const all = [
-    ...updated.map(({ item, prepared }, index) => ({ item, prepared, tool: changed[index] })),
-    ...created.map(({ item, prepared }, index) => ({ item, prepared, tool: added[index] })),
+    ...updated.map(({ item, prepared, tool: before }, index) => ({ item, prepared, before, tool: changed[index] })),
+    ...created.map(({ item, prepared }, index) => ({ item, prepared, before: undefined, tool: added[index] })),
   ].flatMap(({ tool, ...rest }) => (tool === undefined ? [] : [{ ...rest, tool }]))
   const { summary, sha256 } = found
   await store.putToolSources(tx, { title: summary?.title, generator: GENERATOR_VERSION, sha256 }, [
@@ -99,7 +94,7 @@ const saveTools = async (
   const renamed = all.flatMap(({ item: { key }, prepared: { definition }, tool: { name } }) =>
     definition.name === name ? [] : [{ key, from: definition.name, to: name }],
   )
-  const saved: SavedTool[] = all.map(({ tool, prepared }) => ({ ...tool, prepared }))
+  const saved: SavedTool[] = all.map(({ tool, prepared, before }) => ({ ...tool, prepared, before }))
   const report = {
     created: all.slice(updated.length).map(({ tool, item }) => toApplied(tool, item)),
     updated: all.slice(0, updated.length).map(({ tool, item }) => toApplied(tool, item)),
@@ -165,25 +160,29 @@ export const createImportApplying = ({ db, changes, sealing, tools, maxToolsPerS
   ): Promise<ImportReport> => {
     const { saved, report } = await saveTools(tx, found, prepared)
     const choice = found.settings.server
-    const wiring =
-      choice === undefined
-        ? { missing: [], discarded: [...given.secrets.keys()] }
-        : await wireToServer(tx, { actor, sealing, maxToolsPerServer }, { toolkit, choice, tools: saved, given })
+    const wiring = await wireServers(
+      tx,
+      { actor, sealing, maxToolsPerServer },
+      { toolkit, choice, tools: saved, given },
+    )
     return { ...report, ...wiring }
   }
+
+  const show = async (actor: Actor, report: ImportReport): Promise<ImportReport> =>
+    shownReport(report, await store.listOpenServers(db, actor, serverIdsOf(report)))
 
   return {
     /**
      * Creates and updates the tools of the selected operations, all or none, and adds them to the chosen server with
-     * their globals. If the import has been applied, changes nothing and returns what it did then. Throws `conflict` if
-     * the toolkit has changed since the source was read.
+     * their globals. If the import has been applied, changes nothing and returns what it did then. The report leaves out
+     * servers that the actor may not open. Throws `conflict` if the toolkit has changed since the source was read.
      */
     applyImport: async (actor: Actor, id: string): Promise<ImportReport> => {
       const before = await find(db, actor, id)
-      if (before.found.report !== undefined) return before.found.report
+      if (before.found.report !== undefined) return show(actor, before.found.report)
       assertReady(before.found)
       const ready = await prepare(before)
-      return changes.commit(async (tx, announce) => {
+      const applied = await changes.commit(async (tx, announce) => {
         const now = await find(tx, actor, id)
         if (now.found.report !== undefined) return now.found.report
         assertUnchanged(now, before.found)
@@ -194,6 +193,7 @@ export const createImportApplying = ({ db, changes, sealing, tools, maxToolsPerS
         announce({ type: 'toolkit_changed', toolkitId: now.toolkit.id })
         return report
       })
+      return show(actor, applied)
     },
 
     /** Returns the tool that an operation would become, wired as applying the import would wire it. */
@@ -208,7 +208,7 @@ export const createImportApplying = ({ db, changes, sealing, tools, maxToolsPerS
       const plan =
         server === undefined
           ? planForNewServer([definition], given)
-          : await planForServer(db, server.id, [definition], given)
+          : await planForServer(db, { serverId: server.id, sealing }, { tools: [definition], given })
       const { organizationId } = toolkit
       return { definition, bindings: bindingsOn(definition, plan), organizationId, server, given: plan.created }
     },

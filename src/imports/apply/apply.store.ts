@@ -1,12 +1,15 @@
 import { z } from 'zod'
 import type { Database, Rows, Transaction } from '../../lib/db/client.ts'
+import type { Actor } from '../../lib/kernel/actor.ts'
 import { type JsonObject, toJsonObject } from '../../lib/kernel/json.ts'
 import { mapFound, withoutNulls } from '../../lib/kernel/missing.ts'
 import { createPause } from '../../lib/worker/pause.ts'
+import { openTo } from '../../servers/access/open-to.store.ts'
 import { parseDocument } from '../../tools/stored-definition.ts'
 import type { Tool, ToolDefinition } from '../../tools/tool.ts'
 import { CreateTool } from '../../tools/toolkits.schema.ts'
 import { toTool } from '../../tools/tools.store.ts'
+import { toResolution } from '../again/compared-item.ts'
 import { foundNothing } from '../again/toolkit-source.ts'
 import { ImportEdits } from '../import.ts'
 import { toImport } from '../imports.store.ts'
@@ -40,8 +43,8 @@ const toSelected = ({ tool, edits, reason, outputSchema, ...row }: Rows.ImportIt
     operationId: row.operationId,
     state: row.state,
     toolId: row.toolId,
-    resolve: row.resolve,
   }),
+  resolve: toResolution(row.resolve, row.comparison),
   reason: reason ?? undefined,
   tool: tool === null ? undefined : CreateTool.parse(tool),
   outputSchema: OutputSchema.parse(outputSchema) ?? undefined,
@@ -170,6 +173,16 @@ export const putToolkitSource = async (tx: Transaction, from: ApplicableImport):
     found: foundNothing(sha256),
   }
   await tx.toolkitSource.upsert({ where: { toolkitId }, create: { toolkitId, ...data }, update: data })
+}
+
+/** Returns those of the servers that a user may open. */
+export const listOpenServers = async (
+  tx: Transaction,
+  actor: Actor,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> => {
+  const where = { AND: [{ id: { in: [...ids] }, removedAt: null }, openTo(actor)] }
+  return new Set((await tx.server.findMany({ where, select: { id: true } })).map(({ id }) => id))
 }
 
 /** Notes that an import was applied, and deletes the values of its secrets. */

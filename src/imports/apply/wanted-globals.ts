@@ -52,20 +52,35 @@ export const allowOrigin = (tool: ToolDefinition, origin: string | undefined): T
   return { ...tool, allowedOrigins: [...allowedOrigins, origin] }
 }
 
-/** Returns the globals that the default bindings of the tools read. */
-export const wantedGlobalsOf = (tools: readonly ToolDefinition[], given: GivenValues): WantedGlobal[] => {
-  const lookUp = createLookUp(given)
+/** A tool with those of its bindings that read globals, and the origins that it calls, as far as they are known. */
+export type GlobalReader = { tool: ToolDefinition; bindings: Bindings; origins: readonly string[] }
+
+/** Returns the tools with all of their default bindings. */
+export const readersOf = (tools: readonly ToolDefinition[], given: GivenValues): GlobalReader[] => {
   const originOf = createOrigins(given)
-  const origins = new Map<string, Set<string>>()
-  const declared = new Set(
-    tools.flatMap(({ parameters }) => Object.values(parameters).flatMap(({ binding }) => secretKeyOf(binding) ?? [])),
-  )
-  for (const tool of tools) {
+  return tools.map(tool => {
     const origin = originOf(tool)
-    for (const [parameter, binding] of Object.entries(defaultBindingsOf(tool))) {
+    return { tool, bindings: defaultBindingsOf(tool), origins: origin === undefined ? [] : [origin] }
+  })
+}
+
+/** Returns the keys that tools declare as those of secrets. */
+const declaredSecrets = (readers: readonly GlobalReader[]): ReadonlySet<string> =>
+  new Set(
+    readers.flatMap(({ tool, bindings }) =>
+      Object.keys(bindings).flatMap(name => secretKeyOf(tool.parameters[name]?.binding) ?? []),
+    ),
+  )
+
+/** Returns the globals that the bindings read. */
+export const wantedGlobalsOf = (readers: readonly GlobalReader[], given: GivenValues): WantedGlobal[] => {
+  const lookUp = createLookUp(given)
+  const declared = declaredSecrets(readers)
+  const origins = new Map<string, Set<string>>()
+  for (const reader of readers) {
+    for (const [parameter, binding] of Object.entries(reader.bindings)) {
       for (const key of globalKeysOf(parameter, binding)) {
-        const known = origins.get(key) ?? new Set()
-        origins.set(key, origin === undefined ? known : known.add(origin))
+        origins.set(key, new Set([...(origins.get(key) ?? []), ...reader.origins]))
       }
     }
   }

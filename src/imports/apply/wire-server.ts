@@ -2,31 +2,24 @@ import type { Transaction } from '../../lib/db/client.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { Sealing } from '../../lib/process/sealing.ts'
-import { mapInTurns } from '../../lib/worker/pause.ts'
-import { listWiredTools } from '../../servers/bindings/bindings.store.ts'
-import { globalKeysOf, renameKeys } from '../../servers/bindings/bindings.ts'
-import { defaultBindingsOf } from '../../servers/bindings/default-bindings.ts'
 import { createGlobalIn } from '../../servers/globals/globals.service.ts'
-import { listGlobals } from '../../servers/globals/globals.store.ts'
-import { listBoundOrigins } from '../../servers/origins/bound-origins.store.ts'
-import type { Bindings, Global, Server } from '../../servers/server.ts'
+import type { Server } from '../../servers/server.ts'
 import { addServer, getServerFor } from '../../servers/servers.service.ts'
+import { findServerOfAnybody } from '../../servers/servers.store.ts'
 import { assertHoldsTools } from '../../servers/settings/passthrough-rules.ts'
 import { addUse } from '../../servers/sources/toolkit-uses.store.ts'
 import { addInstances, createInstanceNames, type InstanceDraft } from '../../servers/tools/instance-batch.ts'
 import { assertRoomForTools } from '../../servers/tools/instances.service.ts'
 import { listToolsInUse } from '../../servers/tools/instances.store.ts'
-import type { ToolDefinition, Toolkit } from '../../tools/tool.ts'
-import type { PreparedTool } from '../../tools/tool-batch.ts'
+import type { Toolkit } from '../../tools/tool.ts'
 import { findSnapshot } from '../../tools/toolkits.store.ts'
-import { listUpstreamsReferringTo } from '../../upstreams/global-uses.ts'
 import type { ImportSettings } from '../import.ts'
+import { bindLacking } from './bind-lacking.ts'
 import type { AppliedGlobal, ImportReport } from './import-report.ts'
-import { type GlobalPlan, planGlobals, type ServerGlobal, type ServerKeys, type WantedGlobal } from './plan-globals.ts'
-import { type GivenValues, wantedGlobalsOf } from './wanted-globals.ts'
-
-/** A tool that was saved. */
-export type SavedTool = { id: string; name: string; prepared: PreparedTool }
+import { type LackingInstance, listLackingInstances, type SavedTool } from './lacking-bindings.ts'
+import type { GlobalPlan, WantedGlobal } from './plan-globals.ts'
+import { bindingsOn, planForServer } from './server-globals.ts'
+import type { GivenValues } from './wanted-globals.ts'
 
 type ServerChoice = NonNullable<ImportSettings['server']>
 
@@ -46,59 +39,6 @@ export const getServerForImport = async (
   throw new AppError('conflict', message)
 }
 
-const toServerGlobal = (global: Global): ServerGlobal =>
-  global.isSecret
-    ? { key: global.key, isSecret: true, origins: global.origins ?? [] }
-    : { key: global.key, isSecret: false, value: global.value }
-
-/** Returns the keys that the server has, or that its tools and MCP servers wait for. */
-const readServerKeys = async (
-  tx: Transaction,
-  serverId: string,
-  wanted: readonly WantedGlobal[],
-): Promise<ServerKeys> => {
-  const globals = await listGlobals(tx, serverId)
-  const wired = await listWiredTools(tx, serverId)
-  const bound = await mapInTurns(wired, ({ bindings }) =>
-    Object.entries(bindings).flatMap(([name, binding]) => [...globalKeysOf(name, binding)]),
-  )
-  const used = new Set([...bound.flat(), ...(await listUpstreamsReferringTo(tx, serverId)).keys()])
-  const awaited = new Map<string, readonly string[]>([...used].map(key => [key, []]))
-  for (const { key } of wanted) {
-    const origins = (await listBoundOrigins(tx, serverId, key)).map(({ origin }) => origin)
-    if (origins.length > 0) awaited.set(key, origins)
-  }
-  return { globals: globals.map(toServerGlobal), awaited }
-}
-
-/** A secret is not stored while it is unknown where it may be sent. */
-const withoutStray = (global: WantedGlobal): WantedGlobal =>
-  global.isSecret && global.origins.length === 0 ? { ...global, value: undefined } : global
-
-/** Decides under which keys of the server the globals of the tools are kept. */
-export const planForServer = async (
-  tx: Transaction,
-  serverId: string,
-  tools: readonly ToolDefinition[],
-  given: GivenValues,
-): Promise<GlobalPlan> => {
-  const wanted = wantedGlobalsOf(tools, given).map(withoutStray)
-  return planGlobals(wanted, await readServerKeys(tx, serverId, wanted))
-}
-
-/** Like `planForServer`, for a server that does not exist yet. */
-export const planForNewServer = (tools: readonly ToolDefinition[], given: GivenValues): GlobalPlan =>
-  planGlobals(wantedGlobalsOf(tools, given).map(withoutStray), { globals: [], awaited: new Map() })
-
-/** Returns the tool's default bindings, with the keys that the globals have on the server. */
-export const bindingsOn = (definition: ToolDefinition, { keys }: Pick<GlobalPlan, 'keys'>): Bindings =>
-  Object.fromEntries(
-    Object.entries(defaultBindingsOf(definition)).map(([name, binding]) => [
-      name,
-      renameKeys(name, binding, key => keys.get(key) ?? key),
-    ]),
-  )
-
 const toAppliedGlobal = ({ key, isSecret, origins }: WantedGlobal): AppliedGlobal => ({
   key,
   secret: isSecret,
@@ -107,50 +47,23 @@ const toAppliedGlobal = ({ key, isSecret, origins }: WantedGlobal): AppliedGloba
 
 type Wiring = {
   toolkit: Toolkit
-  choice: ServerChoice
+  /** Undefined if the tools are added to no server. */
+  choice: ServerChoice | undefined
   tools: readonly SavedTool[]
   given: GivenValues
 }
 
 type Parts = { actor: Actor; sealing: Sealing; maxToolsPerServer: number }
 
-const createGlobals = async (
+type ServerChange = { added: readonly SavedTool[]; lacking: readonly LackingInstance[]; given: GivenValues }
+
+const addTools = async (
   tx: Transaction,
   by: { actor: Actor; server: Server; sealing: Sealing },
-  { created }: GlobalPlan,
+  added: readonly SavedTool[],
+  plan: GlobalPlan,
 ): Promise<void> => {
-  for (const { key, isSecret, value, origins } of created) {
-    await createGlobalIn(tx, by, key, { value, secret: isSecret, ...(isSecret && { origins }) })
-  }
-}
-
-/**
- * Adds saved tools to a server, new or existing, with the globals that they need. Skips tools that are there. Runs in
- * the transaction that saves them.
- */
-export const wireToServer = async (
-  tx: Transaction,
-  { actor, sealing, maxToolsPerServer }: Parts,
-  { toolkit, choice, tools, given }: Wiring,
-): Promise<Pick<ImportReport, 'server' | 'missing' | 'discarded'>> => {
-  const { organizationId } = toolkit
-  const server =
-    typeof choice === 'string'
-      ? await getServerForImport(tx, actor, toolkit, choice)
-      : await addServer(tx, actor, { id: undefined, name: choice.newName, organizationId, allowedUserIds: [] })
-  const ids = tools.map(({ id }) => id)
-  const there = await listToolsInUse(tx, server.id, ids)
-  const added = tools.filter(({ id }) => !there.has(id))
-  await assertRoomForTools(tx, server.id, { more: added.length, maxToolsPerServer })
-  await addUse(tx, server.id, toolkit.id)
-  const plan = await planForServer(
-    tx,
-    server.id,
-    added.map(({ prepared }) => prepared.definition),
-    given,
-  )
-  await createGlobals(tx, { actor, server, sealing }, plan)
-  const nameOf = await createInstanceNames(tx, server.id)
+  const nameOf = await createInstanceNames(tx, by.server.id)
   const drafts = added.map(
     ({ id, name, prepared }): InstanceDraft => ({
       toolId: id,
@@ -161,18 +74,105 @@ export const wireToServer = async (
       isForeign: false,
     }),
   )
-  await addInstances(tx, { actor, server, sealing }, drafts)
-  const stored = new Set<string | undefined>(plan.created.map(({ key }) => key))
+  await addInstances(tx, by, drafts)
+}
+
+/** Adds tools to a server, binds what its updated tools lack, and adds the globals that all of them need. */
+const changeServer = async (
+  tx: Transaction,
+  by: { actor: Actor; server: Server; sealing: Sealing },
+  { added, lacking, given }: ServerChange,
+): Promise<GlobalPlan> => {
+  const tools = added.map(({ prepared }) => prepared.definition)
+  const plan = await planForServer(tx, { serverId: by.server.id, sealing: by.sealing }, { tools, lacking, given })
+  for (const { key, isSecret, value, origins } of plan.created) {
+    await createGlobalIn(tx, by, key, { value, secret: isSecret, ...(isSecret && { origins }) })
+  }
+  if (added.length > 0) await addTools(tx, by, added, plan)
+  await bindLacking(tx, by, lacking, plan)
+  return plan
+}
+
+const toRewired = ({ id, name }: Server, { created, keys }: GlobalPlan) => ({
+  id,
+  name,
+  globals: created.map(toAppliedGlobal),
+  rekeyed: [...keys].flatMap(([from, to]) => (from === to ? [] : [{ from, to }])),
+})
+
+const toMissing = ({ id }: Server, { missing }: GlobalPlan) =>
+  missing.map(global => ({ ...toAppliedGlobal(global), serverId: id }))
+
+type Lacking = ReadonlyMap<string, readonly LackingInstance[]>
+
+/** Adds saved tools to the chosen server, new or existing. Skips tools that are there. */
+const wireChosen = async (
+  tx: Transaction,
+  { actor, sealing, maxToolsPerServer }: Parts,
+  { toolkit, tools, given }: Wiring,
+  { choice, lacking }: { choice: ServerChoice; lacking: Lacking },
+): Promise<{ server: Server; plan: GlobalPlan; added: number }> => {
+  const { organizationId } = toolkit
+  const server =
+    typeof choice === 'string'
+      ? await getServerForImport(tx, actor, toolkit, choice)
+      : await addServer(tx, actor, { id: undefined, name: choice.newName, organizationId, allowedUserIds: [] })
+  const ids = tools.map(({ id }) => id)
+  const there = await listToolsInUse(tx, server.id, ids)
+  const added = tools.filter(({ id }) => !there.has(id))
+  await assertRoomForTools(tx, server.id, { more: added.length, maxToolsPerServer })
+  await addUse(tx, server.id, toolkit.id)
+  const change = { added, lacking: lacking.get(server.id) ?? [], given }
+  return { server, plan: await changeServer(tx, { actor, server, sealing }, change), added: added.length }
+}
+
+/** What was entered is for the chosen server. The others get only what the source says. */
+const onlyOfSource = ({ summary }: GivenValues): GivenValues => ({
+  summary,
+  settings: { baseUrls: {}, variables: {} },
+  secrets: new Map(),
+})
+
+/** Binds what updated tools lack on the servers that were not chosen. */
+const wireOthers = async (
+  tx: Transaction,
+  { actor, sealing }: Parts,
+  given: GivenValues,
+  lacking: Lacking,
+): Promise<{ server: Server; plan: GlobalPlan }[]> => {
+  const wired: { server: Server; plan: GlobalPlan }[] = []
+  for (const [serverId, instances] of lacking) {
+    const server = await findServerOfAnybody(tx, serverId)
+    if (server === undefined) continue
+    const change = { added: [], lacking: instances, given: onlyOfSource(given) }
+    wired.push({ server, plan: await changeServer(tx, { actor, server, sealing }, change) })
+  }
+  return wired
+}
+
+/**
+ * Adds saved tools to the chosen server, with the globals that they need. On all servers that have them already, binds
+ * what an update has added, as the tools would not work otherwise. Runs in the transaction that saves the tools.
+ */
+export const wireServers = async (
+  tx: Transaction,
+  parts: Parts,
+  wiring: Wiring,
+): Promise<Pick<ImportReport, 'server' | 'rewired' | 'missing' | 'discarded'>> => {
+  const { choice, tools, given } = wiring
+  const lacking = await listLackingInstances(tx, tools)
+  const chosen = choice === undefined ? undefined : await wireChosen(tx, parts, wiring, { choice, lacking })
+  const rest = new Map([...lacking].filter(([serverId]) => serverId !== chosen?.server.id))
+  const others = await wireOthers(tx, parts, given, rest)
+  const all = chosen === undefined ? others : [chosen, ...others]
+  const keysOfChosen = chosen?.plan.keys ?? new Map<string, string>()
+  const stored = new Set<string | undefined>(chosen?.plan.created.map(({ key }) => key))
   return {
-    server: {
-      id: server.id,
-      name: server.name,
-      created: typeof choice !== 'string',
-      tools: drafts.length,
-      globals: plan.created.map(toAppliedGlobal),
-      rekeyed: [...plan.keys].flatMap(([from, to]) => (from === to ? [] : [{ from, to }])),
-    },
-    missing: plan.missing.map(toAppliedGlobal),
-    discarded: [...given.secrets.keys()].filter(key => !stored.has(plan.keys.get(key))),
+    ...(chosen !== undefined && {
+      server: { ...toRewired(chosen.server, chosen.plan), created: typeof choice !== 'string', tools: chosen.added },
+    }),
+    rewired: others.map(({ server, plan }) => toRewired(server, plan)),
+    missing: all.flatMap(({ server, plan }) => toMissing(server, plan)),
+    discarded: [...given.secrets.keys()].filter(key => !stored.has(keysOfChosen.get(key))),
   }
 }

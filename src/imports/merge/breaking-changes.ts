@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isJsonObject, type JsonObject, type JsonValue, toJsonObject } from '../../lib/kernel/json.ts'
+import type { DefaultBinding } from '../../templates/check-value.ts'
 import { readTemplate } from '../../templates/compile.ts'
 import type { ToolDefinition } from '../../tools/tool.ts'
 
@@ -94,8 +95,39 @@ const changesOf = (name: string, before: Shown, now: Shown): readonly string[] =
   ...narrowings(before.schema, now.schema).map(text => `The parameter "${name}" ${text}.`),
 ]
 
-/** Returns what callers of a tool notice when it is replaced. */
-export const findBreakingChanges = (before: ToolDefinition, now: ToolDefinition): readonly BreakingChange[] => {
+/** Returns the default bindings of the parameters that each request needs, by parameter. */
+const neededDefaults = (tool: ToolDefinition): ReadonlyMap<string, DefaultBinding> =>
+  new Map(
+    readTemplate(tool).parameters.flatMap(({ name, required }) => {
+      const binding = tool.parameters[name]?.binding
+      return required && binding !== undefined ? [[name, binding] as const] : []
+    }),
+  )
+
+/** Returns the values that servers need now to call the tool, as changes. */
+const neededValues = (
+  before: ToolDefinition,
+  now: ToolDefinition,
+  hasValue: (key: string) => boolean,
+): readonly BreakingChange[] => {
+  const known = neededDefaults(before)
+  return [...neededDefaults(now)].flatMap(([parameter, binding]): BreakingChange[] => {
+    if (binding.source !== 'server' || known.has(parameter)) return []
+    const { key, secret = false } = binding
+    if (!secret && hasValue(key)) return []
+    return [{ parameter, message: `It needs the ${secret ? 'secret' : 'global'} "${key}" now.` }]
+  })
+}
+
+/**
+ * Returns what callers of a tool notice when it is replaced. `hasValue` returns whether there is a value for a global that
+ * is not secret; if not, calls fail until somebody enters it.
+ */
+export const findBreakingChanges = (
+  before: ToolDefinition,
+  now: ToolDefinition,
+  hasValue: (key: string) => boolean = () => true,
+): readonly BreakingChange[] => {
   const old = shownParameters(before)
   const current = shownParameters(now)
   const ofParameters = [...old].flatMap(([parameter, shown]): BreakingChange[] => {
@@ -108,5 +140,5 @@ export const findBreakingChanges = (before: ToolDefinition, now: ToolDefinition)
   )
   const renamed =
     before.name === now.name ? [] : [{ parameter: undefined, message: `The tool is now named "${now.name}".` }]
-  return [...renamed, ...ofParameters, ...added]
+  return [...renamed, ...ofParameters, ...added, ...neededValues(before, now, hasValue)]
 }

@@ -27,16 +27,23 @@ export type PieceChange = {
   theirs?: string | undefined
 }
 
+/** Whose version conflicts keep: one side's for all of them, or a side by piece. A piece that is not named keeps mine. */
+export type Resolution = Side | Readonly<Record<string, Side>>
+
 export type ComparedTool = {
   state: 'same' | 'changed' | 'conflict'
-  /** The tool as it will be, with the given resolution of conflicts. */
+  /** The tool as it will be, with the given resolution of conflicts. Invalid if pieces of both sides do not fit. */
   tool: ToolDefinition
   pieces: readonly PieceChange[]
-  /** What callers would notice, by the resolution of conflicts. */
-  breaking: Readonly<Record<Side, readonly BreakingChange[]>>
+  /** What callers would notice, by the resolution of conflicts. `chosen` is for one by piece. */
+  breaking: Readonly<Record<Side, readonly BreakingChange[]>> & { chosen?: readonly BreakingChange[] }
 }
 
-export type ToolToCompare = ToolVersions & { resolve?: Side | undefined }
+export type ToolToCompare = ToolVersions & {
+  resolve?: Resolution | undefined
+  /** Returns whether the source has a value for a global that is not secret. */
+  hasValue?: (key: string) => boolean
+}
 
 /** Returns a definition in the form in which it is stored, without the reason why it cannot be used. */
 const normalize = (tool: ToolDefinition): ToolDefinition => {
@@ -84,9 +91,30 @@ const toPieceChange = (versions: PieceVersions, change: PieceChange['change']): 
   ...(versions.theirs !== undefined && { theirs: toText(versions.theirs) }),
 })
 
-/** Returns one piece for the whole tool, shown if the two versions cannot be combined. */
+/** Stands for the whole tool if the two versions cannot be combined. */
+const WHOLE = 'request'
+
+/** Returns the pieces for which a version can be chosen: all conflicts, or only the whole tool. */
+export const choosablePieces = (pieces: readonly PieceChange[]): readonly string[] => {
+  const conflicts = pieces.flatMap(({ piece, change }) => (change === 'conflict' ? [piece] : []))
+  return conflicts.includes(WHOLE) ? [WHOLE] : conflicts
+}
+
+/** Returns whose version of a piece is kept. */
+export const sideOfPiece = (resolve: Resolution | undefined, piece: string): Side => {
+  if (typeof resolve !== 'object') return resolve ?? 'mine'
+  return (Object.hasOwn(resolve, piece) ? resolve[piece] : undefined) ?? 'mine'
+}
+
+/** Returns the side whose version of all pieces is kept. Undefined if they are of both sides. */
+export const onlySideOf = (resolve: Resolution | undefined, pieces: readonly string[]): Side | undefined => {
+  if (typeof resolve !== 'object') return resolve ?? 'mine'
+  const [side = 'mine', ...others] = new Set(pieces.map(piece => sideOfPiece(resolve, piece)))
+  return others.length === 0 ? side : undefined
+}
+
 const wholeTool = ({ mine, theirs }: ToolVersions): PieceChange => ({
-  piece: 'request',
+  piece: WHOLE,
   change: 'conflict',
   isWording: false,
   mine: toText(`${mine.method} ${mine.url}`),
@@ -119,8 +147,12 @@ const resolveTool = (
 
 const NO_CHANGES = { state: 'same', pieces: [], breaking: { mine: [], theirs: [] } } as const
 
+/** Merges a tool with the chosen version of each conflict. */
+const mergeChosen = (versions: ToolVersions, { conflicts }: MergedTool, resolve: Resolution): ToolDefinition =>
+  mergeTool(versions, new Map(conflicts.map(({ piece }) => [piece, sideOfPiece(resolve, piece)]))).tool
+
 /** Compares a tool with what its source makes of it now. Conflicts keep mine unless `resolve` says otherwise. */
-export const compareTool = ({ resolve = 'mine', ...given }: ToolToCompare): ComparedTool => {
+export const compareTool = ({ resolve = 'mine', hasValue = () => true, ...given }: ToolToCompare): ComparedTool => {
   const versions = normalizeAll(given)
   const { mine, base, theirs } = versions
   if (isDeepStrictEqual(base, theirs) && isDeepStrictEqual(base, mine)) return { ...NO_CHANGES, tool: mine }
@@ -135,13 +167,16 @@ export const compareTool = ({ resolve = 'mine', ...given }: ToolToCompare): Comp
     ...changed.map(piece => toPieceChange(piece, 'theirs')),
     ...kept.map(piece => toPieceChange(piece, 'mine')),
   ]
+  const side = onlySideOf(resolve, choosablePieces(pieces))
+  const chosen = side === undefined ? mergeChosen(versions, merged, resolve) : undefined
   return {
     state: isConflict ? 'conflict' : changed.length > 0 ? 'changed' : 'same',
-    tool: (resolve === 'mine' ? ofMine : ofTheirs).tool,
+    tool: chosen ?? (side === 'mine' ? ofMine : ofTheirs).tool,
     pieces: pieces.slice(0, MAX_PIECES),
     breaking: {
-      mine: findBreakingChanges(mine, ofMine.tool),
-      theirs: findBreakingChanges(mine, ofTheirs.tool),
+      mine: findBreakingChanges(mine, ofMine.tool, hasValue),
+      theirs: findBreakingChanges(mine, ofTheirs.tool, hasValue),
+      ...(chosen !== undefined && { chosen: findBreakingChanges(mine, chosen, hasValue) }),
     },
   }
 }

@@ -132,7 +132,7 @@ export const createPartStore = (parts: CompareParts, { id: importId, toolkitId, 
       return { ...item, operation }
     })
 
-  const add = async (given: readonly ReadOperation[]): Promise<void> => {
+  const add = async (given: readonly ReadOperation[], unfilled: readonly string[]): Promise<void> => {
     if (position + given.length > MAX_OPERATIONS) throw new Error('the reader sent too many operations')
     const operations = given.map((operation, index) => ({
       operation: withOwnKey(operation),
@@ -140,7 +140,7 @@ export const createPartStore = (parts: CompareParts, { id: importId, toolkitId, 
     }))
     for (const { operation } of operations) counts.addTags(operation)
     const items = withDuplicates(
-      comparison === undefined ? operations.map(uncompared) : await comparison.add(operations),
+      comparison === undefined ? operations.map(uncompared) : await comparison.add(operations, unfilled),
     )
     position += operations.length
     await transact(db, async tx => {
@@ -164,7 +164,7 @@ export const createPartStore = (parts: CompareParts, { id: importId, toolkitId, 
     /** Stores a part of the source with this hash. */
     put: async (text: string, sha256: string): Promise<void> => {
       const part = SourcePart.parse(JSON.parse(text))
-      await ('head' in part ? begin(part.head, sha256) : add(part.operations))
+      await ('head' in part ? begin(part.head, sha256) : add(part.operations, part.unfilled))
     },
     /** Stores what is certain only once all operations have been read. */
     finish,

@@ -167,6 +167,23 @@ export const listInstancesById = (tx: Transaction, serverId: string, ids: readon
 export const listInstancesOfTool = (tx: Transaction, serverId: string, toolId: string): Promise<Instance[]> =>
   listByName(tx, { serverId, toolId })
 
+/** Lists the instances of these tools on all servers, without their tools. The caller checks access. */
+export const listBindingsOfTools = async (
+  tx: Transaction,
+  toolIds: readonly string[],
+): Promise<{ id: string; serverId: string; toolId: string; bindings: Bindings }[]> => {
+  const pause = createPause()
+  const found: { id: string; serverId: string; toolId: string; bindings: Bindings }[] = []
+  for (let at = 0; at < toolIds.length; at += ROWS_AT_ONCE) {
+    const where = { toolId: { in: toolIds.slice(at, at + ROWS_AT_ONCE) }, server: { removedAt: null } }
+    const select = { id: true, serverId: true, toolId: true, bindings: true } as const
+    const rows = await tx.instance.findMany({ where, select, orderBy: { id: 'asc' } })
+    found.push(...rows.map(({ bindings, ...row }) => ({ ...row, bindings: readBindings(bindings) })))
+    await pause()
+  }
+  return found
+}
+
 /** Returns those of the tools that the server has an instance of. */
 export const listToolsInUse = async (
   tx: Transaction,

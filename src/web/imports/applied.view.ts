@@ -5,13 +5,24 @@ import { serverTabPath } from '../frame/server-frame.ts'
 /** Tools named on the page. The others are in the toolkit. */
 const TOOLS_SHOWN = 50
 
-const toMissing = ({ missing, server }: ImportReport) =>
-  missing.map(({ key, secret, origins }) => ({
+/** Rewired servers named on the page. */
+const SERVERS_SHOWN = 25
+
+const toMissing = ({ missing, server, rewired }: ImportReport) =>
+  missing.map(({ key, secret, origins, serverId = server?.id }) => ({
     key,
     source: secret ? 'secret' : 'global',
-    href: server && (secret ? `${serverTabPath(server.id, 'tools')}/values` : serverTabPath(server.id, 'globals')),
+    href: serverId && (secret ? `${serverTabPath(serverId, 'tools')}/values` : serverTabPath(serverId, 'globals')),
+    server: [...(server === undefined ? [] : [server]), ...rewired].find(({ id }) => id === serverId)?.name,
     origins: origins.join(', '),
   }))
+
+const toRewired = ({ id, name, globals, rekeyed }: ImportReport['rewired'][number]) => ({
+  name,
+  href: `/servers/${id}`,
+  globals: globals.map(({ key, secret }) => ({ source: secret ? 'secret' : 'global', text: key })),
+  rekeyed,
+})
 
 const headingOf = ({ created, updated }: ImportReport): string => {
   if (updated.length === 0) return `${formatCount(created.length, 'tool')} imported`
@@ -21,18 +32,17 @@ const headingOf = ({ created, updated }: ImportReport): string => {
 
 /** Returns what an import did, and what is left to do. */
 export const toApplied = (report: ImportReport) => {
-  const { created, updated, unchanged, skipped, renamed, server, discarded } = report
+  const { created, updated, unchanged, skipped, renamed, server, rewired, discarded } = report
   const tools = [...created, ...updated]
   return {
     heading: headingOf(report),
     server: server && {
-      name: server.name,
-      href: `/servers/${server.id}`,
+      ...toRewired(server),
       isNew: server.created,
-      tools: formatCount(server.tools, 'tool'),
-      globals: server.globals.map(({ key, secret }) => ({ source: secret ? 'secret' : 'global', text: key })),
-      rekeyed: server.rekeyed,
+      tools: server.tools === 0 ? undefined : formatCount(server.tools, 'tool'),
     },
+    rewired: rewired.slice(0, SERVERS_SHOWN).map(toRewired),
+    moreRewired: rewired.length > SERVERS_SHOWN ? formatNumber(rewired.length - SERVERS_SHOWN) : undefined,
     missing: toMissing(report),
     isUpdate: updated.length > 0,
     discarded: discarded.join(', '),

@@ -1,8 +1,9 @@
 import { CHANGE_PARTS, type ChangeCounts, type ChangePart } from '../../imports/again/compared-items.store.ts'
 import type { ToolChange } from '../../imports/again/import-changes.service.ts'
-import type { PieceChange } from '../../imports/merge/compare-tools.ts'
+import { choosablePieces, type PieceChange, sideOfPiece } from '../../imports/merge/compare-tools.ts'
 import { formatCount, formatNumber } from '../../lib/kernel/format.ts'
 import { serverTabPath } from '../frame/server-frame.ts'
+import { choiceName, piecesName } from './review-forms.ts'
 import { type ReviewQuery, reviewAddress } from './review-query.ts'
 
 /** Tools of a part on the overview of all parts, and on a page of one part. */
@@ -56,6 +57,14 @@ const toPiece = ({ piece, mine, theirs }: PieceChange) => ({
   theirs: theirs === undefined || theirs === '' ? undefined : theirs,
 })
 
+/** A conflict, with the names of its form fields if a version can be chosen. */
+const toConflict = (change: PieceChange, { key, pieces, resolve }: ToolChange) => ({
+  ...toPiece(change),
+  choice: choosablePieces(pieces).includes(change.piece)
+    ? { piece: change.piece, name: choiceName(key, change.piece), side: sideOfPiece(resolve, change.piece) }
+    : undefined,
+})
+
 const stateOf = ({ state }: ToolChange) => {
   if (state === 'gone') return { text: 'Gone', state: 'failed' as const }
   return state === 'conflict'
@@ -69,7 +78,7 @@ const toServers = ({ usedBy }: ToolChange) => ({
 })
 
 const toChange = (change: ToolChange, path: string, query: ReviewQuery) => {
-  const { key, position, state, toolId, toolName, selected, pieces, breaking, resolve } = change
+  const { key, position, state, toolId, toolName, selected, pieces, breaking } = change
   const kept = pieces.filter(one => one.change === 'mine').length
   return {
     id: `change-${position}`,
@@ -84,9 +93,9 @@ const toChange = (change: ToolChange, path: string, query: ReviewQuery) => {
     isSelected: selected,
     kept: kept === 0 ? undefined : `${formatCount(kept, 'edit')} kept`,
     breaking: breaking.map(({ message }) => message),
-    conflicts: pieces.filter(one => one.change === 'conflict').map(toPiece),
+    conflicts: pieces.filter(one => one.change === 'conflict').map(one => toConflict(one, change)),
+    piecesName: piecesName(key),
     changes: pieces.filter(one => one.change === 'theirs' && !isEmptyParameter(one)).map(toPiece),
-    resolve: state === 'conflict' ? (resolve ?? 'mine') : undefined,
     ...toServers(change),
   }
 }

@@ -65,13 +65,26 @@ export const readRows = (items: readonly ImportItem[], body: Body): ImportChange
   }
 }
 
+/** The fields of the form of changes: the pieces of a tool for which a version can be chosen, and each choice. */
+export const piecesName = (key: string): string => `pieces:${key}`
+export const choiceName = (key: string, piece: string): string => `resolve:${key}:${piece}`
+
+/** Returns the choice for each piece of a tool. Undefined if the form has none. */
+const readChoices = (body: Body, key: string): Record<string, 'mine' | 'theirs'> | undefined => {
+  const choices = formValues.parse(body[piecesName(key)]).flatMap(piece => {
+    const side = Side.safeParse(body[choiceName(key, piece)])
+    return side.success ? [[piece, side.data] as const] : []
+  })
+  return choices.length === 0 ? undefined : Object.fromEntries(choices)
+}
+
 /** Returns what the form of changes says: which tools are updated, and whose version conflicts keep. */
 export const readChanges = (body: Body): ImportChange => {
   const shown = formValues.parse(body.shown)
   const picked = new Set(formValues.parse(body.pick))
   const resolved = shown.flatMap(key => {
-    const side = Side.safeParse(body[`resolve:${key}`])
-    return side.success ? [[key, { resolve: side.data }] as const] : []
+    const resolve = readChoices(body, key)
+    return resolve === undefined ? [] : [[key, { resolve }] as const]
   })
   return {
     items: Object.fromEntries(resolved),

@@ -55,8 +55,19 @@ export const createReviewSaving = ({ imports }: Parts, page: Page) => {
     }
   }
 
-  const saveChanges = async ({ actor, found }: OpenedImport, body: Body): Promise<undefined> => {
-    await imports.changeImport(actor, found.id, readChanges(body))
+  const saveChanges = async (
+    reply: FastifyReply,
+    opened: OpenedImport,
+    query: ReviewQuery,
+    body: Body,
+  ): Promise<FastifyReply | undefined> => {
+    try {
+      await imports.changeImport(opened.actor, opened.found.id, readChanges(body))
+      return undefined
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'invalid_request') throw error
+      return page.show(reply, opened, query, { status: error.status, problem: error.message })
+    }
   }
 
   /** Shows the import as it is: somebody has applied it, or lets it be read again. */
@@ -85,7 +96,7 @@ export const createReviewSaving = ({ imports }: Parts, page: Page) => {
           : query.view === 'access'
             ? await saveSettings(reply, opened, query, body)
             : query.view === 'changes'
-              ? await saveChanges(opened, body)
+              ? await saveChanges(reply, opened, query, body)
               : undefined
       return refused ?? then()
     },

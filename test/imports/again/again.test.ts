@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { databaseKinds } from '../../support/databases.ts'
 import { runPatchbay } from '../../support/world.ts'
 import { pageOfItems, review } from '../reviews/reviewing.ts'
@@ -78,6 +79,53 @@ describe.each(databaseKinds)('a source that is imported again on $kind', kind =>
     expect(await changesOf(ada, second.id)).toMatchObject([{ resolve: 'theirs' }])
     expect(await apply(ada, second.id)).toMatchObject({ updated: [{ id: tools.get_order }] })
     expect(await toolOf(ada, tools.get_order)).toMatchObject({ description: expect.stringContaining('at last') })
+  })
+
+  it('keeps the version that is chosen for each part', async () => {
+    const { ada, toolkitId, tools } = await start()
+    const key = 'GET /orders'
+    const mine = { title: 'Mine', description: 'Mine.', name: 'find_orders' }
+    await ada.expectOk('PATCH', `/tools/${tools.list_orders}`, mine)
+    const next = shopOf({ '/orders': { operationId: 'getOrders', summary: 'Theirs', parameters: [LIMIT] } })
+    const { id } = await importAgain(ada, toolkitId, text(next))
+    const choose = (resolve: unknown) => ada.send('PATCH', `/imports/${id}`, { items: { [key]: { resolve } } })
+
+    expect(await choose({ 'url.path': 'theirs' })).toMatchObject({
+      status: 400,
+      body: { errors: [{ path: `items.${key}.resolve.url.path`, message: 'is no conflict' }] },
+    })
+    expect(await choose({ name: 'theirs', title: 'theirs', description: 'theirs' })).toMatchObject({ status: 200 })
+    expect(await changesOf(ada, id)).toMatchObject([{ resolve: 'theirs' }])
+    const resolve = { name: 'theirs', title: 'mine' }
+    expect(await choose(resolve)).toMatchObject({ status: 200 })
+    expect(await changesOf(ada, id)).toMatchObject([
+      { resolve, breaking: [{ message: 'The tool is now named "get_orders".' }] },
+    ])
+    expect((await pageOfItems(ada, id)).items[0]).toMatchObject({ key, resolve })
+    await apply(ada, id)
+    expect(await toolOf(ada, tools.list_orders)).toMatchObject({ ...mine, name: 'get_orders' })
+  })
+
+  it('refuses a choice of parts that do not fit together', async () => {
+    const ada = await patchbay.person()
+    const at = (first: string, second: string) => {
+      const parameters = [
+        { name: 'from', in: 'query', schema: { type: first } },
+        { name: 'to', in: 'query', schema: { type: second } },
+      ]
+      return text(shopOf({ '/orders': { operationId: 'listOrders', parameters } }))
+    }
+    const { toolkitId, tools } = await importNew(ada, at('string', 'string'))
+    const { url } = z.looseObject({ url: z.string() }).parse(await toolOf(ada, tools.list_orders))
+    const joined = url.replace('{{from?}}', '{{number:to?}}').replace('{{to?}}', '{{number:to?}}')
+    await ada.expectOk('PATCH', `/tools/${tools.list_orders}`, { url: joined })
+    const { id } = await importAgain(ada, toolkitId, at('integer', 'boolean'))
+    const resolve = { 'url.query.from': 'mine', 'url.query.to': 'theirs' }
+    expect(await ada.send('PATCH', `/imports/${id}`, { items: { 'GET /orders': { resolve } } })).toMatchObject({
+      status: 400,
+      body: { detail: expect.stringContaining('do not fit together') },
+    })
+    expect(await changesOf(ada, id)).toMatchObject([{ resolve: null }])
   })
 
   it('finds an operation under its new path, and names what breaks with the servers that use it', async () => {

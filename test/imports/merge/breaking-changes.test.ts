@@ -9,6 +9,10 @@ const withUrl = (query: string, parameters: ToolDefinition['parameters'] = {}) =
 
 const withSchema = (schema: JsonObject) => withUrl('a={{json:a}}', { a: { schema } })
 
+const boundTo = (key: string, secret: boolean): ToolDefinition['parameters'] => ({
+  a: { binding: { source: 'server', key, secret } },
+})
+
 const messages = (before: ToolDefinition, now: ToolDefinition): readonly string[] =>
   findBreakingChanges(before, now).map(({ message }) => message)
 
@@ -18,6 +22,7 @@ describe('a change that can break calls', () => {
     [withUrl('a={{a?}}'), withUrl('a={{a}}'), 'The parameter "a" is required now.'],
     [withUrl('a={{a}}', { a: { default: 'x' } }), withUrl('a={{a}}'), 'The parameter "a" is required now.'],
     [withUrl(''), withUrl('a={{a}}'), 'The new parameter "a" is required.'],
+    [withUrl(''), withUrl('a={{a}}', boundTo('key', true)), 'It needs the secret "key" now.'],
     [withUrl('a={{a}}'), withUrl('a={{integer:a}}'), 'The parameter "a" has another type.'],
     [withUrl('a={{number:a}}'), withUrl('a={{integer:a}}'), 'The parameter "a" has another type.'],
     [
@@ -65,13 +70,21 @@ describe('a change that breaks no call', () => {
       withUrl('a={{integer:a}}', { a: { minimum: 1 } }),
     ],
     ['more values', withUrl('a={{a}}', { a: { enum: ['x'] } }), withUrl('a={{a}}', { a: { enum: ['x', 'y'] } })],
+    ['an optional secret', withUrl(''), withUrl('a={{a?}}', boundTo('key', true))],
     [
-      'a parameter that servers supply',
-      withUrl(''),
-      withUrl('a={{a}}', { a: { binding: { source: 'server', key: 'a', secret: true } } }),
+      'a secret that was needed before',
+      withUrl('a={{a}}', boundTo('old', true)),
+      withUrl('a={{a}}', boundTo('key', true)),
     ],
+    ['a global that the source has a value for', withUrl(''), withUrl('a={{a}}', boundTo('region', false))],
     ['another place', withUrl('a={{a}}'), toolOf({ url: 'https://a.example/{{a}}', parameters: {} })],
   ])('is not named: %s', (_, before, now) => {
     expect(messages(before, now)).toEqual([])
+  })
+
+  it('is a new global for which the source has no value', () => {
+    const now = withUrl('a={{a}}', boundTo('region', false))
+    const changes = findBreakingChanges(withUrl(''), now, () => false)
+    expect(changes).toEqual([{ parameter: 'a', message: 'It needs the global "region" now.' }])
   })
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { compareTool } from '../../../src/imports/merge/compare-tools.ts'
+import { choosablePieces, compareTool } from '../../../src/imports/merge/compare-tools.ts'
 import { assertDefinition, checkDefinition } from '../../../src/tools/tool-definition.ts'
 import { runsOf } from '../../support/cases-of-run.ts'
 import { anyTool, toolOf } from './tools.ts'
@@ -36,6 +36,32 @@ describe('comparing a tool with its source', () => {
       fc.property(anyTool, anyTool, anyTool, fc.constantFrom('mine', 'theirs'), (base, mine, theirs, resolve) => {
         fc.pre(checkDefinition(mine).ok && checkDefinition(theirs).ok)
         assertDefinition(compareTool({ base, mine, theirs, resolve }).tool)
+      }),
+      RUNS,
+    )
+  })
+
+  it('takes each piece from the side that was chosen for it', () => {
+    const base = toolOf()
+    const mine = toolOf({ name: 'find_orders', description: 'Mine.' })
+    const theirs = toolOf({ name: 'get_orders', description: 'Theirs.' })
+    const resolve = { name: 'theirs' } as const
+    const compared = compareTool({ base, mine, theirs, resolve })
+    expect(compared.tool).toMatchObject({ name: 'get_orders', description: 'Mine.' })
+    expect(compared.breaking).toEqual({
+      mine: [],
+      theirs: [{ message: 'The tool is now named "get_orders".' }],
+      chosen: [{ message: 'The tool is now named "get_orders".' }],
+    })
+  })
+
+  it('makes of choices for one side what that side makes', () => {
+    fc.assert(
+      fc.property(anyTool, anyTool, anyTool, fc.constantFrom('mine', 'theirs'), (base, mine, theirs, side) => {
+        const whole = compareTool({ base, mine, theirs, resolve: side })
+        const choices = Object.fromEntries(choosablePieces(whole.pieces).map(piece => [piece, side] as const))
+        fc.pre(Object.keys(choices).length > 0)
+        expect(compareTool({ base, mine, theirs, resolve: choices })).toEqual(whole)
       }),
       RUNS,
     )

@@ -31,10 +31,23 @@ const after = {
   },
 }
 
+/** The whole API needs one more secret. */
+const secured = {
+  ...before,
+  security: [{ tms_key: [], partner_key: [] }],
+  components: {
+    securitySchemes: {
+      ...before.components.securitySchemes,
+      partner_key: { type: 'apiKey', in: 'header', name: 'X-Partner-Key' },
+    },
+  },
+}
+
 /** Imports the description into a new toolkit, edits one tool by hand, and imports a version of it again. */
 const importedAgain = async (
   { app, owner, ownerId, organizationId, serverId }: DashboardWorld,
   next: object = after,
+  isApplied = false,
 ): Promise<{ toolkitId: string; importId: string }> => {
   const { imports, importApplying, accounts } = app.services
   const actor = await accounts.findActorByUserId(ownerId)
@@ -48,19 +61,23 @@ const importedAgain = async (
   const first = await read(before)
   const { created } = await importApplying.applyImport(actor, first)
   const idOf = (name: string) => created.find(tool => tool.name === name)?.id ?? ''
-  await owner.expectOk('PATCH', `/tools/${idOf('get_shipment')}`, { description: HOSTILE_NAME.repeat(3) })
+  await owner.expectOk('PATCH', `/tools/${idOf('get_shipment')}`, {
+    description: HOSTILE_NAME.repeat(3),
+    title: 'Find it',
+  })
   await owner.expectOk('PUT', `/servers/${serverId}/toolkits/${toolkitId}`)
   const name = `shipment_${toolkitId.replaceAll('-', '')}`
   const instance = await owner.create(`/servers/${serverId}/instances`, { toolId: idOf('get_shipment'), name })
   const importId = await read(next)
+  if (isApplied) await importApplying.applyImport(actor, importId)
   await owner.expectOk('DELETE', `/instances/${instance.id}`)
   return { toolkitId, importId }
 }
 
 const pathOf =
-  (query = '', next: object = after) =>
+  (query = '', next: object = after, isApplied = false) =>
   async (world: DashboardWorld): Promise<string> => {
-    const { toolkitId, importId } = await importedAgain(world, next)
+    const { toolkitId, importId } = await importedAgain(world, next, isApplied)
     return `/toolkits/${toolkitId}/imports/${importId}${query}`
   }
 
@@ -82,6 +99,7 @@ export const importAgainPages: Pages = {
     { path: pathOf('?view=changes&part=wording'), state: 'again-part' },
     { path: pathOf('?view=changes&open=POST+%2Fv3%2Fquotes'), state: 'again-opened' },
     { path: pathOf('', before), state: 'again-unchanged' },
+    { path: pathOf('', secured, true), state: 'again-applied' },
     { path: pathOf('?view=operations&state=gone'), state: 'gone' },
   ],
   'GET /toolkits/:id': [{ path: checkedToolkit, state: 'source-changed' }],

@@ -1,11 +1,15 @@
 import { describe, expect, it, vi } from 'vitest'
+import { z } from 'zod'
 import { LIMIT, shopOf, startSource } from '../../imports/again/shop.ts'
+import { WithId } from '../../support/api-client.ts'
 import { openPage } from '../../support/open-page.ts'
 import { during, runPatchbay, runUser } from '../../support/world.ts'
 
 vi.setConfig({ testTimeout: 90_000 })
 
 const AFTER = { name: 'after', in: 'query', description: 'A cursor', schema: { type: 'string' } }
+const Tools = z.object({ items: z.array(WithId) })
+
 const patchbay = runPatchbay()
 const ada = runUser(patchbay, 'ada@example.com')
 
@@ -62,13 +66,22 @@ describe.each([true, false])('importing a source again, scripts: %s', javaScript
     await toolkit()
     expect(await page.getByText('1 changed').count()).toBe(0)
 
+    const [tool] = Tools.parse((await ada.expectOk('GET', `/toolkits/${id}/tools`)).body).items
+    await ada.expectOk('PATCH', `/tools/${tool?.id}`, { title: 'Find orders' })
     source.put(shopOf({ '/orders': { operationId: 'listOrders', summary: 'Order list', parameters: [LIMIT, AFTER] } }))
     await press('Import again')
     await untilRead('Changes')
-    await page.getByRole('radio', { name: 'Use the new one' }).check()
+    const newVersionOf = (part: string) =>
+      page.getByRole('group', { name: `${part} of list_orders` }).getByRole('radio', { name: 'Use the new one' })
+    await newVersionOf('Description').check()
+    await press('Save choices')
+    await page.waitForLoadState()
+    expect(await newVersionOf('Description').isChecked()).toBe(true)
+    expect(await newVersionOf('Title').isChecked()).toBe(false)
     await press('Import 1 tool')
     await page.getByRole('heading', { name: /1 tool/ }).waitFor()
     expect(await toolOf()).not.toContain('Finds orders')
+    expect(await toolOf()).toContain('"title":"Find orders"')
     expect(complaints.take()).toEqual([])
   })
 })
