@@ -51,7 +51,7 @@ describe.each([true, false])('importing a source again, scripts: %s', javaScript
     await page.getByText('List all orders').first().waitFor()
     await page.getByText('Query parameter after').waitFor()
     expect((await ada.expectOk('GET', `/toolkits/${id}/tools`)).body).toEqual(edited)
-    await press('Import 1 tool')
+    await press('Update 1 tool')
     await page.getByRole('heading', { name: /1 tool/ }).waitFor()
     const toolOf = async () => {
       const { body } = await ada.expectOk('GET', `/toolkits/${id}/tools`)
@@ -66,7 +66,7 @@ describe.each([true, false])('importing a source again, scripts: %s', javaScript
     await press('Import again')
     await untilRead('Changes')
     await page.getByRole('radio', { name: 'Use the new one' }).check()
-    await press('Import 1 tool')
+    await press('Update 1 tool')
     await page.getByRole('heading', { name: /1 tool/ }).waitFor()
     expect(await toolOf()).not.toContain('Finds orders')
     expect(complaints.take()).toEqual([])
