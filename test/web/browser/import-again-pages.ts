@@ -7,9 +7,9 @@ import type { Pages } from './page-row.ts'
 
 const ORIGIN = 'https://tms.example'
 const LONG_URL = `${ORIGIN}/${'a-rather-long-segment/'.repeat(20)}openapi.json`
-const before = describeMeridian(ORIGIN)
+const { paths, ...meridian } = describeMeridian(ORIGIN)
+const before = { ...meridian, paths: { ...paths, '/v3/ports': { get: { operationId: 'listPorts' } } } }
 
-const { paths } = before
 const { get, delete: remove } = paths['/v3/shipments/{shipmentId}']
 
 const { post } = paths['/v3/quotes']

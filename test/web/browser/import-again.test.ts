@@ -62,10 +62,19 @@ describe.each([true, false])('importing a source again, scripts: %s', javaScript
     await toolkit()
     expect(await page.getByText('1 changed').count()).toBe(0)
 
-    source.put(shopOf({ '/orders': { operationId: 'listOrders', summary: 'Order list', parameters: [LIMIT, AFTER] } }))
+    const lower = { ...LIMIT, schema: { type: 'integer', maximum: 50 } }
+    source.put(shopOf({ '/orders': { operationId: 'listOrders', summary: 'Order list', parameters: [lower, AFTER] } }))
     await press('Import again')
     await untilRead('Changes')
-    await page.getByRole('radio', { name: 'Use the new one' }).check()
+    await page.getByText('Parameter limit: maximum: 100 maximum: 50').waitFor()
+    const theirs = page.getByRole('radio', { name: 'Use the new one' })
+    const saved = javaScriptEnabled
+      ? page.waitForResponse(response => response.request().method() === 'POST')
+      : undefined
+    await theirs.check()
+    await saved
+    if (javaScriptEnabled) await page.reload()
+    expect(await theirs.isChecked()).toBe(true)
     await press('Update 1 tool')
     await page.getByRole('heading', { name: /1 tool/ }).waitFor()
     expect(await toolOf()).not.toContain('Finds orders')
