@@ -45,6 +45,10 @@ export type ToolToCompare = ToolVersions & {
   hasValue?: (key: string) => boolean
 }
 
+/** Leaves out metadata without members. It says nothing, and the tool editor does not store it. */
+const withoutEmptyMetadata = (parameters: ToolDefinition['parameters']): ToolDefinition['parameters'] =>
+  Object.fromEntries(Object.entries(parameters).filter(([, metadata]) => Object.keys(metadata).length > 0))
+
 /** Returns a definition in the form in which it is stored, without the reason why it cannot be used. */
 const normalize = (tool: ToolDefinition): ToolDefinition => {
   const { definition, name, title, description } = toStored({
@@ -52,8 +56,10 @@ const normalize = (tool: ToolDefinition): ToolDefinition => {
     problem: undefined,
     templateRules: NEWEST_RULES,
   })
+  const document = ToolDocument.parse(definition)
   return {
-    ...ToolDocument.parse(definition),
+    ...document,
+    parameters: withoutEmptyMetadata(document.parameters),
     name,
     ...(title !== null && { title }),
     ...(description !== null && { description }),

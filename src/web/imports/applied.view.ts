@@ -33,7 +33,11 @@ const headingOf = ({ created, updated }: ImportReport): string => {
 /** Returns what an import did, and what is left to do. */
 export const toApplied = (report: ImportReport) => {
   const { created, updated, unchanged, skipped, renamed, server, rewired, discarded } = report
-  const tools = [...created, ...updated]
+  const isMixed = created.length > 0 && updated.length > 0
+  const tools = [
+    ...created.map(tool => ({ ...tool, isMarked: isMixed })),
+    ...updated.map(tool => ({ ...tool, isMarked: false })),
+  ]
   return {
     heading: headingOf(report),
     server: server && {
@@ -44,12 +48,15 @@ export const toApplied = (report: ImportReport) => {
     rewired: rewired.slice(0, SERVERS_SHOWN).map(toRewired),
     moreRewired: rewired.length > SERVERS_SHOWN ? formatNumber(rewired.length - SERVERS_SHOWN) : undefined,
     missing: toMissing(report),
+    isNew: created.length > 0,
     isUpdate: updated.length > 0,
     discarded: discarded.join(', '),
     unchanged: unchanged === 0 ? undefined : formatCount(unchanged, 'tool'),
     skipped,
     renamed,
-    tools: tools.slice(0, TOOLS_SHOWN).map(({ id, name, key }) => ({ href: `/tools/${id}`, name, key })),
+    tools: tools
+      .slice(0, TOOLS_SHOWN)
+      .map(({ id, name, key, isMarked }) => ({ href: `/tools/${id}`, name, key, isMarked })),
     more: tools.length > TOOLS_SHOWN ? formatNumber(tools.length - TOOLS_SHOWN) : undefined,
   }
 }

@@ -4,12 +4,14 @@ import { choosablePieces, type PieceChange, sideOfPiece } from '../../imports/me
 import { formatCount, formatNumber } from '../../lib/kernel/format.ts'
 import { serverTabPath } from '../frame/server-frame.ts'
 import { choiceName, piecesName } from './review-forms.ts'
+import { textsOfPiece } from './piece-texts.ts'
 import { type ReviewQuery, reviewAddress } from './review-query.ts'
 
 /** Tools of a part on the overview of all parts, and on a page of one part. */
 export const CHANGES_SHOWN = 25
 export const CHANGES_PER_PAGE = 100
 const MAX_SERVERS_NAMED = 5
+const MAX_EDITS_NAMED = 8
 
 const PART_TEXTS = {
   breaking: { title: 'Breaking for callers', note: 'Calls that work now may fail.' },
@@ -22,8 +24,11 @@ const PIECE_TEXTS: Readonly<Record<string, string>> = {
   request: 'Request',
   'url.path': 'URL',
   timeoutMs: 'Timeout',
+  templateRules: 'Template rules',
   inputSchema: 'Input schema',
   outputSchema: 'Output schema',
+  response: 'Response shaping',
+  pagination: 'Next page',
   allowedOrigins: 'Allowed origins',
   cacheSeconds: 'Cache',
   cacheShared: 'Shared cache',
@@ -47,15 +52,23 @@ const nameOfPiece = (piece: string): string => {
   return piece.charAt(0).toUpperCase() + piece.slice(1)
 }
 
-/** Metadata without members says nothing beyond the place where the parameter is. */
-const isEmptyParameter = ({ piece, mine = '{}', theirs = '{}' }: PieceChange): boolean =>
-  piece.startsWith('parameters.') && mine === '{}' && theirs === '{}'
+const toPiece = (change: PieceChange) => {
+  // A parameter without metadata is there, too.
+  const isWhole = !change.piece.startsWith('parameters.')
+  return {
+    name: nameOfPiece(change.piece),
+    ...textsOfPiece(change),
+    isAdded: isWhole && change.mine === undefined,
+    isRemoved: isWhole && change.theirs === undefined,
+  }
+}
 
-const toPiece = ({ piece, mine, theirs }: PieceChange) => ({
-  name: nameOfPiece(piece),
-  mine: mine === undefined || mine === '' ? undefined : mine,
-  theirs: theirs === undefined || theirs === '' ? undefined : theirs,
-})
+/** Names the parts that stay as somebody edited them. Undefined if there are none. */
+const namesOfKept = (kept: readonly PieceChange[]): string | undefined => {
+  const names = kept.slice(0, MAX_EDITS_NAMED).map(({ piece }) => nameOfPiece(piece))
+  const more = kept.length - names.length
+  return names.length === 0 ? undefined : [...names, ...(more > 0 ? [`${formatNumber(more)} more`] : [])].join(', ')
+}
 
 /** A conflict, with the names of its form fields if a version can be chosen. */
 const toConflict = (change: PieceChange, { key, pieces, resolve }: ToolChange) => ({
@@ -77,11 +90,14 @@ const toServers = ({ usedBy }: ToolChange) => ({
   moreServers: usedBy.length > MAX_SERVERS_NAMED ? formatNumber(usedBy.length - MAX_SERVERS_NAMED) : undefined,
 })
 
+const idOf = ({ position }: ToolChange): string => `change-${position}`
+
+const isConflict = ({ state }: ToolChange): boolean => state === 'conflict'
+
 const toChange = (change: ToolChange, path: string, query: ReviewQuery) => {
-  const { key, position, state, toolId, toolName, selected, pieces, breaking } = change
-  const kept = pieces.filter(one => one.change === 'mine').length
+  const { key, state, toolId, toolName, selected, pieces, breaking } = change
   return {
-    id: `change-${position}`,
+    id: idOf(change),
     key,
     name: toolName,
     href: `/tools/${toolId}`,
@@ -91,16 +107,20 @@ const toChange = (change: ToolChange, path: string, query: ReviewQuery) => {
     status: stateOf(change),
     isGone: state === 'gone',
     isSelected: selected,
-    kept: kept === 0 ? undefined : `${formatCount(kept, 'edit')} kept`,
+    kept: namesOfKept(pieces.filter(one => one.change === 'mine')),
     breaking: breaking.map(({ message }) => message),
     conflicts: pieces.filter(one => one.change === 'conflict').map(one => toConflict(one, change)),
     piecesName: piecesName(key),
-    changes: pieces.filter(one => one.change === 'theirs' && !isEmptyParameter(one)).map(toPiece),
+    changes: pieces.filter(one => one.change === 'theirs').map(toPiece),
     ...toServers(change),
   }
 }
 
 export type ListedChanges = { part: ChangePart; items: readonly ToolChange[]; hasMore: boolean }
+
+/** Tools that an import can update: those of all parts, without those whose operation is gone. */
+const changedOf = (counts: ChangeCounts): number =>
+  CHANGE_PARTS.reduce((sum, part) => sum + counts[part], 0) - counts.gone
 
 /** Returns the tab with what the source changes in the tools that were imported from it. */
 export const toChanges = (
@@ -111,7 +131,7 @@ export const toChanges = (
 ) => ({
   figures: [
     { text: 'Breaking', count: formatNumber(counts.breaking), state: counts.breaking > 0 ? 'failed' : undefined },
-    { text: 'Changed', count: formatNumber(counts.conflict + counts.changed + counts.wording), state: undefined },
+    { text: 'Changed', count: formatNumber(changedOf(counts)), state: undefined },
     { text: 'Gone', count: formatNumber(counts.gone), state: undefined },
     { text: 'Added', count: formatNumber(counts.added), state: undefined },
     { text: 'Unchanged', count: formatNumber(counts.same), state: undefined },
@@ -142,4 +162,9 @@ export const toChanges = (
           href: reviewAddress(path, { view: 'operations', state: 'new' }),
         },
   address: reviewAddress(path, query),
+  /** What the page replaces after a choice. What breaks depends on whose version a conflict keeps. */
+  changing: [
+    '#tabs',
+    ...listed.flatMap(({ items }) => items.filter(isConflict).map(one => `#${idOf(one)}-effect`)),
+  ].join(),
 })

@@ -69,3 +69,7 @@ export const isImportedAgain = async (db: Database, importId: string): Promise<b
   const known = await db.importItem.findFirst({ where: { importId, state: { not: 'new' } }, select: { key: true } })
   return known !== null
 }
+
+/** Counts the selected operations that become new tools. The access to the import has been checked. */
+export const countSelectedNew = (db: Database, importId: string): Promise<number> =>
+  db.importItem.count({ where: { importId, state: 'new', selected: true, reason: null } })

@@ -67,8 +67,18 @@ export const toReviewTabs = (
   }))
 }
 
-/** Returns the bar with what is selected. */
-export const toReviewBar = ({ totals, settings }: Import & { totals: ImportTotals }, server: string | undefined) => ({
+const describeApplying = (added: number, updated: number): string => {
+  if (updated === 0) return `Import ${formatCount(added, 'tool')}`
+  if (added === 0) return `Update ${formatCount(updated, 'tool')}`
+  return `Import ${formatCount(added, 'tool')}, update ${formatNumber(updated)}`
+}
+
+/** Returns the bar with what is selected, of which `added` operations become new tools. */
+export const toReviewBar = (
+  { totals, settings }: Import & { totals: ImportTotals },
+  server: string | undefined,
+  added: number,
+) => ({
   tools: formatNumber(totals.selected),
   noun: totals.selected === 1 ? 'tool' : 'tools',
   tokens: formatNumber(totals.selectedTokens),
@@ -77,7 +87,7 @@ export const toReviewBar = ({ totals, settings }: Import & { totals: ImportTotal
     server === undefined && settings.secretKeys.length > 0
       ? `${formatCount(settings.secretKeys.length, 'secret')} will be discarded, because no server is chosen.`
       : undefined,
-  button: `Import ${formatCount(totals.selected, 'tool')}`,
+  button: describeApplying(added, totals.selected - added),
   tooMany:
     totals.selected >= VS_CODE_MAX_TOOLS
       ? `VS Code refuses more than ${VS_CODE_MAX_TOOLS} tools of all servers together. A server with this many lists them behind a search, unless you change it in its settings.`

@@ -5,7 +5,7 @@ import type { PageData } from '../../lib/http/pages/views.ts'
 import { lackingKeys, type TypedSettings, toAccess } from './access.view.ts'
 import { toApplied } from './applied.view.ts'
 import { toFindings } from './findings.view.ts'
-import { isImportedAgain, listNoted, listRefused } from './import-folders.store.ts'
+import { countSelectedNew, isImportedAgain, listNoted, listRefused } from './import-folders.store.ts'
 import { createReviewLoader, type ReviewLoaderParts } from './load-review.ts'
 import { importPath, type OpenedImport } from './open-import.ts'
 import { type TypedOperation, toOpened } from './opened.view.ts'
@@ -74,7 +74,7 @@ export const createReviewPage = (parts: ReviewPageParts) => {
       scripts: ['import-review'],
       query,
       tabs: toReviewTabs(opened, query, { lacking: lacking.length, changed: await load.countChanged(opened) }),
-      bar: toReviewBar(found, await serverNameOf(opened)),
+      bar: toReviewBar(found, await serverNameOf(opened), await countSelectedNew(db, found.id)),
       action: reviewAddress(path, query),
       apply: reviewAddress(`${path}/apply`, query),
       accessHref: reviewAddress(path, { view: 'access', open: query.open }),

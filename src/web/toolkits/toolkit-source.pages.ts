@@ -59,8 +59,9 @@ export const toolkitSourcePages: FastifyPluginAsync<Parts> = async (
 
   app.post(`${PATH}/check`, idRoute, async (request, reply) => {
     const id = idOf(request)
-    await toolkitSources.checkSource(actorOf(request), id)
-    return reply.redirect(`/toolkits/${id}?done=checked`, 303)
+    const { problem } = await toolkitSources.checkSource(actorOf(request), id)
+    // A failed check is shown with its reason in the section of the source.
+    return reply.redirect(problem === undefined ? `/toolkits/${id}?done=checked` : `/toolkits/${id}#source`, 303)
   })
 
   /** Reads the source again, or asks for it if it has no URL. */

@@ -91,6 +91,18 @@ describe('comparing a tool with its source', () => {
     expect(wordingOf(withLimit({ description: 'How many orders', maximum: 50 }))).toEqual([false])
   })
 
+  it('does not take metadata without members, which the editor leaves out, for an edit', () => {
+    const base = toolOf({ parameters: { limit: {}, after: {} } })
+    const mine = toolOf({ description: 'Mine.', parameters: {} })
+    const theirs = toolOf({ parameters: { limit: { description: 'How many' }, after: {} } })
+    const compared = compareTool({ base, mine, theirs })
+    expect(compared.state).toBe('changed')
+    expect(compared.pieces.map(({ piece, change }) => `${change}: ${piece}`)).toEqual([
+      'theirs: parameters.limit',
+      'mine: description',
+    ])
+  })
+
   it('leaves the choice between two whole tools that cannot be combined', () => {
     const base = toolOf({ url: 'https://a.example/x?a={{a}}', headers: [], parameters: {} })
     const mine = { ...base, headers: [{ name: 'X-Mine', value: '{{b}}' }] }

@@ -68,11 +68,6 @@ describe('the check of a page', () => {
     expect(await checkPage(served)).toEqual([expect.stringMatching(/^weighs 110\d{3} bytes$/)])
   })
 
-  it('does not weigh a page that production does not have', async () => {
-    const served = await openServed('<script src="/assets/a.js"></script>', 110_000)
-    expect(await checkPage(served, undefined, { isInProduction: false })).toEqual([])
-  })
-
   it('weighs a script of the pages as it is in the build', async () => {
     const script = '<script src="/assets/js/palette.js"></script>'
     expect(await checkPage(await openServed(script, 110_000))).toEqual([])

@@ -138,16 +138,16 @@ export const checkAccessibility = async (page: Page): Promise<string[]> => {
 /**
  * Checks the open page: layout at seven widths, both themes, keyboard and screen reader access, and size. Returns the
  * faults as sentences, and leaves the page 1280 px wide in the light theme. Calls `seen` to take screenshots. If it is
- * thorough, it does what `checkAccessibility` does, too. Pages that production does not have are not weighed.
+ * thorough, it does what `checkAccessibility` does, too.
  */
 export const checkPage = async (
   page: Page,
   seen: (scheme: 'light' | 'dark', width: number) => Promise<void> = async () => {},
-  { isThorough = false, isInProduction = true } = {},
+  { isThorough = false } = {},
 ): Promise<string[]> => {
   await evaluate(page, 'pageProbe.settle()')
   const faults = await probe(page, 'listStructureFaults')
-  if (isInProduction) faults.push(...(await listWeightFaults(page)))
+  faults.push(...(await listWeightFaults(page)))
   const add = (where: string, found: readonly string[]) => faults.push(...found.map(fault => `${where}: ${fault}`))
   for (const variant of VARIANTS) {
     const { scheme, width, rules } = variant

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import type { Page } from 'playwright-core'
 import type { DashboardWorld } from './dashboard-world.ts'
 import { HOSTILE_NAME } from './dashboard-world.ts'
 import { describeMeridian } from './meridian-api.ts'
@@ -6,12 +7,18 @@ import type { Pages } from './page-row.ts'
 
 const ORIGIN = 'https://tms.example'
 const LONG_URL = `${ORIGIN}/${'a-rather-long-segment/'.repeat(20)}openapi.json`
-const before = describeMeridian(ORIGIN)
+const { paths, ...meridian } = describeMeridian(ORIGIN)
+const before = { ...meridian, paths: { ...paths, '/v3/ports': { get: { operationId: 'listPorts' } } } }
 
-const { paths } = before
 const { get, delete: remove } = paths['/v3/shipments/{shipmentId}']
 
-/** One operation is gone, one has a new required parameter and another description, one only other words. */
+const { post } = paths['/v3/quotes']
+const currency = { name: 'currency', in: 'query', description: HOSTILE_NAME, schema: { enum: ['EUR', 'USD'] } }
+
+/**
+ * One operation is gone, one has a new required parameter and another description, one a new optional parameter, one only
+ * other words.
+ */
 const after = {
   ...before,
   paths: {
@@ -26,7 +33,7 @@ const after = {
       },
       delete: { ...remove, description: 'Deletes a shipment, with its documents and everything else that it has.' },
     },
-    '/v3/quotes': { post: { ...paths['/v3/quotes'].post, deprecated: true } },
+    '/v3/quotes': { post: { ...post, deprecated: true, parameters: [currency] } },
     '/v4/shipments': { get: { operationId: 'listShipments' } },
   },
 }
@@ -81,6 +88,19 @@ const pathOf =
     return `/toolkits/${toolkitId}/imports/${importId}${query}`
   }
 
+/** As `pathOf`, with a tool that somebody has edited since the source was read. */
+const outdatedPath = async (world: DashboardWorld): Promise<string> => {
+  const path = await pathOf('?view=changes')(world)
+  const { tools } = await world.app.services.db.toolkit.findUniqueOrThrow({
+    where: { id: path.split('/')[2] ?? '' },
+    include: { tools: true },
+  })
+  await world.owner.expectOk('PATCH', `/tools/${tools[0]?.id}`, { title: 'Edited' })
+  return path
+}
+
+const press = (page: Page, name: RegExp) => page.getByRole('button', { name }).click()
+
 /** Returns the path of a toolkit with a source that a check found changed, and whose last check failed. */
 const checkedToolkit = async (world: DashboardWorld): Promise<string> => {
   const { toolkitId } = await importedAgain(world)
@@ -98,8 +118,36 @@ export const importAgainPages: Pages = {
     { path: pathOf('?view=changes'), state: 'again' },
     { path: pathOf('?view=changes&part=wording'), state: 'again-part' },
     { path: pathOf('?view=changes&open=POST+%2Fv3%2Fquotes'), state: 'again-opened' },
+    {
+      path: pathOf('?view=changes&part=breaking'),
+      state: 'again-theirs',
+      act: async page => {
+        const saved = page.waitForResponse(response => response.request().method() === 'POST')
+        await page.getByRole('radio', { name: 'Use the new one' }).check()
+        await saved
+      },
+    },
+    { path: pathOf('?view=operations'), state: 'again-operations' },
     { path: pathOf('', before), state: 'again-unchanged' },
     { path: pathOf('', secured, true), state: 'again-applied' },
+    {
+      path: outdatedPath,
+      state: 'again-outdated',
+      status: 409,
+      act: async page => {
+        await press(page, /^Update \d/)
+        await page.getByText('The toolkit has changed since').waitFor()
+      },
+    },
+    {
+      path: pathOf('?view=operations'),
+      state: 'again-applied',
+      act: async page => {
+        await press(page, /^Select all/)
+        await press(page, /^Import \d+ tools?, update \d/)
+        await page.getByRole('heading', { name: /imported, \d+ updated/ }).waitFor()
+      },
+    },
     { path: pathOf('?view=operations&state=gone'), state: 'gone' },
   ],
   'GET /toolkits/:id': [{ path: checkedToolkit, state: 'source-changed' }],

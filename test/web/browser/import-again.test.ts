@@ -55,7 +55,7 @@ describe.each([true, false])('importing a source again, scripts: %s', javaScript
     await page.getByText('List all orders').first().waitFor()
     await page.getByText('Query parameter after').waitFor()
     expect((await ada.expectOk('GET', `/toolkits/${id}/tools`)).body).toEqual(edited)
-    await press('Import 1 tool')
+    await press('Update 1 tool')
     await page.getByRole('heading', { name: /1 tool/ }).waitFor()
     const toolOf = async () => {
       const { body } = await ada.expectOk('GET', `/toolkits/${id}/tools`)
@@ -68,17 +68,22 @@ describe.each([true, false])('importing a source again, scripts: %s', javaScript
 
     const [tool] = Tools.parse((await ada.expectOk('GET', `/toolkits/${id}/tools`)).body).items
     await ada.expectOk('PATCH', `/tools/${tool?.id}`, { title: 'Find orders' })
-    source.put(shopOf({ '/orders': { operationId: 'listOrders', summary: 'Order list', parameters: [LIMIT, AFTER] } }))
+    const lower = { ...LIMIT, schema: { type: 'integer', maximum: 50 } }
+    source.put(shopOf({ '/orders': { operationId: 'listOrders', summary: 'Order list', parameters: [lower, AFTER] } }))
     await press('Import again')
     await untilRead('Changes')
+    await page.getByText('Parameter limit: maximum: 100 maximum: 50').waitFor()
     const newVersionOf = (part: string) =>
       page.getByRole('group', { name: `${part} of list_orders` }).getByRole('radio', { name: 'Use the new one' })
+    const saved = javaScriptEnabled
+      ? page.waitForResponse(response => response.request().method() === 'POST')
+      : undefined
     await newVersionOf('Description').check()
-    await press('Save choices')
-    await page.waitForLoadState()
+    await saved
+    if (javaScriptEnabled) await page.reload()
     expect(await newVersionOf('Description').isChecked()).toBe(true)
     expect(await newVersionOf('Title').isChecked()).toBe(false)
-    await press('Import 1 tool')
+    await press('Update 1 tool')
     await page.getByRole('heading', { name: /1 tool/ }).waitFor()
     expect(await toolOf()).not.toContain('Finds orders')
     expect(await toolOf()).toContain('"title":"Find orders"')

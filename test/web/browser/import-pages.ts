@@ -210,5 +210,15 @@ export const importPages: Pages = {
         await page.getByRole('heading', { name: /tools imported/ }).waitFor()
       },
     },
+    {
+      path: importOf(describeMeridian(ORIGIN), '?view=access'),
+      state: 'applied-with-server',
+      act: async page => {
+        await page.getByLabel('Add the tools to').selectOption('New server…')
+        await page.getByLabel('Name of the new server').fill(HOSTILE_NAME)
+        await press(page, /^Import \d/)
+        await page.getByText('Calls fail until these have a value').waitFor()
+      },
+    },
   ],
 }

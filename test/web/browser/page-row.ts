@@ -12,8 +12,6 @@ export type PageRow = {
   who?: 'owner' | 'builder' | 'viewer' | 'leaver' | 'stranger'
   /** Default: 200. */
   status?: number
-  /** Default: true. */
-  isInProduction?: boolean
   /** Runs before the checks, for example to submit a form. */
   act?: (page: Page) => Promise<void>
 }

@@ -64,8 +64,7 @@ describe('every page of the dashboard', () => {
   it.each(rows.map(row => [nameOf(row), row] as const))('%s passes all checks', async (name, row) => {
     const { page, complaints } = await open(row)
     const picture = (scheme: string, width: number) => takeScreenshot(page, name, scheme, width)
-    const options = { isThorough: isRest, isInProduction: row.isInProduction }
-    const found = await checkPage(page, takesScreenshots ? picture : undefined, options)
+    const found = await checkPage(page, takesScreenshots ? picture : undefined, { isThorough: isRest })
     const faults = [...complaints.take(row.status), ...found]
     if (faults.length > 0 && !takesScreenshots) await picture('light', 1_280)
     expect(faults).toEqual([])

@@ -4,7 +4,13 @@ import { importAgainPages } from './import-again-pages.ts'
 import { importPages, withoutRoom } from './import-pages.ts'
 import { type PageRow, type Pages, saveOutdated } from './page-row.ts'
 import { palettePages } from './palette-pages.ts'
-import { chosenSchema, proposedSchema, unlikeSchemaCall, unlikeSchemaResponse } from './response-pages.ts'
+import {
+  chosenSchema,
+  proposedSchema,
+  refusedPagination,
+  unlikeSchemaCall,
+  unlikeSchemaResponse,
+} from './response-pages.ts'
 import { serverTabPages } from './server-tab-pages.ts'
 import { undoPages } from './undo-pages.ts'
 import { upstreamAccountPages } from './upstream-account-pages.ts'
@@ -353,6 +359,7 @@ const tools: Pages = {
       state: tab,
     })),
     unlikeSchemaResponse,
+    refusedPagination,
     proposedSchema,
     chosenSchema,
     {
@@ -503,7 +510,7 @@ export const PAGES: readonly (PageRow & { route: string })[] = [
   servers,
   {
     'GET /invitation': [{ path: '/invitation?token=x', state: 'unknown', status: 404 }],
-    'GET /design': [{ path: '/design', isInProduction: false }],
+    'GET /design': [{ path: '/design' }],
   },
 ].flatMap((pages: Pages) => Object.entries(pages).flatMap(([route, rows]) => rows.map(row => ({ route, ...row }))))
 

@@ -70,3 +70,16 @@ export const unlikeSchemaResponse: PageRow = {
     await page.getByText('The model is also told: Next page: call again with').waitFor()
   },
 }
+
+/** The tool editor with a cursor that no parameter takes. */
+export const refusedPagination: PageRow = {
+  path: '/tools/:toolId?tab=response',
+  state: 'pagination-refused',
+  status: 400,
+  act: async page => {
+    await page.getByLabel('Cursor parameter').fill('nothing')
+    await page.getByLabel('Cursor in the response').fill('items[')
+    await page.getByRole('button', { name: 'Save changes' }).click()
+    await page.getByText('is not a path').waitFor()
+  },
+}
