@@ -88,15 +88,18 @@ const writeValue = (parameter: Parameter, place: Place, context: OperationContex
       ...common,
       schema: reader.read(content[1].schema),
       position: isJson ? 'json-text' : 'text',
+      examples: [...reader.listExamples(node, content[1].schema), ...reader.listExamples(content[1], undefined)],
     } as const
     return { text: placeholders.open(value), style, kind: 'scalar' }
   }
   // In a document that is not upgraded, a parameter of Swagger 2.0 is its own schema.
   const { required: _required, description: _description, name: _name, in: _in, ...own } = node
-  const { kind, node: chosen } = chooseKind(node.schema ?? own, style.style, reader)
+  const schema = node.schema ?? own
+  const { kind, node: chosen } = chooseKind(schema, style.style, reader)
   const segments = place === 'path' && kind === 'scalar' && keepsSlashes(parameter) ? 'segments' : undefined
   const serialization = segments ?? serializationOf(style, kind)
-  const value = { ...common, schema: reader.read(chosen), position: 'text', serialization } as const
+  const examples = reader.listExamples(node, schema)
+  const value = { ...common, schema: reader.read(chosen), position: 'text', serialization, examples } as const
   return { text: placeholders.open(value), style, kind }
 }
 

@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
 import { MAX_PARAMETER_TEXT_CHARS, MAX_SCHEMA_CHARS, MAX_SCHEMA_NODES, MAX_SHORT_TEXT_CHARS } from '../limits.ts'
 import { memberOf, toList, toObject, toText } from '../openapi/nodes.ts'
 import type { Description } from '../openapi/open-description.ts'
+import { createExamples } from './examples.ts'
 import { branchesOf, createFlatten, type FlatSchema, hasNullBranch } from './flatten.ts'
 import { isNullable, readKeywords, typesOf } from './keywords.ts'
 
@@ -210,7 +211,12 @@ export const createSchemaReader = ({ description, direction, keepsNull, note }: 
     return nodes.map(node => stubOf(flatten(node), { maxTextChars: MAX_SHORT_TEXT_CHARS }))
   }
 
-  return { flatten, readAll, read: (node: JsonValue | undefined): JsonObject => readAll([node])[0] ?? {} }
+  return {
+    flatten,
+    readAll,
+    read: (node: JsonValue | undefined): JsonObject => readAll([node])[0] ?? {},
+    ...createExamples(description, flatten),
+  }
 }
 
 export type SchemaReader = ReturnType<typeof createSchemaReader>
