@@ -13,7 +13,7 @@ const writeText = ({ type, media, required, description, reader, placeholders, n
   if (isXml) note('The body is XML: the model writes it as one text.')
   if (media.itemSchema !== undefined) note(`The body is ${type}: the model writes all items as one text.`)
   const schema = { type: 'string', description: isXml ? 'An XML document' : `The body, as ${type}` }
-  const examples = reader.listExamples(media, media.schema).filter(value => typeof value === 'string')
+  const examples = [...reader.listExamples(media, media.schema)].filter(value => typeof value === 'string')
   const value = { name: 'body', place: 'body', schema, required, description, examples } as const
   const body = placeholders.open({ ...value, position: 'text' })
   return { body, contentType: type }

@@ -43,13 +43,16 @@ const castExample = (type: ParameterType, value: JsonValue, schema: JsonObject):
  * none, or if it may be a secret: no example of one is ever kept.
  */
 export const chooseExample = (
-  values: readonly JsonValue[],
+  values: Iterable<JsonValue>,
   type: ParameterType,
   schema: JsonObject,
   named: NamedParameter,
-): JsonValue | undefined =>
-  values
-    .filter(value => !saysNothing(value, named) && JSON.stringify(value).length <= MAX_EXAMPLE_CHARS)
-    .filter(value => !holdsSecret(JSON.stringify(value)) && !isSecret(named, value))
-    .map(value => castExample(type, value, schema))
-    .find(value => value !== undefined && fitsSchema(value, schema))
+): JsonValue | undefined => {
+  for (const value of values) {
+    const text = saysNothing(value, named) ? undefined : JSON.stringify(value)
+    if (text === undefined || text.length > MAX_EXAMPLE_CHARS || holdsSecret(text) || isSecret(named, value)) continue
+    const example = castExample(type, value, schema)
+    if (example !== undefined && fitsSchema(example, schema)) return example
+  }
+  return undefined
+}

@@ -104,7 +104,7 @@ const writeValue = (parameter: Parameter, place: Place, context: OperationContex
       ...common,
       schema: reader.read(content[1].schema),
       position: isJson ? 'json-text' : 'text',
-      examples: [...reader.listExamples(node, content[1].schema), ...reader.listExamples(content[1], undefined)],
+      examples: reader.listExamples({ ...content[1], ...node }, content[1].schema),
     } as const
     return { text: placeholders.open(value), style, kind: 'scalar' }
   }

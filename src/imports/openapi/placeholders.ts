@@ -23,7 +23,7 @@ export type OpenValue = {
   position: 'text' | 'json' | 'json-text'
   serialization?: Serialization | undefined
   /** As the description has them, the best first. */
-  examples?: readonly JsonValue[] | undefined
+  examples?: Iterable<JsonValue> | undefined
 }
 
 const SCALARS: readonly ParameterType[] = ['string', 'integer', 'number', 'boolean']
@@ -74,7 +74,8 @@ export const createPlaceholders = (taken: Iterable<string>) => {
   const exampleFor = (value: OpenValue, type: ParameterType, schema: JsonObject, alias: string) => {
     const { name, place, required, examples = [] } = value
     const preset = required && schema.default !== undefined ? [schema.default] : []
-    const example = chooseExample([...examples, ...preset], type, schema, { place, name, alias })
+    const named = { place, name, alias }
+    const example = chooseExample(examples, type, schema, named) ?? chooseExample(preset, type, schema, named)
     if (example === undefined) return undefined
     exampleChars += JSON.stringify(example).length
     return exampleChars <= MAX_EXAMPLES_CHARS ? example : undefined

@@ -7,6 +7,21 @@ import { branchesOf, type FlatSchema } from './flatten.ts'
 const MAX_PARTS = 40
 const MAX_DEPTH = 4
 
+/** More examples of one value are not looked at, and no longer ones. What only responses have is still part of them. */
+const MAX_DECLARED = 10
+const MAX_READ_CHARS = 8_000
+
+/** Many operations can refer to one large example. */
+const shortValues = new WeakMap<object, boolean>()
+
+const isShort = (value: JsonValue): boolean => {
+  if (typeof value === 'string') return value.length <= MAX_READ_CHARS
+  if (typeof value !== 'object' || value === null) return true
+  const isKnown = shortValues.get(value) ?? JSON.stringify(value).length <= MAX_READ_CHARS
+  shortValues.set(value, isKnown)
+  return isKnown
+}
+
 /** What an example may still be put together from. One of all members may be too long. */
 type Room = { parts: number; readonly onlyRequired: boolean }
 
@@ -72,20 +87,23 @@ export const createExamples = ({ followObject }: Description, flatten: Flatten) 
     return declared ?? compose(schema, room, depth + 1) ?? schema.default
   }
 
-  /** Returns the examples of a value that `holder`, such as a parameter, or its schema declares, the best first. */
-  const listExamples = (holder: JsonObject, node: JsonValue | undefined): readonly JsonValue[] => {
+  /** Yields the examples of a value that `holder`, such as a parameter, or its schema declares, the best first. */
+  function* listExamples(holder: JsonObject, node: JsonValue | undefined): Generator<JsonValue> {
     const { schema } = flatten(node)
-    const composed = [false, true].map(onlyRequired => compose(schema, { parts: MAX_PARTS, onlyRequired }, 0))
-    return [...declaredBy(holder), ...declaredBy(schema), ...composed]
-      .filter(value => value !== undefined)
-      .filter(value => !holdsPassword(value, node, flatten))
-      .map(value => withoutReadOnly(value, schema))
+    const isUsable = (value: JsonValue): boolean => isShort(value) && !holdsPassword(value, node, flatten)
+    for (const value of [...declaredBy(holder), ...declaredBy(schema)].slice(0, MAX_DECLARED)) {
+      if (isUsable(value)) yield withoutReadOnly(value, schema)
+    }
+    for (const onlyRequired of [false, true]) {
+      const composed = compose(schema, { parts: MAX_PARTS, onlyRequired }, 0)
+      if (composed !== undefined && isUsable(composed)) yield composed
+    }
   }
 
   return {
     listExamples,
-    /** Returns the examples of a member of a body: those of the whole body, and then its own. */
-    listMemberExamples: (media: JsonObject, name: string, node: JsonValue): readonly JsonValue[] => {
+    /** Yields the examples of a member of a body: those of the whole body, and then its own. */
+    listMemberExamples: (media: JsonObject, name: string, node: JsonValue): Generator<JsonValue> => {
       const ofWhole = [...declaredBy(media), ...declaredBy(flatten(media.schema).schema)]
       const inWhole = ofWhole.map(whole => memberOf(toObject(whole), name)).filter(value => value !== undefined)
       return listExamples({ examples: inWhole }, node)
