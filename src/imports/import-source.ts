@@ -1,5 +1,5 @@
 import { AppError } from '../lib/kernel/errors.ts'
-import { parseHttpUrl } from '../templates/base-url.ts'
+import { hasUserInfo, parseHttpUrl } from '../templates/base-url.ts'
 import type { ImportKind, ImportSettings } from './import.ts'
 import { MAX_DOCUMENTS } from './limits.ts'
 import { recognizeDocument } from './read/recognize.ts'
@@ -34,13 +34,17 @@ const PASTED = 'pasted text'
 const invalid = (path: string, message: string): AppError =>
   new AppError('invalid_request', 'The source is not valid.', { errors: [{ path, message }] })
 
+/** Sources are fetched without signing in, and their URL is kept and shown. */
+export const NO_CREDENTIALS =
+  'must not contain a user name or a password: download the source with them, and import the file'
+
 /** Returns the URL without its fragment. Throws `invalid_request`. */
 const checkUrl = (text: string): string => {
+  if (hasUserInfo(text)) throw invalid('url', NO_CREDENTIALS)
   const url = parseHttpUrl(text.trim())
   if (url === undefined || text.length > MAX_URL_CHARS) {
     throw invalid('url', 'must be an http or https URL such as https://api.example.com/openapi.json')
   }
-  if (url.username !== '' || url.password !== '') throw invalid('url', 'must not contain a user name or a password')
   return withoutFragment(url.href)
 }
 

@@ -148,6 +148,7 @@ const StoredFinding = z.object({
 
 export const StoredPagination = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('cursor'), parameter: text, field: text.optional() }),
+  z.object({ kind: z.literal('url'), parameter: text, field: text }),
   z.object({ kind: z.literal('number'), parameter: text }),
   z.object({ kind: z.literal('link') }),
 ])

@@ -22,6 +22,10 @@ export const MAX_NOTES = 50
 export const MAX_TOOL_TEXT_CHARS = 700
 /** Maximum length of the description of a parameter or of a member of a schema. */
 export const MAX_PARAMETER_TEXT_CHARS = 300
+/** Maximum size of an example as JSON. Longer ones say no more to a model, and every conversation pays for them. */
+export const MAX_EXAMPLE_CHARS = 500
+/** Maximum size of all examples of a tool. */
+export const MAX_EXAMPLES_CHARS = 2_000
 /** Maximum number of subschemas in the schema of a parameter. Models cannot fill in more. */
 export const MAX_SCHEMA_NODES = 400
 /** Maximum size of such a schema as JSON: about 4,000 tokens. */

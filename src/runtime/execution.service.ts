@@ -17,6 +17,7 @@ import { type GlobalParts, loadOpenedGlobals, NO_GLOBALS } from './opened-global
 import { performCall } from './perform-call.ts'
 import { planCall } from './plan-call.ts'
 import { createServerCompiler, type ServerCompilerParts } from './server-compiler.ts'
+import { findMatchedSchema } from './try/matched-schema.ts'
 import { createSendSizes, type SendSizeParts } from './try/send-sizes.ts'
 import { bindingsForTest, createToolDrafts } from './try/tool-draft.ts'
 import { showTest, type ToolTest } from './try/tool-test.ts'
@@ -69,7 +70,7 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
       args: JsonObject,
       serverId: string | undefined,
       signal: AbortSignal,
-    ): Promise<ToolTest> => {
+    ): Promise<ToolTest & { proposedSchema: JsonObject | undefined }> => {
       const tool = await tools.getOwnTool(actor, toolId)
       const compiled = assertDefinition(tool)
       const { globals, shapingContext } = await findWiring(actor, tool, serverId)
@@ -77,7 +78,8 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
       const getPlan = () => planCall(tool, compiled, bindings, globals, limits, shapingContext)
       const outcome = await performCall(getPlan, http, args, signal, onInternalError)
       await sendSizes.note(toolId, shapingContext, outcome)
-      return showTest(outcome, globals.masker, signal)
+      const proposedSchema = await findMatchedSchema(db, tool, outcome, shapingContext, signal)
+      return { ...(await showTest(outcome, globals.masker, signal)), proposedSchema }
     },
 
     /** Calls an instance as its server would, and records the call. */

@@ -15,7 +15,7 @@ export const parseHttpUrl = (text: string): URL | undefined => {
  * Returns whether the authority of an absolute URL contains an `@`. Checks the text, because parsers drop empty
  * credentials.
  */
-const hasUserInfo = (text: string): boolean => /^[^:]*:\/\/[^/?#]*@/.test(text)
+export const hasUserInfo = (text: string): boolean => /^[^:]*:\/\/[^/?#]*@/.test(text)
 
 /** Matches labels of a host name, with a port at most. A host name has at most 253 characters (RFC 1035 §2.3.4). */
 const LABELS = /^[a-z0-9.-]{1,253}(?::\d+)?$/i

@@ -1,9 +1,13 @@
 import { MAX_BODY_TEMPLATE_CHARS } from './limits.ts'
 import { type ScannedPlace, scanTemplate } from './scan.ts'
-import type { ParameterType } from './template.ts'
+import type { ParameterType, Serialization } from './template.ts'
 
-/** A change to all placeholders of a parameter. */
-export type PlaceholderEdit = { type?: ParameterType | undefined; required?: boolean | undefined }
+/** A change to all placeholders of a parameter. A new type replaces the serialization too. */
+export type PlaceholderEdit = {
+  type?: ParameterType | undefined
+  serialization?: Serialization | undefined
+  required?: boolean | undefined
+}
 
 type Written = Pick<ScannedPlace, 'name' | 'type' | 'optional' | 'defaultText' | 'serialization'>
 
@@ -18,11 +22,10 @@ const writePlaceholder = ({ name, type, optional, defaultText, serialization }: 
     '}}',
   ].join('')
 
-/** Drops a serialization that the new type cannot have. */
-const editPlace = (place: ScannedPlace, { type = place.type, required }: PlaceholderEdit): Written => ({
+const editPlace = (place: ScannedPlace, { type, serialization, required }: PlaceholderEdit): Written => ({
   ...place,
-  type,
-  serialization: type === place.type ? place.serialization : undefined,
+  type: type ?? place.type,
+  serialization: type === undefined ? place.serialization : serialization,
   optional: required === undefined ? place.optional : !required,
 })
 

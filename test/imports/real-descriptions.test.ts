@@ -48,6 +48,14 @@ describe.each(DESCRIPTIONS)('the description of $name', ({ file, tools, refused 
     }
   })
 
+  it('has examples that the schemas of their parameters accept', () => {
+    const ajv = new Ajv2020({ strict: false, validateFormats: false })
+    const examples = mapped.flatMap(({ tool }) =>
+      Object.values(tool.parameters).filter(({ example, schema }) => example !== undefined && schema !== undefined),
+    )
+    expect(examples.filter(({ schema = {}, example }) => !ajv.validate(schema, example))).toEqual([])
+  })
+
   it('has no errors for widely used clients', () => {
     const errors = mapped.flatMap(({ tool, findings }) =>
       findings.filter(({ level }) => level === 'error').map(({ message }) => `${tool.name}: ${message}`),

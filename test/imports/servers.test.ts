@@ -130,6 +130,36 @@ describe('a path', () => {
     expect(await urlOf('/contents/{+path}', {}, { path: 'a/b' })).toBe('https://api.example.com/contents/a/b')
   })
 
+  it.each<[string, string, JsonObject]>([
+    ['RFC 6570', '{+path}', {}],
+    ['API Gateway', '{path+}', {}],
+    ['API Gateway, in the name too', '{path+}', { name: 'path+' }],
+    ['ASP.NET', '{*path}', {}],
+    ['ASP.NET, not encoded', '{**path}', {}],
+    ['Starlette', '{path:path}', {}],
+    ['JAX-RS', '{path: .+}', {}],
+    ['gRPC transcoding', '{path=files/**}', {}],
+    ['the keyword of 3.2', '{path}', { allowReserved: true }],
+    ['its format', '{path}', { schema: { type: 'string', format: 'path' } }],
+    ['its description', '{path}', { description: 'The file. It may contain slashes.' }],
+  ])('keeps slashes of a parameter that is described as a path: by %s', async (_, expression, parts) => {
+    const parameter = { name: 'path', in: 'path', required: true, schema: { type: 'string' }, ...parts }
+    const operation = { parameters: [parameter] }
+    const sent = 'https://api.example.com/files/a/b%20c'
+    expect(await urlOf(`/files/${expression}`, operation, { path: 'a/b c' })).toBe(sent)
+  })
+
+  it.each([
+    ['{path}', 'The file. Slashes may be in it: it can contain slashes, which must be encoded as %2F.'],
+    ['{path}', 'The file. It cannot contain slashes.'],
+    ['{path*}', 'The file.'],
+    ['{path:[a-z/ ]+}', 'The file.'],
+  ])('encodes slashes of other parameters: %s, %s', async (expression, description) => {
+    const parameters = [{ name: 'path', in: 'path', required: true, schema: { type: 'string' }, description }]
+    const sent = 'https://api.example.com/files/a%2Fb'
+    expect(await urlOf(`/files/${expression}`, { parameters }, { path: 'a/b' })).toBe(sent)
+  })
+
   it('may lack parameters that are declared for all paths', async () => {
     const parameters = ['a', 'b'].map(name => ({ name, in: 'path', required: true, schema: { type: 'string' } }))
     expect(await urlOf('/x/{a}', { parameters }, { a: '1' })).toBe('https://api.example.com/x/1')

@@ -87,6 +87,24 @@ describe('results in pages', () => {
     expect(tool.pagination).toEqual({ parameter: 'cursor', at: 'meta.next_cursor' })
   })
 
+  it.each<[string, string, JsonObject, string]>([
+    ['Twilio', 'PageToken', { next_page_uri: { type: 'string', format: 'uri', nullable: true } }, 'next_page_uri'],
+    [
+      'Twilio, newer',
+      'PageToken',
+      { meta: { properties: { next_page_url: { type: 'string' } } } },
+      'meta.next_page_url',
+    ],
+    ['JSON:API', 'page', { links: { properties: { next: { type: 'string' } } } }, 'links.next'],
+    ['HAL', 'page', { _links: { properties: { next: { properties: { href: {} } } } } }, '_links.next.href'],
+    ['OData', 'skip', { '@odata.nextLink': { type: 'string' } }, '["@odata.nextLink"]'],
+  ])('are described with the member that has the URL of the next one: %s', async (_, name, properties, at) => {
+    const { tool, pagination } = await toolOf({ parameters: [{ ...cursor, name }], responses: list(properties) })
+    expect(pagination).toEqual({ kind: 'url', parameter: name, field: at })
+    expect(tool.pagination).toEqual({ parameter: name, at })
+    expect(tool.description).toContain('the end of a result says how to get the next one.')
+  })
+
   it('are described by the number of the page', async () => {
     const { tool, pagination } = await toolOf({ parameters: [{ ...cursor, name: 'page' }] })
     expect(pagination).toEqual({ kind: 'number', parameter: 'page' })

@@ -102,6 +102,11 @@ describe('results in pages', () => {
     ['a number with many digits', {}, '{"meta":{"next":12345678901234567890}}', '{"cursor":"12345678901234567890"}'],
     ['the URL of the page', {}, { meta: { next: 'https://api.example/x?cursor=abc' } }, '{"cursor":"abc"}'],
     ['a URL that the API wants back', {}, { meta: { next: 'https://api.example/x' } }, '{"cursor":"https://api.ex'],
+    ['a URL without a host', {}, { meta: { next: '/x?cursor=abc' } }, '{"cursor":"abc"}'],
+    ['a query', {}, { meta: { next: '?cursor=abc' } }, '{"cursor":"abc"}'],
+    ['a URL without a host, of another parameter', {}, { meta: { next: '/x?p=2' } }, 'cannot ask for it: http://127'],
+    ['a URL without a host, of the same page', { cursor: 'a' }, { meta: { next: '/items?cursor=a' } }, undefined],
+    ['a cursor that looks like a path', {}, { meta: { next: '/9j/4A==' } }, '{"cursor":"/9j/4A=="}'],
     ['none', {}, { meta: { next: null } }, undefined],
     ['an empty one', {}, { meta: { next: '' } }, undefined],
     ['that of the same page', { cursor: 'abc' }, { meta: { next: 'abc' } }, undefined],
@@ -112,6 +117,21 @@ describe('results in pages', () => {
     const line = await call('/items?cursor={{cursor?}}', args, { pagination })
     if (said === undefined) expect(line).toBeUndefined()
     else expect(line).toContain(said)
+  })
+
+  it('say how to get the next one by a path, as Twilio writes it', async () => {
+    const path = '/2010-04-01/Accounts/AC1/Messages.json'
+    const query = 'To=%2B123456789&DateSent%3E=2008-01-02&PageSize=2'
+    const next = `${path}?${query}&Page=1&PageToken=PAMMc26223853f8c46b4ab7dfaa6abba0a26`
+    reply = () => ({ body: { end: 1, first_page_uri: `${path}?${query}&Page=0`, next_page_uri: next, page: 0 } })
+    const url = `/2010-04-01/Accounts/{{account}}/Messages.json?To={{To?}}&DateSent%3E={{DateSent?}}&PageSize={{integer:PageSize?}}&Page={{integer:Page?}}&PageToken={{PageToken?}}`
+    const pagination = { parameter: 'PageToken', at: 'next_page_uri' }
+    const args = { account: 'AC1', To: '+123456789', DateSent: '2008-01-02', PageSize: 2 }
+    expect(await call(url, args, { pagination })).toBe(
+      'Next page: call again with the same arguments and {"Page":1,"PageToken":"PAMMc26223853f8c46b4ab7dfaa6abba0a26"}.',
+    )
+    reply = () => ({ body: { next_page_uri: null } })
+    expect(await call(url, args, { pagination })).toBeUndefined()
   })
 
   it('fall back to the Link header if the response has no cursor', async () => {

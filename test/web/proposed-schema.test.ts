@@ -7,6 +7,8 @@ import { runFakeApi, runPatchbay, runUser } from '../support/world.ts'
 
 const Applied = z.object({ created: z.tuple([z.object({ id: z.string() })]) })
 
+const Tested = z.object({ proposedSchema: z.unknown() })
+
 const ORDER = {
   type: 'object',
   required: ['id', 'total'],
@@ -41,6 +43,21 @@ describe('the output schema of an imported description', () => {
     const { body } = await builder.expectOk('POST', `/imports/${id}/apply`)
     return Applied.parse(body).created[0].id
   }
+
+  it('is part of a test by the API, once a response has matched it', async () => {
+    const toolId = await importOrder()
+    const test = async (): Promise<unknown> => {
+      const { body } = await builder.expectOk('POST', `/tools/${toolId}/test`, { arguments: {} })
+      return Tested.parse(body).proposedSchema
+    }
+    await builder.expectOk('PATCH', `/tools/${toolId}`, { url: `${fake.origin}/order`, parameters: {} })
+    order = { id: 'seven' }
+    expect(await test()).toBeNull()
+    order = { id: 7, more: null }
+    expect(await test()).toEqual(PROPOSED)
+    await builder.expectOk('PATCH', `/tools/${toolId}`, { outputSchema: PROPOSED })
+    expect(await test()).toBeNull()
+  })
 
   it('is offered once a response has matched it, and the form is filled in with it', async () => {
     const toolId = await importOrder()

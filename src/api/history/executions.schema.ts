@@ -36,6 +36,9 @@ export const ToolTestView = z.object({
   curl: orNull(z.string()),
   result: CallToolResultView,
   schemaMismatch: schemaMismatchView,
+  proposedSchema: orNull(z.record(z.string(), z.json())).describe(
+    "what the API description proposes as the tool's outputSchema, if the response matches it and the tool has none",
+  ),
 })
 
 export const ExecutionQuery = pageQuery.extend({

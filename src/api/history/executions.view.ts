@@ -1,6 +1,6 @@
 import type { MaskedRequest } from '../../history/execution-record.ts'
 import type { StoredExecution } from '../../history/executions.store.ts'
-import type { JsonValue } from '../../lib/kernel/json.ts'
+import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
 import { readTexts } from '../../results/budget/result-parts.ts'
 import { type BlocksResult, isLongText, type ToolResult } from '../../runtime/call/tool-result.ts'
 import type { ToolTest } from '../../runtime/try/tool-test.ts'
@@ -21,12 +21,20 @@ export const toResultView = (result: ToolResult) => {
   return { ...rest, content: content.map((block): Record<string, JsonValue> => ({ ...block })) }
 }
 
-export const toToolTestView = ({ request, response, curl, result, schemaMismatch }: ToolTest) => ({
+export const toToolTestView = ({
+  request,
+  response,
+  curl,
+  result,
+  schemaMismatch,
+  proposedSchema,
+}: ToolTest & { proposedSchema?: JsonObject | undefined }) => ({
   request: request && toRequestView(request),
   response: response && { ...response, headers: toHeaderViews(response.headers) },
   curl,
   result: toResultView(result),
   schemaMismatch,
+  proposedSchema,
 })
 
 export const toExecutionView = (execution: StoredExecution) => ({

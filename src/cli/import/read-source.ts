@@ -1,10 +1,12 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
+import { NO_CREDENTIALS } from '../../imports/import-source.ts'
 import { MAX_DESCRIPTION_BYTES } from '../../imports/limits.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { formatBytes } from '../../lib/kernel/format.ts'
 import { createTrustedFetch } from '../../lib/outbound/bounded-fetch.ts'
 import { OutboundError } from '../../lib/outbound/outbound-request.ts'
+import { hasUserInfo } from '../../templates/base-url.ts'
 import { codeOf } from '../failure-lines.ts'
 
 /** Stands for standard input in the arguments of a command. */
@@ -39,6 +41,7 @@ const FETCH_TIMEOUT_MS = 60_000
 
 /** Fetches a document from this machine, so that it may be on the user's own network. Follows no redirects. */
 const fetchSource = async (url: string): Promise<Uint8Array> => {
+  if (hasUserInfo(url)) throw new AppError('invalid_request', `The URL ${NO_CREDENTIALS}.`)
   const { fetch, close } = createTrustedFetch({ timeoutMs: FETCH_TIMEOUT_MS, maxResponseBytes: MAX_DESCRIPTION_BYTES })
   try {
     const response = await fetch(url)

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { orNull, timeSchema } from '../../lib/http/schemas.ts'
+import { hasUserInfo } from '../../templates/base-url.ts'
 import { IMPORT_KINDS } from '../import.ts'
 import { CHECK_INTERVALS, FoundChanges } from './toolkit-source.ts'
 
@@ -16,7 +17,7 @@ export const PutToolkitSource = z
     url: z
       .url({ protocol: /^https?$/, error: 'must start with https:// or http://' })
       .max(MAX_URL_CHARS)
-      .refine(url => URL.parse(url)?.username === '', 'must not contain a user name or password')
+      .refine(url => !hasUserInfo(url), 'must not contain a user name or a password: sources are fetched without them')
       .nullable(),
     checkEvery,
   })

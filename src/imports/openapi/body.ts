@@ -8,12 +8,14 @@ import { type BodyKind, isFile, rankMediaTypes } from './media-types.ts'
 import { writeMultipart } from './multipart-body.ts'
 import { objectEntries, toList } from './nodes.ts'
 
-const writeText = ({ type, media, required, description, placeholders, note }: BodyContext): WrittenBody => {
+const writeText = ({ type, media, required, description, reader, placeholders, note }: BodyContext): WrittenBody => {
   const isXml = /xml/.test(type)
   if (isXml) note('The body is XML: the model writes it as one text.')
   if (media.itemSchema !== undefined) note(`The body is ${type}: the model writes all items as one text.`)
   const schema = { type: 'string', description: isXml ? 'An XML document' : `The body, as ${type}` }
-  const body = placeholders.open({ name: 'body', place: 'body', schema, required, description, position: 'text' })
+  const examples = [...reader.listExamples(media, media.schema)].filter(value => typeof value === 'string')
+  const value = { name: 'body', place: 'body', schema, required, description, examples } as const
+  const body = placeholders.open({ ...value, position: 'text' })
   return { body, contentType: type }
 }
 

@@ -13,6 +13,7 @@ export const writeForm = (context: BodyContext): WrittenBody => {
     return { body: pairs.join('&'), contentType: FORM_TYPE }
   }
   const value = { name: 'body', place: 'body', schema: reader.read(media.schema), required, description } as const
-  const body = placeholders.open({ ...value, position: 'text', serialization: 'spread' })
+  const examples = reader.listExamples(media, media.schema)
+  const body = placeholders.open({ ...value, position: 'text', serialization: 'spread', examples })
   return { body, contentType: FORM_TYPE }
 }

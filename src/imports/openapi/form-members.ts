@@ -81,8 +81,14 @@ export const writeMembers = (context: BodyContext): readonly FormMember[] => {
   assertParameterCount(fields.length)
   const read = fields.map(([name, member]) => readField(name, member, toObject(encodings[name]), context))
   const schemas = reader.readAll(read.map(({ node }) => node))
-  return read.map(({ name, kind, style, contentType, isJson }, index) => {
-    const value = { name, place: 'body', required: required.includes(name), schema: schemas[index] ?? {} } as const
+  return read.map(({ name, node, kind, style, contentType, isJson }, index) => {
+    const value = {
+      name,
+      place: 'body',
+      required: required.includes(name),
+      schema: schemas[index] ?? {},
+      examples: reader.listMemberExamples(media, name, node),
+    } as const
     const text = isJson
       ? placeholders.open({ ...value, position: 'json-text' })
       : placeholders.open({ ...value, position: 'text', serialization: serializationOf(style, kind) })

@@ -44,13 +44,15 @@ export const writeJson = (context: BodyContext): WrittenBody => {
   const members = flatMembers(schema, context)
   if (members === undefined) {
     const whole = { name: 'body', place: 'body', schema: reader.read(media.schema), required, description } as const
-    return { body: placeholders.open({ ...whole, position: 'json-text' }), contentType }
+    const examples = reader.listExamples(media, media.schema)
+    return { body: placeholders.open({ ...whole, position: 'json-text', examples }), contentType }
   }
   const needed = toList(schema.required)
   const schemas = reader.readAll(members.map(([, member]) => member))
-  const written = members.map(([name], index) => {
+  const written = members.map(([name, node], index) => {
     const member = { name, place: 'body', schema: schemas[index] ?? {}, required: needed.includes(name) } as const
-    return `${writeKey(name)}: ${placeholders.open({ ...member, position: 'json' })}`
+    const examples = reader.listMemberExamples(media, name, node)
+    return `${writeKey(name)}: ${placeholders.open({ ...member, position: 'json', examples })}`
   })
   return { body: `{${written.join(', ')}}`, contentType }
 }

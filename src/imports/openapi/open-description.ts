@@ -43,6 +43,12 @@ const keepListStyle = (parameter: JsonObject): JsonObject => {
   return isPlain && parameter.in === 'formData' ? { ...parameter, collectionFormat: 'csv' } : parameter
 }
 
+/** Keeps an example that is no object, which the upgrader drops. In a form, it keeps the extension. */
+const keepExample = (parameter: JsonObject): JsonObject => {
+  const { 'x-example': example, in: place } = parameter
+  return place === 'body' || example === undefined ? parameter : { example, ...parameter }
+}
+
 /** Returns a parameter in place of a reference to it if it is a part of the body, for which the upgrader loses it. */
 const inlineBody = (parameter: JsonObject, shared: JsonObject): JsonObject => {
   const [, name] = /^#\/parameters\/([^/]+)$/.exec(toText(parameter.$ref)) ?? []
@@ -57,6 +63,7 @@ const prepareParameters = (parameters: JsonValue | undefined, shared: JsonObject
     .map(parameter => inlineBody(parameter, shared))
     .filter(parameter => typeof parameter.$ref === 'string' || typeof parameter.in === 'string')
     .map(keepListStyle)
+    .map(keepExample)
 
 /** Keeps the members that are objects. */
 const keepObjects = (value: JsonValue): JsonObject => Object.fromEntries(objectEntries(value))

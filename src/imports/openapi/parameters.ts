@@ -3,8 +3,9 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/
 import type { SchemaReader } from '../schemas/to-schema.ts'
 import { UnusableOperation } from './imported-operation.ts'
 import { isParameterName } from './names.ts'
-import { objectEntries, toList, toText } from './nodes.ts'
+import { objectEntries, toList, toObject, toText } from './nodes.ts'
 import { type Description, LIST_STYLE } from './open-description.ts'
+import { listExpressions, type PathExpression, readExpression } from './path-expressions.ts'
 import type { OpenValue, Placeholders } from './placeholders.ts'
 import type { Security } from './security.ts'
 import { chooseKind, encodeName, type Kind, type Style, serializationOf, writePair } from './styles.ts'
@@ -27,6 +28,9 @@ type Parts = {
 
 type Place = Exclude<OpenValue['place'], 'body'>
 type Parameter = { name: string; place: Place | 'querystring'; node: JsonObject }
+
+/** Longer descriptions say it at their beginning, if at all. */
+const MAX_READ_CHARS = 2_000
 
 const PLACES = ['path', 'query', 'header', 'cookie', 'querystring'] as const
 
@@ -70,13 +74,25 @@ const styleOf = ({ place, node }: Parameter): Style => {
   return { style, explode: typeof node.explode === 'boolean' ? node.explode : isExploded }
 }
 
-/** Returns whether the values may contain slashes that are sent as such. Extensions of GitHub and Azure say so too. */
-const keepsSlashes = ({ node }: Parameter): boolean =>
-  node.allowReserved === true || node['x-multi-segment'] === true || node['x-ms-skip-url-encoding'] === true
+/** Extensions of GitHub and Azure, and the keyword of OpenAPI 3.2. */
+const SLASH_MARKS = ['allowReserved', 'x-multi-segment', 'x-ms-skip-url-encoding'] as const
+const SLASHES_ALLOWED = /\b(?:may|can|could|might) (?:also )?(?:contain|include|have|use) (?:forward )?slashes\b/i
+/** Where slashes have to be encoded, the API reads the value as one segment. */
+const ENCODED = /encod|escap|%2f/i
+
+/** Returns whether the values may contain slashes that are sent as such, by what is said about the parameter. */
+const keepsSlashes = ({ node }: Parameter): boolean => {
+  const text = toText(node.description).slice(0, MAX_READ_CHARS)
+  return (
+    SLASH_MARKS.some(mark => node[mark] === true) ||
+    toText(toObject(node.schema).format ?? node.format) === 'path' ||
+    (SLASHES_ALLOWED.test(text) && !ENCODED.test(text))
+  )
+}
 
 type Written = { text: string; style: Style; kind: Kind }
 
-const writeValue = (parameter: Parameter, place: Place, context: OperationContext): Written => {
+const writeValue = (parameter: Parameter, place: Place, context: OperationContext, isOpen = false): Written => {
   const { name, node } = parameter
   const [content] = objectEntries(node.content)
   const common = { name, place, required: place === 'path' || node.required === true, description: node.description }
@@ -88,15 +104,18 @@ const writeValue = (parameter: Parameter, place: Place, context: OperationContex
       ...common,
       schema: reader.read(content[1].schema),
       position: isJson ? 'json-text' : 'text',
+      examples: reader.listExamples({ ...content[1], ...node }, content[1].schema),
     } as const
     return { text: placeholders.open(value), style, kind: 'scalar' }
   }
   // In a document that is not upgraded, a parameter of Swagger 2.0 is its own schema.
   const { required: _required, description: _description, name: _name, in: _in, ...own } = node
-  const { kind, node: chosen } = chooseKind(node.schema ?? own, style.style, reader)
-  const segments = place === 'path' && kind === 'scalar' && keepsSlashes(parameter) ? 'segments' : undefined
+  const schema = node.schema ?? own
+  const { kind, node: chosen } = chooseKind(schema, style.style, reader)
+  const segments = place === 'path' && kind === 'scalar' && (isOpen || keepsSlashes(parameter)) ? 'segments' : undefined
   const serialization = segments ?? serializationOf(style, kind)
-  const value = { ...common, schema: reader.read(chosen), position: 'text', serialization } as const
+  const examples = reader.listExamples(node, schema)
+  const value = { ...common, schema: reader.read(chosen), position: 'text', serialization, examples } as const
   return { text: placeholders.open(value), style, kind }
 }
 
@@ -135,7 +154,11 @@ const writeQueryString = ({ node }: Parameter, context: OperationContext): reado
 }
 
 /** Writes one parameter into its part of the request. */
-const writeParameter = (parameter: Parameter, parts: Parts, context: OperationContext): void => {
+const writeParameter = (
+  parameter: Parameter,
+  parts: Parts,
+  context: OperationContext & { expressions: readonly PathExpression[] },
+): void => {
   const { name, place } = parameter
   if (place === 'querystring') {
     parts.query.push(...writeQueryString(parameter, context))
@@ -146,19 +169,20 @@ const writeParameter = (parameter: Parameter, parts: Parts, context: OperationCo
     if (refusal !== '') context.note(refusal)
     return
   }
-  const written = writeValue(parameter, place, context)
-  if (place === 'path') parts.path.set(name, writeInPath(name, written))
+  const expression = place === 'path' ? findExpression(name, context.expressions) : undefined
+  const written = writeValue(parameter, place, context, expression?.keepsSlashes)
+  if (place === 'path') parts.path.set(expression?.name ?? name, writeInPath(name, written))
   else if (place === 'query') parts.query.push(writePair(name, written.text, written.style, written.kind))
   else if (place === 'header') parts.headers.push({ name, value: written.text })
   else parts.cookies.push(writeCookie(name, written))
 }
 
-/** Some descriptions declare path parameters for all operations of a kind, also where the path has none. */
-const isInPath = (name: string, path: string): boolean =>
-  path
-    .replaceAll(/%7B/gi, '{')
-    .replaceAll(/[+#/*]/g, '')
-    .includes(`{${name.replaceAll(/[+#/*]/g, '')}}`)
+/**
+ * Finds the expression of a path parameter, whose name may have the same signs. Some descriptions declare path parameters
+ * for all operations of a kind, also where the path has none.
+ */
+const findExpression = (parameter: string, expressions: readonly PathExpression[]): PathExpression | undefined =>
+  expressions.find(({ name }) => name === readExpression(parameter).name)
 
 /** Returns the names in the query of a path. Some descriptions have one there, and describe it as parameters again. */
 const namesInQuery = (path: string): ReadonlySet<string> =>
@@ -171,12 +195,13 @@ export const writeParameters = (
   context: OperationContext,
 ): WrittenParameters => {
   const fixed = namesInQuery(path)
+  const expressions = listExpressions(path)
   const all = listParameters(nodes, context).filter(({ place, name }) => {
     if (place === 'query') return !fixed.has(name)
-    return place !== 'path' || isInPath(name, path)
+    return place !== 'path' || findExpression(name, expressions) !== undefined
   })
   const ordered = all.toSorted((one, other) => Number(isParameterName(other.name)) - Number(isParameterName(one.name)))
   const parts: Parts = { path: new Map(), query: [], headers: [], cookies: [] }
-  for (const parameter of ordered) writeParameter(parameter, parts, context)
+  for (const parameter of ordered) writeParameter(parameter, parts, { ...context, expressions })
   return parts
 }

@@ -1,7 +1,8 @@
 import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
 import { MAX_PARAMETERS } from '../../templates/limits.ts'
 import type { ParameterType, Serialization } from '../../templates/template.ts'
-import { MAX_PARAMETER_TEXT_CHARS } from '../limits.ts'
+import { MAX_EXAMPLES_CHARS, MAX_PARAMETER_TEXT_CHARS } from '../limits.ts'
+import { chooseExample } from './choose-example.ts'
 import { type NewTool, UnusableOperation } from './imported-operation.ts'
 import { parameterNameOf } from './names.ts'
 import { toList, toObject, toText } from './nodes.ts'
@@ -21,6 +22,8 @@ export type OpenValue = {
   /** `text` in a URL, header or form; `json` in JSON; `json-text` for JSON in a text. */
   position: 'text' | 'json' | 'json-text'
   serialization?: Serialization | undefined
+  /** As the description has them, the best first. */
+  examples?: Iterable<JsonValue> | undefined
 }
 
 const SCALARS: readonly ParameterType[] = ['string', 'integer', 'number', 'boolean']
@@ -65,7 +68,19 @@ export const assertParameterCount = (count: number): void => {
 export const createPlaceholders = (taken: Iterable<string>) => {
   const names = new Set(taken)
   const parameters: Parameters = {}
+  let exampleChars = 0
   const apiNames: (readonly [place: OpenValue['place'], name: string, parameter: string])[] = []
+
+  const exampleFor = (value: OpenValue, type: ParameterType, schema: JsonObject, alias: string) => {
+    const { name, place, required, examples = [] } = value
+    const preset = required && schema.default !== undefined ? [schema.default] : []
+    const named = { place, name, alias }
+    const example = chooseExample(examples, type, schema, named) ?? chooseExample(preset, type, schema, named)
+    if (example === undefined) return undefined
+    exampleChars += JSON.stringify(example).length
+    return exampleChars <= MAX_EXAMPLES_CHARS ? example : undefined
+  }
+
   return {
     parameters,
     /** The names in the API, with those of the parameters. */
@@ -80,9 +95,18 @@ export const createPlaceholders = (taken: Iterable<string>) => {
       const description = given === '' ? toText(own) : given
       const isPlain =
         Object.keys(schema).every(key => key === 'type') && schema.type === (type === 'json' ? undefined : type)
-      parameters[name] = { ...(description !== '' && { description }), ...(isPlain ? {} : { schema }) }
+      const example = exampleFor(value, type, schema, name)
+      parameters[name] = {
+        ...(description !== '' && { description }),
+        ...(example !== undefined && { example }),
+        ...(isPlain ? {} : { schema }),
+      }
       apiNames.push([value.place, value.name, name])
       return writePlaceholder(type, name, value)
+    },
+    dropExample: (name: string): void => {
+      const { example: _example, ...meta } = parameters[name] ?? {}
+      parameters[name] = meta
     },
     /** Returns the placeholder of a secret, which is bound to the global of the same name. */
     bindSecret: (key: string): string => {

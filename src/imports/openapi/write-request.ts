@@ -7,6 +7,7 @@ import { UnusableOperation } from './imported-operation.ts'
 import type { OperationNode } from './list-operations.ts'
 import { toList } from './nodes.ts'
 import { type OperationContext, type WrittenParameters, writeParameters } from './parameters.ts'
+import type { PathExpression } from './path-expressions.ts'
 import type { Placeholders } from './placeholders.ts'
 import type { Credentials } from './security.ts'
 import type { OperationServer } from './servers.ts'
@@ -39,7 +40,7 @@ const writePath = (
 ): string => {
   // The same expression can occur twice.
   const written = new Map(parameters.path)
-  const placeholderOf = (name: string, keepsSlashes: boolean): string => {
+  const placeholderOf = ({ name, keepsSlashes }: PathExpression): string => {
     const known = written.get(name)
     if (known !== undefined) return known
     const serialization = keepsSlashes ? ('segments' as const) : undefined

@@ -1,8 +1,6 @@
 import { UnusableOperation } from './imported-operation.ts'
+import { PATH_EXPRESSION, type PathExpression, readExpression } from './path-expressions.ts'
 import { holdsSecret } from './texts.ts'
-
-/** Matches an expression of a path, also those of URI templates (RFC 6570) that other tools write: `{+path}`, `{id*}`. */
-const EXPRESSION = /(\{[^{}]*\})/
 
 /** Encodes what would change the meaning of a fixed path. Keeps percent escapes. */
 const encodePath = (text: string): string =>
@@ -17,8 +15,8 @@ const fill = (text: string, placeholderOf: (expression: string) => string, encod
   text
     .replaceAll(/%7B/gi, '{')
     .replaceAll(/%7D/gi, '}')
-    .split(EXPRESSION)
-    .map(part => (EXPRESSION.test(part) ? placeholderOf(part.slice(1, -1)) : encode(part)))
+    .split(PATH_EXPRESSION)
+    .map(part => (PATH_EXPRESSION.test(part) ? placeholderOf(part.slice(1, -1)) : encode(part)))
     .join('')
 
 /**
@@ -28,14 +26,10 @@ const fill = (text: string, placeholderOf: (expression: string) => string, encod
 export const writeUrl = (
   baseKey: string,
   path: string,
-  {
-    placeholderOf,
-    query,
-  }: { placeholderOf: (name: string, keepsSlashes: boolean) => string; query: readonly string[] },
+  { placeholderOf, query }: { placeholderOf: (expression: PathExpression) => string; query: readonly string[] },
 ): string => {
   if (holdsSecret(path)) throw new UnusableOperation('Its path contains a secret.')
-  const toPlaceholder = (expression: string): string =>
-    placeholderOf(expression.replaceAll(/^[+#/]|\*$/g, ''), expression.startsWith('+'))
+  const toPlaceholder = (expression: string): string => placeholderOf(readExpression(expression))
   const [pathname = '', ...fixed] = path.split('?')
   const pairs = [...fixed.filter(part => part !== '').map(part => fill(part, toPlaceholder, encodeQuery)), ...query]
   const slashed = pathname.startsWith('/') || pathname === '' ? pathname : `/${pathname}`

@@ -4,12 +4,9 @@ import type { ParameterType } from '../../templates/template.ts'
 import { suggestType } from '../../tools/import/draft-url.ts'
 import type { RequestPlaceholder, RequestVariable } from '../../tools/import/imported-request.ts'
 import { markOf } from '../../tools/import/variable-marks.ts'
-import { MAX_PARAMETER_TEXT_CHARS } from '../limits.ts'
+import { MAX_EXAMPLE_CHARS, MAX_PARAMETER_TEXT_CHARS } from '../limits.ts'
 import { parameterNameOf } from '../openapi/names.ts'
 import { plainText } from '../openapi/texts.ts'
-
-/** Longer examples say no more to a model, and every conversation pays for them. */
-const MAX_EXAMPLE_CHARS = 500
 
 /** A value of a request that becomes a parameter. */
 export type Member = Omit<RequestPlaceholder, 'name'> & Omit<ParameterMeta, 'binding'> & { name: string }

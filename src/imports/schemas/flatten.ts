@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
-import { toList, toObject } from '../openapi/nodes.ts'
+import { memberOf, toList, toObject, toText } from '../openapi/nodes.ts'
 import type { Description } from '../openapi/open-description.ts'
 import { isNullable } from './keywords.ts'
 
@@ -57,11 +57,33 @@ export const hasNullBranch = (schema: JsonObject): boolean =>
   [schema.oneOf, schema.anyOf].some(branches => toList(branches).some(isNullBranch))
 
 /**
+ * Leaves the alternatives of a base type out of a type that is one of them: the base may list the types that are derived
+ * from it.
+ */
+const withoutOwnBranches = (schema: JsonObject, open: readonly string[]): JsonObject => {
+  const isOwn = branchesOf(schema).some(branch => open.includes(toText(memberOf(branch, '$ref'))))
+  const { oneOf: _oneOf, anyOf: _anyOf, discriminator: _discriminator, ...rest } = schema
+  return isOwn ? rest : schema
+}
+
+/** Puts alternatives in place of the members of a type, which each of them has too. */
+const withDerived = (flat: FlatSchema, derived: JsonObject | undefined): FlatSchema => {
+  if (derived === undefined) return flat
+  const { properties, required, additionalProperties: _others, ...rest } = flat.schema
+  const own = derived.anyOf === undefined ? { properties: properties ?? {}, required: required ?? [] } : {}
+  return { schema: { ...rest, ...own, type: 'object', ...derived }, refs: flat.refs }
+}
+
+/**
  * Creates a function that follows the reference of a schema and merges the parts of its `allOf`, and its only
  * alternative besides null. A schema that is a part of itself counts once. Calls `onMissing` with references that lead
- * nowhere.
+ * nowhere. `listTypes` returns the alternatives of a type from which others are derived.
  */
-export const createFlatten = (description: Description, onMissing: (ref: string) => void) => {
+export const createFlatten = (
+  description: Description,
+  onMissing: (ref: string) => void,
+  listTypes: (node: JsonValue | undefined, schema: JsonObject) => JsonObject | undefined,
+) => {
   const flatten = (node: JsonValue | undefined, open: readonly string[], room: { parts: number }): FlatSchema => {
     if (!isJsonObject(node) || --room.parts < 0) return { schema: {}, refs: [] }
     const { $ref, ...siblings } = node
@@ -78,7 +100,8 @@ export const createFlatten = (description: Description, onMissing: (ref: string)
   const flattenParts = (node: JsonObject, open: readonly string[], room: { parts: number }): FlatSchema => {
     const { allOf, ...own } = node
     const parts = toList(allOf).map(part => flatten(part, open, room))
-    const schema = parts.length === 0 ? own : mergeSchemas([own, ...parts.map(part => part.schema)])
+    const schema =
+      parts.length === 0 ? own : mergeSchemas([own, ...parts.map(part => withoutOwnBranches(part.schema, open))])
     const refs = parts.flatMap(part => part.refs)
     const [only, ...others] = branchesOf(schema)
     if (only === undefined || others.length > 0) return { schema, refs }
@@ -91,7 +114,11 @@ export const createFlatten = (description: Description, onMissing: (ref: string)
   /** The same schema is asked for several times while it is made smaller. */
   const known = new WeakMap<object, FlatSchema>()
   return (node: JsonValue | undefined): FlatSchema => {
-    const flat = (isJsonObject(node) ? known.get(node) : undefined) ?? flatten(node, [], { parts: MAX_PARTS })
+    const read = (): FlatSchema => {
+      const flat = flatten(node, [], { parts: MAX_PARTS })
+      return withDerived(flat, listTypes(node, flat.schema))
+    }
+    const flat = (isJsonObject(node) ? known.get(node) : undefined) ?? read()
     if (isJsonObject(node)) known.set(node, flat)
     return flat
   }

@@ -20,25 +20,30 @@ const BOUNDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'] as
 const MAX_ENUM_VALUES = 500
 
 /** Patterns that are more expensive to compile than this are left out, as those that RE2 cannot read. */
-const checkPattern = (pattern: string): boolean => {
-  if (estimateInstructions(pattern) > MAX_PATTERN_INSTRUCTIONS * 4) return false
+const compilePattern = (pattern: string): RE2JS | undefined => {
+  if (pattern.length > MAX_PATTERN_CHARS) return undefined
+  if (estimateInstructions(pattern) > MAX_PATTERN_INSTRUCTIONS * 4) return undefined
   try {
-    return RE2JS.compile(pattern).programSize() <= MAX_PATTERN_INSTRUCTIONS
+    const compiled = RE2JS.compile(pattern)
+    return compiled.programSize() <= MAX_PATTERN_INSTRUCTIONS ? compiled : undefined
   } catch {
-    return false
+    return undefined
   }
 }
 
 /** Descriptions have few different patterns, often that of an id, and compiling one takes longer than the rest of a schema. */
 const MAX_KNOWN_PATTERNS = 200
-const knownPatterns = new Map<string, boolean>()
+const knownPatterns = new Map<string, RE2JS | undefined>()
 
-const isUsablePattern = (pattern: string): boolean => {
-  if (pattern.length > MAX_PATTERN_CHARS) return false
-  const isUsable = knownPatterns.get(pattern) ?? checkPattern(pattern)
-  if (knownPatterns.size < MAX_KNOWN_PATTERNS) knownPatterns.set(pattern, isUsable)
-  return isUsable
+const findPattern = (pattern: string): RE2JS | undefined => {
+  if (knownPatterns.has(pattern)) return knownPatterns.get(pattern)
+  const compiled = compilePattern(pattern)
+  if (knownPatterns.size < MAX_KNOWN_PATTERNS) knownPatterns.set(pattern, compiled)
+  return compiled
 }
+
+/** Returns whether a pattern matches anywhere in a text, in linear time. */
+export const matchesPattern = (pattern: string, text: string): boolean => findPattern(pattern)?.test(text) === true
 
 /** Returns a value of an enum as the type that the schema declares, such as `"1"` for 1. Undefined if it has another. */
 const toDeclaredType = (value: JsonValue, type: string | undefined): JsonValue | undefined => {
@@ -98,7 +103,7 @@ export const readKeywords = (
   const pattern = toText(schema.pattern)
   const values = readEnum(schema, type)
   const fallback = readDefault(schema, type)
-  const isPattern = pattern !== '' && isUsablePattern(pattern)
+  const isPattern = pattern !== '' && findPattern(pattern) !== undefined
   if (pattern !== '' && !isPattern) note('A pattern that cannot be checked in linear time was left out.')
   return {
     ...(description !== '' && { description }),

@@ -2,6 +2,8 @@ import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
 import { MAX_PARAMETER_TEXT_CHARS, MAX_SCHEMA_CHARS, MAX_SCHEMA_NODES, MAX_SHORT_TEXT_CHARS } from '../limits.ts'
 import { memberOf, toList, toObject, toText } from '../openapi/nodes.ts'
 import type { Description } from '../openapi/open-description.ts'
+import { createDerivedTypes } from './derived-types.ts'
+import { createExamples } from './examples.ts'
 import { branchesOf, createFlatten, type FlatSchema, hasNullBranch } from './flatten.ts'
 import { isNullable, readKeywords, typesOf } from './keywords.ts'
 
@@ -54,24 +56,31 @@ const mappingOf = (discriminator: JsonObject) => {
   return mapping
 }
 
-/** Returns the values of a discriminator that select a branch: those of the mapping, or the name of the schema. */
-const valuesOfBranch = (discriminator: JsonObject, ref: string, own: JsonObject): readonly JsonValue[] => {
+/**
+ * Returns the values of a discriminator that select a type: those of the mapping, the one that extensions of Azure give
+ * the type, or its name.
+ */
+const valuesOfType = (discriminator: JsonObject, ref: string, type: JsonObject, own: JsonObject) => {
   const mapping = mappingOf(discriminator)
   const mapped = [ref, nameOf(ref)].flatMap(target => mapping.get(target)?.map(([value]) => value) ?? [])
   if (mapped.length > 0) return mapped
+  const name = toText(type['x-ms-discriminator-value'] ?? type['x-discriminator-value']) || (nameOf(ref) ?? '')
   const declared = toList(own.enum)
-  return declared.length > 0 ? declared : [nameOf(ref) ?? '']
+  if (declared.length === 0) return [name]
+  // The base type declares the values of all types that are derived from it.
+  const named = declared.find(value => toText(value).toLowerCase() === name.toLowerCase())
+  return named === undefined ? declared : [named]
 }
 
-/** Says in a branch by which value of the discriminator it is chosen. */
-const withDiscriminator = (branch: JsonObject, node: JsonValue, discriminator: JsonObject): JsonObject => {
+/** Says in a branch by which value of the discriminator it is chosen. `type` is what the branch refers to. */
+const withDiscriminator = (branch: JsonObject, node: JsonValue, type: JsonObject, discriminator: JsonObject) => {
   const name = toText(discriminator.propertyName)
   const ref = toText(memberOf(node, '$ref'))
   if (name === '' || ref === '' || branch.type !== 'object') return branch
   const properties = toObject(branch.properties)
   const own = toObject(memberOf(properties, name))
   const required = [...new Set([...toList(branch.required), name])]
-  const choice = { ...own, type: 'string', enum: [...valuesOfBranch(discriminator, ref, own)] }
+  const choice = { ...own, type: 'string', enum: [...valuesOfType(discriminator, ref, type, own)] }
   return { ...branch, properties: { ...properties, [name]: choice }, required }
 }
 
@@ -81,7 +90,12 @@ const withDiscriminator = (branch: JsonObject, node: JsonValue, discriminator: J
  * twice.
  */
 export const createSchemaReader = ({ description, direction, keepsNull, note }: SchemaOptions) => {
-  const flatten = createFlatten(description, ref => note(`A reference leads nowhere, so any value is accepted: ${ref}`))
+  const flatten = createFlatten(
+    description,
+    ref => note(`A reference leads nowhere, so any value is accepted: ${ref}`),
+    // What a response has is only proposed, and the members of the base type say most.
+    direction === 'request' ? createDerivedTypes(description) : () => undefined,
+  )
   const hidden = direction === 'request' ? 'readOnly' : 'writeOnly'
 
   /** Keywords by the schema and the length of its texts: a schema is read several times while it is made smaller. */
@@ -157,7 +171,12 @@ export const createSchemaReader = ({ description, direction, keepsNull, note }: 
     const branches = branchesOf(schema)
     if (hasNoRoom(branches.length, state)) return []
     const choices = branches.map(node =>
-      withDiscriminator(walk(node, refs, depth + 1, state), node, toObject(schema.discriminator)),
+      withDiscriminator(
+        walk(node, refs, depth + 1, state),
+        node,
+        description.followObject(node),
+        toObject(schema.discriminator),
+      ),
     )
     const distinct = [...new Map(choices.map(choice => [JSON.stringify(choice), choice])).values()]
     // An alternative that allows everything, such as one that only says which members are required.
@@ -210,7 +229,12 @@ export const createSchemaReader = ({ description, direction, keepsNull, note }: 
     return nodes.map(node => stubOf(flatten(node), { maxTextChars: MAX_SHORT_TEXT_CHARS }))
   }
 
-  return { flatten, readAll, read: (node: JsonValue | undefined): JsonObject => readAll([node])[0] ?? {} }
+  return {
+    flatten,
+    readAll,
+    read: (node: JsonValue | undefined): JsonObject => readAll([node])[0] ?? {},
+    ...createExamples(description, flatten),
+  }
 }
 
 export type SchemaReader = ReturnType<typeof createSchemaReader>

@@ -112,6 +112,9 @@ const tellLink = (call: SentCall, next: URL): Told | undefined => {
   return possible(`${tellArguments(call, values, without)}${rest}`)
 }
 
+/** Matches a URL without a host, such as `/items?page=2`. No cursor has a query. */
+const RELATIVE_URL = /^(?![a-z][a-z0-9+.-]*:)[^\s?#]*\?[^\s?#]+=/i
+
 const findUrl = (text: string | number, base?: string): URL | undefined => {
   const url = typeof text === 'string' ? URL.parse(text, base) : null
   return url !== null && /^https?:$/.test(url.protocol) ? url : undefined
@@ -142,6 +145,10 @@ export const findNextPage = async (call: SentCall, response: OutboundResponse): 
   const read = cursor && decodeText(response)
   const next = read && (await cursor.read(read.text))
   if (cursor !== undefined && next !== undefined) {
+    if (typeof next === 'string' && RELATIVE_URL.test(next)) {
+      const page = findUrl(next, response.url)
+      return page && tellLink(call, page)?.line
+    }
     // Some APIs return the URL of the next page, whose query has the cursor.
     const url = findUrl(next)
     const told = url && tellLink(call, url)

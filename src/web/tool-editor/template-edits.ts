@@ -19,8 +19,10 @@ const readPlaceholderEdits = (sent: Readonly<Record<string, unknown>>): Readonly
   for (const [field, value] of Object.entries(sent)) {
     const [, name, key] = EDIT_FIELD.exec(field) ?? []
     if (name === undefined) continue
+    const keepsSlashes = key === 'type' && value === 'segments'
     const type = key === 'type' ? PARAMETER_TYPES.find(known => known === value) : undefined
     const required = key === 'required' && (value === 'yes' || value === 'no') ? value === 'yes' : undefined
+    if (keepsSlashes) edits.set(name, { ...edits.get(name), type: 'string', serialization: 'segments' })
     if (type !== undefined) edits.set(name, { ...edits.get(name), type })
     if (required !== undefined) edits.set(name, { ...edits.get(name), required })
   }

@@ -34,6 +34,14 @@ const TYPES: Readonly<Record<TemplateParameter['type'], string>> = {
   url: 'URL',
 }
 
+/** Returns the types that a parameter can have. A text that is only in the path can keep its slashes. */
+const typesFor = ({ type, places }: TemplateParameter) => {
+  const keepsSlashes = places.some(({ serialization }) => serialization === 'segments')
+  const isInPath = places.every(({ kind }) => kind === 'path')
+  const options = isInPath || keepsSlashes ? { ...TYPES, segments: 'Text with slashes' } : TYPES
+  return optionsToEdit(options, keepsSlashes ? 'segments' : type)
+}
+
 /** Returns options of which the current one is empty: another one, once sent, changes the template. */
 const optionsToEdit = (options: Readonly<Record<string, string>>, current: string) =>
   Object.entries(options).map(([value, text]) => ({ value: value === current ? '' : value, text }))
@@ -127,7 +135,7 @@ export const toParameterRow = (parameter: TemplateParameter, state: EditorState)
     name,
     type,
     location: [...new Set(places.map(locationOf))].join(', '),
-    types: { name: `parameter:${name}:type`, options: optionsToEdit(TYPES, type) },
+    types: { name: `parameter:${name}:type`, options: typesFor(parameter) },
     required: {
       name: `parameter:${name}:required`,
       options: optionsToEdit({ yes: 'Yes', no: 'No' }, isRequired ? 'yes' : 'no'),

@@ -90,7 +90,7 @@ export const ARGUMENTS_OF_BODIES: ArgumentTable = {
       field1: 3e-100,
       field_56_zeros_after_the_dot_and_negative_zero_before_dot_and_th: -5e-57,
     },
-    polymorphism_putMissingDiscriminator: { ...SALMON },
+    polymorphism_putMissingDiscriminator: { body: SALMON },
     polymorphism_putValidMissingRequired: {},
   },
   'body-datetime': {

@@ -150,7 +150,21 @@ describe('a source that is fetched', () => {
     expect(await ada.send('PATCH', `/imports/${made.id}`, {})).toMatchObject({ status: 409 })
   })
 
-  it.each(['file:///etc/passwd', 'ftp://example.com/x', 'openapi.json', 'https://user:pass@example.com/', 'http://'])(
+  it.each(['https://user:hunter2@example.com/', 'https://user@example.com/', 'https://:hunter2@example.com/'])(
+    'says that its URL cannot contain credentials: %s',
+    async url => {
+      const refused = await ada.send('POST', `/toolkits/${toolkitId}/imports`, { url })
+      expect(refused).toMatchObject({
+        status: 400,
+        body: { errors: [{ path: 'url', message: expect.stringContaining('import the file') }] },
+      })
+      expect(JSON.stringify(refused.body)).not.toContain('hunter2')
+      const source = { url, checkEvery: 'day' }
+      expect(await ada.send('PUT', `/toolkits/${toolkitId}/source`, source)).toMatchObject({ status: 400 })
+    },
+  )
+
+  it.each(['file:///etc/passwd', 'ftp://example.com/x', 'openapi.json', 'http://'])(
     'is refused if its URL is %s',
     async url => {
       const refused = await ada.send('POST', `/toolkits/${toolkitId}/imports`, { url })

@@ -1,0 +1,112 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
+import { memberOf, objectEntries, toList, toObject } from '../openapi/nodes.ts'
+import type { Description } from '../openapi/open-description.ts'
+import { branchesOf, type FlatSchema } from './flatten.ts'
+
+/** Schemas that an example is put together from, for one parameter. */
+const MAX_PARTS = 40
+const MAX_DEPTH = 4
+
+/** More examples of one value are not looked at, and no longer ones. What only responses have is still part of them. */
+const MAX_DECLARED = 10
+const MAX_READ_CHARS = 8_000
+
+/** Many operations can refer to one large example. */
+const shortValues = new WeakMap<object, boolean>()
+
+const isShort = (value: JsonValue): boolean => {
+  if (typeof value === 'string') return value.length <= MAX_READ_CHARS
+  if (typeof value !== 'object' || value === null) return true
+  const isKnown = shortValues.get(value) ?? JSON.stringify(value).length <= MAX_READ_CHARS
+  shortValues.set(value, isKnown)
+  return isKnown
+}
+
+/** What an example may still be put together from. One of all members may be too long. */
+type Room = { parts: number; readonly onlyRequired: boolean }
+
+type Flatten = (node: JsonValue | undefined) => FlatSchema
+
+/** Returns whether a value has something where its schema says that it is a password. */
+const holdsPassword = (value: JsonValue, node: JsonValue | undefined, flatten: Flatten, depth = 0): boolean => {
+  const { schema } = flatten(node)
+  if (schema.format === 'password') return true
+  if (depth > MAX_DEPTH) return false
+  if (Array.isArray(value)) return value.some(item => holdsPassword(item, schema.items, flatten, depth + 1))
+  if (!isJsonObject(value)) return false
+  const members = [schema, ...branchesOf(schema).map(branch => flatten(branch).schema)].map(one => one.properties)
+  return Object.entries(value).some(([name, member]) =>
+    members.some(known => holdsPassword(member, memberOf(known, name), flatten, depth + 1)),
+  )
+}
+
+/**
+ * Creates functions that find the examples of values. None is an example of a password; whether one fits its parameter
+ * is not checked.
+ */
+export const createExamples = ({ followObject }: Description, flatten: Flatten) => {
+  /** Returns the examples that a parameter, media type or schema declares, as OpenAPI 3.0 to 3.2 write them. */
+  const declaredBy = ({ examples, 'x-example': extension, example = extension }: JsonObject): readonly JsonValue[] => {
+    const named = objectEntries(examples).map(([, one]) => {
+      const { value, dataValue = value } = followObject(one)
+      return dataValue
+    })
+    return [example, ...(Array.isArray(examples) ? examples : named)].filter(one => one !== undefined && one !== null)
+  }
+
+  const isReadOnly = (node: JsonValue | undefined): boolean => flatten(node).schema.readOnly === true
+
+  /** Leaves out the members that only responses have, which an example of a whole object shows too. */
+  const withoutReadOnly = (value: JsonValue, { properties }: JsonObject): JsonValue => {
+    if (!isJsonObject(value)) return value
+    return Object.fromEntries(Object.entries(value).filter(([name]) => !isReadOnly(memberOf(properties, name))))
+  }
+
+  /** Puts an example together from those of the items or members. Undefined if a required member has none. */
+  const compose = (schema: JsonObject, room: Room, depth: number): JsonValue | undefined => {
+    if (schema.items !== undefined) {
+      const item = exampleOf(schema.items, room, depth)
+      return item === undefined ? undefined : [item]
+    }
+    const found: JsonObject = {}
+    for (const [name, member] of objectEntries(schema.properties)) {
+      const isRequired = toList(schema.required).includes(name)
+      if (name === '__proto__' || (!isRequired && room.onlyRequired) || isReadOnly(member)) continue
+      const value = exampleOf(member, room, depth)
+      if (value !== undefined) found[name] = value
+      else if (isRequired) return undefined
+    }
+    return Object.keys(found).length > 0 ? found : undefined
+  }
+
+  const exampleOf = (node: JsonValue, room: Room, depth: number): JsonValue | undefined => {
+    if (--room.parts < 0 || depth > MAX_DEPTH) return undefined
+    const { schema } = flatten(node)
+    if (schema.format === 'password') return undefined
+    const [declared] = declaredBy(schema)
+    return declared ?? compose(schema, room, depth + 1) ?? schema.default
+  }
+
+  /** Yields the examples of a value that `holder`, such as a parameter, or its schema declares, the best first. */
+  function* listExamples(holder: JsonObject, node: JsonValue | undefined): Generator<JsonValue> {
+    const { schema } = flatten(node)
+    const isUsable = (value: JsonValue): boolean => isShort(value) && !holdsPassword(value, node, flatten)
+    for (const value of [...declaredBy(holder), ...declaredBy(schema)].slice(0, MAX_DECLARED)) {
+      if (isUsable(value)) yield withoutReadOnly(value, schema)
+    }
+    for (const onlyRequired of [false, true]) {
+      const composed = compose(schema, { parts: MAX_PARTS, onlyRequired }, 0)
+      if (composed !== undefined && isUsable(composed)) yield composed
+    }
+  }
+
+  return {
+    listExamples,
+    /** Yields the examples of a member of a body: those of the whole body, and then its own. */
+    listMemberExamples: (media: JsonObject, name: string, node: JsonValue): Generator<JsonValue> => {
+      const ofWhole = [...declaredBy(media), ...declaredBy(flatten(media.schema).schema)]
+      const inWhole = ofWhole.map(whole => memberOf(toObject(whole), name)).filter(value => value !== undefined)
+      return listExamples({ examples: inWhole }, node)
+    },
+  }
+}
