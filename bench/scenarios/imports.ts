@@ -89,12 +89,24 @@ const measure = async (bench: Bench, patchbay: Patchbay, descriptions: Descripti
   }
 
   const { few, again } = descriptions
-  await save(await read('few', await createToolkit(send), series.few), few.operations, series.cold)
-  await save(await read('few', await createToolkit(send)), few.operations, series.warm)
-  const toolkitId = await createToolkit(send)
-  const serverId = await save(await read('again', toolkitId), again.operations)
-  await save(await read('changed', toolkitId, series.changed), again.operations, series.again, serverId)
-  await read('many', await createToolkit(send), series.many)
+  const steps = {
+    'new tools': async () => {
+      await save(await read('few', await createToolkit(send), series.few), few.operations, series.cold)
+      await save(await read('few', await createToolkit(send)), few.operations, series.warm)
+    },
+    'changed tools': async () => {
+      const toolkitId = await createToolkit(send)
+      const serverId = await save(await read('again', toolkitId), again.operations)
+      await save(await read('changed', toolkitId, series.changed), again.operations, series.again, serverId)
+    },
+    'a large description': async () => {
+      await read('many', await createToolkit(send), series.many)
+    },
+  }
+  for (const [title, step] of Object.entries(steps)) {
+    // The other figures do not depend on the one that is missing.
+    await step().catch(error => bench.addBroken(`imports, ${title}: ${error instanceof Error ? error.message : error}`))
+  }
 }
 
 /** Returns the half of the samples during which other processes used the cores the least. */
@@ -153,11 +165,7 @@ export const runImports = async (bench: Bench): Promise<void> => {
         bench.log(`imports, round ${round} of ${rounds}: ${database}, ${checkout.name} checkout`)
         const settings = database === 'SQLite' ? {} : { DATABASE_URL: await createDatabase(postgres) }
         const patchbay = await startPatchbay(bench, checkout, bench.createDirectory('imports'), settings, 'both')
-        try {
-          await measure(bench, patchbay, descriptions, series[database])
-        } catch (error) {
-          bench.addBroken(`imports, ${database}: ${error instanceof Error ? error.message : error}`)
-        }
+        await measure(bench, patchbay, descriptions, series[database])
         await patchbay.child.stop()
       }
     }
