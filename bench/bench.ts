@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import type { Checkout } from './checkouts.ts'
 import { type Compared, type Comparison, compare } from './comparison.ts'
 import type { Options } from './options.ts'
-import { type Child, createRig, findFreePort } from './process.ts'
+import { type Child, createRig, findFreePort, type StartOptions } from './process.ts'
 import type { Figure, Table } from './report.ts'
 import { openConnection } from './wire.ts'
 
@@ -38,7 +38,7 @@ export const createBench = (options: Options, [own, other]: readonly [own: Check
   const broken: string[] = []
 
   /** Starts one of the benchmark's own servers, `bench/<name>.ts`, and waits until it listens. */
-  const startOwn = async (name: string, side: 'server' | 'load', args: readonly string[] = []): Promise<Started> => {
+  const startOwn = async (name: string, side: StartOptions['side'], args: readonly string[] = []): Promise<Started> => {
     const port = await findFreePort()
     const script = new URL(`./${name}.ts`, import.meta.url).pathname
     const child = rig.start({ name, side, args: [script, '--port', String(port), ...args] })

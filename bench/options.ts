@@ -10,6 +10,7 @@ export const SCENARIOS = [
   'start',
   'changes',
   'pages',
+  'imports',
   'upstreams',
   'passthrough',
   'answers',

@@ -17,7 +17,9 @@ export type Patchbay = {
   /** Time from the start of the process to the first 200 from `/readyz`. */
   readyMs: number
 }
-/** Returns the JSON of the response, or undefined for an empty one. Throws unless the status is 2xx. */
+/**
+ * Sends JSON or a form. Returns the JSON of the response, or undefined for an empty one. Throws unless the status is 2xx.
+ */
 export type Send = (method: string, path: string, body?: unknown) => Promise<unknown>
 export type HostedServer = {
   uuid: string
@@ -78,10 +80,11 @@ export const startPatchbay = async (
 const createSend =
   (port: number, headers: Record<string, string>) =>
   async (method: string, path: string, body?: unknown): Promise<{ json: unknown; cookie: string }> => {
+    const isJson = body !== undefined && !(body instanceof FormData)
     const response = await fetch(`http://127.0.0.1:${port}/api/v1${path}`, {
       method,
-      headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      headers: { ...headers, ...(isJson && { 'content-type': 'application/json' }) },
+      ...(body !== undefined && { body: body instanceof FormData ? body : JSON.stringify(body) }),
     })
     const text = await response.text()
     if (!response.ok) throw new Error(`${method} ${path}: HTTP ${response.status} ${text.slice(0, 500)}`)

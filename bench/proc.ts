@@ -32,11 +32,17 @@ export const treeOf = (root: number): number[] => {
   return tree
 }
 
-/** Returns the user and system time that all threads of the processes have used so far. */
+/** Returns the user and system time that all threads of a process have used so far. */
+export const ownCpuMsOf = (pid: number): number => {
+  const fields = statOf(pid)
+  return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * TICK_MS
+}
+
+/** Returns the same for several processes, with their children that have ended. */
 export const cpuMsOf = (pids: readonly number[]): number =>
   pids.reduce((sum, pid) => {
-    const fields = statOf(pid)
-    return sum + (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * TICK_MS
+    const ticks = statOf(pid).slice(11, 15)
+    return ticks.reduce((ms, field) => ms + Number(field) * TICK_MS, sum)
   }, 0)
 
 /** Returns the user and system time that each thread of a process has used so far, by name of the thread. */
@@ -59,6 +65,19 @@ export const residentBytesOf = (pids: readonly number[]): number =>
     const kilobytes = /VmRSS:\s+(\d+)/.exec(read(`/proc/${pid}/status`) ?? '')?.[1]
     return sum + Number(kilobytes ?? 0) * 1_024
   }, 0)
+
+/**
+ * Returns the sum of the largest resident memory that each descendant of a process has had. Leaves out those that have
+ * not started their program yet: they share the memory of their parent.
+ */
+export const peakBytesOfDescendants = (root: number): number => {
+  const own = read(`/proc/${root}/cmdline`)
+  return treeOf(root).reduce((sum, pid) => {
+    if (read(`/proc/${pid}/cmdline`) === own) return sum
+    const kilobytes = /VmHWM:\s+(\d+)/.exec(read(`/proc/${pid}/status`) ?? '')?.[1]
+    return sum + Number(kilobytes ?? 0) * 1_024
+  }, 0)
+}
 
 /**
  * Returns the time that the cores were busy: user, nice, system, interrupts, and time stolen by the hypervisor. An empty

@@ -5,11 +5,13 @@ import { closeSync, openSync } from 'node:fs'
 import type { Profiler } from 'node:inspector'
 import { createServer } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
-import { allowedCores, busyMsOf, cpuMsOf, residentBytesOf, treeOf } from './proc.ts'
+import { allowedCores, busyMsOf, cpuMsOf, ownCpuMsOf, peakBytesOfDescendants, residentBytesOf, treeOf } from './proc.ts'
 
 /** Longer than Patchbay itself waits for pending calls before it stops. */
 const STOP_MS = 15_000
 const REPLY_MS = 30_000
+/** The kernel keeps the peak of each process, so only the end of a process can be missed, and not by more than this. */
+const WATCH_MS = 20
 
 export type Memory = { rss: number; heapUsed: number; external: number }
 export type Child = {
@@ -19,6 +21,8 @@ export type Child = {
   exitCode: () => number | null | undefined
   /** Returns the resident memory of the process and its descendants. */
   residentBytes: () => number
+  /** Watches the memory of the processes that it starts. The returned function returns the peak in bytes. */
+  watchDescendants: () => () => number
   /** Returns the memory after a full garbage collection. */
   settledMemory: () => Promise<Memory>
   /** Returns the longest time the event loop was blocked since the last call. The first call starts the measurement. */
@@ -57,6 +61,19 @@ const findCores = (): readonly [number, number] | undefined => {
   const [server, load] = allowedCores()
   if (server === undefined || load === undefined) return undefined
   return spawnSync('taskset', ['--version']).error === undefined ? [server, load] : undefined
+}
+
+const watchDescendants = (pid: number): (() => number) => {
+  let peakBytes = 0
+  const look = (): void => {
+    peakBytes = Math.max(peakBytes, peakBytesOfDescendants(pid))
+  }
+  const timer = setInterval(look, WATCH_MS)
+  return () => {
+    clearInterval(timer)
+    look()
+    return peakBytes
+  }
 }
 
 /** Sends a request to `child.mjs` and returns its reply. */
@@ -117,6 +134,7 @@ export const createRig = (logFile: string) => {
       pid,
       exitCode: () => (spawned.exitCode === null && spawned.signalCode === null ? undefined : spawned.exitCode),
       residentBytes: () => residentBytesOf(treeOf(pid)),
+      watchDescendants: () => watchDescendants(pid),
       settledMemory: () => ask(spawned, name, 'memory', isMemory),
       blockedMs: async () => (await ask(spawned, name, 'delay', isDelay)).blockedMs,
       profile: async () => {
@@ -145,7 +163,7 @@ export const createRig = (logFile: string) => {
       return {
         at: performance.now(),
         server: cpuMsOf(treeOf(server.pid)),
-        own: cpuMsOf([server.pid]),
+        own: ownCpuMsOf(server.pid),
         ours: cpuMsOf(treeOf(process.pid)),
         busy: busyMsOf(cores ?? []),
       }

@@ -4,16 +4,18 @@ import { cpus } from 'node:os'
 /** A measured value and its required limit. NaN means that the value could not be measured. */
 export type Figure = {
   title: string
-  required: { atLeast: number } | { atMost: number }
+  /** Undefined for a figure that is only reported. */
+  required?: { atLeast: number } | { atMost: number }
   measured: number
   unit: string
   note?: string
 }
-export type Verdict = 'pass' | 'MISS' | 'BROKEN'
+export type Verdict = 'pass' | 'MISS' | 'BROKEN' | 'no goal'
 export type Table = { title: string; columns: readonly string[]; rows: readonly (readonly string[])[] }
 
 export const verdictOf = ({ required, measured }: Figure): Verdict => {
   if (Number.isNaN(measured)) return 'BROKEN'
+  if (required === undefined) return 'no goal'
   const isReached = 'atLeast' in required ? measured >= required.atLeast : measured <= required.atMost
   return isReached ? 'pass' : 'MISS'
 }
@@ -36,13 +38,18 @@ export const renderTable = ({ title, columns, rows }: Table): string => {
   return [title, ...lines.map(render)].join('\n')
 }
 
+const showRequired = ({ required, unit }: Figure): string => {
+  if (required === undefined) return ''
+  const bound = 'atLeast' in required ? `at least ${required.atLeast}` : `at most ${required.atMost}`
+  return `${bound} ${unit}`.trim()
+}
+
 export const toFigureTable = (figures: readonly Figure[]): Table => ({
   title: 'Figures',
   columns: ['', 'measured', 'required', '', ''],
   rows: figures.map(figure => {
-    const { title, required, measured, unit, note = '' } = figure
-    const bound = 'atLeast' in required ? `at least ${required.atLeast}` : `at most ${required.atMost}`
-    return [title, `${show(measured)} ${unit}`.trim(), `${bound} ${unit}`.trim(), verdictOf(figure), note]
+    const { title, measured, unit, note = '' } = figure
+    return [title, `${show(measured)} ${unit}`.trim(), showRequired(figure), verdictOf(figure), note]
   }),
 })
 

@@ -12,6 +12,7 @@ import { runBudget } from './scenarios/budget.ts'
 import { runCalls } from './scenarios/calls.ts'
 import { runChanges } from './scenarios/changes.ts'
 import { runFinding } from './scenarios/finding.ts'
+import { runImports } from './scenarios/imports.ts'
 import { runMemory } from './scenarios/memory.ts'
 import { runMemoryInUse } from './scenarios/memory-in-use.ts'
 import { runNeighbours } from './scenarios/neighbours.ts'
@@ -40,6 +41,7 @@ const run = async (options: Options, checkouts: Awaited<ReturnType<typeof readCh
     { title: 'notifications of a change', isWanted: options.only.has('changes'), run: runNotifications },
     { title: 'changes under load', isWanted: options.only.has('changes'), run: runChanges, isOwnOnly: true },
     { title: 'pages', isWanted: options.only.has('pages'), run: runPages },
+    { title: 'imports', isWanted: options.only.has('imports'), run: runImports },
     { title: 'upstreams', isWanted: options.only.has('upstreams'), run: runUpstreams },
     { title: 'answers', isWanted: options.only.has('answers'), run: runAnswers, isOwnOnly: true },
     { title: 'facts of frozen results', isWanted: options.only.has('facts'), run: measureFrozen, isOwnOnly: true },

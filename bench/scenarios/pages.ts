@@ -21,14 +21,25 @@ const KILOBYTE = 1_000
 /** Times are judged only if other processes use less of the cores. */
 const QUIET_PERCENT = 10
 
-/** Runs in the browser. By the end of DOMContentLoaded, deferred scripts have run and the page is usable. */
-const READ_TIMES = `(() => {
-  const [{ responseStart, domContentLoadedEventEnd }] = performance.getEntriesByType('navigation')
-  return { firstByteMs: responseStart, usableMs: domContentLoadedEventEnd }
-})()`
-const Times = z.object({ firstByteMs: z.number(), usableMs: z.number() })
+/** How long to wait for the first paint, which can come after the page has loaded. */
+const MAX_PAINT_MS = 10_000
 
-type Visit = { bytes: number; firstByteMs: number; usableMs: number; foreignPercent: number }
+/** Runs in the browser. By the end of DOMContentLoaded, deferred scripts have run and the page is usable. */
+const READ_TIMES = `(async () => {
+  const paintMs = await new Promise((resolve, reject) => {
+    setTimeout(() => reject(new Error('the page shows nothing')), ${MAX_PAINT_MS})
+    new PerformanceObserver(list => {
+      const [paint] = list.getEntriesByName('first-contentful-paint')
+      if (paint !== undefined) resolve(paint.startTime)
+    }).observe({ type: 'paint', buffered: true })
+  })
+  const [{ responseStart, domContentLoadedEventEnd }] = performance.getEntriesByType('navigation')
+  return { firstByteMs: responseStart, paintMs, usableMs: domContentLoadedEventEnd }
+})()`
+const Times = z.object({ firstByteMs: z.number(), paintMs: z.number(), usableMs: z.number() })
+
+/** `paintMs` is the time of the first contentful paint (Paint Timing, W3C). */
+type Visit = z.infer<typeof Times> & { bytes: number; foreignPercent: number }
 
 /** Opens a page with an empty browser cache. Times are since the start of the navigation. */
 const visit = async (context: BrowserContext, url: string, readMeter: () => Usage): Promise<Visit> => {
@@ -42,10 +53,10 @@ const visit = async (context: BrowserContext, url: string, readMeter: () => Usag
   })
   const response = await page.goto(url, { waitUntil: 'load' })
   if (response?.status() !== 200) throw new Error(`${url} returned HTTP ${response?.status()}`)
-  const { firstByteMs, usableMs } = Times.parse(await page.evaluate(READ_TIMES))
+  const times = Times.parse(await page.evaluate(READ_TIMES))
   const { foreignMs, elapsedMs } = readMeter()
   await page.close()
-  return { bytes, firstByteMs, usableMs, foreignPercent: (foreignMs * 100) / elapsedMs }
+  return { bytes, ...times, foreignPercent: (foreignMs * 100) / elapsedMs }
 }
 
 const signIn = async (browser: Browser, port: number, origin: string): Promise<BrowserContext> => {
@@ -75,6 +86,7 @@ const report = (bench: Bench, { checkout, pages, visits }: Measured): void => {
       isLarge,
       kilobytes: of('bytes') / KILOBYTE,
       firstByteMs: of('firstByteMs'),
+      paintMs: of('paintMs'),
       usableMs: of('usableMs'),
       slowMs: quantile(
         all.map(({ usableMs }) => usableMs),
@@ -85,13 +97,22 @@ const report = (bench: Bench, { checkout, pages, visits }: Measured): void => {
   })
   bench.addTable({
     title: `Pages of ${checkout.name} checkout in a browser with an empty cache: medians, and p95 of all rounds`,
-    columns: ['', 'kB on the wire', 'first byte after, ms', 'usable after, ms', 'p95, ms', 'foreign CPU %'],
+    columns: [
+      '',
+      'kB on the wire',
+      'first byte after, ms',
+      'first paint after, ms',
+      'usable after, ms',
+      'p95, ms',
+      'foreign CPU %',
+    ],
     rows: rows
       .toSorted((one, other) => other.usableMs - one.usableMs)
       .map(row => [
         row.title,
         show(row.kilobytes),
         show(row.firstByteMs),
+        show(row.paintMs),
         show(row.usableMs),
         show(row.slowMs),
         row.foreignPercent.toFixed(0),
@@ -101,7 +122,7 @@ const report = (bench: Bench, { checkout, pages, visits }: Measured): void => {
   const foreignPercent = median(rows.map(row => row.foreignPercent))
   const note =
     foreignPercent > QUIET_PERCENT ? `unsure: other processes used ${foreignPercent.toFixed(0)} % of a core` : ''
-  const worst = (key: 'kilobytes' | 'usableMs', isWanted: (row: { isLarge: boolean }) => boolean): number =>
+  const worst = (key: 'kilobytes' | 'paintMs' | 'usableMs', isWanted: (row: { isLarge: boolean }) => boolean): number =>
     Math.max(...rows.filter(isWanted).map(row => row[key]))
   bench.addFigure({
     title: 'heaviest page',
@@ -123,6 +144,14 @@ const report = (bench: Bench, { checkout, pages, visits }: Measured): void => {
     unit: 'ms',
     note,
   })
+  for (const isLarge of [false, true]) {
+    bench.addFigure({
+      title: `slowest page${isLarge ? ' of the largest server' : ''}, first paint`,
+      measured: worst('paintMs', row => row.isLarge === isLarge),
+      unit: 'ms',
+      note,
+    })
+  }
 }
 
 /** Starts a checkout with both servers and opens a browser context that is signed in to Patchbay. */
@@ -145,6 +174,7 @@ const comparePages = (bench: Bench, all: readonly Measured[]): void => {
   for (const [index, { title }] of all[0]?.pages.entries() ?? []) {
     const valuesOf = (key: keyof Visit) => all.map(({ visits }) => (visits[index] ?? []).map(visit => visit[key]))
     bench.compareValues(`page ${title}: on the wire`, 'bytes', valuesOf('bytes'))
+    bench.compareValues(`page ${title}: first paint`, 'ms', valuesOf('paintMs'))
     bench.compareValues(`page ${title}: usable`, 'ms', valuesOf('usableMs'))
   }
 }
