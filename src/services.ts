@@ -83,6 +83,8 @@ export type ServiceOptions = {
   embeddingLimits?: Partial<EmbeddingLimits>
   /** Overrides the cost of password hashing, for tests of other features. */
   hashingCost?: HashingCost | undefined
+  /** Overrides the module that the threads and processes of the job pool run. */
+  jobsWorker?: string | undefined
 }
 
 /** The memory for the responses of APIs and attached MCP servers. */
@@ -136,7 +138,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
   const verifyMcpToken: VerifyMcpToken = token => accounts.verifyMcpToken(token) ?? oauth.oauthTokens.verify(token)
 
   // Closed after the recorder, which counts the tokens of the last calls before it writes them.
-  const workers = createJobPool({ memory: settings.memory, findCreator })
+  const workers = createJobPool({ memory: settings.memory, findCreator, worker: options.jobsWorker })
   lifecycle.onClose(workers.close)
   const history = historyPlugin(common, lifecycle)
   const counting = createTokenWork(workers.job('count-tokens'))

@@ -7,9 +7,9 @@ import { JOBS } from './jobs.ts'
 const WORKER = fileURLToPath(new URL(`./jobs.worker${extname(import.meta.url)}`, import.meta.url))
 
 type Options = WorkerPoolOptions<typeof JOBS>
-type PoolOptions = Pick<Options, 'memory'> & Omit<Partial<Options>, 'worker'>
+type PoolOptions = Pick<Options, 'memory'> & Omit<Partial<Options>, 'worker'> & { worker?: string | undefined }
 
-export const createJobPool = ({ jobs = JOBS, ...options }: PoolOptions) =>
-  createWorkerPool({ jobs, worker: WORKER, ...options })
+export const createJobPool = ({ jobs = JOBS, worker = WORKER, ...options }: PoolOptions) =>
+  createWorkerPool({ jobs, worker, ...options })
 
 export type JobPool = ReturnType<typeof createJobPool>

@@ -2,12 +2,13 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { SourcePart } from '../../src/imports/source-parts.ts'
 import { createJobPool } from '../../src/jobs/job-pool.ts'
 import { descriptionOf, document } from '../imports/reading.ts'
+import { BUILT_JOBS } from '../support/built-jobs.ts'
 import { MEMORY } from '../support/jobs.ts'
 
 const OPERATIONS = 250
 
 const openJob = () => {
-  const pool = createJobPool({ memory: { ...MEMORY, maxThreads: 1 } })
+  const pool = createJobPool({ memory: { ...MEMORY, maxThreads: 1 }, worker: BUILT_JOBS })
   onTestFinished(pool.close)
   return pool.job('read-description')
 }

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, it, onTestFinished } from 'vitest'
 import { createJobPool } from '../../src/jobs/job-pool.ts'
+import { BUILT_JOBS } from '../support/built-jobs.ts'
 import { MEMORY } from '../support/jobs.ts'
 
 /** Returns the ids of the processes that this one has started. Linux only. */
@@ -11,7 +12,7 @@ const listChildren = (): string[] =>
 
 it.skipIf(process.platform !== 'linux')('jobs of several kinds run in one process of their thread', async () => {
   const others = new Set(listChildren())
-  const pool = createJobPool({ memory: { ...MEMORY, maxThreads: 1, processHeapMb: 256 } })
+  const pool = createJobPool({ memory: { ...MEMORY, maxThreads: 1, processHeapMb: 256 }, worker: BUILT_JOBS })
   onTestFinished(pool.close)
   const compile = pool.job('compile-output-schemas')
   const check = pool.job('check-schema')

@@ -5,6 +5,7 @@ import { type App, buildApp } from '../../src/app.ts'
 import { createLogger } from '../../src/lib/process/logger.ts'
 import { loadSettings, type Settings } from '../../src/lib/process/settings.ts'
 import { buildServices, type ServiceOptions, type Services } from '../../src/services.ts'
+import { BUILT_JOBS } from './built-jobs.ts'
 import { freePort } from './free-port.ts'
 import { runMark } from './leftovers.ts'
 import { MASTER_KEY } from './setup-token.ts'
@@ -54,7 +55,11 @@ export const startTestApp = async ({
   )
   const settings = { ...given, commandEnvironment: { ...given.commandEnvironment, ...runMark() } }
   const logger = createLogger(env.PATCHBAY_LOG_LEVEL ?? 'silent')
-  const services = await buildServices(settings, logger, { hashingCost: LIGHT_HASHING, ...options })
+  const services = await buildServices(settings, logger, {
+    hashingCost: LIGHT_HASHING,
+    jobsWorker: BUILT_JOBS,
+    ...options,
+  })
   const app = await buildApp(settings, services, logger)
   await app.http.listen({ host: '127.0.0.1', port })
   return {

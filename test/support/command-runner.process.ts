@@ -1,12 +1,11 @@
 // Runs commands one after another as it receives them. Loads the program only once.
-import { buildProgram } from '../../src/cli/program.ts'
-import { runProgram } from '../../src/cli/run.ts'
+import { pathToFileURL } from 'node:url'
 
 export type CommandRequest = { id: number; args: string[]; directory: string; env: Record<string, string> }
 export type CommandResult = { id: number; code: number; stdout: string; stderr: string }
 
-// The program itself sets the same mask.
-process.umask(0o077)
+/** With another query, Node evaluates this module again, but not those that it imports. */
+const PROGRAM = pathToFileURL(process.argv[2] ?? '').href
 
 const captured = { stdout: '', stderr: '' }
 const isFunction = (value: unknown): value is () => void => typeof value === 'function'
@@ -26,11 +25,12 @@ const run = async ({ id, args, directory, env }: CommandRequest): Promise<Comman
   process.chdir(directory)
   for (const name of Object.keys(process.env)) delete process.env[name]
   Object.assign(process.env, env)
+  process.argv = [process.execPath, 'patchbay', ...args]
   process.exitCode = undefined
   captured.stdout = ''
   captured.stderr = ''
-  const code = await runProgram(await buildProgram(args), [process.execPath, 'patchbay', ...args])
-  return { id, code, ...captured }
+  await import(`${PROGRAM}?${id}`)
+  return { id, code: Number(process.exitCode ?? 0), ...captured }
 }
 
 let before: Promise<unknown> = Promise.resolve()

@@ -5,6 +5,7 @@ import { createResultInspector } from '../../src/results/budget/result-inspector
 import { createResultShaper } from '../../src/results/shape/result-shaper.ts'
 import { createSchemaChecks } from '../../src/tools/schemas/schema-check.ts'
 import type { SchemaCheckJob } from '../../src/tools/schemas/schema-check-job.ts'
+import { BUILT_JOBS } from './built-jobs.ts'
 
 /** The memory of a Patchbay that lacks none. */
 export const MEMORY = shareMemory(8_192)
@@ -16,7 +17,7 @@ const withLimits = (name: 'inspect-result' | 'shape-result' | 'check-schema', li
   const { heapLimitMb = ownProcess.heapLimitMb, maxThreads } = limits
   const job = { ...JOBS[name], timeLimitMs: limits.timeLimitMs ?? timeLimitMs, ownProcess: { heapLimitMb } }
   const memory = { ...MEMORY, ...(maxThreads !== undefined && { maxThreads }) }
-  return createJobPool({ jobs: { ...JOBS, [name]: job }, memory })
+  return createJobPool({ jobs: { ...JOBS, [name]: job }, memory, worker: BUILT_JOBS })
 }
 
 /** Starts an application in which this job has a time limit of its own. No other test may use the application. */

@@ -136,7 +136,7 @@ export const runCommand = (args: readonly string[], options?: CommandOptions): P
   startCommand(args, options).ended
 
 const startRunner = () => {
-  const child = fork(RUNNER, {
+  const child = fork(RUNNER, [PROGRAM], {
     execArgv: NODE_FLAGS,
     env: cleanEnvironment(),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

@@ -5,6 +5,7 @@ import { JOBS } from '../../src/jobs/jobs.ts'
 import type { JsonObject } from '../../src/lib/kernel/json.ts'
 import type { CatalogueFlag } from '../../src/upstreams/catalogue/catalogue.ts'
 import { dropBadOutputSchemas } from '../../src/upstreams/catalogue/output-schemas.ts'
+import { BUILT_JOBS } from '../support/built-jobs.ts'
 import { MEMORY } from '../support/jobs.ts'
 import { runPatchbay, runUser } from '../support/world.ts'
 import { runScriptedUpstreams } from './scripted-upstream.ts'
@@ -25,7 +26,7 @@ const tool = (name: string, outputSchema: JsonObject): JsonObject & { name: stri
 
 let pool: JobPool
 beforeAll(() => {
-  pool = createJobPool({ memory: MEMORY })
+  pool = createJobPool({ memory: MEMORY, worker: BUILT_JOBS })
 })
 afterAll(() => pool.close())
 
@@ -59,7 +60,7 @@ it('large output schemas of an upstream are compiled in the sandbox, small ones 
 
 it('output schemas that take too long to compile are left out; small ones stay', async () => {
   const jobs = { ...JOBS, 'compile-output-schemas': { ...JOBS['compile-output-schemas'], timeLimitMs: 50 } }
-  const hasty = createJobPool({ jobs, memory: MEMORY })
+  const hasty = createJobPool({ jobs, memory: MEMORY, worker: BUILT_JOBS })
   const { kept, messages } = await check([tool('slow', SLOW), tool('plain', { type: 'object' })], hasty)
   await hasty.close()
   expect(kept).toEqual(['plain'])

@@ -5,10 +5,11 @@ import { createStop } from '../../../src/lib/kernel/stop-signal.ts'
 import { countTokens } from '../../../src/lib/tokens/tokens.ts'
 import { createCallLedger } from '../../../src/results/ledger/call-ledger.ts'
 import type { ToolOutcome } from '../../../src/runtime/call/compiled-tool.ts'
+import { BUILT_JOBS } from '../../support/built-jobs.ts'
 import { MEMORY } from '../../support/jobs.ts'
 import { createCountingRecorder } from './counting-recorder.ts'
 
-const workers = createJobPool({ memory: MEMORY })
+const workers = createJobPool({ memory: MEMORY, worker: BUILT_JOBS })
 afterAll(() => workers.close())
 
 const textOf = (index: number): string => `Result ${index} says that it has this number, and nothing else.`

@@ -6,12 +6,13 @@ import { createStop } from '../../../src/lib/kernel/stop-signal.ts'
 import { createMetricsText } from '../../../src/lib/process/metrics.ts'
 import { createCallLedger } from '../../../src/results/ledger/call-ledger.ts'
 import { listLedgerMetrics } from '../../../src/results/ledger/ledger-metrics.ts'
+import { BUILT_JOBS } from '../../support/built-jobs.ts'
 import { runsOf } from '../../support/cases-of-run.ts'
 import { MEMORY } from '../../support/jobs.ts'
 import { createCountingRecorder } from './counting-recorder.ts'
 import { numberOf, readExposition } from './exposition-format.ts'
 
-const workers = createJobPool({ memory: MEMORY })
+const workers = createJobPool({ memory: MEMORY, worker: BUILT_JOBS })
 afterAll(() => workers.close())
 
 /** How many results can wait to be counted at the same time. */
@@ -104,7 +105,7 @@ describe('the metrics of results', () => {
   })
 
   it('report failed counts as not counted', async () => {
-    const ended = createJobPool({ memory: MEMORY })
+    const ended = createJobPool({ memory: MEMORY, worker: BUILT_JOBS })
     await ended.close()
     const { ledger, note, collect } = begin(ended)
     for (let index = 0; index < 3; index++) note('server', 'tool')

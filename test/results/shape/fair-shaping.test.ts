@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest'
 import { callText, connect } from '../../servers/mcp.ts'
 import { type ApiClient, makeServer } from '../../support/api-client.ts'
+import { casesOfRun } from '../../support/cases-of-run.ts'
 import { answerJson } from '../../support/fake-api.ts'
 import { startWithJobTime } from '../../support/jobs.ts'
-import { during, runFakeApi, startWorld } from '../../support/world.ts'
+import { during, type Person, runFakeApi, startWorld } from '../../support/world.ts'
 
 const SERVERS = 24
 const ORGANIZATIONS = 16
@@ -51,27 +52,36 @@ const callBeside = async (attackers: readonly Awaited<ReturnType<typeof connect>
   return { texts, endedBefore }
 }
 
-it('shapes the results of others while many servers of an organization have endless expressions', async () => {
-  const attacker = await patchbay.person()
-  const attackers = await Promise.all(
-    Array.from({ length: SERVERS }, () => serveEndless(attacker, attacker.organizationId)),
-  )
-  const { texts, endedBefore } = await callBeside(attackers)
-  expect(texts).toEqual(['40', '40', '40'])
-  expect(endedBefore).toBeLessThan(SERVERS / 2)
-}, 90_000)
+const attacks = [
+  {
+    what: 'many servers of an organization',
+    count: SERVERS,
+    open: (attacker: Person) =>
+      Promise.all(Array.from({ length: SERVERS }, () => serveEndless(attacker, attacker.organizationId))),
+  },
+  {
+    what: 'many organizations of a user',
+    count: ORGANIZATIONS,
+    open: async (attacker: Person) => {
+      const attackers = [await serveEndless(attacker, attacker.organizationId)]
+      for (let at = 1; at < ORGANIZATIONS; at++) {
+        const { id } = await attacker.create('/organizations', { name: `Organization ${at}` })
+        attackers.push(await serveEndless(attacker, id))
+      }
+      return attackers
+    },
+  },
+]
 
-it('shapes the results of others while many organizations of a user have endless expressions', async () => {
-  const attacker = await patchbay.person()
-  const attackers = [await serveEndless(attacker, attacker.organizationId)]
-  for (let at = 1; at < ORGANIZATIONS; at++) {
-    const { id } = await attacker.create('/organizations', { name: `Organization ${at}` })
-    attackers.push(await serveEndless(attacker, id))
-  }
-  const { texts, endedBefore } = await callBeside(attackers)
-  expect(texts).toEqual(['40', '40', '40'])
-  expect(endedBefore).toBeLessThan(ORGANIZATIONS / 2)
-}, 90_000)
+it.each(casesOfRun(attacks, (_, index) => index === 0))(
+  'shapes the results of others while $what have endless expressions',
+  async ({ count, open }) => {
+    const { texts, endedBefore } = await callBeside(await open(await patchbay.person()))
+    expect(texts).toEqual(['40', '40', '40'])
+    expect(endedBefore).toBeLessThan(count / 2)
+  },
+  90_000,
+)
 
 it('fails only its own call with an endless expression, while other tools and servers respond', async () => {
   const builder = await patchbay.person()

@@ -8,6 +8,7 @@ import { compileTemplate } from '../../../src/templates/compile.ts'
 import { readCurl } from '../../../src/tools/import/curl-request.ts'
 import type { ImportedRequest } from '../../../src/tools/import/imported-request.ts'
 import { type RequestDraft, toToolDraft } from '../../../src/tools/import/to-tool-draft.ts'
+import { casesOfRun } from '../../support/cases-of-run.ts'
 import { COMMANDS } from './curl-commands.ts'
 import { Message, meaningOf, messageOf, toMessage, variableText } from './message.ts'
 import { startRecorder } from './recorded-curl.ts'
@@ -96,7 +97,7 @@ describe.skipIf(!canRecord())('the curl of this machine', () => {
   it('sends what was recorded', async () => {
     const recorder = await startRecorder()
     try {
-      for (const command of COMMANDS) {
+      for (const command of casesOfRun(COMMANDS, (_, index) => index % 8 === 0)) {
         expect({ command, sent: await recorder.record(command) }).toEqual({ command, sent: recordingOf(command) })
       }
     } finally {

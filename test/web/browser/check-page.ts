@@ -89,8 +89,14 @@ export const listKeyboardFaults = async (page: Page): Promise<string[]> => {
 
 const Weight = z.object({ bytes: z.int(), scripts: z.array(z.string()) })
 
+const builtSizes = new Map<string, number>()
+
 /** Returns the size of a script as browsers get it from the build, where it contains what it imports. */
-const builtSizeOf = (name: string): number => brotliCompressSync(readFileSync(join(BUILT_SCRIPTS, name))).length
+const builtSizeOf = (name: string): number => {
+  const known = builtSizes.get(name) ?? brotliCompressSync(readFileSync(join(BUILT_SCRIPTS, name))).length
+  builtSizes.set(name, known)
+  return known
+}
 
 const listWeightFaults = async (page: Page): Promise<string[]> => {
   const { bytes: others, scripts } = Weight.parse(await evaluate(page, 'pageProbe.weigh()'))
