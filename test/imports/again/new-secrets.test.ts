@@ -151,6 +151,22 @@ describe.each(databaseKinds)('a source that needs more values when it is importe
     expect(await callOn(ada, serverId)).toEqual(['/v2/orders'])
   })
 
+  it('calls a base URL that the source does not know breaking, and waits for it', async () => {
+    const { ada, toolkitId, serverId } = await start()
+    const regional = { servers: [{ url: 'https://{region}.shop.example', variables: { region: {} } }] }
+    const next = { paths: { '/orders': { get: { operationId: 'listOrders', responses: {}, ...regional } } } }
+    const id = await read(ada, toolkitId, describeShop(next))
+    const [change] = await changesOf(ada, id)
+    expect(change).toMatchObject({
+      impact: 'breaking',
+      breaking: [{ message: expect.stringMatching(/^It needs the global "\w+" now\.$/) }],
+    })
+    const { missing } = await apply(ada, id)
+    expect(missing).toMatchObject([{ secret: false, serverId }])
+    await ada.expectOk('PUT', `/servers/${serverId}/globals/${missing[0]?.key}`, { value: `${shop.origin}/eu` })
+    expect(await callOn(ada, serverId)).toEqual(['/eu/orders'])
+  })
+
   it('names no server that the reader may not open', async () => {
     const { ada, toolkitId, toolId, serverId } = await start()
     const [bea, cleo] = [
