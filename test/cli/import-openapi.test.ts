@@ -112,7 +112,10 @@ Globals of the server:
 
   it.each([
     { content: '<!doctype html>', error: /^patchbay: It is an HTML page\. / },
-    { content: 'openapi: 3.1.0', error: /^patchbay: There are no operations in given\. It was read as OpenAPI 3\.1\.0, / },
+    {
+      content: 'openapi: 3.1.0',
+      error: /^patchbay: There are no operations in given\. It was read as OpenAPI 3\.1\.0, /,
+    },
     { content: 'openapi: [', error: /^patchbay: It is not valid YAML: line 1: / },
   ])('says in one line what is wrong with a file that contains $content', async ({ content, error }) => {
     const directory = temporaryDirectory()
