@@ -113,7 +113,7 @@ export const addItems = async (
     selected: isSelected(item),
     ...toRow(item.operation),
     ...toComparisonColumns(item.comparison),
-    ...toChoiceColumns(kept.get(item.operation.key), item),
+    ...toChoiceColumns(kept.get(item.operation.key), item.operation),
   }))
   if (data.length > 0) await tx.importItem.createMany({ data })
 }

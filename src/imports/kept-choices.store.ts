@@ -1,5 +1,5 @@
 import type { Transaction } from '../lib/db/client.ts'
-import type { NewItem } from './import-items.store.ts'
+import type { ReadOperation } from './import.ts'
 
 /** What the builder chose for an operation before its source was read again. */
 export type KeptChoice = { selected: boolean; edits: object | undefined; tokens: number | null }
@@ -19,5 +19,5 @@ export const listChoices = async (tx: Transaction, importId: string): Promise<Re
 }
 
 /** Returns the columns that keep what the builder chose. What models see of the tool counts as before. */
-export const toChoiceColumns = (choice: KeptChoice | undefined, { operation }: Pick<NewItem, 'operation'>) =>
+export const toChoiceColumns = (choice: KeptChoice | undefined, operation: ReadOperation) =>
   choice?.edits === undefined || !('tool' in operation) ? {} : { edits: choice.edits, tokens: choice.tokens }
