@@ -113,6 +113,7 @@ export const readKeywords = (
 
 /** Returns the types of a schema, without `null`. Infers the type from other keywords if none is declared. */
 export const typesOf = (schema: JsonObject): readonly string[] => {
+  if (typeof schema.type === 'string' && TYPES.has(schema.type)) return [schema.type]
   const declared = [schema.type].flat().flatMap(type => (typeof type === 'string' && TYPES.has(type) ? [type] : []))
   if (declared.length > 0) return [...new Set(declared)]
   if (schema.properties !== undefined || schema.additionalProperties !== undefined) return ['object']
