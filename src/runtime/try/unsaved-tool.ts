@@ -1,7 +1,7 @@
 import type { UnsavedTool } from '../../imports/apply/apply-import.service.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
-import type { JsonObject } from '../../lib/kernel/json.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
+import type { JsonObject } from '../../lib/kernel/json.ts'
 import { globalKeysOf } from '../../servers/bindings/bindings.ts'
 import { findLacking } from '../../servers/bindings/default-bindings.ts'
 import type { Bindings } from '../../servers/server.ts'
