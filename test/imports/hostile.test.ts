@@ -54,6 +54,23 @@ describe('a hostile description', () => {
     expect(JSON.stringify(tool.tool).length).toBeLessThan(64_000)
   })
 
+  it('may have schemas with ever so many members and values that all operations share', async () => {
+    const many = range(50_000, at => `value ${at}`)
+    const schemas: JsonObject = {
+      A: { type: 'object', properties: Object.fromEntries(many.map(name => [name, { type: 'string' }])) },
+      B: { enum: many, default: many },
+    }
+    const content = { 'application/json': { schema: schemaRef('A') } }
+    const operation = {
+      parameters: [{ name: 'b', in: 'query', schema: schemaRef('B') }],
+      requestBody: { content },
+      responses: { 200: { content } },
+    }
+    const paths = Object.fromEntries(range(150, at => [`/p${at}`, { post: operation }]))
+    const operations = await readParts({ paths, components: { schemas } })
+    expect(operations.filter(isTool)).toHaveLength(150)
+  })
+
   it('may have members with the names of built-ins', async () => {
     const properties: JsonObject = JSON.parse(
       '{"__proto__": {"type": "string"}, "constructor": {"type": "string"}, "toString": {"type": "string"}}',

@@ -4,7 +4,7 @@ import { branchesOf } from '../schemas/flatten.ts'
 import { typesOf } from '../schemas/keywords.ts'
 import type { BodyContext, WrittenBody } from './body-context.ts'
 import { essenceOf } from './media-types.ts'
-import { objectEntries, toList } from './nodes.ts'
+import { objectEntries, sizeOf, toList, toObject } from './nodes.ts'
 
 /** Models fill in single parameters better than one object, but not so many. */
 const MAX_FLAT_MEMBERS = 30
@@ -16,9 +16,8 @@ const flatMembers = (schema: JsonObject, { required, reader }: BodyContext) => {
   const hasBranches = branchesOf(schema).some(branch => reader.flatten(branch).schema.properties !== undefined)
   if (!isObject || !isClosed || hasBranches) return undefined
   if (!required && toList(schema.required).length > 0) return undefined
-  const all = objectEntries(schema.properties)
-  if (all.length > MAX_SCHEMA_NODES) return undefined
-  const members = all.filter(
+  if (sizeOf(toObject(schema.properties)) > MAX_SCHEMA_NODES) return undefined
+  const members = objectEntries(schema.properties).filter(
     ([name, member]) => name !== '__proto__' && reader.flatten(member).schema.readOnly !== true,
   )
   return members.length > 0 && members.length <= MAX_FLAT_MEMBERS ? members : undefined

@@ -16,3 +16,14 @@ export const memberOf = (value: JsonValue | undefined, key: string): JsonValue |
   if (Array.isArray(value)) return /^\d+$/.test(key) ? value[Number(key)] : undefined
   return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
 }
+
+/** Counting fewer members is fast. */
+const MANY_MEMBERS = 1_000
+const sizes = new WeakMap<JsonObject, number>()
+
+/** Returns the number of members. Counts those of a large object only once, because many operations can refer to it. */
+export const sizeOf = (object: JsonObject): number => {
+  const size = sizes.get(object) ?? Object.keys(object).length
+  if (size >= MANY_MEMBERS) sizes.set(object, size)
+  return size
+}

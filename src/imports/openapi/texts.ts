@@ -65,6 +65,25 @@ const cutText = (text: string, maxChars: number): string => {
     .toWellFormed()}…`
 }
 
-/** Returns a text of the description as models see it: plain, without secrets, at most `maxChars` long. */
-export const plainText = (text: string, maxChars: number): string =>
+/** Texts that are remembered, for each limit: at most 5 MB. */
+const MAX_KNOWN_TEXTS = 5_000
+const MAX_KNOWN_CHARS = 500
+
+/**
+ * The plain texts of short texts, by the limit and the text. Many operations have the same schemas, whose texts take longer
+ * to clean than anything else.
+ */
+const knownTexts = new Map<number, Map<string, string>>()
+
+const cleanText = (text: string, maxChars: number): string =>
   cutText(withoutSecrets(toPlainText(text.slice(0, Math.min(MAX_CLEANED_CHARS, maxChars * MARKUP_FACTOR)))), maxChars)
+
+/** Returns a text of the description as models see it: plain, without secrets, at most `maxChars` long. */
+export const plainText = (text: string, maxChars: number): string => {
+  if (text.length > MAX_KNOWN_CHARS) return cleanText(text, maxChars)
+  const ofLimit = knownTexts.get(maxChars) ?? new Map<string, string>()
+  const known = ofLimit.get(text) ?? cleanText(text, maxChars)
+  if (ofLimit.size >= MAX_KNOWN_TEXTS) ofLimit.clear()
+  knownTexts.set(maxChars, ofLimit.set(text, known))
+  return known
+}

@@ -18,6 +18,8 @@ const COUNTS = ['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties
 const BOUNDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'] as const
 /** Longer lists cost more tokens than a model can make use of. */
 const MAX_ENUM_VALUES = 500
+/** Longer lists are not read: even without those that are there twice, they have too many values. */
+const MAX_READ_VALUES = 5_000
 
 /** Patterns that are more expensive to compile than this are left out, as those that RE2 cannot read. */
 const compilePattern = (pattern: string): RE2JS | undefined => {
@@ -61,6 +63,7 @@ const textOnly = (value: JsonValue): JsonValue | undefined => (typeof value === 
 
 const readEnum = (schema: JsonObject, type: string | undefined): readonly JsonValue[] => {
   const values = schema.const === undefined ? toList(schema.enum) : [schema.const]
+  if (values.length > MAX_READ_VALUES) return []
   const allowed = values.flatMap(value => (value === null ? [] : (toDeclaredType(value, type) ?? [])))
   const distinct = new Map(allowed.map(value => [JSON.stringify(value), value]))
   // Without one of its values, the list would refuse what the API accepts.
@@ -81,9 +84,19 @@ const readNumbers = (schema: JsonObject): JsonObject => {
   return Object.fromEntries([...counts, ...bounds, ...(isStep ? [['multipleOf', multipleOf] as const] : [])])
 }
 
+/** Values that are too long, so that they are not written again for each operation that has them. */
+const longValues = new WeakSet<object>()
+
+const isLong = (value: JsonValue): boolean => {
+  if (typeof value === 'object' && value !== null && longValues.has(value)) return true
+  const isTooLong = JSON.stringify(value).length > MAX_PARAMETER_TEXT_CHARS
+  if (isTooLong && typeof value === 'object' && value !== null) longValues.add(value)
+  return isTooLong
+}
+
 /** Returns a default, unless it has another type or looks like a secret. */
 const readDefault = ({ default: value }: JsonObject, type: string | undefined): JsonValue | undefined => {
-  if (value === undefined || value === null || JSON.stringify(value).length > MAX_PARAMETER_TEXT_CHARS) return undefined
+  if (value === undefined || value === null || isLong(value)) return undefined
   if (holdsSecret(JSON.stringify(value))) return undefined
   const isList = type === 'array' || type === 'object'
   return isList === (typeof value === 'object') ? toDeclaredType(value, type) : undefined
@@ -118,11 +131,17 @@ export const readKeywords = (
 
 /** Returns the types of a schema, without `null`. Infers the type from other keywords if none is declared. */
 export const typesOf = (schema: JsonObject): readonly string[] => {
+  if (typeof schema.type === 'string' && TYPES.has(schema.type)) return [schema.type]
   const declared = [schema.type].flat().flatMap(type => (typeof type === 'string' && TYPES.has(type) ? [type] : []))
   if (declared.length > 0) return [...new Set(declared)]
   if (schema.properties !== undefined || schema.additionalProperties !== undefined) return ['object']
   if (schema.items !== undefined) return ['array']
-  const values = schema.const === undefined ? toList(schema.enum).filter(value => value !== null) : [schema.const]
+  const values =
+    schema.const === undefined
+      ? toList(schema.enum)
+          .slice(0, MAX_READ_VALUES)
+          .filter(value => value !== null)
+      : [schema.const]
   const kinds = new Set(values.map(value => typeof value))
   const [kind] = kinds
   return kinds.size === 1 && kind !== undefined && kind !== 'object' ? [kind] : []

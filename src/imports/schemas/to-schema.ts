@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
 import { MAX_PARAMETER_TEXT_CHARS, MAX_SCHEMA_CHARS, MAX_SCHEMA_NODES, MAX_SHORT_TEXT_CHARS } from '../limits.ts'
-import { memberOf, toList, toObject, toText } from '../openapi/nodes.ts'
+import { memberOf, sizeOf, toList, toObject, toText } from '../openapi/nodes.ts'
 import type { Description } from '../openapi/open-description.ts'
 import { createDerivedTypes } from './derived-types.ts'
 import { createExamples } from './examples.ts'
@@ -136,9 +136,9 @@ export const createSchemaReader = ({ description, direction, keepsNull, note }: 
   }
 
   const membersOf = (schema: JsonObject, refs: readonly string[], depth: number, state: Walk): JsonObject => {
-    const entries = Object.entries(toObject(schema.properties))
-    if (hasNoRoom(entries.length, state)) return {}
-    const members = entries
+    const all = toObject(schema.properties)
+    if (hasNoRoom(sizeOf(all), state)) return {}
+    const members = Object.entries(all)
       .filter(([name, member]) => name !== '__proto__' && flatten(member).schema[hidden] !== true)
       .map(([name, member]) => [name, walk(member, refs, depth + 1, state)] as const)
     const properties = Object.fromEntries(members)
