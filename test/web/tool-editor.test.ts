@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { Role } from '../../src/lib/kernel/roles.ts'
 import { createPageBrowser, inputsOf, type PageResponse } from '../support/page-browser.ts'
-import { runFakeApi, runPatchbay } from '../support/world.ts'
+import { during, runFakeApi, runPatchbay } from '../support/world.ts'
 import { noteOf, openEditor, textareaOf } from './editor-page.ts'
 
 vi.setConfig({ testTimeout: 30_000 })
@@ -22,6 +22,12 @@ describe('the tool editor without scripts', () => {
       await db.membership.create({ data: { organizationId, userId, role } })
     }
     return { browser, userId, organizationId: own.organizationId, email }
+  }
+  const visitor = during(() => openEditor(patchbay.origin))
+  /** Opens the form of a new tool, as a user who never saves one. */
+  const openForm = async () => {
+    await visitor.browser.get('/toolkits/new-tool')
+    return visitor.browser
   }
   const serverIdIn = ({ location = '' }: PageResponse): string => /\/servers\/([0-9a-f-]+)/.exec(location)?.[1] ?? ''
   const toolIdIn = ({ location = '' }: PageResponse): string => /\/tools\/([0-9a-f-]{36})/.exec(location)?.[1] ?? ''
@@ -261,7 +267,7 @@ describe('the tool editor without scripts', () => {
     ],
     ['a long title', { title: 'x'.repeat(201) }, 'title', /The title is longer than 200 characters/],
   ])('with %s it shows the error beside the field and keeps all input', async (_what, wrong, field, sentence) => {
-    const { browser } = await makeUser()
+    const browser = await openForm()
     const typed = {
       name: 'echo',
       method: 'GET',
@@ -280,7 +286,7 @@ describe('the tool editor without scripts', () => {
   })
 
   it('names the limit that was exceeded, and keeps the input', async () => {
-    const { browser } = await makeUser()
+    const browser = await openForm()
     const form = { name: 'long', method: 'POST', url: 'https://a.example/', toolkitTitle: 'Mine' }
     const body = await browser.submit('/toolkits/new-tool', { ...form, body: 'x'.repeat(262_145) })
     expect(body.status).toBe(400)
@@ -315,7 +321,7 @@ describe('the tool editor without scripts', () => {
       /longer than 10,000/,
     ],
   ])('reports %s of any length in the preview', async (_what, typed, field, sentence) => {
-    const { browser } = await makeUser()
+    const browser = await openForm()
     const form = { method: 'POST', url: 'https://a.example/?j={{json:j?}}', ...typed }
     const { status, html } = await browser.submit('/tool-preview', form)
     expect(status).toBe(200)
@@ -323,7 +329,7 @@ describe('the tool editor without scripts', () => {
   })
 
   it('shows only as many parameters as a tool may have', async () => {
-    const { browser } = await makeUser()
+    const browser = await openForm()
     const body = Array.from({ length: 20_000 }, (_, index) => `{{p${index}}}`).join('')
     const { html } = await browser.submit('/tool-preview', { method: 'POST', url: 'https://a.example/', body })
     expect(noteOf(html, 'body')).toContain('more than 256 parameters')
@@ -344,7 +350,7 @@ describe('the tool editor without scripts', () => {
     ['of the right type', '1', /Lists more than 500 values\./],
     ['that are invalid', '{', /Value 1 is not valid JSON: .*value 501 is not valid JSON/is],
   ])('limits how many enum values %s it checks in the preview', async (_what, value, sentence) => {
-    const { browser } = await makeUser()
+    const browser = await openForm()
     const form = { method: 'GET', url: 'https://a.example/?j={{json:j?}}' }
     const { html } = await browser.submit('/tool-preview', { ...form, 'parameter:j:enum': `${value}\n`.repeat(60_000) })
     expect(html).toMatch(sentence)
@@ -352,7 +358,7 @@ describe('the tool editor without scripts', () => {
   })
 
   it('shows errors of a parameter beside it, in open details', async () => {
-    const { browser } = await makeUser()
+    const browser = await openForm()
     const answer = await browser.submit('/toolkits/new-tool', {
       name: 'echo',
       method: 'GET',
@@ -376,7 +382,7 @@ describe('the tool editor without scripts', () => {
   })
 
   it('warns that a body with invalid JSON is sent as text, and shows where the error is', async () => {
-    const { browser } = await makeUser()
+    const browser = await openForm()
     const body = '{\r\n  "a": {{json:a}},\r\n  "b": [1, 2,],\r\n}'
     const { html } = await browser.submit('/tool-preview', { method: 'POST', url: 'https://a.example/', body })
     expect(noteOf(html, 'body')).toBe(
