@@ -3,8 +3,8 @@ import type { ToolChange } from '../../imports/again/import-changes.service.ts'
 import { choosablePieces, type PieceChange, sideOfPiece } from '../../imports/merge/compare-tools.ts'
 import { formatCount, formatNumber } from '../../lib/kernel/format.ts'
 import { serverTabPath } from '../frame/server-frame.ts'
-import { choiceName, piecesName } from './review-forms.ts'
 import { textsOfPiece } from './piece-texts.ts'
+import { choiceName, piecesName } from './review-forms.ts'
 import { type ReviewQuery, reviewAddress } from './review-query.ts'
 
 /** Tools of a part on the overview of all parts, and on a page of one part. */
