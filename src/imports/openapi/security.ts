@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
+import { MAX_SHORT_TEXT_CHARS } from '../limits.ts'
 import { claimKey, globalKeyOf } from './names.ts'
 import { objectEntries, toList, toObject, toText } from './nodes.ts'
 import type { Description } from './open-description.ts'
@@ -43,8 +44,8 @@ const carrierOf = (scheme: JsonObject): readonly [SecretProposal['asks'], Carrie
 
 const describeScheme = (name: string, scheme: JsonObject): string => {
   const type = toText(scheme.type)
-  if (type === '') return `${name} (not described)`
-  return `${name} (${type === 'http' ? `HTTP ${toText(scheme.scheme)}` : type})`
+  const kind = type === 'http' ? `HTTP ${toText(scheme.scheme)}` : type || 'not described'
+  return `${plainText(name, MAX_SHORT_TEXT_CHARS)} (${plainText(kind, MAX_SHORT_TEXT_CHARS)})`
 }
 
 /** Two schemes that use the same header would overwrite each other. */

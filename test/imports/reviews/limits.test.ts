@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { formatNumber } from '../../../src/lib/kernel/format.ts'
@@ -46,13 +46,24 @@ describe.each(databasesOfRun)('imports on $kind', kind => {
     expect(made).toMatchObject({ state: 'ready', totals: { tools: 500 } })
   })
 
-  it('keep the files of a source only while it is read', async () => {
+  it('keep the files of a source only as long as it may be read again', async () => {
     const ada = await patchbay.person()
     const toolkitId = await newToolkit(ada)
-    const folder = join(patchbay.settings.dataDirectory, 'imports')
-    await review(ada, toolkitId, { text: ONE })
-    await review(ada, toolkitId, { text: '<html></html>' })
-    await expect.poll(() => (existsSync(folder) ? readdirSync(folder) : [])).toEqual([])
+    const signed = descriptionOf({
+      security: [{ key: [] }],
+      components: { securitySchemes: { key: { type: 'http', scheme: 'bearer' } } },
+      paths: { '/a': { get: { responses: {} } } },
+    })
+    const read = await review(ada, toolkitId, { text: JSON.stringify(signed) })
+    const failed = await review(ada, toolkitId, { text: '<html></html>' })
+    const again = await review(ada, toolkitId, { text: ONE })
+    const kept = () =>
+      [read, failed, again].flatMap(({ id }) =>
+        existsSync(join(patchbay.settings.dataDirectory, 'imports', id)) ? [id] : [],
+      )
+    await expect.poll(kept).toEqual([again.id])
+    await ada.expectOk('DELETE', `/imports/${again.id}`)
+    await expect.poll(kept).toEqual([])
   })
 
   it('fail if the process that reads them has ended', async () => {
