@@ -1,10 +1,12 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
-import { memberOf, objectEntries, toList, toObject } from '../openapi/nodes.ts'
+import { memberOf, objectEntries, sizeOf, toList, toObject } from '../openapi/nodes.ts'
 import type { Description } from '../openapi/open-description.ts'
 import { branchesOf, type FlatSchema } from './flatten.ts'
 
 /** Schemas that an example is put together from, for one parameter. */
 const MAX_PARTS = 40
+/** Objects with more members have no example put together. */
+const MAX_MEMBERS = 1_000
 const MAX_DEPTH = 4
 
 /** More examples of one value are not looked at, and no longer ones. What only responses have is still part of them. */
@@ -68,6 +70,7 @@ export const createExamples = ({ followObject }: Description, flatten: Flatten) 
       const item = exampleOf(schema.items, room, depth)
       return item === undefined ? undefined : [item]
     }
+    if (sizeOf(toObject(schema.properties)) > MAX_MEMBERS) return undefined
     const found: JsonObject = {}
     for (const [name, member] of objectEntries(schema.properties)) {
       const isRequired = toList(schema.required).includes(name)
