@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
-import { memberOf, objectEntries, toList, toObject } from '../openapi/nodes.ts'
+import { jsonLengthOf, memberOf, objectEntries, toList, toObject } from '../openapi/nodes.ts'
 import type { Description } from '../openapi/open-description.ts'
 import { branchesOf, type FlatSchema } from './flatten.ts'
 
@@ -7,22 +7,11 @@ import { branchesOf, type FlatSchema } from './flatten.ts'
 const MAX_PARTS = 40
 const MAX_DEPTH = 4
 
-/** More examples of one value are not looked at, and no longer ones. What only responses have is still part of them. */
+/** Examples that are read for one value, and the maximum length of each as JSON, with its read-only members. */
 const MAX_DECLARED = 10
 const MAX_READ_CHARS = 8_000
 
-/** Many operations can refer to one large example. */
-const shortValues = new WeakMap<object, boolean>()
-
-const isShort = (value: JsonValue): boolean => {
-  if (typeof value === 'string') return value.length <= MAX_READ_CHARS
-  if (typeof value !== 'object' || value === null) return true
-  const isKnown = shortValues.get(value) ?? JSON.stringify(value).length <= MAX_READ_CHARS
-  shortValues.set(value, isKnown)
-  return isKnown
-}
-
-/** What an example may still be put together from. One of all members may be too long. */
+/** How much more an example may be put together from. With optional members it may get too long. */
 type Room = { parts: number; readonly onlyRequired: boolean }
 
 type Flatten = (node: JsonValue | undefined) => FlatSchema
@@ -90,7 +79,8 @@ export const createExamples = ({ followObject }: Description, flatten: Flatten) 
   /** Yields the examples of a value that `holder`, such as a parameter, or its schema declares, the best first. */
   function* listExamples(holder: JsonObject, node: JsonValue | undefined): Generator<JsonValue> {
     const { schema } = flatten(node)
-    const isUsable = (value: JsonValue): boolean => isShort(value) && !holdsPassword(value, node, flatten)
+    const isUsable = (value: JsonValue): boolean =>
+      jsonLengthOf(value) <= MAX_READ_CHARS && !holdsPassword(value, node, flatten)
     for (const value of [...declaredBy(holder), ...declaredBy(schema)].slice(0, MAX_DECLARED)) {
       if (isUsable(value)) yield withoutReadOnly(value, schema)
     }
