@@ -120,6 +120,12 @@ export type Import = {
   appliedAt: Date | undefined
 }
 
+/** Returns whether the builder chooses how the API authenticates, because its description, with these globals, does not say. */
+export const mayChooseAuth = (
+  { kind, settings }: Pick<Import, 'kind' | 'settings'>,
+  globals: readonly Pick<ImportGlobal, 'isSecret'>[],
+): boolean => kind === 'openapi' && (settings.auth !== undefined || !globals.some(({ isSecret }) => isSecret))
+
 /** What the operations of an import add up to. */
 export type ImportTotals = {
   /** Operations that can become tools, and their tokens. */

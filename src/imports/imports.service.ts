@@ -34,7 +34,7 @@ export type { GivenFile, ImportSource } from './import-source.ts'
 export type { UnfinishedImports } from './imports.store.ts'
 
 /** Imports of an organization that are not applied. Each can have thousands of rows for a day. */
-const MAX_UNAPPLIED = 10
+const MAX_UNFINISHED = 10
 /** Imports of a toolkit that are listed. */
 const MAX_LISTED = 50
 const BUSY_SECONDS = 60
@@ -57,6 +57,7 @@ export type ImportServiceParts = {
 
 type FoundImport = { import: Import; organizationId: string }
 type ShownImport = Import & { totals: ImportTotals }
+type ItemEdit = PreparedEdit & { resolution: items.StoredResolution | undefined }
 
 const assertReady = ({ state, problem }: Import): void => {
   if (state === 'ready') return
@@ -87,11 +88,11 @@ export const createImportService = (parts: ImportServiceParts) => {
 
   const placeOf = (importId: string): items.ItemPlace => ({ importId, kind: db.kind })
 
-  /** Keeps a place in the reader for `work`, which starts to read. */
+  /** Reserves a place in the reader for `work`, which starts to read. */
   const withReaderRoom = async <T>(organizationId: string, work: (place: Place) => Promise<T>): Promise<T> => {
     if (memoryProblem !== undefined) throw new AppError('unavailable', memoryProblem)
     const place = await reader.reserve(organizationId)
-    if (place !== undefined) return work(place).finally(() => reader.giveBack(place))
+    if (place !== undefined) return work(place).finally(() => reader.release(place))
     const retryAfterSeconds = BUSY_SECONDS
     throw new AppError('unavailable', 'Other sources are being read. Try again in a minute.', { retryAfterSeconds })
   }
@@ -99,7 +100,7 @@ export const createImportService = (parts: ImportServiceParts) => {
   const assertRoom = async (organizationId: string): Promise<void> => {
     const unfinished = await store.listUnfinished(db, organizationId)
     const count = unfinished.reduce((sum, { imports }) => sum + imports, 0)
-    if (count < MAX_UNAPPLIED) return
+    if (count < MAX_UNFINISHED) return
     const places = unfinished.map(({ title, imports }) => `“${title}” (${imports})`).join(', ')
     throw new AppError(
       'limit_exceeded',
@@ -114,8 +115,8 @@ export const createImportService = (parts: ImportServiceParts) => {
   }
 
   /**
-   * Returns the whole URL, if values are hidden in the given one, and how the API authenticates according to whoever
-   * imported it before.
+   * Returns the whole URL, also if values are hidden in the given one, and how the API authenticates, as the builder who
+   * imported it before chose.
    */
   const findKnown = async (toolkitId: string, url: string) => {
     const known = await findToolkitSource(db, toolkitId)
@@ -177,12 +178,8 @@ export const createImportService = (parts: ImportServiceParts) => {
     if (!(await store.updateSettings(tx, one.id, settings, sealed))) throw new AppError('conflict', CHANGED)
   }
 
-  const prepareEdits = async (
-    actor: Actor,
-    id: string,
-    changes: ImportChange['items'] = {},
-  ): Promise<(PreparedEdit & { resolution: items.StoredResolution | undefined })[]> => {
-    const edits: (PreparedEdit & { resolution: items.StoredResolution | undefined })[] = []
+  const prepareEdits = async (actor: Actor, id: string, changes: ImportChange['items'] = {}): Promise<ItemEdit[]> => {
+    const edits: ItemEdit[] = []
     for (const [key, change] of Object.entries(changes)) {
       if (change === undefined) continue
       const item = orThrow(await items.findItem(db, id, key), itemNotFound)
@@ -202,12 +199,12 @@ export const createImportService = (parts: ImportServiceParts) => {
     getImport: async (actor: Actor, id: string): Promise<ShownImport> => show((await find(actor, id)).import),
 
     /** Lists the imports of a toolkit, or only those that are not applied, newest first. */
-    listImports: async (actor: Actor, toolkitId: string, areUnfinished = false): Promise<Import[]> => {
+    listImports: async (actor: Actor, toolkitId: string, { onlyUnfinished = false } = {}): Promise<Import[]> => {
       await getToolkitForChange(db, actor, toolkitId)
-      return store.listImports(db, toolkitId, { atMost: MAX_LISTED, areUnfinished })
+      return store.listImports(db, toolkitId, { atMost: MAX_LISTED, onlyUnfinished })
     },
 
-    /** Lists the toolkits of an organization with imports that are not applied. All builders may discard those. */
+    /** Lists the toolkits of an organization with imports that are not applied, which all its builders may discard. */
     listUnfinished: async (actor: Actor, organizationId: string): Promise<store.UnfinishedImports[]> => {
       assertMay(actor, organizationId, 'build')
       return store.listUnfinished(db, organizationId)

@@ -1,4 +1,4 @@
-import type { Import, ImportBaseUrl, ImportGlobal } from '../../imports/import.ts'
+import { type Import, type ImportBaseUrl, type ImportGlobal, mayChooseAuth } from '../../imports/import.ts'
 import { toAuthChoice } from './auth-choice.ts'
 import { fillServerUrl, readServerUrl } from './server-urls.ts'
 
@@ -85,10 +85,9 @@ const serverChoiceOf = ({ settings: { server } }: Import): string => {
 }
 
 /** Returns how requests sign in, for a description that does not say it. Undefined for others. */
-const toAuth = ({ kind, settings, summary }: Import, typed: TypedSettings) => {
-  const isSaid = settings.auth === undefined && (summary?.globals ?? []).some(({ isSecret }) => isSecret)
-  if (kind !== 'openapi' || isSaid) return undefined
-  const choice = toAuthChoice(settings.auth, 'None')
+const toAuth = (found: Import, typed: TypedSettings) => {
+  if (!mayChooseAuth(found, found.summary?.globals ?? [])) return undefined
+  const choice = toAuthChoice(found.settings.auth, 'None')
   return {
     ...choice,
     value: typed.get('auth') ?? choice.value,
