@@ -79,6 +79,7 @@ const values = z
 
 const side = z.enum(['mine', 'theirs'])
 
+/** Whose version conflicts keep: one side's for the whole tool, or a side for each piece. */
 export const resolution = z.union([side, z.record(z.string().max(MAX_KEY_CHARS), side)])
 
 const itemChange = z.strictObject({

@@ -126,7 +126,7 @@ const wireChosen = async (
   return { server, plan: await changeServer(tx, { actor, server, sealing }, change), added: added.length }
 }
 
-/** What was entered is for the chosen server. The others get only what the source says. */
+/** Leaves out what the builder entered: it is for the chosen server only. */
 const onlyOfSource = ({ summary }: GivenValues): GivenValues => ({
   summary,
   settings: { baseUrls: {}, variables: {} },

@@ -16,14 +16,14 @@ const isSecret = (named: NamedParameter, value: JsonValue): boolean => {
   return secretRuleOf({ ...named, value: typeof value === 'string' ? value : undefined }) !== 'none'
 }
 
-const wordsOf = (text: string): string => text.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
+const lettersOf = (text: string): string => text.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
 
 /** Generators of descriptions write the name of the parameter or of its type where they know no value. */
 const saysNothing = (value: JsonValue, { name }: NamedParameter): boolean =>
   value === null ||
   value === '' ||
   value === 'string' ||
-  (typeof value === 'string' && wordsOf(value) === wordsOf(name))
+  (typeof value === 'string' && lettersOf(value) === lettersOf(name))
 
 /** Descriptions often have the example of a list or an object as it is sent, or as JSON. */
 const toDeclared = (value: JsonValue, { type }: JsonObject): JsonValue => {
@@ -40,7 +40,7 @@ const castExample = (type: ParameterType, value: JsonValue, schema: JsonObject):
 
 /**
  * Returns the first of the values that a parameter of this type and schema accepts, if it is short. Undefined if there is
- * none, or if it may be a secret: no example of one is ever kept.
+ * none. Examples that may be secrets are never returned.
  */
 export const chooseExample = (
   values: Iterable<JsonValue>,
