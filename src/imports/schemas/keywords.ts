@@ -95,8 +95,8 @@ const isLong = (value: JsonValue): boolean => {
 }
 
 /** Returns a default, unless it has another type or looks like a secret. */
-const readDefault = ({ default: value }: JsonObject, type: string | undefined): JsonValue | undefined => {
-  if (value === undefined || value === null || isLong(value)) return undefined
+const readDefault = ({ default: value, format }: JsonObject, type: string | undefined): JsonValue | undefined => {
+  if (value === undefined || value === null || format === 'password' || isLong(value)) return undefined
   if (holdsSecret(JSON.stringify(value))) return undefined
   const isList = type === 'array' || type === 'object'
   return isList === (typeof value === 'object') ? toDeclaredType(value, type) : undefined
