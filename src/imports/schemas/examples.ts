@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 import { jsonLengthOf, memberOf, objectEntries, toList, toObject } from '../openapi/nodes.ts'
 import type { Description } from '../openapi/open-description.ts'
+import { readJsonText } from '../openapi/secret-examples.ts'
 import { branchesOf, type FlatSchema } from './flatten.ts'
 
 /** Schemas that an example is put together from, for one parameter. */
@@ -17,15 +18,19 @@ type Room = { parts: number; readonly onlyRequired: boolean }
 type Flatten = (node: JsonValue | undefined) => FlatSchema
 
 /** Returns whether a value has something where its schema says that it is a password. */
-const holdsPassword = (value: JsonValue, node: JsonValue | undefined, flatten: Flatten, depth = 0): boolean => {
+const holdsPassword = (given: JsonValue, node: JsonValue | undefined, flatten: Flatten, depth = 0): boolean => {
   const { schema } = flatten(node)
   if (schema.format === 'password') return true
-  if (depth > MAX_DEPTH) return false
+  const value = readJsonText(given)
+  // Whether there is one further down is not looked for.
+  if (depth > MAX_DEPTH) return typeof value === 'object'
   if (Array.isArray(value)) return value.some(item => holdsPassword(item, schema.items, flatten, depth + 1))
-  if (!isJsonObject(value)) return false
-  const members = [schema, ...branchesOf(schema).map(branch => flatten(branch).schema)].map(one => one.properties)
+  if (!isJsonObject(value)) return schema.items !== undefined && holdsPassword(value, schema.items, flatten, depth + 1)
+  const schemas = [schema, ...branchesOf(schema).map(branch => flatten(branch).schema)]
   return Object.entries(value).some(([name, member]) =>
-    members.some(known => holdsPassword(member, memberOf(known, name), flatten, depth + 1)),
+    schemas.some(({ properties, additionalProperties }) =>
+      holdsPassword(member, memberOf(properties, name) ?? additionalProperties, flatten, depth + 1),
+    ),
   )
 }
 

@@ -85,8 +85,9 @@ const readNumbers = (schema: JsonObject): JsonObject => {
 }
 
 /** Returns a default, unless it has another type or looks like a secret. */
-const readDefault = ({ default: value }: JsonObject, type: string | undefined): JsonValue | undefined => {
-  if (value === undefined || value === null || jsonLengthOf(value) > MAX_PARAMETER_TEXT_CHARS) return undefined
+const readDefault = ({ default: value, format }: JsonObject, type: string | undefined): JsonValue | undefined => {
+  if (value === undefined || value === null || format === 'password') return undefined
+  if (jsonLengthOf(value) > MAX_PARAMETER_TEXT_CHARS) return undefined
   if (holdsSecret(JSON.stringify(value))) return undefined
   const isList = type === 'array' || type === 'object'
   return isList === (typeof value === 'object') ? toDeclaredType(value, type) : undefined
