@@ -11,6 +11,7 @@ import { getToolkitForChange } from '../tools/toolkits.service.ts'
 import { resolveConflicts } from './again/resolve-conflicts.ts'
 import { openSourceUrl } from './again/toolkit-source.ts'
 import { findToolkitSource } from './again/toolkit-sources.store.ts'
+import { withUpdatedTools } from './again/updated-tools.ts'
 import type { Import, ImportItem, ImportTotals } from './import.ts'
 import {
   changeSettings,
@@ -178,11 +179,17 @@ export const createImportService = (parts: ImportServiceParts) => {
     if (!(await store.updateSettings(tx, one.id, settings, sealed))) throw new AppError('conflict', CHANGED)
   }
 
+  const findItem = async (id: string, key: string): Promise<ImportItem> => {
+    const item = orThrow(await items.findItem(db, id, key), itemNotFound)
+    const [updated = item] = await withUpdatedTools(db, [item])
+    return updated
+  }
+
   const prepareEdits = async (actor: Actor, id: string, changes: ImportChange['items'] = {}): Promise<ItemEdit[]> => {
     const edits: ItemEdit[] = []
     for (const [key, change] of Object.entries(changes)) {
       if (change === undefined) continue
-      const item = orThrow(await items.findItem(db, id, key), itemNotFound)
+      const item = await findItem(id, key)
       const edit = await prepareEdit(item, change, tokenCounterFor(actor.userId))
       edits.push({ ...edit, resolution: await resolveConflicts(db, item, change.resolve) })
     }
@@ -220,7 +227,7 @@ export const createImportService = (parts: ImportServiceParts) => {
       await findIn(db, actor, id)
       const after = decodeCursor(cursor, z.int())
       const rows = await items.listItems(db, placeOf(id), filter, { limit: limit + 1, after })
-      return toPage(rows, limit, ({ position }) => position)
+      return toPage(await withUpdatedTools(db, rows), limit, ({ position }) => position)
     },
 
     /** Counts the operations that match a filter. */
@@ -231,7 +238,7 @@ export const createImportService = (parts: ImportServiceParts) => {
 
     getItem: async (actor: Actor, id: string, key: string): Promise<ImportItem> => {
       await findIn(db, actor, id)
-      return orThrow(await items.findItem(db, id, key), itemNotFound)
+      return findItem(id, key)
     },
 
     /** Changes an import that is ready: all of the change or nothing. Throws `conflict` in any other state. */

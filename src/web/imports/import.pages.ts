@@ -5,7 +5,7 @@ import { formText, formValues, parseForm } from '../../lib/http/pages/forms.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { createImportOpener, importPath, importRoute, type OpenedImport, type OpenImportParts } from './open-import.ts'
-import { bodyOf } from './review-forms.ts'
+import { bodyOf, readOperation } from './review-forms.ts'
 import { createReviewPage, type ReviewPageParts } from './review-page.ts'
 import { ReviewQuery, reviewAddress } from './review-query.ts'
 import { createReviewSaving } from './save-review.ts'
@@ -76,8 +76,9 @@ export const importPages: FastifyPluginAsync<Parts> = async (app, parts) => {
   ): Promise<FastifyReply> => {
     const { actor, found } = opened
     try {
-      const edits = parseInput(ImportEdits, { name, ...(description !== '' && { description }) })
-      await imports.changeImport(actor, found.id, { items: { [key]: { description: null, ...edits } } })
+      parseInput(ImportEdits, { name, ...(description !== '' && { description }) })
+      const edit = readOperation(await imports.getItem(actor, found.id, key), { name, description })
+      await imports.changeImport(actor, found.id, { items: { [key]: edit } })
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'invalid_request') throw error
       const errors = sentencesOf(error, { name: 'name', description: 'description' })
