@@ -38,7 +38,7 @@ describe('the schema of a type from which others are derived', () => {
     })
   })
 
-  it('says it for a derived type too, if it has types of its own', async () => {
+  it('lists the types of a derived type too, if it has any', async () => {
     expect(await readSchema({ $ref: '#/components/schemas/Dog' }, TYPES)).toMatchObject({
       anyOf: [branch('canine', 'bark'), branch('Puppy', 'bark', 'age')],
     })
@@ -46,7 +46,7 @@ describe('the schema of a type from which others are derived', () => {
     expect([anyOf, Object.keys(Object(properties))]).toEqual([undefined, ['kind', 'name', 'bark', 'age']])
   })
 
-  it('knows the value of each from those that the base type lists', async () => {
+  it('takes the value of each type from those that the base type lists', async () => {
     const kind = { type: 'string', enum: ['animal', 'cat', 'dog'] }
     const base = { ...Animal, properties: { kind }, discriminator: { propertyName: 'kind' } }
     const { Puppy: _Puppy, Dog: _Dog, ...others } = TYPES
@@ -55,7 +55,7 @@ describe('the schema of a type from which others are derived', () => {
     })
   })
 
-  it('does not repeat them in a derived type if the base type lists them', async () => {
+  it('does not repeat the types in a derived type if the base type lists them', async () => {
     const refs = ['Cat', 'Dog'].map(name => ({ $ref: `#/components/schemas/${name}` }))
     const listed = { ...TYPES, Animal: { ...Animal, oneOf: refs } }
     const { anyOf } = await readObjectSchema({ $ref: '#/components/schemas/Animal' }, listed)
@@ -69,7 +69,7 @@ describe('the schema of a type from which others are derived', () => {
     expect(JSON.stringify(schema).length).toBeLessThan(4_000)
   })
 
-  it('takes any members if there are too many of them', async () => {
+  it('accepts any members if there are too many types', async () => {
     const many = Array.from({ length: 100 }, (_, index) => [`Type${index}`, derived('Animal', { [`p${index}`]: text })])
     const schema = await readSchema({ $ref: '#/components/schemas/Animal' }, { Animal, ...Object.fromEntries(many) })
     expect(schema).toMatchObject({ properties: { kind: text, name: text }, additionalProperties: {} })
