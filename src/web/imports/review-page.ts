@@ -1,7 +1,8 @@
 import type { FastifyReply } from 'fastify'
 import type { ImportApplying } from '../../imports/apply/apply-import.service.ts'
+import { listFilledKeys } from '../../imports/again/filled-keys.ts'
 import { DUPLICATE_RULE } from '../../imports/preselection.ts'
-import type { PageData } from '../../lib/http/pages/views.ts'
+import { isFragmentRequest, type PageData } from '../../lib/http/pages/views.ts'
 import { lackingKeys, type TypedSettings, toAccess } from './access.view.ts'
 import { toApplied } from './applied.view.ts'
 import { toFindings } from './findings.view.ts'
@@ -25,6 +26,12 @@ export type ReviewTyped = {
   tried?: TriedOperation
 }
 
+/** Returns why a form was not saved, for a page that is only changed in parts: those have no place for errors at fields. */
+const refusedOf = ({ problem, errors = {} }: ReviewTyped): readonly string[] => {
+  const texts = Object.values(errors)
+  return texts.length > 0 || problem === undefined ? texts : [problem]
+}
+
 const ROWS_WHILE_READING = 20
 
 export type ReviewPageParts = ReviewLoaderParts & { importApplying: Pick<ImportApplying, 'applyImport'> }
@@ -42,7 +49,11 @@ export const createReviewPage = (parts: ReviewPageParts) => {
     return all.find(({ value }) => value === server)?.text ?? 'a server that no longer exists'
   }
 
-  const viewData = async (opened: OpenedImport, query: ReviewQuery, { names, settings }: ReviewTyped) => {
+  const viewData = async (
+    opened: OpenedImport,
+    query: ReviewQuery,
+    { names, settings, filled }: ReviewTyped & { filled: ReadonlySet<string> },
+  ) => {
     const { actor, found, toolkit } = opened
     if (query.view === 'findings') {
       const [examples, refused, noted] = await Promise.all([
@@ -55,7 +66,7 @@ export const createReviewPage = (parts: ReviewPageParts) => {
     if (query.view === 'changes') return { changes: await load.findChanges(opened, query) }
     if (query.view === 'access') {
       const servers = await load.listServers(actor, toolkit.organizationId)
-      return { access: toAccess(found, servers, settings ?? new Map()) }
+      return { access: toAccess(found, { servers, filled }, settings ?? new Map()) }
     }
     const hasDuplicates = (found.summary?.rules ?? []).some(({ rule }) => rule === DUPLICATE_RULE)
     const place = { path: importPath(found), isAgain: await isImportedAgain(db, found.id), hasDuplicates }
@@ -67,7 +78,11 @@ export const createReviewPage = (parts: ReviewPageParts) => {
     const { found } = opened
     const path = importPath(found)
     const item = await load.findOpened(opened, query)
-    const lacking = lackingKeys(found)
+    const unset = lackingKeys(found)
+    const filled = await listFilledKeys(db, found, unset)
+    const lacking = unset.filter(key => !filled.has(key))
+    // Without a server, a request that is tried has only the values of the import.
+    const lackingToTry = found.settings.server === undefined ? unset : lacking
     const data: PageData = {
       ...toReviewHead(opened),
       width: 'wide',
@@ -80,10 +95,11 @@ export const createReviewPage = (parts: ReviewPageParts) => {
       accessHref: reviewAddress(path, { view: 'access', open: query.open }),
       needs: found.needs,
       opened: item && toOpened(item, query, path, typed.operation),
-      tryIt: item && toTryIt(item, { query, path, lacking }, typed.tried),
+      tryIt: item && toTryIt(item, { query, path, lacking: lackingToTry }, typed.tried),
       problem: typed.problem,
       errors: typed.errors ?? {},
-      ...(await viewData(opened, query, typed)),
+      refused: isFragmentRequest(reply.request) ? refusedOf(typed) : [],
+      ...(await viewData(opened, query, { ...typed, filled })),
     }
     return reply.page('imports/review', data, { status: typed.status ?? 200 })
   }

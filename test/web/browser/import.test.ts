@@ -78,8 +78,10 @@ describe.each([true, false])('importing an API description, scripts: %s', hasScr
     await page.getByLabel('Add the tools to').selectOption('New server…')
     await page.getByLabel('Name of the new server').fill('Freight desk')
     await page.getByLabel(/^API key/).fill(KEY)
-    await button(page, 'Save values').click()
+    if (hasScripts) await page.getByLabel(/^API key/).blur()
+    else await button(page, 'Save values').click()
     await page.getByText('Has a value').waitFor()
+    await page.getByRole('region', { name: 'Selection' }).getByRole('link', { name: 'Freight desk' }).waitFor()
     expect(await page.content()).not.toContain(KEY)
 
     await tab(page, 'Operations').click()
