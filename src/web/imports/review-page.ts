@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import type { ImportApplying } from '../../imports/apply/apply-import.service.ts'
 import { listFilledKeys } from '../../imports/again/filled-keys.ts'
+import type { Import } from '../../imports/import.ts'
 import { DUPLICATE_RULE } from '../../imports/preselection.ts'
 import { isFragmentRequest, type PageData } from '../../lib/http/pages/views.ts'
 import { lackingKeys, type TypedSettings, toAccess } from './access.view.ts'
@@ -24,6 +25,8 @@ export type ReviewTyped = {
   settings?: TypedSettings
   operation?: TypedOperation
   tried?: TriedOperation
+  /** Whether the import cannot be applied any more, so that the source must be read again. */
+  isOutdated?: boolean
 }
 
 /** Returns why a form was not saved, for a page that is only changed in parts: those have no place for errors at fields. */
@@ -31,6 +34,10 @@ const refusedOf = ({ problem, errors = {} }: ReviewTyped): readonly string[] => 
   const texts = Object.values(errors)
   return texts.length > 0 || problem === undefined ? texts : [problem]
 }
+
+/** Returns where the form goes that reads a URL again. Undefined for other sources. */
+const againOf = (found: Import): string | undefined =>
+  found.sourceUrl === undefined ? undefined : `${importPath(found)}/again`
 
 const ROWS_WHILE_READING = 20
 
@@ -83,12 +90,13 @@ export const createReviewPage = (parts: ReviewPageParts) => {
     const lacking = unset.filter(key => !filled.has(key))
     // Without a server, a request that is tried has only the values of the import.
     const lackingToTry = found.settings.server === undefined ? unset : lacking
+    const changed = await load.countChanged(opened)
     const data: PageData = {
-      ...toReviewHead(opened),
+      ...toReviewHead(opened, changed !== undefined),
       width: 'wide',
       scripts: ['import-review'],
       query,
-      tabs: toReviewTabs(opened, query, { lacking: lacking.length, changed: await load.countChanged(opened) }),
+      tabs: toReviewTabs(opened, query, { lacking: lacking.length, changed }),
       bar: toReviewBar(found, await serverNameOf(opened), await countSelectedNew(db, found.id)),
       action: reviewAddress(path, query),
       apply: reviewAddress(`${path}/apply`, query),
@@ -97,6 +105,7 @@ export const createReviewPage = (parts: ReviewPageParts) => {
       opened: item && toOpened(item, query, path, typed.operation),
       tryIt: item && toTryIt(item, { query, path, lacking: lackingToTry }, typed.tried),
       problem: typed.problem,
+      readAgain: typed.isOutdated === true ? againOf(found) : undefined,
       errors: typed.errors ?? {},
       refused: isFragmentRequest(reply.request) ? refusedOf(typed) : [],
       ...(await viewData(opened, query, { ...typed, filled })),
@@ -136,7 +145,7 @@ export const createReviewPage = (parts: ReviewPageParts) => {
       if (found.state === 'reading') return showReading(reply, opened)
       if (found.state === 'failed') {
         const reason = found.problem ?? 'The source could not be read.'
-        return reply.page('imports/failed', { ...toReviewHead(opened), reason })
+        return reply.page('imports/failed', { ...toReviewHead(opened), reason, readAgain: againOf(found) })
       }
       if (found.state === 'applied') return showApplied(reply, opened)
       return showReview(reply, opened, query, typed)
