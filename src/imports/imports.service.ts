@@ -262,6 +262,25 @@ export const createImportService = (parts: ImportServiceParts) => {
       return show((await find(actor, id)).import)
     },
 
+    /**
+     * Starts a new import of the same URL in place of one that failed or whose toolkit has changed since it was read, which
+     * is discarded. Throws `conflict` if it has no URL, or is read or applied.
+     */
+    restartImport: async (actor: Actor, id: string): Promise<Import> => {
+      const { import: one } = await find(actor, id)
+      const { toolkitId, kind, settings } = one
+      const url = openSourceUrl(sealing, { toolkitId, url: one.sourceUrl, sealedUrl: one.sealedUrl })
+      if (one.state !== 'failed') assertReady(one)
+      if (url === undefined) throw new AppError('conflict', 'This import has no URL. Start it again from the toolkit.')
+      const toolkit = await getToolkitForChange(db, actor, toolkitId)
+      // `openapi` also stands for a kind that is not known yet.
+      const source = { url, auth: settings.auth, ...(kind !== 'openapi' && { kind }) }
+      const next = await withReaderRoom(toolkit.organizationId, place => start(actor, toolkit, source, place))
+      await reader.discard(id)
+      await store.removeImport(db, id)
+      return next
+    },
+
     /** Stops reading, and discards what was read. Tools that it has created stay. */
     removeImport: async (actor: Actor, id: string): Promise<void> => {
       await findIn(db, actor, id)

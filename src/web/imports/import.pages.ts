@@ -96,6 +96,12 @@ export const importPages: FastifyPluginAsync<Parts> = async (app, parts) => {
     return reply.redirect(importPath(found), 303)
   })
 
+  /** Reads the URL of a failed or outdated import again. */
+  app.post(`${PATH}/again`, importRoute, async (request, reply) => {
+    const { actor, found } = await opener.openImport(request)
+    return reply.redirect(importPath(await imports.restartImport(actor, found.id)), 303)
+  })
+
   app.post(`${PATH}/removal`, importRoute, async (request, reply) => {
     const { actor, found } = await opener.openImport(request)
     await imports.removeImport(actor, found.id)
