@@ -41,7 +41,8 @@ export const chooseExample = (
 ): JsonValue | undefined => {
   for (const value of values) {
     const text = saysNothing(value, named) ? undefined : JSON.stringify(value)
-    if (text === undefined || text.length > MAX_EXAMPLE_CHARS || holdsSecret(text) || mayHoldSecret(named, value)) continue
+    if (text === undefined || text.length > MAX_EXAMPLE_CHARS || holdsSecret(text) || mayHoldSecret(named, value))
+      continue
     const example = castExample(type, value, schema)
     if (example !== undefined && fitsSchema(example, schema)) return example
   }
