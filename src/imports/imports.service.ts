@@ -161,17 +161,6 @@ export const createImportService = (parts: ImportServiceParts) => {
     throw new AppError('conflict', 'The documents of this import are no longer there. Start the import again.')
   }
 
-  /** Has a source read again, with the documents of more origins. */
-  const readAgain = async (actor: Actor, id: string, fetch: readonly string[]): Promise<void> => {
-    const { import: one, organizationId } = await find(actor, id)
-    assertReady(one)
-    const source = { kind: one.kind, allowed: fetch, ...sourceToReadAgain(one) }
-    await withReaderRoom(organizationId, async place => {
-      if (!(await store.reopenImport(db, id))) throw new AppError('conflict', CHANGED)
-      reader.start({ import: one, place, source })
-    })
-  }
-
   const storeSettings = async (tx: Transaction, one: Import, change: SettingsChange): Promise<void> => {
     const stored = openSecrets(sealing, one.id, await store.findSealedSecrets(tx, one.id))
     const { settings, secrets } = changeSettings(one, stored, change)
@@ -195,6 +184,26 @@ export const createImportService = (parts: ImportServiceParts) => {
     }
     return edits
   }
+
+  /** Stores a change, and has the import read again if `isReadAgain` is true. Returns the import after it. */
+  const storeChange = (
+    actor: Actor,
+    id: string,
+    { deselect, select, settings = {} }: ImportChange,
+    edits: readonly ItemEdit[],
+    isReadAgain = false,
+  ): Promise<Import> =>
+    transact(db, async tx => {
+      const { import: one } = await findIn(tx, actor, id)
+      assertReady(one)
+      for (const edit of edits) await items.editItem(tx, edit.item, edit)
+      if (deselect !== undefined) await items.setSelected(tx, placeOf(id), deselect, false)
+      if (select !== undefined) await items.setSelected(tx, placeOf(id), select, true)
+      // Also tells who applies the import that it has changed.
+      await storeSettings(tx, one, settings)
+      if (isReadAgain && !(await store.reopenImport(tx, id))) throw new AppError('conflict', CHANGED)
+      return (await findIn(tx, actor, id)).import
+    })
 
   return {
     /** Starts to read a source, and returns the import at once, in the state `reading`. */
@@ -243,23 +252,17 @@ export const createImportService = (parts: ImportServiceParts) => {
 
     /** Changes an import that is ready: all of the change or nothing. Throws `conflict` in any other state. */
     changeImport: async (actor: Actor, id: string, change: ImportChange): Promise<ShownImport> => {
-      const { import: before } = await find(actor, id)
+      const { import: before, organizationId } = await find(actor, id)
       assertReady(before)
       const { fetch = [], settings } = change
-      const isReadAgain = fetch.length > 0 || settings?.auth !== undefined
-      if (isReadAgain) sourceToReadAgain(before)
       const edits = await prepareEdits(actor, id, change.items)
-      await transact(db, async tx => {
-        const { import: one } = await findIn(tx, actor, id)
-        assertReady(one)
-        for (const edit of edits) await items.editItem(tx, edit.item, edit)
-        if (change.deselect !== undefined) await items.setSelected(tx, placeOf(id), change.deselect, false)
-        if (change.select !== undefined) await items.setSelected(tx, placeOf(id), change.select, true)
-        // Also tells who applies the import that it has changed.
-        await storeSettings(tx, one, settings ?? {})
+      if (fetch.length === 0 && settings?.auth === undefined) return show(await storeChange(actor, id, change, edits))
+      const source = { kind: before.kind, allowed: fetch, ...sourceToReadAgain(before) }
+      return withReaderRoom(organizationId, async place => {
+        const one = await storeChange(actor, id, change, edits, true)
+        reader.start({ import: one, place, source })
+        return show(one)
       })
-      if (isReadAgain) await readAgain(actor, id, fetch)
-      return show((await find(actor, id)).import)
     },
 
     /**
