@@ -170,7 +170,8 @@ export const createImportApplying = ({ db, changes, sealing, tools, maxToolsPerS
 
   const unsavedToolOf = async (toolkitId: string, item: Generated, given: GivenValues): Promise<ToolDefinition> => {
     const { toolId } = item
-    const there = toolId === undefined ? undefined : (await store.listToolsToUpdate(db, toolkitId, [toolId])).get(toolId)
+    const there =
+      toolId === undefined ? undefined : (await store.listToolsToUpdate(db, toolkitId, [toolId])).get(toolId)
     return there === undefined ? newToolOf(item, createOrigins(given)) : updatedToolOf(item, there)
   }
 

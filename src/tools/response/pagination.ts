@@ -34,7 +34,9 @@ export const parseCursorPath = (at: string): Result<readonly Step[], string> => 
 const parameterFault = (name: string, parameters: ReadonlyMap<string, boolean>): string | undefined => {
   const isBound = parameters.get(name)
   if (isBound === undefined) return 'is not a parameter of the template'
-  return isBound ? 'must be a parameter from the model. This one is from a global, a secret or a fixed value' : undefined
+  return isBound
+    ? 'must be a parameter from the model. This one is from a global, a secret or a fixed value'
+    : undefined
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
-import type { ImportApplying } from '../../imports/apply/apply-import.service.ts'
 import { listFilledKeys } from '../../imports/again/filled-keys.ts'
+import type { ImportApplying } from '../../imports/apply/apply-import.service.ts'
 import type { Import } from '../../imports/import.ts'
 import { DUPLICATE_RULE } from '../../imports/preselection.ts'
 import { isFragmentRequest, type PageData } from '../../lib/http/pages/views.ts'
