@@ -228,7 +228,7 @@ export const ImportItemView = z.object({
   globals: z.array(z.string()).describe('keys of the globals that the tool is bound to'),
   unsupportedSecurity: z.array(z.string()).describe('what the tool cannot send, so that calls will fail'),
   pagination: orNull(StoredPagination),
-  tool: orNull(z.record(z.string(), z.json())).describe('the tool as it would be created, with your edits'),
+  tool: orNull(z.record(z.string(), z.json())).describe('the tool as it would be created or updated, with your edits'),
 })
 
 const NO_TOOL = { findings: [], notes: [], globals: [], unsupportedSecurity: [] }

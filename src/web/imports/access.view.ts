@@ -141,7 +141,7 @@ export const toAccess = (
     auth: toAuth(found, typed),
     secrets,
     /** A CSS selector of what a saved value changes on the page, apart from the fields. */
-    changing: ['#tabs', '#not-saved', ...secrets.map(({ stateId }) => `#${stateId}`), ...nowIds].join(','),
+    changing: ['#tabs', ...secrets.map(({ stateId }) => `#${stateId}`), ...nowIds].join(','),
   }
 }
 
