@@ -22,7 +22,7 @@ const sentence = (random: Random, words: number): string => {
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 const json = (schema: object) => ({ content: { 'application/json': { schema } } })
 
-/** Returns the schema of one field. Of five, one has a format, one an enum, and one is a list. */
+/** Returns the schema of one field. One in five has a format, one an enum, and one is a list. */
 const fieldOf = (random: Random, index: number): object => {
   const description = sentence(random, 6 + random(10))
   const kinds = [
@@ -58,6 +58,15 @@ const schemasOf = (random: Random, name: string): Record<string, object> => {
   }
 }
 
+/** Returns the parameters that a later revision of the API has in addition. */
+const addedBy = (random: Random, revision: number): readonly object[] =>
+  Array.from({ length: revision }, (_, index) => ({
+    name: `revision_${index + 1}`,
+    in: 'query',
+    schema: { type: 'boolean' },
+    description: sentence(random, 8),
+  }))
+
 /** Returns a path of a list and one of its members, with the five usual operations. */
 const pathsOf = (random: Random, at: number, name: string, path: string, revision: number): Record<string, object> => {
   const member = {
@@ -74,13 +83,7 @@ const pathsOf = (random: Random, at: number, name: string, path: string, revisio
     description: sentence(random, 8 + random(10)),
   }))
   const page = [{ $ref: '#/components/parameters/limit' }, { $ref: '#/components/parameters/cursor' }]
-  // What a later revision of the API has in addition.
-  const added = Array.from({ length: revision }, (_, index) => ({
-    name: `revision_${index + 1}`,
-    in: 'query',
-    schema: { type: 'boolean' },
-    description: sentence(random, 8),
-  }))
+  const added = addedBy(random, revision)
   const errors = Object.fromEntries([401, 404, 422].map(status => [status, { $ref: '#/components/responses/Error' }]))
   const operation = (verb: string, parameters: readonly object[], response: object, body?: string) => ({
     operationId: `${verb}_${name}`,

@@ -1,5 +1,5 @@
 /**
- * A temporary PostgreSQL server. Answers every request with the URL of a new empty database on it.
+ * A temporary PostgreSQL server. Responds to every request with the URL of a new empty database on it.
  *
  *   node bench/postgres.ts --port 9300
  */

@@ -65,13 +65,13 @@ const findCores = (): readonly [number, number] | undefined => {
 
 const watchDescendants = (pid: number): (() => number) => {
   let peakBytes = 0
-  const look = (): void => {
+  const sample = (): void => {
     peakBytes = Math.max(peakBytes, peakBytesOfDescendants(pid))
   }
-  const timer = setInterval(look, WATCH_MS)
+  const timer = setInterval(sample, WATCH_MS)
   return () => {
     clearInterval(timer)
-    look()
+    sample()
     return peakBytes
   }
 }

@@ -18,3 +18,16 @@ document.addEventListener('htmx:afterSwap', event => {
   opened?.scrollIntoView({ block: 'start' })
   document.getElementById('opened-title')?.focus({ preventScroll: true })
 })
+
+// A checked "remove" wins over what is still typed in the field. Runs before htmx sends the form.
+document.addEventListener(
+  'change',
+  ({ target }) => {
+    if (!(target instanceof HTMLInputElement) || !target.checked || !target.name.startsWith('drop:')) return
+    const key = target.name.slice('drop:'.length)
+    for (const field of target.form?.elements ?? []) {
+      if (field instanceof HTMLInputElement && [`secret:${key}`, `user:${key}`].includes(field.name)) field.value = ''
+    }
+  },
+  { capture: true },
+)

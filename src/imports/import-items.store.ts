@@ -5,6 +5,7 @@ import type { ItemComparison } from './again/compare-import.ts'
 import { type StoredComparison, toResolution } from './again/compared-item.ts'
 import { toComparisonColumns } from './again/compared-items.store.ts'
 import {
+  editedTool,
   ImportEdits,
   type ImportItem,
   type ImportItemState,
@@ -113,6 +114,7 @@ export const addItems = async (
     selected: isSelected(item),
     ...toRow(item.operation),
     ...toComparisonColumns(item.comparison),
+    ...(item.comparison !== undefined && { searchText: searchTextOf(item.operation, item.comparison.name) }),
     ...toChoiceColumns(kept.get(item.operation.key), item.operation),
   }))
   if (data.length > 0) await tx.importItem.createMany({ data })
@@ -183,7 +185,7 @@ export const editItem = async (
   { edits, tokens, resolution }: { edits: ImportEdits; tokens: number; resolution: StoredResolution | undefined },
 ): Promise<void> => {
   const { importId, position } = item
-  const name = edits.name ?? ('tool' in item ? item.tool.name : '')
+  const name = editedTool({ ...item, edits })?.name ?? ''
   await tx.importItem.update({
     where: { importId_position: { importId, position } },
     data: {

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { GLOBAL_KEY } from '../lib/kernel/names.ts'
 import type { Sealed } from '../lib/process/sealing.ts'
 import { LINT_FIELDS, LINT_LEVELS } from '../tools/lint/finding.ts'
+import type { ToolDefinition } from '../tools/tool.ts'
 import { CreateTool } from '../tools/toolkits.schema.ts'
 import type { Resolution } from './merge/compare-tools.ts'
 import { GIVEN_SECURITY } from './openapi/security.ts'
@@ -120,6 +121,12 @@ export type Import = {
   appliedAt: Date | undefined
 }
 
+/** Returns whether the builder chooses how the API authenticates, because its description, with these globals, does not say. */
+export const mayChooseAuth = (
+  { kind, settings }: Pick<Import, 'kind' | 'settings'>,
+  globals: readonly Pick<ImportGlobal, 'isSecret'>[],
+): boolean => kind === 'openapi' && (settings.auth !== undefined || !globals.some(({ isSecret }) => isSecret))
+
 /** What the operations of an import add up to. */
 export type ImportTotals = {
   /** Operations that can become tools, and their tokens. */
@@ -202,11 +209,18 @@ export type ImportItem = {
   toolId: string | undefined
   resolve: Resolution | undefined
   edits: ImportEdits
+  /** That tool as the import would update it, without `edits`. Undefined if nothing was imported from it before. */
+  updated?: ToolDefinition | undefined
 } & ReadOperation
 
+/** Returns the tool of an item without the builder's edits. Undefined if the operation cannot become one. */
+export const uneditedTool = (item: ImportItem): ToolDefinition | undefined =>
+  'tool' in item ? (item.updated ?? item.tool) : undefined
+
 /** Returns the tool of an item with the builder's edits. Undefined if the operation cannot become one. */
-export const editedTool = (item: ImportItem): z.infer<typeof CreateTool> | undefined => {
-  if (!('tool' in item)) return undefined
-  const { name = item.tool.name, description = item.tool.description } = item.edits
-  return { ...item.tool, name, description }
+export const editedTool = (item: ImportItem): ToolDefinition | undefined => {
+  const tool = uneditedTool(item)
+  if (tool === undefined) return undefined
+  const { name = tool.name, description = tool.description } = item.edits
+  return { ...tool, name, description }
 }

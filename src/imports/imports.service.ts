@@ -11,6 +11,7 @@ import { getToolkitForChange } from '../tools/toolkits.service.ts'
 import { resolveConflicts } from './again/resolve-conflicts.ts'
 import { openSourceUrl } from './again/toolkit-source.ts'
 import { findToolkitSource } from './again/toolkit-sources.store.ts'
+import { withUpdatedTools } from './again/updated-tools.ts'
 import type { Import, ImportItem, ImportTotals } from './import.ts'
 import {
   changeSettings,
@@ -34,7 +35,7 @@ export type { GivenFile, ImportSource } from './import-source.ts'
 export type { UnfinishedImports } from './imports.store.ts'
 
 /** Imports of an organization that are not applied. Each can have thousands of rows for a day. */
-const MAX_UNAPPLIED = 10
+const MAX_UNFINISHED = 10
 /** Imports of a toolkit that are listed. */
 const MAX_LISTED = 50
 const BUSY_SECONDS = 60
@@ -57,6 +58,7 @@ export type ImportServiceParts = {
 
 type FoundImport = { import: Import; organizationId: string }
 type ShownImport = Import & { totals: ImportTotals }
+type ItemEdit = PreparedEdit & { resolution: items.StoredResolution | undefined }
 
 const assertReady = ({ state, problem }: Import): void => {
   if (state === 'ready') return
@@ -87,11 +89,11 @@ export const createImportService = (parts: ImportServiceParts) => {
 
   const placeOf = (importId: string): items.ItemPlace => ({ importId, kind: db.kind })
 
-  /** Keeps a place in the reader for `work`, which starts to read. */
+  /** Reserves a place in the reader for `work`, which starts to read. */
   const withReaderRoom = async <T>(organizationId: string, work: (place: Place) => Promise<T>): Promise<T> => {
     if (memoryProblem !== undefined) throw new AppError('unavailable', memoryProblem)
     const place = await reader.reserve(organizationId)
-    if (place !== undefined) return work(place).finally(() => reader.giveBack(place))
+    if (place !== undefined) return work(place).finally(() => reader.release(place))
     const retryAfterSeconds = BUSY_SECONDS
     throw new AppError('unavailable', 'Other sources are being read. Try again in a minute.', { retryAfterSeconds })
   }
@@ -99,7 +101,7 @@ export const createImportService = (parts: ImportServiceParts) => {
   const assertRoom = async (organizationId: string): Promise<void> => {
     const unfinished = await store.listUnfinished(db, organizationId)
     const count = unfinished.reduce((sum, { imports }) => sum + imports, 0)
-    if (count < MAX_UNAPPLIED) return
+    if (count < MAX_UNFINISHED) return
     const places = unfinished.map(({ title, imports }) => `“${title}” (${imports})`).join(', ')
     throw new AppError(
       'limit_exceeded',
@@ -114,8 +116,8 @@ export const createImportService = (parts: ImportServiceParts) => {
   }
 
   /**
-   * Returns the whole URL, if values are hidden in the given one, and how the API authenticates according to whoever
-   * imported it before.
+   * Returns the whole URL, also if values are hidden in the given one, and how the API authenticates, as the builder who
+   * imported it before chose.
    */
   const findKnown = async (toolkitId: string, url: string) => {
     const known = await findToolkitSource(db, toolkitId)
@@ -159,17 +161,6 @@ export const createImportService = (parts: ImportServiceParts) => {
     throw new AppError('conflict', 'The documents of this import are no longer there. Start the import again.')
   }
 
-  /** Has a source read again, with the documents of more origins. */
-  const readAgain = async (actor: Actor, id: string, fetch: readonly string[]): Promise<void> => {
-    const { import: one, organizationId } = await find(actor, id)
-    assertReady(one)
-    const source = { kind: one.kind, allowed: fetch, ...sourceToReadAgain(one) }
-    await withReaderRoom(organizationId, async place => {
-      if (!(await store.reopenImport(db, id))) throw new AppError('conflict', CHANGED)
-      reader.start({ import: one, place, source })
-    })
-  }
-
   const storeSettings = async (tx: Transaction, one: Import, change: SettingsChange): Promise<void> => {
     const stored = openSecrets(sealing, one.id, await store.findSealedSecrets(tx, one.id))
     const { settings, secrets } = changeSettings(one, stored, change)
@@ -177,20 +168,42 @@ export const createImportService = (parts: ImportServiceParts) => {
     if (!(await store.updateSettings(tx, one.id, settings, sealed))) throw new AppError('conflict', CHANGED)
   }
 
-  const prepareEdits = async (
-    actor: Actor,
-    id: string,
-    changes: ImportChange['items'] = {},
-  ): Promise<(PreparedEdit & { resolution: items.StoredResolution | undefined })[]> => {
-    const edits: (PreparedEdit & { resolution: items.StoredResolution | undefined })[] = []
+  const findItem = async (id: string, key: string): Promise<ImportItem> => {
+    const item = orThrow(await items.findItem(db, id, key), itemNotFound)
+    const [updated = item] = await withUpdatedTools(db, [item])
+    return updated
+  }
+
+  const prepareEdits = async (actor: Actor, id: string, changes: ImportChange['items'] = {}): Promise<ItemEdit[]> => {
+    const edits: ItemEdit[] = []
     for (const [key, change] of Object.entries(changes)) {
       if (change === undefined) continue
-      const item = orThrow(await items.findItem(db, id, key), itemNotFound)
+      const item = await findItem(id, key)
       const edit = await prepareEdit(item, change, tokenCounterFor(actor.userId))
       edits.push({ ...edit, resolution: await resolveConflicts(db, item, change.resolve) })
     }
     return edits
   }
+
+  /** Stores a change, and has the import read again if `isReadAgain` is true. Returns the import after it. */
+  const storeChange = (
+    actor: Actor,
+    id: string,
+    { deselect, select, settings = {} }: ImportChange,
+    edits: readonly ItemEdit[],
+    isReadAgain = false,
+  ): Promise<Import> =>
+    transact(db, async tx => {
+      const { import: one } = await findIn(tx, actor, id)
+      assertReady(one)
+      for (const edit of edits) await items.editItem(tx, edit.item, edit)
+      if (deselect !== undefined) await items.setSelected(tx, placeOf(id), deselect, false)
+      if (select !== undefined) await items.setSelected(tx, placeOf(id), select, true)
+      // Also tells who applies the import that it has changed.
+      await storeSettings(tx, one, settings)
+      if (isReadAgain && !(await store.reopenImport(tx, id))) throw new AppError('conflict', CHANGED)
+      return (await findIn(tx, actor, id)).import
+    })
 
   return {
     /** Starts to read a source, and returns the import at once, in the state `reading`. */
@@ -202,12 +215,12 @@ export const createImportService = (parts: ImportServiceParts) => {
     getImport: async (actor: Actor, id: string): Promise<ShownImport> => show((await find(actor, id)).import),
 
     /** Lists the imports of a toolkit, or only those that are not applied, newest first. */
-    listImports: async (actor: Actor, toolkitId: string, areUnfinished = false): Promise<Import[]> => {
+    listImports: async (actor: Actor, toolkitId: string, { onlyUnfinished = false } = {}): Promise<Import[]> => {
       await getToolkitForChange(db, actor, toolkitId)
-      return store.listImports(db, toolkitId, { atMost: MAX_LISTED, areUnfinished })
+      return store.listImports(db, toolkitId, { atMost: MAX_LISTED, onlyUnfinished })
     },
 
-    /** Lists the toolkits of an organization with imports that are not applied. All builders may discard those. */
+    /** Lists the toolkits of an organization with imports that are not applied, which all its builders may discard. */
     listUnfinished: async (actor: Actor, organizationId: string): Promise<store.UnfinishedImports[]> => {
       assertMay(actor, organizationId, 'build')
       return store.listUnfinished(db, organizationId)
@@ -223,7 +236,7 @@ export const createImportService = (parts: ImportServiceParts) => {
       await findIn(db, actor, id)
       const after = decodeCursor(cursor, z.int())
       const rows = await items.listItems(db, placeOf(id), filter, { limit: limit + 1, after })
-      return toPage(rows, limit, ({ position }) => position)
+      return toPage(await withUpdatedTools(db, rows), limit, ({ position }) => position)
     },
 
     /** Counts the operations that match a filter. */
@@ -234,28 +247,41 @@ export const createImportService = (parts: ImportServiceParts) => {
 
     getItem: async (actor: Actor, id: string, key: string): Promise<ImportItem> => {
       await findIn(db, actor, id)
-      return orThrow(await items.findItem(db, id, key), itemNotFound)
+      return findItem(id, key)
     },
 
     /** Changes an import that is ready: all of the change or nothing. Throws `conflict` in any other state. */
     changeImport: async (actor: Actor, id: string, change: ImportChange): Promise<ShownImport> => {
-      const { import: before } = await find(actor, id)
+      const { import: before, organizationId } = await find(actor, id)
       assertReady(before)
       const { fetch = [], settings } = change
-      const isReadAgain = fetch.length > 0 || settings?.auth !== undefined
-      if (isReadAgain) sourceToReadAgain(before)
       const edits = await prepareEdits(actor, id, change.items)
-      await transact(db, async tx => {
-        const { import: one } = await findIn(tx, actor, id)
-        assertReady(one)
-        for (const edit of edits) await items.editItem(tx, edit.item, edit)
-        if (change.deselect !== undefined) await items.setSelected(tx, placeOf(id), change.deselect, false)
-        if (change.select !== undefined) await items.setSelected(tx, placeOf(id), change.select, true)
-        // Also tells who applies the import that it has changed.
-        await storeSettings(tx, one, settings ?? {})
+      if (fetch.length === 0 && settings?.auth === undefined) return show(await storeChange(actor, id, change, edits))
+      const source = { kind: before.kind, allowed: fetch, ...sourceToReadAgain(before) }
+      return withReaderRoom(organizationId, async place => {
+        const one = await storeChange(actor, id, change, edits, true)
+        reader.start({ import: one, place, source })
+        return show(one)
       })
-      if (isReadAgain) await readAgain(actor, id, fetch)
-      return show((await find(actor, id)).import)
+    },
+
+    /**
+     * Starts a new import of the same URL in place of one that failed or whose toolkit has changed since it was read, which
+     * is discarded. Throws `conflict` if it has no URL, or is read or applied.
+     */
+    restartImport: async (actor: Actor, id: string): Promise<Import> => {
+      const { import: one } = await find(actor, id)
+      const { toolkitId, kind, settings } = one
+      const url = openSourceUrl(sealing, { toolkitId, url: one.sourceUrl, sealedUrl: one.sealedUrl })
+      if (one.state !== 'failed') assertReady(one)
+      if (url === undefined) throw new AppError('conflict', 'This import has no URL. Start it again from the toolkit.')
+      const toolkit = await getToolkitForChange(db, actor, toolkitId)
+      // `openapi` also stands for a kind that is not known yet.
+      const source = { url, auth: settings.auth, ...(kind !== 'openapi' && { kind }) }
+      const next = await withReaderRoom(toolkit.organizationId, place => start(actor, toolkit, source, place))
+      await reader.discard(id)
+      await store.removeImport(db, id)
+      return next
     },
 
     /** Stops reading, and discards what was read. Tools that it has created stay. */

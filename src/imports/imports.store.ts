@@ -66,11 +66,11 @@ const UNFINISHED = { state: { in: ['reading', 'ready'] } } satisfies Rows.Prisma
 export const listImports = async (
   tx: Transaction,
   toolkitId: string,
-  { atMost, areUnfinished }: { atMost: number; areUnfinished: boolean },
+  { atMost, onlyUnfinished }: { atMost: number; onlyUnfinished: boolean },
 ): Promise<Import[]> =>
   (
     await tx.import.findMany({
-      where: { toolkitId, ...(areUnfinished && UNFINISHED) },
+      where: { toolkitId, ...(onlyUnfinished && UNFINISHED) },
       orderBy: { id: 'desc' },
       take: atMost,
     })

@@ -18,6 +18,6 @@ export const listChoices = async (tx: Transaction, importId: string): Promise<Re
   )
 }
 
-/** Returns the columns that keep what the builder chose. What models see of the tool counts as before. */
+/** Returns the columns that keep the builder's edits, with the tokens of the edited tool. */
 export const toChoiceColumns = (choice: KeptChoice | undefined, operation: ReadOperation) =>
   choice?.edits === undefined || !('tool' in operation) ? {} : { edits: choice.edits, tokens: choice.tokens }

@@ -3,7 +3,6 @@ import { shorten } from '../lib/kernel/format.ts'
 import { failure, type Result, success } from '../lib/kernel/result.ts'
 import type { SendPart } from '../lib/worker/job.ts'
 import type { ImportGlobal, ImportKind } from './import.ts'
-
 import { OPERATIONS_PER_BATCH } from './limits.ts'
 import type { MappedSource } from './mapped-source.ts'
 import { noOperations } from './no-operations.ts'
@@ -77,6 +76,8 @@ const toBaseUrls = (proposals: readonly DescriptionSummary['baseUrl'][]): Source
 
 /** Returns the name of the main document. The query of a URL may have a token. */
 const nameOf = ([main]: readonly DescriptionDocument[]): string => withoutQuery(main?.name ?? 'the source')
+
+/** Returns the keys of the globals that have no value. */
 const unfilledOf = (globals: readonly { key: string; value?: string | undefined }[]): string[] =>
   globals.flatMap(({ key, value }) => (value === undefined ? [key] : []))
 
@@ -94,7 +95,7 @@ const sendDescription = async (
     const batch = await batches.next()
     if (batch.done === true) {
       const { missing, baseUrls: used } = batch.value
-      // They can still be in a document that is missing.
+      // A missing document may have some.
       if (sent === 0 && missing.length === 0) return failure(noOperations({ ...summary, name: nameOf(documents) }))
       const globals = summary.secrets.flatMap(secret => {
         const found = origins.of(secret.key)

@@ -65,5 +65,6 @@ export const toUrlColumns = (sealedUrl: Sealed | undefined): UrlColumns => ({
   urlKeyId: sealedUrl?.keyId ?? null,
 })
 
+/** Returns the sealed URL from its columns. Undefined if nothing is hidden. */
 export const toSealedUrl = ({ sealedUrl, urlKeyId }: UrlColumns): Sealed | undefined =>
   sealedUrl === null || urlKeyId === null ? undefined : { text: sealedUrl, keyId: urlKeyId }

@@ -115,7 +115,9 @@ export const assertDefinitionSize = (definition: ToolDefinition): void => {
   throw new AppError('invalid_request', `A tool can have at most ${MAX_TOOL_DEFINITION_BYTES} bytes as JSON in total.`)
 }
 
-const namesOf = ({ parameters }: CompiledDefinition): string[] => parameters.map(({ parameter }) => parameter.name)
+/** Returns the names of the parameters, with whether a value is bound to them by default. */
+const boundByName = ({ parameters }: CompiledDefinition): ReadonlyMap<string, boolean> =>
+  new Map(parameters.map(({ parameter, meta }) => [parameter.name, meta.binding !== undefined]))
 
 /**
  * Throws `invalid_request` with all errors and their field paths, including those in `schemaErrors`. Does not compile
@@ -132,7 +134,7 @@ export const assertDefinition = (
     ...(checked.ok && inputSchema !== undefined ? inputSchemaErrors(inputSchema, checked.value) : []),
     ...schemaErrors,
     ...responseErrors(definition.response),
-    ...(checked.ok ? paginationErrors(definition.pagination, namesOf(checked.value)) : []),
+    ...(checked.ok ? paginationErrors(definition.pagination, boundByName(checked.value)) : []),
     ...cacheErrors(definition),
   ]
   if (checked.ok && errors.length === 0) return checked.value

@@ -9,6 +9,7 @@ const examplesOf = ({ tool }: MappedOperation): JsonObject =>
   )
 
 const TEXT = { type: 'string' }
+const PASSWORD = { ...TEXT, format: 'password' }
 
 const parameter = (parts: JsonObject, version = '3.1.0') =>
   toolOf({ parameters: [{ name: 'city', in: 'query', schema: TEXT, ...parts }] }, { version })
@@ -61,6 +62,16 @@ describe('the example of a parameter', () => {
     ['is a password by its schema', { schema: { ...TEXT, format: 'password' }, example: 'hunter2' }],
     ['is a secret by its name', { name: 'client_secret', example: 'hunter2' }],
     ['contains a secret', { schema: { type: 'object' }, example: { user: { password: 'hunter2' } } }],
+    ['contains a secret as JSON', { schema: { type: 'object' }, example: '{"user":{"password":"hunter2"}}' }],
+    ['is JSON with a secret', { example: '{"password":"hunter2"}' }],
+    ['is XML with a secret', { example: '<user><password>hunter2</password></user>' }],
+    ['is a URL with a secret', { example: 'https://example.com/x?api_key=hunter2' }],
+    ['is a credential of a header', { example: 'Basic hunter2' }],
+    ['is a password by a part of its name', { name: 'new_password', example: 'hunter2' }],
+    ['names a secret', { schema: { type: 'object' }, example: { env: [{ name: 'DB_PASSWORD', value: 'hunter2' }] } }],
+    ['is a list of passwords', { schema: { type: 'array', items: PASSWORD }, example: 'hunter2,hunter3' }],
+    ['has any passwords', { schema: { type: 'object', additionalProperties: PASSWORD }, example: { a: 'hunter2' } }],
+    ['is the default of a password', { required: true, schema: { ...PASSWORD, default: 'hunter2' } }],
   ])('is left out if it %s', async (_, parts) => {
     const operation = await parameter(parts)
     expect(examplesOf(operation)).toEqual({})

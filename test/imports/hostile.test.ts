@@ -54,7 +54,7 @@ describe('a hostile description', () => {
     expect(JSON.stringify(tool.tool).length).toBeLessThan(64_000)
   })
 
-  it('may have schemas with ever so many members and values that all operations share', async () => {
+  it('may have very large schemas that all operations share', async () => {
     const many = range(50_000, at => `value ${at}`)
     const schemas: JsonObject = {
       A: { type: 'object', properties: Object.fromEntries(many.map(name => [name, { type: 'string' }])) },

@@ -1,26 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { isJsonObject, type JsonObject, type JsonValue } from '../../src/lib/kernel/json.ts'
+import type { JsonObject } from '../../src/lib/kernel/json.ts'
+import { itemSchema, readSchema } from './read-schema.ts'
 import { bodyTool, toolOf } from './reading.ts'
 
 const text = { type: 'string' }
 
-/** Returns the schema of the only parameter of a JSON body that is an array of such values. */
-const itemSchema = async (items: JsonValue, schemas: JsonObject = {}) => {
-  const tool = await bodyTool({ type: 'array', items }, { components: { schemas } })
-  return { schema: tool.tool.parameters.body?.schema?.items, notes: tool.notes }
-}
-
-const read = async (schema: JsonValue, schemas?: JsonObject) => (await itemSchema(schema, schemas)).schema
-
-const readObject = async (schema: JsonValue, schemas?: JsonObject): Promise<JsonObject> => {
-  const found = await read(schema, schemas)
-  return isJsonObject(found) ? found : {}
-}
-
 describe('a schema', () => {
   it('has its references replaced', async () => {
     const A = { type: 'object', properties: { b: { $ref: '#/components/schemas/B', description: 'Of the member' } } }
-    expect(await read({ $ref: '#/components/schemas/A' }, { A, B: { ...text, description: 'Of B' } })).toEqual({
+    expect(await readSchema({ $ref: '#/components/schemas/A' }, { A, B: { ...text, description: 'Of B' } })).toEqual({
       type: 'object',
       properties: { b: { type: 'string', description: 'Of the member' } },
     })
@@ -32,7 +20,7 @@ describe('a schema', () => {
       { $ref: '#/components/schemas/Base' },
       { required: ['id'], properties: { name: { maxLength: 5 }, x: text } },
     ]
-    expect(await read({ allOf }, { Base })).toEqual({
+    expect(await readSchema({ allOf }, { Base })).toEqual({
       type: 'object',
       properties: { id: { type: 'integer' }, name: { type: 'string', maxLength: 5 }, x: text },
       required: ['id'],
@@ -40,9 +28,9 @@ describe('a schema', () => {
   })
 
   it('has anyOf instead of oneOf and of lists of types', async () => {
-    expect(await read({ oneOf: [text, { type: 'integer' }] })).toEqual({ anyOf: [text, { type: 'integer' }] })
-    expect(await read({ type: ['string', 'integer', 'null'] })).toEqual({ anyOf: [text, { type: 'integer' }] })
-    expect(await read({ anyOf: [{ type: 'null' }, text] })).toEqual(text)
+    expect(await readSchema({ oneOf: [text, { type: 'integer' }] })).toEqual({ anyOf: [text, { type: 'integer' }] })
+    expect(await readSchema({ type: ['string', 'integer', 'null'] })).toEqual({ anyOf: [text, { type: 'integer' }] })
+    expect(await readSchema({ anyOf: [{ type: 'null' }, text] })).toEqual(text)
   })
 
   it('says for each alternative by which value of the discriminator it is chosen', async () => {
@@ -51,90 +39,11 @@ describe('a schema', () => {
       oneOf: [{ $ref: '#/components/schemas/Cat' }, { $ref: '#/components/schemas/Dog' }],
       discriminator: { propertyName: 'kind', mapping: { feline: '#/components/schemas/Cat' } },
     }
-    expect(await read(schema, { Cat: animal('purr'), Dog: animal('bark') })).toMatchObject({
+    expect(await readSchema(schema, { Cat: animal('purr'), Dog: animal('bark') })).toMatchObject({
       anyOf: [
         { properties: { kind: { enum: ['feline'] } }, required: ['kind'] },
         { properties: { kind: { enum: ['Dog'] } }, required: ['kind'] },
       ],
-    })
-  })
-
-  describe('of a type from which others are derived', () => {
-    const derived = (base: string, properties: JsonObject, more: JsonObject = {}) => ({
-      ...more,
-      allOf: [{ $ref: `#/components/schemas/${base}` }, { type: 'object', properties }],
-    })
-    const discriminator = { propertyName: 'kind', mapping: { feline: '#/components/schemas/Cat' } }
-    const Animal = { type: 'object', required: ['kind'], properties: { kind: text, name: text }, discriminator }
-    const TYPES = {
-      Animal,
-      Cat: derived('Animal', { purr: text }),
-      Dog: derived('Animal', { bark: text }, { 'x-ms-discriminator-value': 'canine' }),
-      Puppy: derived('Dog', { age: { type: 'integer' } }),
-    }
-    const branch = (value: string, ...names: string[]) => ({
-      type: 'object',
-      properties: {
-        ...Object.fromEntries(['kind', 'name', ...names].map(name => [name, expect.anything()])),
-        kind: { type: 'string', enum: [value] },
-      },
-      required: ['kind'],
-    })
-
-    it.each([
-      ['a reference', { $ref: '#/components/schemas/Animal' }],
-      ['a text around a reference', { allOf: [{ $ref: '#/components/schemas/Animal' }], description: 'Animal' }],
-    ])('says which members each of them has: %s', async (_, schema) => {
-      expect(await read(schema, TYPES)).toEqual({
-        type: 'object',
-        ...('allOf' in schema && { description: 'Animal' }),
-        anyOf: [branch('Animal'), branch('feline', 'purr'), branch('canine', 'bark'), branch('Puppy', 'bark', 'age')],
-      })
-    })
-
-    it('says it for a derived type too, if it has types of its own', async () => {
-      expect(await read({ $ref: '#/components/schemas/Dog' }, TYPES)).toMatchObject({
-        anyOf: [branch('canine', 'bark'), branch('Puppy', 'bark', 'age')],
-      })
-      const { anyOf, properties } = await readObject({ $ref: '#/components/schemas/Puppy' }, TYPES)
-      expect([anyOf, Object.keys(Object(properties))]).toEqual([undefined, ['kind', 'name', 'bark', 'age']])
-    })
-
-    it('knows the value of each from those that the base type lists', async () => {
-      const kind = { type: 'string', enum: ['animal', 'cat', 'dog'] }
-      const base = { ...Animal, properties: { kind }, discriminator: { propertyName: 'kind' } }
-      const { Puppy: _Puppy, Dog: _Dog, ...others } = TYPES
-      expect(await read({ $ref: '#/components/schemas/Animal' }, { ...others, Animal: base })).toMatchObject({
-        anyOf: [{ properties: { kind: { enum: ['animal'] } } }, { properties: { kind: { enum: ['cat'] } } }],
-      })
-    })
-
-    it('does not repeat them in a derived type if the base type lists them', async () => {
-      const refs = ['Cat', 'Dog'].map(name => ({ $ref: `#/components/schemas/${name}` }))
-      const listed = { ...TYPES, Animal: { ...Animal, oneOf: refs } }
-      const { anyOf } = await readObject({ $ref: '#/components/schemas/Animal' }, listed)
-      expect(anyOf).toEqual([branch('feline', 'purr'), branch('canine', 'bark')])
-    })
-
-    it('ends if a type contains others of its kind', async () => {
-      const friends = { type: 'array', items: { $ref: '#/components/schemas/Animal' } }
-      const types = { ...TYPES, Animal: { ...Animal, properties: { kind: text, friends } } }
-      const schema = await read({ $ref: '#/components/schemas/Animal' }, types)
-      expect(JSON.stringify(schema).length).toBeLessThan(4_000)
-    })
-
-    it('takes any members if there are too many of them', async () => {
-      const many = Array.from({ length: 100 }, (_, index) => [
-        `Type${index}`,
-        derived('Animal', { [`p${index}`]: text }),
-      ])
-      const schema = await read({ $ref: '#/components/schemas/Animal' }, { Animal, ...Object.fromEntries(many) })
-      expect(schema).toMatchObject({ properties: { kind: text, name: text }, additionalProperties: {} })
-    })
-
-    it('makes one parameter of a body', async () => {
-      const { tool } = await bodyTool({ $ref: '#/components/schemas/Animal' }, { components: { schemas: TYPES } })
-      expect(tool.body).toBe('{{json:body}}')
     })
   })
 
@@ -191,23 +100,23 @@ describe('a schema', () => {
       format: 3,
       multipleOf: 0,
     }
-    expect(await read(odd)).toEqual(text)
+    expect(await readSchema(odd)).toEqual(text)
   })
 
   it('has no patterns that RE2 cannot read', async () => {
     const { schema, notes } = await itemSchema({ ...text, pattern: '^(?!a)b$' })
     expect(schema).toEqual(text)
     expect(notes).toEqual(['A pattern that cannot be checked in linear time was left out.'])
-    expect(await read({ ...text, pattern: '^a+$' })).toEqual({ ...text, pattern: '^a+$' })
+    expect(await readSchema({ ...text, pattern: '^a+$' })).toEqual({ ...text, pattern: '^a+$' })
   })
 
   it('has the values of an enum in the declared type', async () => {
-    expect(await read({ type: 'string', enum: [1, true, 'a', null, 'a'] })).toEqual({
+    expect(await readSchema({ type: 'string', enum: [1, true, 'a', null, 'a'] })).toEqual({
       ...text,
       enum: ['1', 'true', 'a'],
     })
-    expect(await read({ type: 'integer', enum: ['1', 2, 'x'] })).toEqual({ type: 'integer', enum: [1, 2] })
-    expect(await read({ const: 'fixed' })).toEqual({ type: 'string', enum: ['fixed'] })
+    expect(await readSchema({ type: 'integer', enum: ['1', 2, 'x'] })).toEqual({ type: 'integer', enum: [1, 2] })
+    expect(await readSchema({ const: 'fixed' })).toEqual({ type: 'string', enum: ['fixed'] })
   })
 
   it('accepts any value behind a reference that leads nowhere, with a note', async () => {

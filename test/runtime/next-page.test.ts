@@ -252,6 +252,11 @@ describe('results in pages', () => {
     expect(await refused({ parameter: 'page', at: 'next' })).toMatchObject({
       errors: [{ path: 'pagination.parameter', message: 'is not a parameter of the template' }],
     })
+    const bound = { cursor: { binding: { source: 'server', key: 'cursor' } } }
+    const withBound = { ...tool, parameters: bound, pagination: { parameter: 'cursor', at: 'next' } }
+    expect((await builder.send('POST', `/toolkits/${toolkitId}/tools`, withBound)).body).toMatchObject({
+      errors: [{ path: 'pagination.parameter', message: expect.stringContaining('from the model') }],
+    })
     expect(await refused({ parameter: 'cursor', at: 'items[].next' })).toMatchObject({
       errors: [{ path: 'pagination.at', message: 'must lead to one value, without [] or *' }],
     })

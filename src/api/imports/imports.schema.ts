@@ -79,6 +79,7 @@ const values = z
 
 const side = z.enum(['mine', 'theirs'])
 
+/** Whose version conflicts keep: one side's for the whole tool, or a side for each piece. */
 export const resolution = z.union([side, z.record(z.string().max(MAX_KEY_CHARS), side)])
 
 const itemChange = z.strictObject({
@@ -227,7 +228,7 @@ export const ImportItemView = z.object({
   globals: z.array(z.string()).describe('keys of the globals that the tool is bound to'),
   unsupportedSecurity: z.array(z.string()).describe('what the tool cannot send, so that calls will fail'),
   pagination: orNull(StoredPagination),
-  tool: orNull(z.record(z.string(), z.json())).describe('the tool as it would be created, with your edits'),
+  tool: orNull(z.record(z.string(), z.json())).describe('the tool as it would be created or updated, with your edits'),
 })
 
 const NO_TOOL = { findings: [], notes: [], globals: [], unsupportedSecurity: [] }

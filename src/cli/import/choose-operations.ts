@@ -1,10 +1,9 @@
+import { MAX_PRESELECTED } from '../../imports/limits.ts'
 import { DUPLICATE_RULE, whyLeftOut } from '../../imports/preselection.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { formatCount } from '../../lib/kernel/format.ts'
 import { isWanted, type SourceOptions } from './source-options.ts'
 
-/** With more operations than this, none is imported unless the user says so. */
-const MAX_UNCHOSEN = 200
 const MAX_LISTED = 20
 
 type Options = Pick<SourceOptions, 'operation' | 'tag' | 'all'>
@@ -45,21 +44,21 @@ export const chooseOperations = <T extends Operation>(
 
 type Reviewed = Operation & { selected: boolean; state: string; findings: readonly { rule: string }[] }
 
-/** Returns why the review does not select an operation at first. A tool that the source does not change is no news. */
+/** Returns why the review does not select an operation at first. Undefined for tools that the source does not change, too. */
 const whyNotSelected = (item: Reviewed): string | undefined => {
   if (item.selected || item.state === 'same') return undefined
   if (item.findings.some(({ rule }) => rule === DUPLICATE_RULE)) return 'has the same method and URL as another tool'
   return whyLeftOut(item) ?? 'is new'
 }
 
-/** Chooses among the operations of an import. Throws if there are none, or more than somebody wants without a choice. */
+/** Chooses among the operations of an import. Throws if that leaves none. */
 export const chooseItems = <T extends Reviewed>(items: readonly T[], options: Options): Choice<T> => {
   const choice = chooseOperations(items, options, whyNotSelected)
   if (choice.chosen.length > 0) return choice
   if (items.length === 0) throw new AppError('not_found', 'It has no operation that can become a tool.')
   if (areChosen(options)) throw new AppError('not_found', 'No operation matches --operation or --tag.')
   const all = formatCount(items.length, 'operation')
-  const what = items.length > MAX_UNCHOSEN ? `It has ${all}.` : `It has ${all}, none of which is selected by itself.`
+  const what = items.length > MAX_PRESELECTED ? `It has ${all}.` : `It has ${all}, none of which is selected at first.`
   const how = 'Choose some with --operation or --tag, or all of them with --all; --plan lists them.'
   throw new AppError('invalid_request', `${what} ${how}`)
 }

@@ -1,7 +1,7 @@
 import type { ReadTool } from '../../imports/import.ts'
 import { formatCount, formatNumber } from '../../lib/kernel/format.ts'
-import { type LeftOut, leftOutLines } from './choose-operations.ts'
-import type { SourcePlan } from './read-plan.ts'
+import { leftOutLines } from './choose-operations.ts'
+import type { ChosenPlan } from './read-plan.ts'
 
 /** Notes that more tools have than this are counted instead of repeated. */
 const MAX_REPEATED = 3
@@ -38,18 +38,15 @@ export const commonNotes = (counts: ReadonlyMap<string, number>): string[] =>
     .filter(([, count]) => count > MAX_REPEATED)
     .map(([note, count]) => `${formatCount(count, 'tool')}: ${note}`)
 
-/** The plan of an import, with what it leaves out unless the user chooses it. */
-export type ChosenPlan = SourcePlan<PlannedTool> & { leftOut: readonly LeftOut[] }
-
 /** Returns the plan of an import for `--json`. */
-export const toPlanView = ({ head, end, tools, leftOut, refused }: ChosenPlan) => {
+export const toPlanView = ({ head, end, tools, leftOut, refused }: ChosenPlan<PlannedTool>) => {
   const { format, title, version, description, total, webhooks, tags } = head
   const summary = { format, title, version, description, operations: total, webhooks, tags, secrets: head.globals }
   return { summary, tools, leftOut, refused, missing: end.missing, baseUrls: end.baseUrls, secrets: end.globals }
 }
 
 /** Returns the plan of an import as text. */
-export const planLines = ({ head, end, tools, leftOut, refused }: ChosenPlan): string[] => {
+export const planLines = ({ head, end, tools, leftOut, refused }: ChosenPlan<PlannedTool>): string[] => {
   const { title, version, format, webhooks } = head
   const { missing, baseUrls } = end
   const counts = countNotes(tools)

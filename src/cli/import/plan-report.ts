@@ -1,9 +1,9 @@
 import type { ImportGlobal, ReadTool } from '../../imports/import.ts'
 import type { SourceEnd } from '../../imports/source-parts.ts'
 import { formatCount, formatNumber } from '../../lib/kernel/format.ts'
-import { type LeftOut, leftOutLines } from './choose-operations.ts'
+import { leftOutLines } from './choose-operations.ts'
 import { commonNotes, countNotes, toolLines } from './openapi-report.ts'
-import type { SourcePlan } from './read-plan.ts'
+import type { ChosenPlan } from './read-plan.ts'
 
 type Secrets = SourceEnd['secrets']
 
@@ -13,11 +13,8 @@ const toGlobalView = ({ key, isSecret, value, origins }: ImportGlobal, secrets: 
     ? { key, secret: true, hasValue: Object.hasOwn(secrets, key), origins }
     : { key, secret: false, value: value ?? null }
 
-/** The plan of an import, with what it leaves out unless the user chooses it. */
-type ChosenPlan = SourcePlan<ReadTool> & { leftOut: readonly LeftOut[] }
-
 /** Returns the plan of an import for `--json`. */
-export const toPlanView = ({ head, end, tools, refused, leftOut }: ChosenPlan) => ({
+export const toPlanView = ({ head, end, tools, refused, leftOut }: ChosenPlan<ReadTool>) => ({
   title: head.title ?? null,
   tools: tools.map(({ key, tags, tokens, notes, tool }) => ({ key, tags, tokens, notes, tool })),
   refused: refused.map(({ key, tags, reason }) => ({ key, tags, reason })),
@@ -44,7 +41,7 @@ const section = (title: string, lines: readonly string[]): readonly string[] =>
   lines.length === 0 ? [] : [title, ...lines]
 
 /** Returns the plan of an import as text. */
-export const planLines = ({ head, end, tools, refused, leftOut }: ChosenPlan): string[] => {
+export const planLines = ({ head, end, tools, refused, leftOut }: ChosenPlan<ReadTool>): string[] => {
   const counts = countNotes(tools.map(toShown))
   const tokens = tools.reduce((sum, tool) => sum + tool.tokens, 0)
   return [

@@ -5,6 +5,7 @@ import { type SourceEnd, type SourceHead, SourcePart } from '../../imports/sourc
 import { createJobPool } from '../../jobs/job-pool.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { loadSettings } from '../../lib/process/settings.ts'
+import type { LeftOut } from './choose-operations.ts'
 
 /** What an import would do. */
 export type SourcePlan<Tool> = {
@@ -15,9 +16,13 @@ export type SourcePlan<Tool> = {
   refused: readonly ReadRefusal[]
 }
 
+/** The plan of an import, with what it leaves out unless the user chooses it. */
+export type ChosenPlan<Tool> = SourcePlan<Tool> & { leftOut: readonly LeftOut[] }
+
 /**
- * Reads a source as an import does, in a process with limits of its own. `toPlanned` returns what is needed of a tool: all
- * definitions of a large source would take much memory. Throws an error with the reason if it cannot be read.
+ * Reads a source as an import does, in a process with limits of its own. `toPlanned` returns what the plan needs of a
+ * tool, because all definitions of a large source would take much memory. Throws an error with the reason if the source
+ * cannot be read.
  */
 export const readPlan = async <Tool>(
   source: SourceJob,

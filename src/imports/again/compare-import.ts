@@ -20,7 +20,11 @@ export type ComparedSource = Pick<Import, 'toolkitId' | 'kind' | 'sha256'> & {
 export type CompareParts = { db: Database; sealing: Pick<Sealing, 'open'> }
 
 /** How an operation differs from the tool that was imported from it before. */
-export type ItemComparison = Pick<ComparedTool, 'state' | 'pieces' | 'breaking'> & { toolId: string }
+export type ItemComparison = Pick<ComparedTool, 'state' | 'pieces' | 'breaking'> & {
+  toolId: string
+  /** The name of the tool after the update. */
+  name: string
+}
 
 /** An operation at its place in the source. */
 export type PlacedOperation = { operation: ReadOperation; position: number }
@@ -83,10 +87,12 @@ export const compareImport = async (
     if (known === undefined) return undefined
     const { tool: mine } = known
     const toolId = mine.id
-    if (!('tool' in operation)) return { toolId, state: 'same', pieces: [], breaking: { mine: [], theirs: [] } }
+    if (!('tool' in operation)) {
+      return { toolId, name: mine.name, state: 'same', pieces: [], breaking: { mine: [], theirs: [] } }
+    }
     const theirs = operation.tool
-    const { tool: _tool, ...compared } = compareTool({ base: baseOf(known, theirs, source), mine, theirs, hasValue })
-    return { toolId, ...compared }
+    const { tool, ...compared } = compareTool({ base: baseOf(known, theirs, source), mine, theirs, hasValue })
+    return { toolId, name: tool.name, ...compared }
   }
 
   const comparePairs = async (pairs: readonly Pair<ToolOrigin, Identified>[]): Promise<ComparedOperation[]> => {

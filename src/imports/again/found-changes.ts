@@ -4,10 +4,12 @@ import type { ToolOrigin } from './tool-sources.store.ts'
 import type { StoredFound } from './toolkit-source.ts'
 
 /** Adds up what a source would change in the tools that were imported from it. */
-export const createFoundChanges = (sha256: string) => {
+export const createFoundChanges = (sha256: string, keptGone: readonly string[] = []) => {
   const digest = createHash('sha256')
   let changed = 0
   let breaking = 0
+  const kept = new Set(keptGone)
+  let stillGone: string[] = []
   return {
     add: (compared: readonly ComparedOperation[]): void => {
       for (const { comparison } of compared) {
@@ -19,10 +21,16 @@ export const createFoundChanges = (sha256: string) => {
       }
     },
     addGone: (gone: readonly ToolOrigin[]): void => {
-      changed += gone.length
-      breaking += gone.length
-      digest.update(JSON.stringify(gone.map(({ toolId }) => toolId)))
+      const ids = gone.map(({ toolId }) => toolId)
+      const fresh = ids.filter(id => !kept.has(id))
+      stillGone = ids.filter(id => kept.has(id))
+      changed += fresh.length
+      breaking += fresh.length
+      digest.update(JSON.stringify(fresh))
     },
-    sum: (): StoredFound => ({ changed, breaking, sha256, digest: digest.digest('hex') }),
+    sum: (): StoredFound => ({
+      ...{ changed, breaking, sha256, digest: digest.digest('hex') },
+      ...(stillGone.length > 0 && { keptGone: stillGone }),
+    }),
   }
 }

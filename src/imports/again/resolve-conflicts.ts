@@ -22,17 +22,17 @@ const assertFits = (key: string, tool: ToolDefinition): void => {
     if (!(error instanceof AppError)) throw error
     const path = `items.${key}.resolve`
     throw refuse(key, 'The chosen parts do not fit together. Choose the same version of all of them.', [
-      { path, message: `make no valid tool: ${error.message}` },
+      { path, message: `do not make a valid tool: ${error.message}` },
     ])
   }
 }
 
-/** Throws `invalid_request` if a piece is chosen that is no conflict. */
+/** Throws `invalid_request` if a piece is chosen that is not a conflict. */
 const assertChoosable = (key: string, resolve: Resolution, pieces: readonly string[]): void => {
   if (typeof resolve !== 'object') return
   const unknown = Object.keys(resolve).filter(piece => !pieces.includes(piece))
   if (unknown.length === 0) return
-  const errors = unknown.map(piece => ({ path: `items.${key}.resolve.${piece}`, message: 'is no conflict' }))
+  const errors = unknown.map(piece => ({ path: `items.${key}.resolve.${piece}`, message: 'is not a conflict' }))
   throw refuse(key, `There is nothing to choose for ${unknown.join(', ')}.`, errors)
 }
 
@@ -54,7 +54,7 @@ const chooseIn = async (
 
 /**
  * Returns how the conflicts of an item are resolved from now on. Undefined if that does not change. Throws
- * `invalid_request` if a piece is no conflict, or if the chosen pieces make no valid tool.
+ * `invalid_request` if a piece is not a conflict, or if the chosen pieces do not make a valid tool.
  */
 export const resolveConflicts = async (
   db: Database,

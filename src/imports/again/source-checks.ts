@@ -36,7 +36,7 @@ const createChangesFinder = (parts: CompareParts, source: store.DueSource) => {
   return {
     onPart: async (part: SourcePart, sha256: string): Promise<void> => {
       if ('head' in part) {
-        found = createFoundChanges(sha256)
+        found = createFoundChanges(sha256, source.found?.keptGone)
         const url = openSourceUrl(parts.sealing, source)
         comparison = await compareImport(parts, { toolkitId, kind, url, sha256, title: part.head.title })
       } else if (comparison !== undefined) {
@@ -70,7 +70,7 @@ export const createSourceChecks = (parts: SourceChecksParts) => {
     if (!read.ok) return { problem: read.error }
     if (read.value === undefined) return {}
     const { sha256, validators } = read.value
-    if (sha256 === source.sha256) return { found: foundNothing(sha256), validators }
+    if (sha256 === source.sha256) return { found: foundNothing(sha256, source.found?.keptGone), validators }
     if (sha256 === source.found?.sha256) return { validators }
     return { found: await changes.finish(), validators }
   }

@@ -56,7 +56,7 @@ export const createToolkitSources = ({ db, sealing, changes, counters, checks }:
       changes.commit(async tx => {
         const source = await get(tx, actor, toolkitId)
         const change = { checkEvery: checkEvery ?? undefined }
-        // What is hidden in a URL that is sent back stays.
+        // A URL that is sent back as it was shown keeps its hidden values.
         if (url === (source.url ?? null)) return store.updateToolkitSource(tx, toolkitId, change)
         return store.updateToolkitSource(tx, toolkitId, { ...change, moved: { url: toStoredUrl(toolkitId, url) } })
       }),

@@ -12,13 +12,18 @@ const count = z.int().min(0)
 
 /**
  * The result of a check: how many tools the source would change, and how many of these changes may break calls. A tool
- * without its operation counts as both.
+ * without its operation counts as both, until it is kept in a re-import.
  */
 export const FoundChanges = z.object({ changed: count, breaking: count })
 export type FoundChanges = z.infer<typeof FoundChanges>
 
 /** `sha256` is that of the source that was read; the digest is the same for two sources that change tools in the same way. */
-export const StoredFound = FoundChanges.extend({ sha256: z.string(), digest: z.string() })
+export const StoredFound = FoundChanges.extend({
+  sha256: z.string(),
+  digest: z.string(),
+  /** Tools without their operations that somebody has kept in a re-import. They no longer count. */
+  keptGone: z.array(z.string()).optional(),
+})
 export type StoredFound = z.infer<typeof StoredFound>
 
 /** The source that the tools of a toolkit were imported from. */
@@ -53,11 +58,12 @@ export const openSourceUrl = (
 ): string | undefined => (url === undefined ? undefined : openUrl(sealing, toolkitId, { shown: url, sealedUrl }))
 
 /** Returns the result of a check that found the imported source. */
-export const foundNothing = (sha256: string): StoredFound => ({
+export const foundNothing = (sha256: string, keptGone: readonly string[] = []): StoredFound => ({
   changed: 0,
   breaking: 0,
   sha256,
   digest: '',
+  ...(keptGone.length > 0 && { keptGone: [...keptGone] }),
 })
 
 /** Returns what a check found, or undefined if no tool would change. */

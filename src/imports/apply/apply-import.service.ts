@@ -18,7 +18,7 @@ import * as store from './apply.store.ts'
 import { type ImportReport, serverIdsOf, shownReport } from './import-report.ts'
 import type { SavedTool } from './lacking-bindings.ts'
 import type { GlobalPlan } from './plan-globals.ts'
-import { newToolOf, type PreparedTools, prepareTools } from './prepare-tools.ts'
+import { type Generated, newToolOf, type PreparedTools, prepareTools, updatedToolOf } from './prepare-tools.ts'
 import { bindingsOn, planForNewServer, planForServer } from './server-globals.ts'
 import { createOrigins, type GivenValues } from './wanted-globals.ts'
 import { getServerForImport, wireServers } from './wire-server.ts'
@@ -168,6 +168,13 @@ export const createImportApplying = ({ db, changes, sealing, tools, maxToolsPerS
     return { ...report, ...wiring }
   }
 
+  const unsavedToolOf = async (toolkitId: string, item: Generated, given: GivenValues): Promise<ToolDefinition> => {
+    const { toolId } = item
+    const there =
+      toolId === undefined ? undefined : (await store.listToolsToUpdate(db, toolkitId, [toolId])).get(toolId)
+    return there === undefined ? newToolOf(item, createOrigins(given)) : updatedToolOf(item, there)
+  }
+
   const show = async (actor: Actor, report: ImportReport): Promise<ImportReport> =>
     shownReport(report, await store.listOpenServers(db, actor, serverIdsOf(report)))
 
@@ -202,7 +209,7 @@ export const createImportApplying = ({ db, changes, sealing, tools, maxToolsPerS
       const item = orThrow(await store.findItem(db, id, key), itemNotFound)
       if (item.tool === undefined) throw new AppError('invalid_request', `It cannot be tested. ${item.reason ?? ''}`)
       const given = givenOf(found)
-      const definition = newToolOf({ ...item, tool: item.tool }, createOrigins(given))
+      const definition = await unsavedToolOf(found.toolkitId, { ...item, tool: item.tool }, given)
       const choice = found.settings.server
       const server = typeof choice === 'string' ? await getServerForImport(db, actor, toolkit, choice) : undefined
       const plan =

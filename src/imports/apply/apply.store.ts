@@ -155,6 +155,12 @@ export const putVersion = async (
   await tx.toolSource.updateMany({ where: { toolId: { in: toolIds }, generator }, data: { sha256 } })
 }
 
+/** Lists the tools whose operations the source no longer has. */
+const listGone = async (tx: Transaction, importId: string): Promise<string[]> => {
+  const rows = await tx.importItem.findMany({ where: { importId, state: 'gone' }, select: { toolId: true } })
+  return rows.flatMap(({ toolId }) => toolId ?? [])
+}
+
 /**
  * Stores where the tools of a toolkit come from. Keeps the URL if they come from a file now, and how often it is checked.
  * What earlier checks found is out of date.
@@ -170,7 +176,7 @@ export const putToolkitSource = async (tx: Transaction, from: ApplicableImport):
     etag: etag ?? null,
     lastModified: lastModified ?? null,
     problem: null,
-    found: foundNothing(sha256),
+    found: foundNothing(sha256, await listGone(tx, from.id)),
   }
   await tx.toolkitSource.upsert({ where: { toolkitId }, create: { toolkitId, ...data }, update: data })
 }

@@ -29,7 +29,7 @@ export const bindLacking = async (
     const { definition: tool, compiled } = instance.prepared
     const changed = lackingOn(instance, plan)
     const bindings = { ...instance.bindings, ...changed }
-    // With other bindings by hand, a caller could send the secret anywhere. Whoever made them decides.
+    // Bindings made by hand may let a caller choose where the secret is sent. Then a builder has to bind it.
     const faults = findBindingFaults(compiled, { tool, bindings }, { isSecret: key => secretKeys.has(key), changed })
     if (faults.length > 0) continue
     uses.push(...listKeyUses(tool, compiled, bindings, find).filter(({ path }) => Object.hasOwn(changed, path)))

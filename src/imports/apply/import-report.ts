@@ -53,7 +53,7 @@ export const shownReport = (report: ImportReport, open: ReadonlySet<string>): Im
     ...(isShown && { server }),
     rewired: rewired.filter(({ id }) => open.has(id)),
     missing: missing.filter(({ serverId = server?.id }) => serverId === undefined || open.has(serverId)),
-    // They were discarded by the server that is left out.
+    // They would have been stored on the server that is left out.
     discarded: isShown ? discarded : [],
   }
 }

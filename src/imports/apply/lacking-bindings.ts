@@ -20,8 +20,8 @@ const addedDefaults = ({ prepared, before }: SavedTool): Bindings => {
 }
 
 /**
- * Returns the instances that lack bindings which an update has added to their tools, by server. A parameter that somebody
- * has bound, also to the model, lacks nothing. One whose default is older was left unbound by somebody.
+ * Returns the instances that lack bindings which an update has added to their tools, by server. Parameters that are bound
+ * already, also to the model, stay as they are. So do unbound ones with an older default: a builder has unbound them.
  */
 export const listLackingInstances = async (
   tx: Transaction,

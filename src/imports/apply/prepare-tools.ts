@@ -8,7 +8,7 @@ import { listToolsToUpdate, type SelectedItem, type ToolToUpdate } from './apply
 import { allowOrigin } from './wanted-globals.ts'
 
 /** An operation with its tool as generated. */
-type Generated = SelectedItem & { tool: ToolDefinition }
+export type Generated = SelectedItem & { tool: ToolDefinition }
 
 export type PreparedTools = {
   created: readonly { item: Generated; prepared: PreparedTool }[]
@@ -19,6 +19,9 @@ export type PreparedTools = {
 }
 
 const isGenerated = (item: SelectedItem): item is Generated => item.tool !== undefined
+
+/** Returns whether neither the source nor the builder changes the tool. */
+const isUnchanged = ({ state, edits }: Generated): boolean => state === 'same' && Object.keys(edits).length === 0
 
 const reasonOf = ({ reason }: SelectedItem): string => reason ?? 'The source no longer has this operation.'
 
@@ -38,7 +41,7 @@ export const newToolOf = ({ tool, edits }: Pick<Generated, 'tool' | 'edits'>, or
   allowOrigin(withEdits(tool, edits), originOf(tool))
 
 /** Returns a tool of the toolkit with what the source changed. Changes by hand stay, and so do conflicts unless resolved. */
-const merged = (item: Generated, { tool: mine, base = mine }: ToolToUpdate): ToolDefinition => {
+export const updatedToolOf = (item: Generated, { tool: mine, base = mine }: ToolToUpdate): ToolDefinition => {
   const { tool } = compareTool({ base, mine, theirs: item.tool, resolve: item.resolve })
   return withEdits(tool, item.edits)
 }
@@ -57,16 +60,16 @@ export const prepareTools = async (
     generated.flatMap(({ toolId }) => toolId ?? []),
   )
   const toUpdate = generated.flatMap(item => {
-    const there = item.toolId === undefined || item.state === 'same' ? undefined : known.get(item.toolId)
+    const there = item.toolId === undefined || isUnchanged(item) ? undefined : known.get(item.toolId)
     return there === undefined ? [] : [{ item, there }]
   })
   const added = generated.filter(({ toolId }) => toolId === undefined || !known.has(toolId))
   const created = await tools.prepareTools(added.map(item => newToolOf(item, originOf)))
-  const compared = await mapInTurns(toUpdate, ({ item, there }) => ({ item, there, tool: merged(item, there) }))
+  const compared = await mapInTurns(toUpdate, ({ item, there }) => ({ item, there, tool: updatedToolOf(item, there) }))
   const changed = compared.filter(({ tool, there }) => !isSameTool(tool, there.tool))
   const updated = await tools.prepareTools(changed.map(({ tool }) => tool))
   const kept = new Set([
-    ...generated.filter(({ state }) => state === 'same'),
+    ...generated.filter(isUnchanged),
     ...compared.filter(one => !changed.includes(one)).map(({ item }) => item),
   ])
   const zip = <One, Other>(ones: readonly One[], others: readonly Other[]): [One, Other][] =>

@@ -21,24 +21,34 @@ const toServerGlobal = (global: Global): ServerGlobal =>
     ? { key: global.key, isSecret: true, origins: global.origins ?? [] }
     : { key: global.key, isSecret: false, value: global.value }
 
+/** `onlyOf` is the toolkit whose tools get no other secrets than they have together, if it is set. */
+type PlannedServer = { serverId: string; sealing: Sealing; onlyOf?: string | undefined }
+
 /** Returns the keys that the server has, or that its tools and MCP servers wait for. */
 const readServerKeys = async (
   tx: Transaction,
-  serverId: string,
+  { serverId, onlyOf }: PlannedServer,
   globals: readonly Global[],
   wanted: readonly WantedGlobal[],
 ): Promise<ServerKeys> => {
   const wired = await listWiredTools(tx, serverId)
-  const bound = await mapInTurns(wired, ({ bindings }) =>
-    Object.entries(bindings).flatMap(([name, binding]) => [...globalKeysOf(name, binding)]),
+  const read = await mapInTurns(wired, ({ bindings, toolkit }) =>
+    Object.entries(bindings).flatMap(([name, binding]) =>
+      [...globalKeysOf(name, binding)].map(key => ({ key, toolkitId: toolkit.id })),
+    ),
   )
-  const used = new Set([...bound.flat(), ...(await listUpstreamsReferringTo(tx, serverId)).keys()])
-  const awaited = new Map<string, readonly string[]>([...used].map(key => [key, []]))
-  for (const { key } of wanted) {
+  const bound = read.flat()
+  const used = [...bound.map(({ key }) => key), ...(await listUpstreamsReferringTo(tx, serverId)).keys()]
+  const shared = new Set(bound.flatMap(({ key, toolkitId }) => (toolkitId === onlyOf ? key : [])))
+  const isShared = (key: string): boolean => onlyOf === undefined || shared.has(key)
+  const awaited = new Map<string, readonly string[]>(used.map(key => [key, []]))
+  for (const { key } of wanted.filter(one => isShared(one.key))) {
     const origins = (await listBoundOrigins(tx, serverId, key)).map(({ origin }) => origin)
     if (origins.length > 0) awaited.set(key, origins)
   }
-  return { globals: globals.map(toServerGlobal), awaited }
+  const known = globals.map(toServerGlobal)
+  // A secret without origins is not shared.
+  return { globals: known.map(one => (one.isSecret && !isShared(one.key) ? { ...one, origins: [] } : one)), awaited }
 }
 
 /** A secret is not stored while it is unknown where it may be sent. */
@@ -83,7 +93,7 @@ export type ServerWants = {
 /** Decides under which keys of the server the globals of the tools are kept. */
 export const planForServer = async (
   tx: Transaction,
-  { serverId, sealing }: { serverId: string; sealing: Sealing },
+  server: PlannedServer,
   { tools, lacking = [], given }: ServerWants,
 ): Promise<GlobalPlan> => {
   const added = readersOf(tools, given)
@@ -93,14 +103,14 @@ export const planForServer = async (
     origins: [],
   }))
   const plain = wantedGlobalsOf([...added, ...unplaced], given)
-  const globals = await listGlobals(tx, serverId)
-  const keys = await readServerKeys(tx, serverId, globals, plain)
+  const globals = await listGlobals(tx, server.serverId)
+  const keys = await readServerKeys(tx, server, globals, plain)
   // Base URLs say where secrets are sent, so they are planned first.
   const urls = planGlobals(
     plain.filter(({ isSecret }) => !isSecret),
     keys,
   )
-  const find = withValuesOf(createGlobalLookup(globals, sealing), urls)
+  const find = withValuesOf(createGlobalLookup(globals, server.sealing), urls)
   const placed = lacking.map(instance => toReader(instance, urls, find))
   const wanted = wantedGlobalsOf([...added, ...placed], given).map(withoutStray)
   const inOrder = [...wanted.filter(({ isSecret }) => !isSecret), ...wanted.filter(({ isSecret }) => isSecret)]

@@ -6,6 +6,7 @@ import { parseHttpUrl } from '../../templates/base-url.ts'
 import { secretKeyOf } from '../../templates/check-value.ts'
 import type { ToolDefinition } from '../../tools/tool.ts'
 import type { ImportSettings, ImportSummary } from '../import.ts'
+import { splitBaseUrl } from '../split-base-url.ts'
 import type { WantedGlobal } from './plan-globals.ts'
 
 /** What the source and the builder say about the values of globals. */
@@ -28,9 +29,9 @@ const createLookUp = ({ summary, settings, secrets }: GivenValues) => {
   }
 }
 
-/** Returns the key of the global that is the base URL of a tool. Importers write `{{url:base_url}}/path`. */
+/** Returns the key of the global that is the base URL of a tool. */
 const baseKeyOf = ({ url }: ToolDefinition, bindings: Bindings): string | undefined => {
-  const [, parameter = ''] = /^\{\{url:([A-Za-z0-9_.-]+)/.exec(url) ?? []
+  const { parameter = '' } = splitBaseUrl(url) ?? {}
   const binding = Object.hasOwn(bindings, parameter) ? bindings[parameter] : undefined
   return binding?.source === 'server' ? (binding.key ?? parameter) : undefined
 }

@@ -1,8 +1,11 @@
 import type { Transaction } from '../../lib/db/client.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
+import { MAX_GLOBALS_PER_SERVER } from '../../lib/kernel/limits.ts'
 import type { Sealing } from '../../lib/process/sealing.ts'
+import { isAllowed, policyOf } from '../../servers/access/access.ts'
 import { createGlobalIn } from '../../servers/globals/globals.service.ts'
+import { countGlobals } from '../../servers/globals/globals.store.ts'
 import type { Server } from '../../servers/server.ts'
 import { addServer, getServerFor } from '../../servers/servers.service.ts'
 import { findServerOfAnybody } from '../../servers/servers.store.ts'
@@ -55,7 +58,15 @@ type Wiring = {
 
 type Parts = { actor: Actor; sealing: Sealing; maxToolsPerServer: number }
 
-type ServerChange = { added: readonly SavedTool[]; lacking: readonly LackingInstance[]; given: GivenValues }
+type ServerChange = {
+  added: readonly SavedTool[]
+  lacking: readonly LackingInstance[]
+  given: GivenValues
+  /** The toolkit of the tools, if they get no other secrets of the server than its tools have. */
+  onlyOf?: string | undefined
+  /** Globals that there is room for. The others are missing. */
+  room?: number
+}
 
 const addTools = async (
   tx: Transaction,
@@ -77,14 +88,21 @@ const addTools = async (
   await addInstances(tx, by, drafts)
 }
 
+const withinRoom = ({ keys, created, missing }: GlobalPlan, room: number): GlobalPlan => ({
+  keys,
+  created: created.slice(0, room),
+  missing: [...missing, ...created.slice(room)],
+})
+
 /** Adds tools to a server, binds what its updated tools lack, and adds the globals that all of them need. */
 const changeServer = async (
   tx: Transaction,
   by: { actor: Actor; server: Server; sealing: Sealing },
-  { added, lacking, given }: ServerChange,
+  { added, lacking, given, onlyOf, room = Number.POSITIVE_INFINITY }: ServerChange,
 ): Promise<GlobalPlan> => {
   const tools = added.map(({ prepared }) => prepared.definition)
-  const plan = await planForServer(tx, { serverId: by.server.id, sealing: by.sealing }, { tools, lacking, given })
+  const place = { serverId: by.server.id, sealing: by.sealing, onlyOf }
+  const plan = withinRoom(await planForServer(tx, place, { tools, lacking, given }), room)
   for (const { key, isSecret, value, origins } of plan.created) {
     await createGlobalIn(tx, by, key, { value, secret: isSecret, ...(isSecret && { origins }) })
   }
@@ -126,7 +144,7 @@ const wireChosen = async (
   return { server, plan: await changeServer(tx, { actor, server, sealing }, change), added: added.length }
 }
 
-/** What was entered is for the chosen server. The others get only what the source says. */
+/** Leaves out what the builder entered: it is for the chosen server only. */
 const onlyOfSource = ({ summary }: GivenValues): GivenValues => ({
   summary,
   settings: { baseUrls: {}, variables: {} },
@@ -137,14 +155,17 @@ const onlyOfSource = ({ summary }: GivenValues): GivenValues => ({
 const wireOthers = async (
   tx: Transaction,
   { actor, sealing }: Parts,
-  given: GivenValues,
+  { toolkit, given }: Wiring,
   lacking: Lacking,
 ): Promise<{ server: Server; plan: GlobalPlan }[]> => {
   const wired: { server: Server; plan: GlobalPlan }[] = []
   for (const [serverId, instances] of lacking) {
     const server = await findServerOfAnybody(tx, serverId)
     if (server === undefined) continue
-    const change = { added: [], lacking: instances, given: onlyOfSource(given) }
+    // Who may not open a server must not decide that its secrets are used for more.
+    const onlyOf = isAllowed(policyOf(server), actor) ? undefined : toolkit.id
+    const room = MAX_GLOBALS_PER_SERVER - (await countGlobals(tx, serverId))
+    const change = { added: [], lacking: instances, given: onlyOfSource(given), onlyOf, room: Math.max(0, room) }
     wired.push({ server, plan: await changeServer(tx, { actor, server, sealing }, change) })
   }
   return wired
@@ -163,7 +184,7 @@ export const wireServers = async (
   const lacking = await listLackingInstances(tx, tools)
   const chosen = choice === undefined ? undefined : await wireChosen(tx, parts, wiring, { choice, lacking })
   const rest = new Map([...lacking].filter(([serverId]) => serverId !== chosen?.server.id))
-  const others = await wireOthers(tx, parts, given, rest)
+  const others = await wireOthers(tx, parts, wiring, rest)
   const all = chosen === undefined ? others : [chosen, ...others]
   const keysOfChosen = chosen?.plan.keys ?? new Map<string, string>()
   const stored = new Set<string | undefined>(chosen?.plan.created.map(({ key }) => key))

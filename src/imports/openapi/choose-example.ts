@@ -1,33 +1,24 @@
-import { isJsonObject, type JsonObject, type JsonValue, parseIfJson } from '../../lib/kernel/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
 import { castValue } from '../../templates/check-value.ts'
 import type { ParameterType } from '../../templates/template.ts'
-import { type NamedParameter, secretRuleOf } from '../../tools/secret-parameters.ts'
+import type { NamedParameter } from '../../tools/secret-parameters.ts'
 import { MAX_EXAMPLE_CHARS } from '../limits.ts'
 import { fitsSchema } from '../schemas/fits-schema.ts'
+import { mayHoldSecret, readJsonText } from './secret-examples.ts'
 import { holdsSecret } from './texts.ts'
 
-/** Returns whether a value, or one of its members, is a secret by its name or its format. */
-const isSecret = (named: NamedParameter, value: JsonValue): boolean => {
-  if (Array.isArray(value)) return value.some(item => isSecret(named, item))
-  if (isJsonObject(value)) {
-    return Object.entries(value).some(([name, member]) => isSecret({ place: 'body', name }, member))
-  }
-  if (typeof value === 'boolean') return false
-  return secretRuleOf({ ...named, value: typeof value === 'string' ? value : undefined }) !== 'none'
-}
-
-const wordsOf = (text: string): string => text.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
+const lettersOf = (text: string): string => text.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
 
 /** Generators of descriptions write the name of the parameter or of its type where they know no value. */
 const saysNothing = (value: JsonValue, { name }: NamedParameter): boolean =>
   value === null ||
   value === '' ||
   value === 'string' ||
-  (typeof value === 'string' && wordsOf(value) === wordsOf(name))
+  (typeof value === 'string' && lettersOf(value) === lettersOf(name))
 
 /** Descriptions often have the example of a list or an object as it is sent, or as JSON. */
-const toDeclared = (value: JsonValue, { type }: JsonObject): JsonValue => {
-  if (typeof value === 'string' && /^\s*[[{]/.test(value)) return parseIfJson(value) ?? value
+const toDeclared = (given: JsonValue, { type }: JsonObject): JsonValue => {
+  const value = readJsonText(given)
   if (type !== 'array' || Array.isArray(value) || isJsonObject(value)) return value
   return typeof value === 'string' ? value.split(',').map(item => item.trim()) : [value]
 }
@@ -40,7 +31,7 @@ const castExample = (type: ParameterType, value: JsonValue, schema: JsonObject):
 
 /**
  * Returns the first of the values that a parameter of this type and schema accepts, if it is short. Undefined if there is
- * none, or if it may be a secret: no example of one is ever kept.
+ * none. Examples that may be secrets are never returned.
  */
 export const chooseExample = (
   values: Iterable<JsonValue>,
@@ -50,7 +41,8 @@ export const chooseExample = (
 ): JsonValue | undefined => {
   for (const value of values) {
     const text = saysNothing(value, named) ? undefined : JSON.stringify(value)
-    if (text === undefined || text.length > MAX_EXAMPLE_CHARS || holdsSecret(text) || isSecret(named, value)) continue
+    if (text === undefined || text.length > MAX_EXAMPLE_CHARS || holdsSecret(text) || mayHoldSecret(named, value))
+      continue
     const example = castExample(type, value, schema)
     if (example !== undefined && fitsSchema(example, schema)) return example
   }

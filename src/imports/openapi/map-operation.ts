@@ -81,7 +81,7 @@ export const writeTool = (node: OperationNode, context: MappingContext): Written
   const query = placeholders.apiNames.filter(([place]) => place === 'query')
   const pagination = source.method === 'GET' ? findPagination(query, schema, hasLinks) : undefined
   const paged = paginationOfTool(pagination)
-  // It is that of another result, or of a later page.
+  // Its example is a cursor of another result, or the number of a later page.
   if (pagination !== undefined && pagination.kind !== 'link') placeholders.dropExample(pagination.parameter)
   const baseUrl = { binding: { source: 'server', key: server.key, secret: false } } as const
   const annotations = annotationsOf(source.method)

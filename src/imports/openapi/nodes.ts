@@ -27,3 +27,15 @@ export const sizeOf = (object: JsonObject): number => {
   if (size >= MANY_MEMBERS) sizes.set(object, size)
   return size
 }
+
+/** Measuring shorter values is fast. */
+const MANY_CHARS = 300
+const lengths = new WeakMap<object, number>()
+
+/** Returns the length of a value as JSON. Measures a long one only once, because many operations can refer to it. */
+export const jsonLengthOf = (value: JsonValue): number => {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value).length
+  const length = lengths.get(value) ?? JSON.stringify(value).length
+  if (length >= MANY_CHARS) lengths.set(value, length)
+  return length
+}

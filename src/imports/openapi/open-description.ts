@@ -43,7 +43,7 @@ const keepListStyle = (parameter: JsonObject): JsonObject => {
   return isPlain && parameter.in === 'formData' ? { ...parameter, collectionFormat: 'csv' } : parameter
 }
 
-/** Keeps an example that is no object, which the upgrader drops. In a form, it keeps the extension. */
+/** Copies `x-example` to `example`. The upgrader drops it unless it is an object or belongs to a form. */
 const keepExample = (parameter: JsonObject): JsonObject => {
   const { 'x-example': example, in: place } = parameter
   return place === 'body' || example === undefined ? parameter : { example, ...parameter }

@@ -4,10 +4,10 @@ export type PathExpression = { name: string; keepsSlashes: boolean }
 /** Matches the expressions of a path. The text between the braces is a group of its own. */
 export const PATH_EXPRESSION = /(\{[^{}]*\})/
 
-/** What says that an expression takes the rest of the path, before and after its name. */
+/** Signs before and after the name by which an expression takes the rest of the path. */
 const CATCH_ALL_START = /^(?:\+|\*{1,2})/
 const CATCH_ALL_END = /^(?:\+|:path|:\s*\.[*+]|=.*\*\*)$/
-/** What can follow a name: the above, an exploded value, or an expression that a router matches. */
+/** Everything that can follow a name: such a sign, the explode modifier, or a router's pattern. */
 const AFTER_NAME = /^(?:\+|\*|:path|:\s*[.[(\\^].*|=.*\*)$/s
 
 /**

@@ -74,8 +74,8 @@ const toDeclared = (given: GivenSecurity): JsonObject => {
   return { [name]: { type: 'http', scheme: given } }
 }
 
-/** Returns whether the description says how any operation authenticates. It can have schemes that none uses. */
-const isSaid = ({ root, pathItems, followObject }: Description): boolean => {
+/** Returns whether any operation uses a security scheme. A description can declare schemes without using them. */
+const areSchemesUsed = ({ root, pathItems, followObject }: Description): boolean => {
   if (toList(root.security).length > 0) return true
   for (const [, item] of pathItems()) {
     const operations = Object.values(followObject(item)).map(toObject)
@@ -91,7 +91,7 @@ const isSaid = ({ root, pathItems, followObject }: Description): boolean => {
 export const readSecurity = (description: Description, taken: Set<string>, given: GivenSecurity | undefined) => {
   const { root, followObject } = description
   const own = objectEntries(toObject(root.components).securitySchemes)
-  const isGiven = given !== undefined && (own.length === 0 || !isSaid(description))
+  const isGiven = given !== undefined && (own.length === 0 || !areSchemesUsed(description))
   const schemes = isGiven ? objectEntries(toDeclared(given)) : own
   const declared = new Map(schemes.map(([name, scheme]) => [name, followObject(scheme)]))
   const common = isGiven ? schemes.map(([name]) => ({ [name]: [] })) : root.security

@@ -14,7 +14,7 @@ import { unpackText } from './unpack-text.ts'
  */
 export type DescriptionDocument = { name: string } & ({ bytes: Uint8Array } | { path: string })
 
-/** Where file names are. It is no scheme that anything could fetch. */
+/** Base URL of file names. Nothing can fetch this scheme. */
 const FILE_NAMES = 'file-name:///'
 
 const isFetchable = (url: string): boolean => /^https?:\/\//i.test(url)

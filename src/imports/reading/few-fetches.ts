@@ -4,7 +4,7 @@ import { createFairQueue, type FindCreator } from '../../lib/worker/fair-queue.t
 /** Documents that are fetched at once, each of them in memory, and those of one organization. Others wait. */
 const MAX_FETCHES = 4
 const MAX_FETCHES_OF_ORGANIZATION = 2
-/** Who has slower servers shares half of the requests with all others who do. */
+/** Users whose servers take longer share half of the requests. */
 const SLOW_AFTER_MS = 10_000
 /** More than there can be readers and checks. */
 const MAX_WAITING = 10_000

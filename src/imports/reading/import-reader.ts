@@ -4,7 +4,7 @@ import type { HttpClient } from '../../lib/outbound/outbound-request.ts'
 import type { Logger } from '../../lib/process/logger.ts'
 import type { Sealing } from '../../lib/process/sealing.ts'
 import { type FindCreator, QueueFullError } from '../../lib/worker/fair-queue.ts'
-import type { Import } from '../import.ts'
+import { type Import, mayChooseAuth } from '../import.ts'
 import { openSecrets, sealSecrets } from '../import-secrets.ts'
 import { failImport, finishReading, READER_BEAT_MS, touchImports } from '../imports.store.ts'
 import { toGivenSecurity } from '../openapi/security.ts'
@@ -14,7 +14,7 @@ import { hashOfSource, type SourceFile, type SourceFiles } from './source-files.
 import { READER_STOPPED, runSourceJob, type SourceJobs } from './source-job.ts'
 import { createPartStore, type PartStore, ReadingStopped } from './store-parts.ts'
 
-/** Imports that are read or wait in this process, and those of a creator or organization. Each keeps 32 MiB in files. */
+/** Imports that are read or wait in this process: all, and per creator and organization. Each has up to 32 MiB in files. */
 const MAX_READING = 30
 const MAX_READING_OF_CREATOR = 6
 const MAX_READING_OF_ORGANIZATION = 3
@@ -38,7 +38,7 @@ export type ImportReaderParts = {
   findCreator: FindCreator
 }
 
-/** Room for a source of an organization, which counts for the organization's creator too. */
+/** Room for one source. It counts for the organization and for its creator. */
 export type Place = { organizationId: string; creator: string }
 
 export type Reading = { import: Import; place: Place; source: GivenSource }
@@ -47,7 +47,7 @@ export type Reading = { import: Import; place: Place; source: GivenSource }
 export const createImportReader = (parts: ImportReaderParts) => {
   const { db, sealing, logger, http, jobs, files, maxBytes, inTurn, findCreator } = parts
   const active = new Map<string, Place & { controller: AbortController; ended: Promise<void> }>()
-  /** Of sources that will be read once they are stored. */
+  /** Places of sources that are still being stored. */
   const reserved = new Set<Place>()
   /** The documents of ready imports that may be read again with others. */
   const kept = new Map<string, readonly SourceFile[]>()
@@ -76,9 +76,8 @@ export const createImportReader = (parts: ImportReaderParts) => {
       }),
     )
     if (!isStored) throw new ReadingStopped()
-    // The builder may say how an API authenticates whose description does not.
-    const isAuthSaid = one.settings.auth === undefined && end.globals.some(({ isSecret }) => isSecret)
-    if (needs.length > 0 || (kind === 'openapi' && !isAuthSaid)) kept.set(one.id, documents)
+    const isReadAgain = needs.length > 0 || mayChooseAuth({ kind, settings: one.settings }, end.globals)
+    if (isReadAgain) kept.set(one.id, documents)
     else await files.remove(one.id)
   }
 
@@ -134,8 +133,8 @@ export const createImportReader = (parts: ImportReaderParts) => {
 
   return {
     /**
-     * Keeps a place for one more source of an organization while it is stored. Returns the place, to be given back, or
-     * undefined if there is none.
+     * Reserves a place for one more source of an organization while it is stored; `release` frees it. Returns undefined
+     * if there is none.
      */
     reserve: async (organizationId: string): Promise<Place | undefined> => {
       const creator = (await findCreator(organizationId)) ?? organizationId
@@ -150,7 +149,7 @@ export const createImportReader = (parts: ImportReaderParts) => {
       reserved.add(place)
       return place
     },
-    giveBack: (place: Place): void => {
+    release: (place: Place): void => {
       reserved.delete(place)
     },
     /** Starts to read a source, in the background. */

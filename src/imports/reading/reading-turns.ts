@@ -5,12 +5,12 @@ const MAX_WAITING = 1_000
 const MAX_WAITING_OF_CREATOR = 30
 /** The largest description takes half as long. */
 const SLOW_AFTER_MS = 30_000
-/** How long somebody whose source was slow waits for all others. */
+/** How long the sources of a user come after those of all others, once one was slow. */
 const SLOW_MS = 10 * 60_000
 
 /**
- * Lets one source be read at a time. The creators of organizations take turns, and those whose sources were slow go last,
- * so that nobody holds up the others for long. Throws QueueFullError or AbortedError if the work never starts.
+ * Lets one source be read at a time. The creators of organizations take turns, and those with slow sources go last, so
+ * that nobody holds up the others for long. Throws QueueFullError or AbortedError if the work never starts.
  */
 export const createTurns = (findCreator: FindCreator, now?: () => number) => {
   const queue = createFairQueue(

@@ -1,9 +1,9 @@
+import { splitBaseUrl } from '../split-base-url.ts'
 import type { ToolRequest } from '../toolkit-requests.store.ts'
 
 /** What stands for a value in a key. No template has it, because placeholders are longer. */
 const VALUE = '{}'
 const PLACEHOLDER = /\{\{[^{}]*\}\}/g
-const BASE_URL = /^\{\{url:([\w.-]+)[^{}]*\}\}/
 
 /** Returns a URL without the names of its values, and without the part of its query that only values decide. */
 const outlineOf = (url: string): string => {
@@ -27,9 +27,10 @@ export const requestKeysOf = (
   { method, url, allowedOrigins = [] }: ToolRequest,
   baseUrlsOf: (key: string) => readonly string[],
 ): RequestKeys => {
-  const [placeholder = '', key] = BASE_URL.exec(url) ?? []
-  if (key === undefined) return { absolute: [`${method} ${outlineOf(url)}`], relative: [] }
-  const path = url.slice(placeholder.length)
+  const split = splitBaseUrl(url)
+  if (split === undefined) return { absolute: [`${method} ${outlineOf(url)}`], relative: [] }
+  // An imported tool reads its base URL from the global of the same name.
+  const { parameter: key, path } = split
   return {
     absolute: baseUrlsOf(key).map(base => `${method} ${outlineOf(base.replace(/\/$/, '') + path)}`),
     relative: allowedOrigins.map(origin => `${method} at ${origin} ${outlineOf(path)}`),

@@ -2,12 +2,12 @@ import { transact } from '../../lib/db/client.ts'
 import { type CompareParts, compareImport, type ImportComparison } from '../again/compare-import.ts'
 import { addGoneItems } from '../again/compared-items.store.ts'
 import { openSourceUrl } from '../again/toolkit-source.ts'
-import { withoutDetail } from '../finding-groups.ts'
 import type { Import, ImportSummary, ReadOperation } from '../import.ts'
 import { addItems, type NewItem, removeItems } from '../import-items.store.ts'
 import { updateReading } from '../imports.store.ts'
 import { type KeptChoice, listChoices } from '../kept-choices.store.ts'
 import { MAX_OPERATIONS, MAX_PRESELECTED } from '../limits.ts'
+import { withoutDetail } from '../note-detail.ts'
 import { whyLeftOut } from '../preselection.ts'
 import { type SourceEnd, type SourceHead, SourcePart } from '../source-parts.ts'
 import { listToolRequests } from '../toolkit-requests.store.ts'
@@ -18,8 +18,9 @@ export class ReadingStopped extends Error {
   override readonly name = 'ReadingStopped'
 }
 
-/** Returns whether somebody who has not chosen yet is likely to want an operation. */
-const isUsable = (operation: ReadOperation): boolean => 'tool' in operation && whyLeftOut(operation) === undefined
+/** Returns whether an operation may be selected at first. */
+const isPreselectable = (operation: ReadOperation): boolean =>
+  'tool' in operation && whyLeftOut(operation) === undefined
 
 const uncompared = (one: { operation: ReadOperation; position: number }): NewItem => ({ ...one, comparison: undefined })
 
@@ -121,7 +122,7 @@ export const createPartStore = (parts: CompareParts, { id: importId, toolkitId, 
     if (known !== undefined) return known.state !== 'same' && 'tool' in operation
     // Of a description, those that are not there were not wanted, or are new.
     if (comparison?.isComplete === true) return false
-    return (head?.total ?? 0) <= MAX_PRESELECTED && isUsable(operation) && !duplicates.isInToolkit(operation.key)
+    return (head?.total ?? 0) <= MAX_PRESELECTED && isPreselectable(operation) && !duplicates.isInToolkit(operation.key)
   }
 
   /** Marks duplicates, and counts the rules of all findings. */

@@ -56,7 +56,7 @@ const describeValue = (root: JsonValue): JsonObject => {
   return { ...describe(root), type: kindOfJson(root) }
 }
 
-/** Returns the schema of a parameter for an array or object: its type and, if the value is no example, what is in it. */
+/** Returns the schema of a parameter for an array or object: its type and, if the value is not an example, what is in it. */
 export const schemaOfJson = (value: JsonValue): { schema?: JsonObject } => {
   if (!Array.isArray(value) && !isJsonObject(value)) return {}
   return { schema: isShortExample(value) ? { type: kindOfJson(value) } : describeValue(value) }
@@ -91,7 +91,7 @@ const isFlat = (tree: Node): boolean => {
 
 /**
  * Replaces the members of a JSON object by parameters, which have the values as examples. Values that contain secrets or
- * variables stay. JSON that is no object, or has too many members, becomes one parameter unless it has such values.
+ * variables stay. JSON that is not an object, or has too many members, becomes one parameter unless it has such values.
  * Undefined if the text is not JSON, even without its comments.
  */
 export const writeJsonMembers = (source: string, context: Context): string | undefined => {

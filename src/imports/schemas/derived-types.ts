@@ -28,7 +28,7 @@ const indexTypes = ({ root }: Description): ReadonlyMap<string, readonly string[
   return new Map([...byBase].map(([base, found]) => [base, found.map(({ derived }) => derived)]))
 }
 
-/** The types of each description, of which every operation has a reader of its own. */
+/** Cached per description, because each operation creates a reader. */
 const knownTypes = new WeakMap<JsonObject, ReadonlyMap<string, readonly string[]>>()
 
 const typesOf = (description: Description): ReadonlyMap<string, readonly string[]> => {
@@ -48,10 +48,10 @@ const listDerived = (base: string, types: ReadonlyMap<string, readonly string[]>
 }
 
 /**
- * Creates a function that returns the alternatives of a node that refers to a type with a discriminator, which can be that
- * of a type from which it is derived: the type itself and all that are derived from it with `allOf`, also at several
- * levels (OpenAPI 3.1.1 §4.8.25). `schema` is the type without references. Undefined if there are none. Too many are left
- * open: any member is accepted.
+ * Creates a function that returns the alternatives of a node that refers to a type with a discriminator of its own or of a
+ * base type: the type itself, and all types derived from it with `allOf` at any level (OpenAPI 3.1.1 §4.8.25). `schema` is
+ * the type with its references replaced. Returns undefined if no type is derived from it. If there are too many, any
+ * member is accepted.
  */
 export const createDerivedTypes =
   (description: Description) =>

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
-import { memberOf, objectEntries, sizeOf, toList, toObject } from '../openapi/nodes.ts'
+import { jsonLengthOf, memberOf, objectEntries, sizeOf, toList, toObject } from '../openapi/nodes.ts'
 import type { Description } from '../openapi/open-description.ts'
+import { readJsonText } from '../openapi/secret-examples.ts'
 import { branchesOf, type FlatSchema } from './flatten.ts'
 
 /** Schemas that an example is put together from, for one parameter. */
@@ -9,36 +10,29 @@ const MAX_PARTS = 40
 const MAX_MEMBERS = 1_000
 const MAX_DEPTH = 4
 
-/** More examples of one value are not looked at, and no longer ones. What only responses have is still part of them. */
+/** Examples that are read for one value, and the maximum length of each as JSON, with its read-only members. */
 const MAX_DECLARED = 10
 const MAX_READ_CHARS = 8_000
 
-/** Many operations can refer to one large example. */
-const shortValues = new WeakMap<object, boolean>()
-
-const isShort = (value: JsonValue): boolean => {
-  if (typeof value === 'string') return value.length <= MAX_READ_CHARS
-  if (typeof value !== 'object' || value === null) return true
-  const isKnown = shortValues.get(value) ?? JSON.stringify(value).length <= MAX_READ_CHARS
-  shortValues.set(value, isKnown)
-  return isKnown
-}
-
-/** What an example may still be put together from. One of all members may be too long. */
+/** How much more an example may be put together from. With optional members it may get too long. */
 type Room = { parts: number; readonly onlyRequired: boolean }
 
 type Flatten = (node: JsonValue | undefined) => FlatSchema
 
 /** Returns whether a value has something where its schema says that it is a password. */
-const holdsPassword = (value: JsonValue, node: JsonValue | undefined, flatten: Flatten, depth = 0): boolean => {
+const holdsPassword = (given: JsonValue, node: JsonValue | undefined, flatten: Flatten, depth = 0): boolean => {
   const { schema } = flatten(node)
   if (schema.format === 'password') return true
-  if (depth > MAX_DEPTH) return false
+  const value = readJsonText(given)
+  // Whether there is one further down is not looked for.
+  if (depth > MAX_DEPTH) return typeof value === 'object'
   if (Array.isArray(value)) return value.some(item => holdsPassword(item, schema.items, flatten, depth + 1))
-  if (!isJsonObject(value)) return false
-  const members = [schema, ...branchesOf(schema).map(branch => flatten(branch).schema)].map(one => one.properties)
+  if (!isJsonObject(value)) return schema.items !== undefined && holdsPassword(value, schema.items, flatten, depth + 1)
+  const schemas = [schema, ...branchesOf(schema).map(branch => flatten(branch).schema)]
   return Object.entries(value).some(([name, member]) =>
-    members.some(known => holdsPassword(member, memberOf(known, name), flatten, depth + 1)),
+    schemas.some(({ properties, additionalProperties }) =>
+      holdsPassword(member, memberOf(properties, name) ?? additionalProperties, flatten, depth + 1),
+    ),
   )
 }
 
@@ -93,7 +87,8 @@ export const createExamples = ({ followObject }: Description, flatten: Flatten) 
   /** Yields the examples of a value that `holder`, such as a parameter, or its schema declares, the best first. */
   function* listExamples(holder: JsonObject, node: JsonValue | undefined): Generator<JsonValue> {
     const { schema } = flatten(node)
-    const isUsable = (value: JsonValue): boolean => isShort(value) && !holdsPassword(value, node, flatten)
+    const isUsable = (value: JsonValue): boolean =>
+      jsonLengthOf(value) <= MAX_READ_CHARS && !holdsPassword(value, node, flatten)
     for (const value of [...declaredBy(holder), ...declaredBy(schema)].slice(0, MAX_DECLARED)) {
       if (isUsable(value)) yield withoutReadOnly(value, schema)
     }

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
 import { MAX_PATTERN_CHARS, MAX_PATTERN_INSTRUCTIONS } from '../../templates/limits.ts'
 import { estimateInstructions } from '../../tools/schemas/pattern-size.ts'
 import { MAX_PARAMETER_TEXT_CHARS } from '../limits.ts'
-import { toList, toText } from '../openapi/nodes.ts'
+import { jsonLengthOf, toList, toText } from '../openapi/nodes.ts'
 import { holdsSecret, plainText } from '../openapi/texts.ts'
 
 const TYPES: ReadonlySet<string> = new Set(['string', 'integer', 'number', 'boolean', 'array', 'object'])
@@ -84,19 +84,10 @@ const readNumbers = (schema: JsonObject): JsonObject => {
   return Object.fromEntries([...counts, ...bounds, ...(isStep ? [['multipleOf', multipleOf] as const] : [])])
 }
 
-/** Values that are too long, so that they are not written again for each operation that has them. */
-const longValues = new WeakSet<object>()
-
-const isLong = (value: JsonValue): boolean => {
-  if (typeof value === 'object' && value !== null && longValues.has(value)) return true
-  const isTooLong = JSON.stringify(value).length > MAX_PARAMETER_TEXT_CHARS
-  if (isTooLong && typeof value === 'object' && value !== null) longValues.add(value)
-  return isTooLong
-}
-
 /** Returns a default, unless it has another type or looks like a secret. */
-const readDefault = ({ default: value }: JsonObject, type: string | undefined): JsonValue | undefined => {
-  if (value === undefined || value === null || isLong(value)) return undefined
+const readDefault = ({ default: value, format }: JsonObject, type: string | undefined): JsonValue | undefined => {
+  if (value === undefined || value === null || format === 'password') return undefined
+  if (jsonLengthOf(value) > MAX_PARAMETER_TEXT_CHARS) return undefined
   if (holdsSecret(JSON.stringify(value))) return undefined
   const isList = type === 'array' || type === 'object'
   return isList === (typeof value === 'object') ? toDeclaredType(value, type) : undefined

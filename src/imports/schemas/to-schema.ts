@@ -93,7 +93,7 @@ export const createSchemaReader = ({ description, direction, keepsNull, note }: 
   const flatten = createFlatten(
     description,
     ref => note(`A reference leads nowhere, so any value is accepted: ${ref}`),
-    // What a response has is only proposed, and the members of the base type say most.
+    // The schema of a response is only a proposal, for which the members of the base type are enough.
     direction === 'request' ? createDerivedTypes(description) : () => undefined,
   )
   const hidden = direction === 'request' ? 'readOnly' : 'writeOnly'

@@ -31,7 +31,7 @@ export type OpenDatabase = Database & {
   /** Resolves if the database responds. On PostgreSQL, it does not wait for queries in progress. */
   probe: () => Promise<void>
   /** Returns when a query last succeeded, on the `performance.now()` clock. */
-  answeredAt: () => number
+  lastSuccessAt: () => number
 }
 
 /** Longer than the wait for the lock, so that a busy database causes Patchbay's error instead of Prisma's. */
@@ -93,12 +93,12 @@ export const openDatabase = (target: DatabaseTarget, queryTimeoutMs = QUERY_TIME
       if (target.kind === 'postgresql') await probePostgres(target, PROBE_TIMEOUT_MS)
       else await client.$queryRaw`SELECT 1`
     }
-    let answeredAt = performance.now()
+    let lastSuccessAt = performance.now()
     const named = client.$extends({
       query: {
         $allOperations: async ({ args, query }) => {
           const result: unknown = await namingFailures(target, () => query(args), report)
-          answeredAt = performance.now()
+          lastSuccessAt = performance.now()
           return result
         },
       },
@@ -111,7 +111,7 @@ export const openDatabase = (target: DatabaseTarget, queryTimeoutMs = QUERY_TIME
       close: () => client.$disconnect(),
       onFailure: (listener: (failure: DatabaseFailure) => void) => listeners.push(listener),
       probe: () => namingFailures(target, probe),
-      answeredAt: () => answeredAt,
+      lastSuccessAt: () => lastSuccessAt,
       kind: target.kind,
     }) as unknown as OpenDatabase
   })

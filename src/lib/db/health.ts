@@ -71,10 +71,10 @@ export const createDatabaseHealth = ({ db, notices }: { db: OpenDatabase; notice
     const error = await errorOf(db.probe())
     if (isClosed) return
     hasProbeFailed = error !== undefined
-    // A probe opens a connection of its own, for which a busy machine may take too long while it answers queries.
-    const hasAnswered = db.answeredAt() > startedAt
+    // A probe opens a connection of its own, for which a busy machine may take too long while queries still succeed.
+    const hasSucceeded = db.lastSuccessAt() > startedAt
     if (error === undefined) notices.clear('database_unreachable')
-    else if (isOutage(error) && !hasAnswered) beginOutage(error)
+    else if (isOutage(error) && !hasSucceeded) beginOutage(error)
     const mayBeWritable = error === undefined && performance.now() > unwritableUntil
     if (mayBeWritable && notices.has('database_unwritable') && (await canWrite(db))) {
       notices.clear('database_unwritable')

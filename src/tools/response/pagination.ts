@@ -31,14 +31,27 @@ export const parseCursorPath = (at: string): Result<readonly Step[], string> => 
   return failure('must lead to one value, without [] or *')
 }
 
-/** Returns the errors in how a tool's results are paged. `names` are those of its parameters. */
-export const paginationErrors = (pagination: Pagination | undefined, names: readonly string[]): FieldError[] => {
+const parameterFault = (name: string, parameters: ReadonlyMap<string, boolean>): string | undefined => {
+  const isBound = parameters.get(name)
+  if (isBound === undefined) return 'is not a parameter of the template'
+  return isBound
+    ? 'must be a parameter from the model. This one is from a global, a secret or a fixed value'
+    : undefined
+}
+
+/**
+ * Returns the errors in how a tool's results are paged. `parameters` are those of the tool, with whether a value is bound
+ * to them by default, which no model can replace.
+ */
+export const paginationErrors = (
+  pagination: Pagination | undefined,
+  parameters: ReadonlyMap<string, boolean>,
+): FieldError[] => {
   if (pagination === undefined) return []
   const path = parseCursorPath(pagination.at)
+  const fault = parameterFault(pagination.parameter, parameters)
   return [
-    ...(names.includes(pagination.parameter)
-      ? []
-      : [{ path: 'pagination.parameter', message: 'is not a parameter of the template' }]),
+    ...(fault === undefined ? [] : [{ path: 'pagination.parameter', message: fault }]),
     ...(path.ok ? [] : [{ path: 'pagination.at', message: path.error }]),
   ]
 }

@@ -1,4 +1,4 @@
-import type { Import, ImportBaseUrl, ImportGlobal } from '../../imports/import.ts'
+import { type Import, type ImportBaseUrl, type ImportGlobal, mayChooseAuth } from '../../imports/import.ts'
 import { toAuthChoice } from './auth-choice.ts'
 import { fillServerUrl, readServerUrl } from './server-urls.ts'
 
@@ -10,7 +10,12 @@ export type TypedSettings = ReadonlyMap<string, string>
 const OWN_URL = 'own'
 export const NEW_SERVER = 'new'
 
-const toBaseUrl = ({ key, value, servers }: ImportBaseUrl, { settings }: Import, typed: TypedSettings) => {
+const toBaseUrl = (
+  { key, value, servers }: ImportBaseUrl,
+  index: number,
+  { settings }: Import,
+  typed: TypedSettings,
+) => {
   const current = settings.baseUrls[key] ?? value ?? ''
   const read = servers.map(server => readServerUrl(server, current))
   const matching = read.findIndex(values => values !== undefined)
@@ -41,6 +46,7 @@ const toBaseUrl = ({ key, value, servers }: ImportBaseUrl, { settings }: Import,
       isChosen: chosen === OWN_URL,
       value: typed.get(`url:${key}`) ?? (matching === -1 || servers.length === 0 ? current : ''),
     },
+    nowId: `base-${index}-now`,
     /** The URL as it is now. */
     current,
     /** Whether the URL as it is now is not among the choices as it is. */
@@ -57,7 +63,15 @@ const ASKS: Readonly<Record<NonNullable<ImportGlobal['asks']>, string>> = {
   oauth: 'Access token (sent as a bearer token)',
 }
 
-const toSecret = ({ key, asks, description, origins }: ImportGlobal, { settings }: Import) => ({
+const toSecret = (
+  { key, asks, description, origins }: ImportGlobal,
+  index: number,
+  { settings }: Import,
+  filled: ReadonlySet<string>,
+) => ({
+  stateId: `secret-${index}-state`,
+  /** Whether the servers that use the tools have a value. */
+  isFilled: filled.has(key),
   id: `secret:${key}`,
   user: asks === 'basic' ? `user:${key}` : undefined,
   key,
@@ -85,10 +99,9 @@ const serverChoiceOf = ({ settings: { server } }: Import): string => {
 }
 
 /** Returns how requests sign in, for a description that does not say it. Undefined for others. */
-const toAuth = ({ kind, settings, summary }: Import, typed: TypedSettings) => {
-  const isSaid = settings.auth === undefined && (summary?.globals ?? []).some(({ isSecret }) => isSecret)
-  if (kind !== 'openapi' || isSaid) return undefined
-  const choice = toAuthChoice(settings.auth, 'None')
+const toAuth = (found: Import, typed: TypedSettings) => {
+  if (!mayChooseAuth(found, found.summary?.globals ?? [])) return undefined
+  const choice = toAuthChoice(found.settings.auth, 'None')
   return {
     ...choice,
     value: typed.get('auth') ?? choice.value,
@@ -97,10 +110,17 @@ const toAuth = ({ kind, settings, summary }: Import, typed: TypedSettings) => {
 }
 
 /** Returns the tab in which base URLs and secrets are filled in, once for all tools and for one server. */
-export const toAccess = (found: Import, servers: readonly Choice[], typed: TypedSettings) => {
+export const toAccess = (
+  found: Import,
+  { servers, filled }: { servers: readonly Choice[]; filled: ReadonlySet<string> },
+  typed: TypedSettings,
+) => {
   const { server } = found.settings
   const globals = found.summary?.globals ?? []
+  const baseUrls = (found.summary?.baseUrls ?? []).map((one, index) => toBaseUrl(one, index, found, typed))
+  const secrets = globals.filter(({ isSecret }) => isSecret).map((one, index) => toSecret(one, index, found, filled))
   const newName = typeof server === 'object' ? server.newName : (found.summary?.title ?? '')
+  const nowIds = baseUrls.flatMap(({ nowId, hasChoices }) => (hasChoices ? [`#${nowId}`] : []))
   return {
     server: typed.get('server') ?? serverChoiceOf(found),
     newName: typed.get('serverName') ?? newName.slice(0, 100),
@@ -109,7 +129,7 @@ export const toAccess = (found: Import, servers: readonly Choice[], typed: Typed
       ...servers,
       { value: NEW_SERVER, text: 'New server…' },
     ],
-    baseUrls: (found.summary?.baseUrls ?? []).map(one => toBaseUrl(one, found, typed)),
+    baseUrls: baseUrls,
     variables: globals
       .filter(({ isSecret }) => !isSecret)
       .map(({ key, value, description }) => ({
@@ -119,7 +139,9 @@ export const toAccess = (found: Import, servers: readonly Choice[], typed: Typed
         hint: description,
       })),
     auth: toAuth(found, typed),
-    secrets: globals.filter(({ isSecret }) => isSecret).map(one => toSecret(one, found)),
+    secrets,
+    /** A CSS selector of what a saved value changes on the page, apart from the fields. */
+    changing: ['#tabs', ...secrets.map(({ stateId }) => `#${stateId}`), ...nowIds].join(','),
   }
 }
 

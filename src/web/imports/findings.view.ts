@@ -1,5 +1,5 @@
-import { withoutDetail } from '../../imports/finding-groups.ts'
 import type { Import, ImportItem, ImportTotals } from '../../imports/import.ts'
+import { withoutDetail } from '../../imports/note-detail.ts'
 import { formatNumber } from '../../lib/kernel/format.ts'
 import { importPath } from './open-import.ts'
 import { reviewAddress } from './review-query.ts'

@@ -52,7 +52,8 @@ export const importApplyingPages: FastifyPluginAsync<Parts> = async (app, parts)
       } catch (error) {
         if (!isExpected(error)) throw error
         const now = await opener.openImport(request)
-        return page.show(reply, now, query, { status: error.status, problem: sentenceOf(error) })
+        const isOutdated = error.code === 'conflict'
+        return page.show(reply, now, query, { status: error.status, problem: sentenceOf(error), isOutdated })
       }
     })
   })

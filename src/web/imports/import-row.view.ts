@@ -9,6 +9,7 @@ const STATE_TEXTS = {
   failed: { text: 'Failed', state: 'failed' },
 } as const
 
+/** Returns the name of an import's source: its title, file name or URL. */
 export const sourceNameOf = ({ sourceName, sourceUrl, summary }: Import): string =>
   summary?.title ?? sourceName ?? sourceUrl ?? summary?.format ?? 'pasted text'
 

@@ -25,7 +25,7 @@ const PATH = '/toolkits/:id/imports'
 /** What a browser adds to the files, at most. */
 const FORM_BYTES = 1_024 * 1_024
 
-/** Returns where there are imports that take up the places of the organization, if there is no place for another one. */
+/** Returns the toolkits with unfinished imports, if the organization cannot have more of them. */
 const toUnfinished = (error: AppError | undefined, unfinished: readonly UnfinishedImports[]) =>
   error?.code === 'limit_exceeded'
     ? unfinished.map(({ toolkitId, title, imports }) => ({

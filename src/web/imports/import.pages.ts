@@ -5,7 +5,7 @@ import { formText, formValues, parseForm } from '../../lib/http/pages/forms.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { createImportOpener, importPath, importRoute, type OpenedImport, type OpenImportParts } from './open-import.ts'
-import { bodyOf } from './review-forms.ts'
+import { bodyOf, readOperation } from './review-forms.ts'
 import { createReviewPage, type ReviewPageParts } from './review-page.ts'
 import { ReviewQuery, reviewAddress } from './review-query.ts'
 import { createReviewSaving } from './save-review.ts'
@@ -76,8 +76,9 @@ export const importPages: FastifyPluginAsync<Parts> = async (app, parts) => {
   ): Promise<FastifyReply> => {
     const { actor, found } = opened
     try {
-      const edits = parseInput(ImportEdits, { name, ...(description !== '' && { description }) })
-      await imports.changeImport(actor, found.id, { items: { [key]: { description: null, ...edits } } })
+      parseInput(ImportEdits, { name, ...(description !== '' && { description }) })
+      const edit = readOperation(await imports.getItem(actor, found.id, key), { name, description })
+      await imports.changeImport(actor, found.id, { items: { [key]: edit } })
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'invalid_request') throw error
       const errors = sentencesOf(error, { name: 'name', description: 'description' })
@@ -93,6 +94,12 @@ export const importPages: FastifyPluginAsync<Parts> = async (app, parts) => {
     const allowed = origin.filter(one => found.needs.includes(one))
     if (allowed.length > 0) await imports.changeImport(actor, found.id, { fetch: allowed })
     return reply.redirect(importPath(found), 303)
+  })
+
+  /** Reads the URL of a failed or outdated import again. */
+  app.post(`${PATH}/again`, importRoute, async (request, reply) => {
+    const { actor, found } = await opener.openImport(request)
+    return reply.redirect(importPath(await imports.restartImport(actor, found.id)), 303)
   })
 
   app.post(`${PATH}/removal`, importRoute, async (request, reply) => {

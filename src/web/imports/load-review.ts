@@ -67,7 +67,7 @@ export const createReviewLoader = ({ db, imports, importChanges, servers }: Revi
     return examples
   },
 
-  /** Returns the opened operation. Undefined if none is, or if there is no such operation. */
+  /** Returns the opened operation. Undefined if none is opened, or if it does not exist. */
   findOpened: async ({ actor, found }: OpenedImport, { open }: ReviewQuery): Promise<ImportItem | undefined> => {
     if (open === undefined) return undefined
     try {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Import, ImportItem } from '../../imports/import.ts'
+import { editedTool, type Import, type ImportItem, uneditedTool } from '../../imports/import.ts'
 import type { ImportChange, ItemFilter } from '../../imports/imports.service.ts'
 import { formValues } from '../../lib/http/pages/forms.ts'
 import { nameSchema } from '../../lib/http/schemas.ts'
@@ -26,9 +26,6 @@ const textOf = (body: Body, name: string): string | undefined => {
 export const textsOf = (body: Body): TypedSettings =>
   new Map(Object.entries(body).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value] as const] : [])))
 
-const currentName = (item: ImportItem): string | undefined =>
-  'tool' in item ? (item.edits.name ?? item.tool.name) : undefined
-
 /** The operations of the form: those that the page had a name field for. */
 const shownOf = (items: readonly ImportItem[], body: Body) =>
   items.flatMap(item => {
@@ -49,17 +46,26 @@ export const readNames = (items: readonly ImportItem[], body: Body): TypedNames 
   }
 }
 
+/** Returns the edit that makes a typed name the name of the tool: none if it would have that name anyway. */
+const toNameEdit = (item: ImportItem, name: string) => ({ name: name === uneditedTool(item)?.name ? null : name })
+
+/** Returns what the form of the opened operation changes: only what differs from the tool without edits. */
+export const readOperation = (item: ImportItem, { name, description }: { name: string; description: string }) => {
+  const isKept = description === '' || description === uneditedTool(item)?.description?.trim()
+  return { ...toNameEdit(item, name), description: isKept ? null : description }
+}
+
 /** Returns what the rows of the form change: names, and which operations are selected. */
 export const readRows = (items: readonly ImportItem[], body: Body): ImportChange => {
   const shown = shownOf(items, body)
   const picked = new Set(formValues.parse(body.pick))
-  const renamed = shown.filter(({ item, typed }) => typed !== currentName(item))
+  const renamed = shown.filter(({ item, typed }) => typed !== editedTool(item)?.name)
   const select = shown.flatMap(({ item }) => (!item.selected && picked.has(item.key) ? [item.key] : []))
   const deselect = shown.flatMap(({ item }) => (item.selected && !picked.has(item.key) ? [item.key] : []))
   return {
     ...(renamed.length === 0
       ? {}
-      : { items: Object.fromEntries(renamed.map(({ item, typed }) => [item.key, { name: typed }])) }),
+      : { items: Object.fromEntries(renamed.map(({ item, typed }) => [item.key, toNameEdit(item, typed)])) }),
     ...(select.length === 0 ? {} : { select: { keys: select } }),
     ...(deselect.length === 0 ? {} : { deselect: { keys: deselect } }),
   }

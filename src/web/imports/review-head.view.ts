@@ -16,13 +16,14 @@ const describeCounts = ({ read, total, state }: Import, { refused }: ImportTotal
   return refused === 0 ? `${operations}.` : `${operations}, ${formatNumber(refused)} cannot be imported.`
 }
 
-/** Returns what every page of an import shows: its source and its size. */
-export const toReviewHead = (opened: OpenedImport) => {
+/** Returns what every page of an import shows: its source and its size. `isAgain` says that it was imported before. */
+export const toReviewHead = (opened: OpenedImport, isAgain = false) => {
   const { found, toolkit } = opened
   const { summary } = found
   const name = sourceNameOf(found)
   return {
-    title: `Import ${name}`,
+    title: `${isAgain ? 'Update' : 'Import'} ${name}`,
+    verb: isAgain ? 'Update' : 'Import',
     section: 'toolkits' as const,
     crumbs: importCrumbs(opened),
     name,

@@ -1,7 +1,9 @@
 import type { FastifyReply } from 'fastify'
+import { listFilledKeys } from '../../imports/again/filled-keys.ts'
 import type { ImportApplying } from '../../imports/apply/apply-import.service.ts'
+import type { Import } from '../../imports/import.ts'
 import { DUPLICATE_RULE } from '../../imports/preselection.ts'
-import type { PageData } from '../../lib/http/pages/views.ts'
+import { isFragmentRequest, type PageData } from '../../lib/http/pages/views.ts'
 import { lackingKeys, type TypedSettings, toAccess } from './access.view.ts'
 import { toApplied } from './applied.view.ts'
 import { toFindings } from './findings.view.ts'
@@ -23,7 +25,19 @@ export type ReviewTyped = {
   settings?: TypedSettings
   operation?: TypedOperation
   tried?: TriedOperation
+  /** Whether the import cannot be applied any more, so that the source must be read again. */
+  isOutdated?: boolean
 }
+
+/** Returns why a form was not saved, for a page that is only changed in parts: those have no place for errors at fields. */
+const refusedOf = ({ problem, errors = {} }: ReviewTyped): readonly string[] => {
+  const texts = Object.values(errors)
+  return texts.length > 0 || problem === undefined ? texts : [problem]
+}
+
+/** Returns where the form goes that reads a URL again. Undefined for other sources. */
+const againOf = (found: Import): string | undefined =>
+  found.sourceUrl === undefined ? undefined : `${importPath(found)}/again`
 
 const ROWS_WHILE_READING = 20
 
@@ -42,7 +56,11 @@ export const createReviewPage = (parts: ReviewPageParts) => {
     return all.find(({ value }) => value === server)?.text ?? 'a server that no longer exists'
   }
 
-  const viewData = async (opened: OpenedImport, query: ReviewQuery, { names, settings }: ReviewTyped) => {
+  const viewData = async (
+    opened: OpenedImport,
+    query: ReviewQuery,
+    { names, settings, filled }: ReviewTyped & { filled: ReadonlySet<string> },
+  ) => {
     const { actor, found, toolkit } = opened
     if (query.view === 'findings') {
       const [examples, refused, noted] = await Promise.all([
@@ -55,7 +73,7 @@ export const createReviewPage = (parts: ReviewPageParts) => {
     if (query.view === 'changes') return { changes: await load.findChanges(opened, query) }
     if (query.view === 'access') {
       const servers = await load.listServers(actor, toolkit.organizationId)
-      return { access: toAccess(found, servers, settings ?? new Map()) }
+      return { access: toAccess(found, { servers, filled }, settings ?? new Map()) }
     }
     const hasDuplicates = (found.summary?.rules ?? []).some(({ rule }) => rule === DUPLICATE_RULE)
     const place = { path: importPath(found), isAgain: await isImportedAgain(db, found.id), hasDuplicates }
@@ -67,23 +85,30 @@ export const createReviewPage = (parts: ReviewPageParts) => {
     const { found } = opened
     const path = importPath(found)
     const item = await load.findOpened(opened, query)
-    const lacking = lackingKeys(found)
+    const unset = lackingKeys(found)
+    const filled = await listFilledKeys(db, found, unset)
+    const lacking = unset.filter(key => !filled.has(key))
+    // Without a server, a request that is tried has only the values of the import.
+    const lackingToTry = found.settings.server === undefined ? unset : lacking
+    const changed = await load.countChanged(opened)
     const data: PageData = {
-      ...toReviewHead(opened),
+      ...toReviewHead(opened, changed !== undefined),
       width: 'wide',
       scripts: ['import-review'],
       query,
-      tabs: toReviewTabs(opened, query, { lacking: lacking.length, changed: await load.countChanged(opened) }),
+      tabs: toReviewTabs(opened, query, { lacking: lacking.length, changed }),
       bar: toReviewBar(found, await serverNameOf(opened), await countSelectedNew(db, found.id)),
       action: reviewAddress(path, query),
       apply: reviewAddress(`${path}/apply`, query),
       accessHref: reviewAddress(path, { view: 'access', open: query.open }),
       needs: found.needs,
       opened: item && toOpened(item, query, path, typed.operation),
-      tryIt: item && toTryIt(item, { query, path, lacking }, typed.tried),
+      tryIt: item && toTryIt(item, { query, path, lacking: lackingToTry }, typed.tried),
       problem: typed.problem,
+      readAgain: typed.isOutdated === true ? againOf(found) : undefined,
       errors: typed.errors ?? {},
-      ...(await viewData(opened, query, typed)),
+      refused: isFragmentRequest(reply.request) ? refusedOf(typed) : [],
+      ...(await viewData(opened, query, { ...typed, filled })),
     }
     return reply.page('imports/review', data, { status: typed.status ?? 200 })
   }
@@ -120,7 +145,7 @@ export const createReviewPage = (parts: ReviewPageParts) => {
       if (found.state === 'reading') return showReading(reply, opened)
       if (found.state === 'failed') {
         const reason = found.problem ?? 'The source could not be read.'
-        return reply.page('imports/failed', { ...toReviewHead(opened), reason })
+        return reply.page('imports/failed', { ...toReviewHead(opened), reason, readAgain: againOf(found) })
       }
       if (found.state === 'applied') return showApplied(reply, opened)
       return showReview(reply, opened, query, typed)

@@ -10,19 +10,22 @@ import type { ReviewQuery } from './review-query.ts'
 type Parts = { imports: Pick<ImportService, 'changeImport'> }
 type Page = ReturnType<typeof createReviewPage>
 type Body = Readonly<Record<string, unknown>>
+/** Saves the form of a tab. Returns the page with the errors if it cannot be saved. */
+type SaveTab = (
+  reply: FastifyReply,
+  opened: OpenedImport,
+  query: ReviewQuery,
+  body: Body,
+) => Promise<FastifyReply | undefined>
 
 const isEmpty = (change: ImportChange): boolean => Object.keys(change).length === 0
 
+/** Errors that the form of settings is shown again with. */
 const EXPECTED: readonly string[] = ['invalid_request', 'not_found', 'conflict', 'unavailable']
 
 /** Saves the form of a tab of the review. The button that imports sends it too, so that nothing typed is lost. */
 export const createReviewSaving = ({ imports }: Parts, page: Page) => {
-  const saveOperations = async (
-    reply: FastifyReply,
-    opened: OpenedImport,
-    query: ReviewQuery,
-    body: Body,
-  ): Promise<FastifyReply | undefined> => {
+  const saveOperations: SaveTab = async (reply, opened, query, body) => {
     const { actor, found } = opened
     const listed = await page.load.listOperations(opened, query)
     const items = listed.items ?? []
@@ -36,12 +39,7 @@ export const createReviewSaving = ({ imports }: Parts, page: Page) => {
     return undefined
   }
 
-  const saveSettings = async (
-    reply: FastifyReply,
-    opened: OpenedImport,
-    query: ReviewQuery,
-    body: Body,
-  ): Promise<FastifyReply | undefined> => {
+  const saveSettings: SaveTab = async (reply, opened, query, body) => {
     const typed = textsOf(body)
     try {
       await imports.changeImport(opened.actor, opened.found.id, readSettings(opened.found, typed))
@@ -55,12 +53,7 @@ export const createReviewSaving = ({ imports }: Parts, page: Page) => {
     }
   }
 
-  const saveChanges = async (
-    reply: FastifyReply,
-    opened: OpenedImport,
-    query: ReviewQuery,
-    body: Body,
-  ): Promise<FastifyReply | undefined> => {
+  const saveChanges: SaveTab = async (reply, opened, query, body) => {
     try {
       await imports.changeImport(opened.actor, opened.found.id, readChanges(body))
       return undefined
@@ -70,7 +63,13 @@ export const createReviewSaving = ({ imports }: Parts, page: Page) => {
     }
   }
 
-  /** Shows the import as it is: somebody has applied it, or lets it be read again. */
+  const savers: Partial<Record<ReviewQuery['view'], SaveTab>> = {
+    operations: saveOperations,
+    access: saveSettings,
+    changes: saveChanges,
+  }
+
+  /** Shows the import as it is: somebody has applied it, or has its source read again. */
   const showInstead = (
     reply: FastifyReply,
     opened: OpenedImport,
@@ -90,15 +89,7 @@ export const createReviewSaving = ({ imports }: Parts, page: Page) => {
       then: () => Promise<FastifyReply>,
     ): Promise<FastifyReply> => {
       if (opened.found.state !== 'ready') return showInstead(reply, opened, query)
-      const refused =
-        query.view === 'operations'
-          ? await saveOperations(reply, opened, query, body)
-          : query.view === 'access'
-            ? await saveSettings(reply, opened, query, body)
-            : query.view === 'changes'
-              ? await saveChanges(reply, opened, query, body)
-              : undefined
-      return refused ?? then()
+      return (await savers[query.view]?.(reply, opened, query, body)) ?? then()
     },
   }
 }

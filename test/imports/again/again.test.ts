@@ -92,7 +92,7 @@ describe.each(databaseKinds)('a source that is imported again on $kind', kind =>
 
     expect(await choose({ 'url.path': 'theirs' })).toMatchObject({
       status: 400,
-      body: { errors: [{ path: `items.${key}.resolve.url.path`, message: 'is no conflict' }] },
+      body: { errors: [{ path: `items.${key}.resolve.url.path`, message: 'is not a conflict' }] },
     })
     expect(await choose({ name: 'theirs', title: 'theirs', description: 'theirs' })).toMatchObject({ status: 200 })
     expect(await changesOf(ada, id)).toMatchObject([{ resolve: 'theirs' }])

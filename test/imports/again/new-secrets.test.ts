@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { JsonObject } from '../../../src/lib/kernel/json.ts'
+import { MAX_GLOBALS_PER_SERVER } from '../../../src/lib/kernel/limits.ts'
 import { connect, toolNames } from '../../servers/mcp.ts'
 import type { ApiClient } from '../../support/api-client.ts'
 import { databaseKinds } from '../../support/databases.ts'
@@ -179,5 +180,39 @@ describe.each(databaseKinds)('a source that needs more values when it is importe
     expect((await apply(bea, id)).missing.map(one => one.serverId)).toEqual([serverId])
     expect((await apply(cleo, id)).missing.map(one => one.serverId).sort()).toEqual([serverId, hiddenId].sort())
     expect(await bindingsOn(cleo, hiddenId)).toMatchObject({ api_key: { source: 'server', value: 'api_key' } })
+  })
+  it('gives no secret of a server that the builder may not open to tools that did not have it', async () => {
+    const { ada, toolkitId, toolId } = await start()
+    const [bea, cleo] = [
+      await patchbay.member(ada.organizationId, 'builder'),
+      await patchbay.member(ada.organizationId, 'builder'),
+    ]
+    const closed = { organizationId: ada.organizationId, access: 'private' }
+    const put = (serverId: string) =>
+      cleo.expectOk('PUT', `/servers/${serverId}/globals/api_key`, { value: KEY, secret: true, origins: [shop.origin] })
+    const hiddenId = await addServer(cleo, toolId, closed)
+    await put(hiddenId)
+    const report = await apply(bea, await read(bea, toolkitId, describeShop(withKey)))
+    expect(report.rewired.map(({ id }) => id)).not.toContain(hiddenId)
+    const bound = await bindingsOn(cleo, hiddenId)
+    expect(bound?.api_key).toMatchObject({ source: 'server' })
+    expect(bound?.api_key).not.toMatchObject({ value: 'api_key' })
+  })
+
+  it('is applied although another server has no room for globals', async () => {
+    const { ada, toolkitId, toolId, serverId } = await start()
+    const cleo = await patchbay.member(ada.organizationId, 'builder')
+    const hiddenId = await addServer(cleo, toolId, { organizationId: ada.organizationId, access: 'private' })
+    await patchbay.db.global.createMany({
+      data: Array.from({ length: MAX_GLOBALS_PER_SERVER - 1 }, (_, at) => ({
+        ...{ serverId: hiddenId, key: `g${at}`, value: '', isSecret: false },
+      })),
+    })
+    const moved = { servers: [{ url: `${shop.origin}/v2` }] }
+    const next = { paths: { '/orders': { get: { operationId: 'listOrders', responses: {}, ...moved } } } }
+    const id = await read(ada, toolkitId, describeShop(next))
+    const { rewired, missing } = await apply(ada, id)
+    expect(rewired.find(one => one.id === serverId)).toMatchObject({ globals: [{ secret: false }] })
+    expect(missing).toMatchObject([{ secret: false, serverId: hiddenId }])
   })
 })

@@ -73,6 +73,21 @@ describe.each(databaseKinds)('the source of a toolkit on $kind', kind => {
     expect(await shop.check()).toMatchObject({ found: null })
   })
 
+  it('counts a tool without its operation until it is kept in a re-import', async () => {
+    const shop = await start()
+    const without = (summary: string) =>
+      shopOf({ '/health': undefined, '/orders': { operationId: 'listOrders', summary, parameters: [LIMIT] } })
+    shop.source.put(without('All orders'))
+    expect(await shop.check()).toMatchObject({ found: { changed: 2, breaking: 1 } })
+    const again = await importAgain(shop.ada, shop.toolkitId, { url: shop.source.url })
+    await apply(shop.ada, again.id)
+    expect(await shop.check()).toMatchObject({ found: null })
+    shop.source.put(without('Every order'))
+    expect(await shop.check()).toMatchObject({ found: { changed: 1, breaking: 0 } })
+    shop.source.put(shopOf({ '/health': undefined, '/orders': undefined }))
+    expect(await shop.check()).toMatchObject({ found: { changed: 1, breaking: 1 } })
+  })
+
   it('changes no tool by itself, and is up to date once it is imported again', async () => {
     const shop = await start()
     shop.source.put(CHANGED)

@@ -55,7 +55,7 @@ describe('comparing a tool with its source', () => {
     })
   })
 
-  it('makes of choices for one side what that side makes', () => {
+  it('keeps one side whole if all choices are for that side', () => {
     fc.assert(
       fc.property(anyTool, anyTool, anyTool, fc.constantFrom('mine', 'theirs'), (base, mine, theirs, side) => {
         const whole = compareTool({ base, mine, theirs, resolve: side })

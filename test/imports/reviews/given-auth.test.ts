@@ -59,7 +59,7 @@ describe('an import of a description that does not say how requests sign in', ()
     })
   })
 
-  it('refuses what is no way to sign in, and cannot read again what is no longer there', async () => {
+  it('refuses an unknown way to sign in, and conflicts if the documents are no longer there', async () => {
     const { ada, id } = await start(SILENT)
     expect(await ada.send('PATCH', `/imports/${id}`, { settings: { auth: 'digest' } })).toMatchObject({ status: 400 })
     const said = await start(SAID)

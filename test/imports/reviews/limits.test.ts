@@ -144,6 +144,21 @@ describe('an organization whose sources are slow', () => {
     for (const { body } of started) await ada.expectOk('DELETE', `/imports/${WithId.parse(body).id}`)
     expect(await review(ada, toolkitId, { text: ONE })).toMatchObject({ state: 'ready' })
   })
+
+  it('changes nothing in an import that cannot be read again at the moment', async () => {
+    const ada = await patchbay.person()
+    const toolkitId = await newToolkit(ada)
+    const { id } = await review(ada, toolkitId, { text: ONE })
+    const url = `${slow.origin}/openapi.json`
+    for (let at = 0; at < 3; at++) await ada.expectOk('POST', `/toolkits/${toolkitId}/imports`, { url })
+    const change = { settings: { auth: 'bearer' }, deselect: { keys: ['GET /a'] } }
+    expect(await ada.send('PATCH', `/imports/${id}`, change)).toMatchObject({ status: 503 })
+    expect(await getReview(ada, id)).toMatchObject({
+      state: 'ready',
+      settings: { auth: null },
+      totals: { selected: 1 },
+    })
+  })
 })
 
 describe('somebody with many organizations whose sources are slow', () => {

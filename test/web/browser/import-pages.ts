@@ -128,7 +128,7 @@ export const importPages: Pages = {
         await page.getByLabel('Another URL').check()
         await page.getByLabel('URL', { exact: true }).fill('ftp://tms.example')
         await page.getByLabel('Name of the new server').fill('')
-        await press(page, 'Save values')
+        await page.getByLabel('Name of the new server').blur()
         await page.getByText('The URL must be a URL').waitFor()
       },
     },
@@ -140,7 +140,7 @@ export const importPages: Pages = {
       act: async page => {
         await page.getByLabel('Authentication', { exact: true }).selectOption('Key in a header')
         await page.getByLabel('Name of the header').fill('X Key')
-        await press(page, 'Save values')
+        await press(page, 'Save and read again')
         await page.getByText('The name must have 1 to 100 letters').waitFor()
       },
     },

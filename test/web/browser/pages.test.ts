@@ -45,6 +45,8 @@ const tabOf = async (who: PageRow['who'] = 'owner') => {
 /** Opens a page and brings it into its state. */
 const open = async ({ who, path, act, status = 200 }: PageRow) => {
   const tab = await tabOf(who)
+  // A page that updates itself would ask for what the next row has removed.
+  await tab.page.goto('about:blank')
   const response = await tab.page.goto(await pathIn(world, path))
   if (act === undefined) expect(response?.status()).toBe(status)
   await act?.(tab.page)

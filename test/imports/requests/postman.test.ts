@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { importPostman } from '../../src/imports/postman/import-postman.ts'
-import type { JsonValue } from '../../src/lib/kernel/json.ts'
-import { collectionOf, importItems, importRequest } from './postman-collection.ts'
-import { onlyTool, requestOf, sourceOf, toolsOf } from './sent-request.ts'
+import { importPostman } from '../../../src/imports/postman/import-postman.ts'
+import type { JsonValue } from '../../../src/lib/kernel/json.ts'
+import { collectionOf, importItems, importRequest } from '../postman-collection.ts'
+import { onlyTool, requestOf, sourceOf, toolsOf } from '../sent-request.ts'
 
 const BASE = 'https://api.kiosk.example/v1'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { JsonObject, JsonValue } from '../../src/lib/kernel/json.ts'
-import { importItems, importRequest } from './postman-collection.ts'
-import { onlyTool, requestOf, toolsOf } from './sent-request.ts'
+import type { JsonObject, JsonValue } from '../../../src/lib/kernel/json.ts'
+import { importItems, importRequest } from '../postman-collection.ts'
+import { onlyTool, requestOf, toolsOf } from '../sent-request.ts'
 
 const TOKEN = 'sk-live-4f9XbQ27TzLmWc81RyVn05Ke'
 const PASSWORD = 'plum-tree-17'

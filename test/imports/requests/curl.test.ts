@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { importCurl } from '../../src/imports/curl/import-curl.ts'
-import { onlyTool, requestOf, sourceOf, toolsOf } from './sent-request.ts'
+import { importCurl } from '../../../src/imports/curl/import-curl.ts'
+import { onlyTool, requestOf, sourceOf, toolsOf } from '../sent-request.ts'
 
 const TOKEN = 'sk-live-4f9XbQ27TzLmWc81RyVn05Ke'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { importHar } from '../../src/imports/har/import-har.ts'
-import type { JsonObject, JsonValue } from '../../src/lib/kernel/json.ts'
-import { onlyTool, requestOf, sourceOf, toolNamed, toolsOf } from './sent-request.ts'
+import { importHar } from '../../../src/imports/har/import-har.ts'
+import type { JsonObject, JsonValue } from '../../../src/lib/kernel/json.ts'
+import { onlyTool, requestOf, sourceOf, toolNamed, toolsOf } from '../sent-request.ts'
 
 const BASE = 'https://shop.example/api/orders'
 const TOKEN = 'sk-live-4f9XbQ27TzLmWc81RyVn05Ke'

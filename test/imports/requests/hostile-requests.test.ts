@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { type RequestsSource, readRequests } from '../../src/imports/read-requests.ts'
-import { collectionOf } from './postman-collection.ts'
+import { type RequestsSource, readRequests } from '../../../src/imports/read-requests.ts'
+import { collectionOf } from '../postman-collection.ts'
 
 const bytesOf = (text: string): Uint8Array => Buffer.from(text)
 

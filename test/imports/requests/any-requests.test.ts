@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { importCurl } from '../../src/imports/curl/import-curl.ts'
-import { importHar } from '../../src/imports/har/import-har.ts'
-import { importPostman } from '../../src/imports/postman/import-postman.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../../src/lib/kernel/json.ts'
-import { runsOf } from '../support/cases-of-run.ts'
-import { collectionOf } from './postman-collection.ts'
+import { importCurl } from '../../../src/imports/curl/import-curl.ts'
+import { importHar } from '../../../src/imports/har/import-har.ts'
+import { importPostman } from '../../../src/imports/postman/import-postman.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../src/lib/kernel/json.ts'
+import { runsOf } from '../../support/cases-of-run.ts'
+import { collectionOf } from '../postman-collection.ts'
 
 const RUNS = { numRuns: runsOf(100) }
 
