@@ -89,23 +89,26 @@ describe.each(databasesOfRun)('default bindings that a tool of a server gets lat
   })
 
   it('are listed on servers that use a changed tool of their own organization', async () => {
-    const { serverId, id, sourcePath } = await changeTool(admin)
+    const { serverId, toolId, id, sourcePath } = await changeTool(admin)
     const page = await signInToPages(patchbay.origin, admin.email)
     expect(textOf((await page.get(sourcePath)).html)).toContain('track region by default')
     expect(await findingsOn(serverId)).toEqual(NOT_BOUND)
     const tool = textOf((await page.get(`/servers/${serverId}/tools/${id}`)).html)
     expect(tool).toContain('By default, the value is the global &quot;region&quot;.')
     expect(tool).toContain('For example carrier_key')
+    const editor = textOf((await page.get(`/tools/${toolId}`)).html)
+    expect(editor).toContain('as track From the model there, because it has no binding yet: api_key, region, v .')
   })
 
   it('are no longer listed once the model is to supply the values', async () => {
-    const { serverId, id, sourcePath } = await changeTool(admin)
+    const { serverId, toolId, id, sourcePath } = await changeTool(admin)
     const page = await signInToPages(patchbay.origin, admin.email)
     const path = `/servers/${serverId}/tools/${id}`
     await page.get(path)
     expect((await page.submit(path, { name: 'track' })).status).toBe(303)
     expect(textOf((await page.get(sourcePath)).html)).not.toContain('Values to bind')
     expect(textOf((await page.get(path)).html)).not.toContain('By default, the value is')
+    expect(textOf((await page.get(`/tools/${toolId}`)).html)).not.toContain('has no binding yet')
     expect(await findingsOn(serverId)).toEqual(['secret-from-model: api_key'])
   })
 
