@@ -11,6 +11,7 @@ import { exposedSchemaOf } from '../servers/bindings/exposed-schema.ts'
 import type { Instance } from '../servers/server.ts'
 import { lintExposedSecrets } from '../tools/lint/exposed-secrets.ts'
 import { lintRequest } from '../tools/lint/request.ts'
+import { lintUnboundDefaults } from '../tools/lint/unbound-defaults.ts'
 import { toListedOutputSchema } from '../tools/schemas/listed-output-schema.ts'
 import { isSecretArgument } from '../tools/secret-parameters.ts'
 import { annotationsOf } from '../tools/tool-annotations.ts'
@@ -105,7 +106,11 @@ export const compileTool = (
   const secretNames = new Set(exposedSecrets.map(({ parameter }) => parameter))
   const isSecret: ArgumentsToRecord['isSecret'] = (name, value) =>
     secretNames.has(name) || isSecretArgument(name, value)
-  const findings = [...lintRequest(tool, tool.originId !== undefined), ...exposedSecrets]
+  const unboundDefaults = lintUnboundDefaults(
+    compiled.parameters,
+    parameter => !Object.hasOwn(bindings, parameter) && !secretNames.has(parameter),
+  )
+  const findings = [...lintRequest(tool, tool.originId !== undefined), ...exposedSecrets, ...unboundDefaults]
   const mayBeShaped = isShaped(tool, shapingContext.compactTables)
   const cacheFor = responseCache.ofTool(
     instance,

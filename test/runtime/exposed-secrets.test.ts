@@ -72,7 +72,8 @@ it('a parameter that the tool binds to a secret by default is one, whatever its 
     parameters: { tenant: { binding }, place: { binding: { ...binding, secret: false } } },
   }
   const { findings } = compiledWith({}, withDefault)
-  expect(findings?.map(({ parameter }) => parameter)).toEqual(['query_key', 'carrier', 'tenant'])
+  const secrets = findings?.filter(({ rule }) => rule === 'secret-from-model')
+  expect(secrets?.map(({ parameter }) => parameter)).toEqual(['query_key', 'carrier', 'tenant'])
 })
 
 it('a secret with any other source is not a finding', () => {

@@ -31,6 +31,15 @@ export const missingDefaults = ({ tool, bindings }: Instance, before: Instance |
   return Object.fromEntries(missing)
 }
 
+/**
+ * Returns the default of a parameter that nobody has bound, not even to the model. It comes from the model then, because
+ * the tool got the default after it was added to the server.
+ */
+export const findUnboundDefault = (
+  { name, binding }: { name: string; binding?: DefaultBinding | undefined },
+  bindings: Bindings,
+): DefaultBinding | undefined => (Object.hasOwn(bindings, name) ? undefined : binding)
+
 type FromServer = Extract<DefaultBinding, { source: 'server' }>
 
 /** Returns whether the binding in effect is the tool's default. */

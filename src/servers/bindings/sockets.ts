@@ -1,9 +1,10 @@
 import type { JsonValue } from '../../lib/kernel/json.ts'
+import type { DefaultBinding } from '../../templates/check-value.ts'
 import type { ParameterType } from '../../templates/template.ts'
 import type { ParameterHead } from '../../tools/tool-outlines.ts'
 import type { Binding, Bindings, Global } from '../server.ts'
 import { bindingOf, globalKeysOf } from './bindings.ts'
-import { findLacking } from './default-bindings.ts'
+import { findLacking, findUnboundDefault } from './default-bindings.ts'
 
 /** Sources as users see them. A fixed value that contains a global or a secret has that as its source. */
 export const SOCKET_SOURCES = ['fixed', 'global', 'secret', 'exposed'] as const
@@ -18,6 +19,8 @@ export type Socket = {
   text: string
   /** Keys of globals that the binding needs but that do not exist, or are not secret although they must be. */
   missing: readonly string[]
+  /** The tool's default, if nobody has bound the parameter and it therefore comes from the model. */
+  unboundDefault?: DefaultBinding | undefined
 }
 
 /** Maps each key to whether its global is a secret. */
@@ -65,5 +68,6 @@ export const socketsOf = (
       source: sourceOf(binding, keys, globals),
       text: textOf(name, binding),
       missing: [...unset],
+      unboundDefault: findUnboundDefault(parameter, bindings),
     }
   })

@@ -199,21 +199,24 @@ export type ToolOffer = {
   name: string
   /** The only caller whose calls the user may see. Undefined if they may see all calls. */
   onlyCaller: string | undefined
+  /** Parameters that somebody has bound, also to the model. */
+  bound: readonly string[]
 }
 
 /** Lists the instances of a tool on the servers of a user's organizations that they may use, sorted by server name. */
 export const listToolOffers = async (tx: Transaction, toolId: string, user: User): Promise<ToolOffer[]> => {
   const rows = await tx.instance.findMany({
     where: { toolId, server: { ...openTo(user), removedAt: null } },
-    include: { server: { include: WITH_USERS } },
+    include: { server: { include: WITH_USERS }, bindings: { select: { parameter: true } } },
     orderBy: [{ server: { name: 'asc' } }, { id: 'asc' }],
   })
-  return rows.map(({ id, name, server }) => ({
+  return rows.map(({ id, name, server, bindings }) => ({
     instanceId: id,
     serverId: server.id,
     serverName: server.name,
     ownerId: server.ownerId,
     name,
     onlyCaller: onlyCallerShown(policyOf(toServer(server)), user),
+    bound: bindings.map(({ parameter }) => parameter),
   }))
 }

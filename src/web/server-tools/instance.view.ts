@@ -4,10 +4,12 @@ import type { JsonObject } from '../../lib/kernel/json.ts'
 import type { TokenCounter } from '../../lib/tokens/token-counter.ts'
 import { findBindingFaults } from '../../servers/bindings/binding-checks.ts'
 import { bindingOf, findSecretAtRisk, type SecretAtRisk } from '../../servers/bindings/bindings.ts'
+import { findUnboundDefault } from '../../servers/bindings/default-bindings.ts'
 import { exposedSchemaOf } from '../../servers/bindings/exposed-schema.ts'
 import { fixedText, type KnownGlobals, socketsOf } from '../../servers/bindings/sockets.ts'
 import type { Binding, Bindings, Instance } from '../../servers/server.ts'
 import type { CheckedParameter } from '../../templates/compile-parameters.ts'
+import { describeDefault } from '../../tools/lint/unbound-defaults.ts'
 import type { CompiledDefinition } from '../../tools/tool-definition.ts'
 import { toChip, toShortError } from '../bindings/socket.view.ts'
 import { bindingsFrom, globalsWith, type InstanceForm, NEW_GLOBAL, newGlobalsFrom } from './instance-form.ts'
@@ -47,11 +49,19 @@ const missingText = (key: string, globals: KnownGlobals): string =>
     ? `The global ${key} must be a secret. Calls of this tool fail until you store it as one.`
     : `The global ${key} does not exist. Calls of this tool fail until you add it.`
 
+/** Reports the defaults of parameters that nobody has bound, as long as the form does not bind them either. */
+const unboundFindings = ({ instance, compiled }: OpenInstance, typed: InstanceForm): Found[] =>
+  headsOf(compiled).flatMap((head): Found[] => {
+    const unbound = findUnboundDefault(head, instance.bindings)
+    if (unbound === undefined || typed.parameters.get(head.name)?.source !== 'exposed') return []
+    const text = `By default, the value is ${describeDefault(unbound)}. The tool got this default after it was added here, so until you bind the parameter, the model chooses the value.`
+    return [[head.name, { tone: 'warn', text }]]
+  })
+
 /** Checks the bindings as filled in, whether saved or not, and returns the problems by parameter. */
-export const findFindings = (
-  { instance: { tool }, compiled, globals }: OpenInstance,
-  typed: InstanceForm,
-): Findings => {
+export const findFindings = (opened: OpenInstance, typed: InstanceForm): Findings => {
+  const { instance, compiled, globals } = opened
+  const { tool } = instance
   const bindings = bindingsFrom(typed, compiled.parameters)
   const known = globalsWith(globals, newGlobalsFrom(typed))
   const isSecret = (key: string): boolean => known.get(key) === true
@@ -66,7 +76,8 @@ export const findFindings = (
   const missing = socketsOf(headsOf(compiled), changed, known).flatMap(socket =>
     socket.missing.map((key): Found => [socket.parameter, { tone: 'warn', text: missingText(key, known) }]),
   )
-  return byParameter([...bindingErrors, ...(risk === undefined ? [] : riskFindings(risk)), ...missing])
+  const unbound = unboundFindings(opened, typed)
+  return byParameter([...bindingErrors, ...(risk === undefined ? [] : riskFindings(risk)), ...missing, ...unbound])
 }
 
 const headsOf = ({ parameters }: CompiledDefinition) =>
@@ -130,7 +141,7 @@ export const toParameterFields = ({ compiled, globals }: OpenInstance, typed: In
       key: one?.key ?? '',
       value: one?.value ?? '',
       isSecret: one?.isSecret ?? false,
-      suggestedKey: name,
+      suggestedKey: parameter.meta.binding?.source === 'server' ? parameter.meta.binding.key : name,
       isFixedWrong: one?.source === 'fixed' && (findings.get(name) ?? []).some(({ tone }) => tone === 'danger'),
       chip: socket && toChip(socket),
       findings: findings.get(name) ?? [],

@@ -19,7 +19,7 @@ import { removalPage } from '../frame/removal-page.ts'
 import { type ServerFrame, type ServerFrameParts, serverTabPath } from '../frame/server-frame.ts'
 import { createServerTab, type DoneTexts, doneNote, donePath, serverRoute } from '../frame/server-tab.ts'
 import { toUpstreamRow } from '../upstreams/upstream-page.view.ts'
-import { sourcePath, toAddableRow, toAtWorkList, toDifference, toSourceRow } from './sources.view.ts'
+import { sourcePath, toAddableRow, toAtWorkList, toDifference, toSourceRow, toUnboundList } from './sources.view.ts'
 
 const Params = z.object({ uuid: uuidParam, toolkitId: uuidParam })
 const sourceRoute = { ...serverRoute, schema: { params: Params } }
@@ -153,6 +153,7 @@ export const sourcesPages: FastifyPluginAsync<Parts> = async (
         listHref: serverTabPath(server.id, 'sources'),
         source: toSourceRow(server.id, used, atWork.length),
         toolkitHref: toolkitHref(used),
+        unbound: toUnboundList(server.id, atWork),
         atWork: toAtWorkList(server.id, atWork),
         difference: used.snapshot?.update && toDifference(used.snapshot.update),
         done: doneNote(request, server, DONE),

@@ -4,6 +4,7 @@ import type { JsonValue } from '../../lib/kernel/json.ts'
 import type { WiredPanel } from '../../servers/bindings/bindings.service.ts'
 import type { UsedToolkit } from '../../servers/sources/toolkit-uses.service.ts'
 import type { AddableToolkit } from '../../servers/tools/tool-picks.store.ts'
+import { describeDefault } from '../../tools/lint/unbound-defaults.ts'
 import { serverTabPath } from '../frame/server-frame.ts'
 import { instancePath } from '../server-tools/tools.pages.ts'
 
@@ -69,6 +70,20 @@ export const toAtWorkList = (serverId: string, atWork: readonly WiredPanel[]) =>
   })),
   more: atWork.length > MAX_NAMED ? `and ${formatCount(atWork.length - MAX_NAMED, 'more tool')}` : undefined,
 })
+
+/** Lists the parameters that nobody has bound since their tools got a default for them. Undefined if there are none. */
+export const toUnboundList = (serverId: string, atWork: readonly WiredPanel[]) => {
+  const items = atWork.flatMap(({ id, name, sockets }) =>
+    sockets.flatMap(({ parameter, unboundDefault }) =>
+      unboundDefault === undefined
+        ? []
+        : { href: instancePath(serverId, id), tool: name, parameter, text: describeDefault(unboundDefault) },
+    ),
+  )
+  if (items.length === 0) return undefined
+  const more = items.length - MAX_NAMED
+  return { items: items.slice(0, MAX_NAMED), more: more > 0 ? `and ${formatCount(more, 'more value')}` : undefined }
+}
 
 export const toAddableRow = ({ id, title, description, organizationName, isOwn, tools }: AddableToolkit) => ({
   id,

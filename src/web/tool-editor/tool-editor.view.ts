@@ -1,5 +1,6 @@
 import type { PageData } from '../../lib/http/pages/views.ts'
 import { formatCount } from '../../lib/kernel/format.ts'
+import { instancePath } from '../server-tools/tools.pages.ts'
 import { RESPONSE_CHOICES } from './response-rules-form.ts'
 import type { ToolForm } from './tool-editor-form.ts'
 import type { EditorState } from './tool-editor-state.ts'
@@ -61,6 +62,20 @@ const crumbsOf = (subject: EditorSubject) => {
   ]
 }
 
+/** Lists the servers that use the tool, with the parameters whose defaults nobody has bound there. */
+const toOfferRows = (subject: EditorSubject) => {
+  if (subject.kind !== 'tool') return []
+  const defaults = Object.entries(subject.tool.parameters).filter(([, { binding }]) => binding !== undefined)
+  const unboundOf = (bound: readonly string[]) => defaults.flatMap(([name]) => (bound.includes(name) ? [] : name))
+  return subject.offers.map(({ instanceId, serverId, serverName, name, bound }) => ({
+    serverId,
+    serverName,
+    name,
+    unbound: subject.mayBuild ? unboundOf(bound).join(', ') : '',
+    bindHref: instancePath(serverId, instanceId),
+  }))
+}
+
 const optionsOfMethod = (method: string) =>
   [...METHODS, ...(METHODS.includes(method) || method === '' ? [] : [method])].map(value => ({ value, text: value }))
 
@@ -99,7 +114,7 @@ export const toEditorPage = (state: EditorState, isUnsaved: boolean): PageData =
     annotations: toAnnotationFields(form),
     ...RESPONSE_CHOICES,
     servers: subject.servers,
-    offers: subject.kind === 'tool' ? subject.offers : [],
+    offers: toOfferRows(subject),
     askForServer: mayOffer && subject.offers.length === 0,
     offerAgain: mayOffer && subject.offers.length > 0,
   }

@@ -12,6 +12,7 @@ import {
   unlikeSchemaResponse,
 } from './response-pages.ts'
 import { serverTabPages } from './server-tab-pages.ts'
+import { unboundEditor } from './unbound-pages.ts'
 import { undoPages } from './undo-pages.ts'
 import { upstreamAccountPages } from './upstream-account-pages.ts'
 
@@ -359,6 +360,7 @@ const tools: Pages = {
       state: tab,
     })),
     unlikeSchemaResponse,
+    unboundEditor,
     refusedPagination,
     proposedSchema,
     chosenSchema,

@@ -1,6 +1,7 @@
 import { signUp } from '../../support/api-client.ts'
 import { type DashboardWorld, HOSTILE_NAME } from './dashboard-world.ts'
 import { type PageRow, type Pages, saveOutdated } from './page-row.ts'
+import { unboundInstance, unboundSource } from './unbound-pages.ts'
 import { upstreamStatePages } from './upstream-pages.ts'
 
 /** Selects all tools of the server with hostile names. */
@@ -190,6 +191,7 @@ const tools: Pages = {
     { path: '/servers/:serverId/tools/:instanceId' },
     { path: '/servers/:serverId/tools/:instanceId', state: 'viewer', who: 'viewer' },
     { path: hostileInstance, state: 'hostile' },
+    unboundInstance,
     { path: world => onDisabled(world, '/tools/:id?done=off'), state: 'disabled' },
     {
       path: '/servers/:serverId/tools/:instanceId',
@@ -235,6 +237,7 @@ const sources: Pages = {
   'GET /servers/:uuid/sources/:toolkitId': [
     { path: '/servers/:serverId/sources/:toolkitId', who: 'viewer' },
     { path: withUpdate, state: 'update' },
+    unboundSource,
   ],
   'GET /servers/:uuid/sources/:toolkitId/remove': [{ path: '/servers/:serverId/sources/:toolkitId/remove' }],
 }
