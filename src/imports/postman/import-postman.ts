@@ -38,14 +38,32 @@ const notesOf = ({ items, scripts, unreadable }: WalkedCollection): readonly str
   ...(items.length === MAX_OPERATIONS ? [`Only the first ${formatNumber(MAX_OPERATIONS)} requests were read.`] : []),
 ]
 
+/** Returns the requests of a collection, and how to turn them into tools. */
+const draftItems = (collection: PostmanCollection, environments: readonly PostmanEnvironment[]) => {
+  const scope = createScope(collection, environments)
+  const walked = walkCollection(collection, scope)
+  const setByScripts = variablesOfScripts(walked.scripts)
+  const notes = notesOf(walked)
+  const { items } = walked
+  const bindings = (globals: ProposedGlobals) =>
+    createBindings(
+      items.filter(item => 'draft' in item),
+      { scope, setByScripts, globals },
+    )
+  return { items, bindings, notes, title: collection.info.name, secrets: [...scope.secrets(), ...walked.secrets] }
+}
+
+const mapItems = async ({ items, bindings, notes, ...rest }: ReturnType<typeof draftItems>) =>
+  success({ ...(await importDrafts(items, bindings, rest)), notes })
+
 /**
  * Maps a Postman collection in the format 2.0 or 2.1, with environments that give its variables values. Runs no script.
- * The error is a sentence.
+ * The error is a sentence. Takes the collection apart.
  */
-export const importPostman = async (
+export const importPostman = (
   value: JsonValue,
   environmentValues: readonly JsonValue[] = [],
-): Promise<Result<MappedSource, string>> => {
+): Promise<Result<MappedSource, string>> | Result<MappedSource, string> => {
   const collection = readCollection(value)
   if (!collection.ok) return collection
   const environments: PostmanEnvironment[] = []
@@ -54,12 +72,6 @@ export const importPostman = async (
     if (!environment.ok) return environment
     environments.push(environment.value)
   }
-  const scope = createScope(collection.value, environments)
-  const walked = walkCollection(collection.value, scope)
-  const drafted = walked.items.filter(item => 'draft' in item)
-  const setByScripts = variablesOfScripts(walked.scripts)
-  const bindings = (globals: ProposedGlobals) => createBindings(drafted, { scope, setByScripts, globals })
-  const secrets = [...scope.secrets(), ...walked.secrets]
-  const title = collection.value.info.name
-  return success({ ...(await importDrafts(walked.items, bindings, { title, secrets })), notes: notesOf(walked) })
+  // What is left of the collection is not kept while the tools are written.
+  return mapItems(draftItems(collection.value, environments))
 }
