@@ -1,9 +1,12 @@
+import { shorten } from '../../lib/kernel/format.ts'
 import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
 import { claimKey, globalKeyOf } from './names.ts'
 import { objectEntries, toList, toObject, toText } from './nodes.ts'
 import type { Description } from './open-description.ts'
 import { plainText } from './texts.ts'
 
+/** Of schemes. Each operation repeats the names of those that its tool cannot use. */
+const MAX_NAME_CHARS = 200
 const MAX_TEXT_CHARS = 300
 
 /**
@@ -41,10 +44,11 @@ const carrierOf = (scheme: JsonObject): readonly [SecretProposal['asks'], Carrie
   return ['api key', { place, name, prefix: '' }]
 }
 
-const describeScheme = (name: string, scheme: JsonObject): string => {
-  const type = toText(scheme.type)
+const describeScheme = (given: string, scheme: JsonObject): string => {
+  const name = shorten(given, MAX_NAME_CHARS)
+  const type = shorten(toText(scheme.type), MAX_NAME_CHARS)
   if (type === '') return `${name} (not described)`
-  return `${name} (${type === 'http' ? `HTTP ${toText(scheme.scheme)}` : type})`
+  return `${name} (${type === 'http' ? `HTTP ${shorten(toText(scheme.scheme), MAX_NAME_CHARS)}` : type})`
 }
 
 /** Two schemes that use the same header would overwrite each other. */
