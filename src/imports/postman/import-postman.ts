@@ -56,14 +56,10 @@ const draftItems = (collection: PostmanCollection, environments: readonly Postma
 const mapItems = async ({ items, bindings, notes, ...rest }: ReturnType<typeof draftItems>) =>
   success({ ...(await importDrafts(items, bindings, rest)), notes })
 
-/**
- * Maps a Postman collection in the format 2.0 or 2.1, with environments that give its variables values. Runs no script.
- * The error is a sentence. Takes the collection apart.
- */
-export const importPostman = (
+const readItems = (
   value: JsonValue,
-  environmentValues: readonly JsonValue[] = [],
-): Promise<Result<MappedSource, string>> | Result<MappedSource, string> => {
+  environmentValues: readonly JsonValue[],
+): Result<ReturnType<typeof draftItems>, string> => {
   const collection = readCollection(value)
   if (!collection.ok) return collection
   const environments: PostmanEnvironment[] = []
@@ -72,6 +68,18 @@ export const importPostman = (
     if (!environment.ok) return environment
     environments.push(environment.value)
   }
-  // What is left of the collection is not kept while the tools are written.
-  return mapItems(draftItems(collection.value, environments))
+  return success(draftItems(collection.value, environments))
+}
+
+/**
+ * Maps a Postman collection in the format 2.0 or 2.1, with environments that give its variables values. Runs no script.
+ * The error is a sentence. Takes the collection apart.
+ */
+export const importPostman = async (
+  value: JsonValue,
+  environmentValues: readonly JsonValue[] = [],
+): Promise<Result<MappedSource, string>> => {
+  const read = readItems(value, environmentValues)
+  // Does not wait for the tools, so that the collection is not kept while they are written.
+  return read.ok ? mapItems(read.value) : read
 }
