@@ -56,9 +56,13 @@ export const withoutSecrets = (text: string): string => {
   })
 }
 
+/** Matches text that is plain already: words with single spaces, and no mark that means anything in Markdown. */
+const PLAIN = /^(?![-\d])(?:[a-z\d,.;:()'"/?!-]+ )*[a-z\d,.;:()'"/?!-]+$/i
+
 /** Turns Markdown and HTML into plain text in one line. Code keeps its text, but not its marks. */
-const toPlainText = (text: string): string =>
-  text
+const toPlainText = (text: string): string => {
+  if (PLAIN.test(text)) return text
+  return text
     .replaceAll(/```[^`]*```/g, ' ')
     .replaceAll(/<\/?[a-z][^<>]*>/gi, ' ')
     .replaceAll(/!\[[^\]]*\]\([^)\s]*\)/g, ' ')
@@ -69,6 +73,7 @@ const toPlainText = (text: string): string =>
     .replaceAll(/[*`]+/g, '')
     .replaceAll(/[\s\p{Cc}]+/gu, ' ')
     .trim()
+}
 
 /** Cuts a text after a sentence, or else after a word. */
 const cutText = (text: string, maxChars: number): string => {
