@@ -15,6 +15,7 @@ import { type MappingContext, writeTool } from './openapi/map-operation.ts'
 import { claimOperationKey } from './openapi/names.ts'
 import { objectEntries, toList, toObject, toText } from './openapi/nodes.ts'
 import { type Description, openDescription } from './openapi/open-description.ts'
+import { createResponseReader } from './openapi/read-response.ts'
 import { type GivenSecurity, readSecurity, type SecretProposal } from './openapi/security.ts'
 import { type BaseUrlProposal, readServers } from './openapi/servers.ts'
 import { plainText, withoutSecrets } from './openapi/texts.ts'
@@ -138,7 +139,8 @@ export const readDescription = (
   const taken = new Set<string>()
   const servers = readServers(description, taken)
   const security = readSecurity(description, taken, given)
-  const context = { description, security, servers, takenNames: new Set(takenNames) }
+  const readResponse = createResponseReader(description)
+  const context = { description, security, servers, readResponse, takenNames: new Set(takenNames) }
   const webhooks = objectEntries(root.webhooks).length + objectEntries(root['x-webhooks']).length
 
   async function* readBatches(): AsyncGenerator<readonly ImportedOperation[], ReadOutcome> {

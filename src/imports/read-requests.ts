@@ -71,7 +71,8 @@ const mapRequests = async (source: RequestsSource): Promise<Result<MappedSource,
 }
 
 /** Reads a source, and maps its requests to tools. The error is a sentence that says what is wrong with it. */
-export const readRequests = async (source: RequestsSource): Promise<Result<MappedSource, string>> => {
-  const read = await mapRequests(source)
-  return read.ok && read.value.operations.length === 0 ? failure(noRequests(source)) : read
-}
+export const readRequests = ({ kind, name, ...source }: RequestsSource): Promise<Result<MappedSource, string>> =>
+  // Does not keep the bytes until the requests are read.
+  mapRequests({ kind, ...source }).then(read =>
+    read.ok && read.value.operations.length === 0 ? failure(noRequests({ kind, name })) : read,
+  )

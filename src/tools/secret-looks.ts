@@ -1,6 +1,7 @@
 /** Formats of the keys and tokens of widely used services, and URLs with a password. */
 const KNOWN_SECRETS = [
-  /^(?:sk|pk|rk|ntn|hf|npm|pbk|lin_api|dop_v1|shpat|figd|tvly|bb_live|r8|gsk|xai|ctx7sk)[-_][A-Za-z0-9_-]{12,}$/,
+  // OpenSSH's types of public keys begin like a key of Stripe: `sk-ssh-ed25519`.
+  /^(?!sk-(?:ssh-ed25519|ecdsa-sha2-nistp256)$)(?:sk|pk|rk|ntn|hf|npm|pbk|lin_api|dop_v1|shpat|figd|tvly|bb_live|r8|gsk|xai|ctx7sk)[-_][A-Za-z0-9_-]{12,}$/,
   // Other values begin with these words too: `key-account-manager`.
   /^(?:pat|key|secret|fc)[-_](?=[A-Za-z_-]*\d)[A-Za-z0-9_-]{12,}$/,
   /^gh[pousr]_[A-Za-z0-9]{20,}$/,

@@ -1,4 +1,6 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { plainText } from '../../src/imports/openapi/texts.ts'
 import type { JsonObject } from '../../src/lib/kernel/json.ts'
 import { toolOf } from './reading.ts'
 
@@ -51,6 +53,29 @@ describe('the description of a tool', () => {
   it('keeps long names and ids that are no secrets', async () => {
     const text = 'See getAuthenticatorMethodConstraint2 and 123e4567-e89b-12d3-a456-426614174000.'
     expect((await toolOf({ description: text })).tool.description).toBe(text)
+  })
+
+  it.each([
+    'Api20100401AvailablePhoneNumberCountry',
+    'Api20100401AuthCallsIpAccessControlListMapping',
+    '223133707-Is-MMS-supported-for-all-carriers-in-US-and-Canada-',
+    '360051670533-Getting-Started-with-CNAM-Caller-ID',
+    'sk-ecdsa-sha2-nistp256',
+  ])('keeps names that consist of words and numbers, and so do the tags: %s', async name => {
+    const { tool, tags } = await toolOf({ description: `See ${name}.`, tags: [name] })
+    expect(tool.description).toBe(`See ${name}.`)
+    expect(tags).toEqual([name])
+  })
+
+  it('contains hardly any random text', async () => {
+    const random = fc.string({
+      unit: fc.constantFrom(...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'),
+      minLength: 40,
+      maxLength: 64,
+    })
+    const isLikely = (text: string): boolean => /^(?=.*[a-z])(?=.*[A-Z])(?:\D*\d){5}/.test(text)
+    const kept = fc.sample(random.filter(isLikely), 2_000).filter(text => plainText(`A ${text}`, 300).includes(text))
+    expect(kept.length).toBeLessThan(3)
   })
 })
 

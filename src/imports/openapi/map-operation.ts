@@ -1,15 +1,15 @@
 import { shorten } from '../../lib/kernel/format.ts'
-import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
+import type { JsonObject } from '../../lib/kernel/json.ts'
 import type { ToolDefinition } from '../../tools/tool.ts'
 import { MAX_NOTE_CHARS, MAX_NOTES } from '../limits.ts'
-import { proposeOutputSchema } from '../schemas/output-schema.ts'
 import { createSchemaReader } from '../schemas/to-schema.ts'
 import type { OperationNode } from './list-operations.ts'
 import { toolNameOf } from './names.ts'
-import { objectEntries, toObject, toText } from './nodes.ts'
+import { toText } from './nodes.ts'
 import type { Description } from './open-description.ts'
 import { describePagination, findPagination, type Pagination, paginationOfTool } from './pagination.ts'
 import { createPlaceholders } from './placeholders.ts'
+import type { ResponseReader } from './read-response.ts'
 import type { Security } from './security.ts'
 import type { Servers } from './servers.ts'
 import { withoutSecrets } from './texts.ts'
@@ -22,6 +22,7 @@ export type MappingContext = {
   description: Description
   security: Security
   servers: Servers
+  readResponse: ResponseReader
   /** Names of tools that are taken. Grows. */
   takenNames: Set<string>
 }
@@ -36,32 +37,14 @@ export type WrittenTool = {
   unsupportedSecurity: readonly string[]
 }
 
-/** Returns the first response with a status of 2xx, or else the default one. */
-const findResponse = (operation: JsonObject, { followObject }: Description): JsonObject => {
-  const responses = Object.entries(toObject(operation.responses))
-  const found = responses.find(([status]) => /^2/.test(status)) ?? responses.find(([status]) => status === 'default')
-  return followObject(found?.[1])
-}
-
-const jsonSchemaOf = (response: JsonObject): JsonValue | undefined =>
-  objectEntries(response.content).find(([type]) => /[/+]json/.test(type))?.[1].schema
-
 /** Methods that the annotations of tools do not know from HTTP's registry (draft-ietf-httpbis-safe-method-w-body). */
 const annotationsOf = (method: string): ToolDefinition['annotations'] =>
   method === 'QUERY' ? { readOnlyHint: true, idempotentHint: true } : undefined
 
-/** Reads the response: the schema to propose, and how it comes in pages. */
-const readResponse = (response: JsonObject, description: Description) => {
-  const options = { description, direction: 'response', keepsNull: false, note: () => undefined } as const
-  const schema = createSchemaReader(options).read(jsonSchemaOf(response))
-  const hasLinks = Object.keys(toObject(response.headers)).some(name => name.toLowerCase() === 'link')
-  return { schema, hasLinks }
-}
-
 /** Writes the tool for an operation. Throws `UnusableOperation` if there can be none. */
 export const writeTool = (node: OperationNode, context: MappingContext): WrittenTool => {
   const { source, item, operation } = node
-  const { description, security, servers, takenNames } = context
+  const { description, security, servers, readResponse, takenNames } = context
   const notes = new Set<string>()
   const note = (text: string): void => {
     if (notes.size < MAX_NOTES) notes.add(withoutSecrets(shorten(text, MAX_NOTE_CHARS)))
@@ -76,8 +59,7 @@ export const writeTool = (node: OperationNode, context: MappingContext): Written
   const reader = createSchemaReader({ description, direction: 'request', keepsNull: false, note })
   const request = writeRequest(node, { description, security, reader, placeholders, note, server, credentials })
 
-  const response = findResponse(operation, description)
-  const { schema, hasLinks } = readResponse(response, description)
+  const { response, schema, outputSchema, hasLinks } = readResponse(operation)
   const query = placeholders.apiNames.filter(([place]) => place === 'query')
   const pagination = source.method === 'GET' ? findPagination(query, schema, hasLinks) : undefined
   const paged = paginationOfTool(pagination)
@@ -98,6 +80,5 @@ export const writeTool = (node: OperationNode, context: MappingContext): Written
     ...(server.origins !== undefined && { allowedOrigins: [...server.origins] }),
   }
   const globals = [server.key, ...secrets]
-  const outputSchema = proposeOutputSchema(schema)
   return { tool, notes: [...notes], outputSchema, pagination, globals, unsupportedSecurity: unsupported }
 }

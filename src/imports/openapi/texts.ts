@@ -9,11 +9,27 @@ const MIN_SENTENCES = 0.4
 /** Long names in camel case have a digit or two. Random texts of 32 characters have more. */
 const MIN_DIGITS = 4
 
+/** Names such as `Api20100401AvailablePhoneNumberCountry` have at most this many numbers. */
+const MAX_NUMBERS = 2
+/** At least this share of the letters of a name is in words, which have this many letters on average. */
+const MIN_IN_WORDS = 0.75
+const MEAN_WORD_CHARS = 4.5
+
 /** What is in a text in place of a secret. */
 export const REMOVED_SECRET = '[secret removed]'
 
+/** Returns whether a text consists of words. Of 100,000 random texts of 32 letters and digits, one or two seem to. */
+const consistsOfWords = (text: string): boolean => {
+  if (/^[0-9a-f]+$/i.test(text) || (text.match(/\d+/g) ?? []).length > MAX_NUMBERS) return false
+  const words = (text.match(/[A-Z]?[a-z]{2,}/g) ?? []).filter(word => word.length > 2 && /[aeiouy]/i.test(word))
+  const chars = words.join('').length
+  const letters = text.replaceAll(/[^A-Za-z]/g, '').length
+  return chars >= letters * MIN_IN_WORDS && words.length > 1 && chars >= words.length * MEAN_WORD_CHARS
+}
+
 const isSecret = (word: string): boolean =>
-  hasSecretFormat(word) || (looksSecret(word) && word.replaceAll(/\D/g, '').length >= MIN_DIGITS)
+  hasSecretFormat(word) ||
+  (looksSecret(word) && word.replaceAll(/\D/g, '').length >= MIN_DIGITS && !consistsOfWords(word))
 
 /** Returns whether a text is a secret, or contains one. */
 export const holdsSecret = (text: string): boolean => withoutSecrets(text) !== text
@@ -40,9 +56,13 @@ export const withoutSecrets = (text: string): string => {
   })
 }
 
+/** Matches text that is plain already: words with single spaces, and no mark that means anything in Markdown. */
+const PLAIN = /^(?![-\d])(?:[a-z\d,.;:()'"/?!-]+ )*[a-z\d,.;:()'"/?!-]+$/i
+
 /** Turns Markdown and HTML into plain text in one line. Code keeps its text, but not its marks. */
-const toPlainText = (text: string): string =>
-  text
+const toPlainText = (text: string): string => {
+  if (PLAIN.test(text)) return text
+  return text
     .replaceAll(/```[^`]*```/g, ' ')
     .replaceAll(/<\/?[a-z][^<>]*>/gi, ' ')
     .replaceAll(/!\[[^\]]*\]\([^)\s]*\)/g, ' ')
@@ -53,6 +73,7 @@ const toPlainText = (text: string): string =>
     .replaceAll(/[*`]+/g, '')
     .replaceAll(/[\s\p{Cc}]+/gu, ' ')
     .trim()
+}
 
 /** Cuts a text after a sentence, or else after a word. */
 const cutText = (text: string, maxChars: number): string => {

@@ -38,14 +38,28 @@ const notesOf = ({ items, scripts, unreadable }: WalkedCollection): readonly str
   ...(items.length === MAX_OPERATIONS ? [`Only the first ${formatNumber(MAX_OPERATIONS)} requests were read.`] : []),
 ]
 
-/**
- * Maps a Postman collection in the format 2.0 or 2.1, with environments that give its variables values. Runs no script.
- * The error is a sentence.
- */
-export const importPostman = async (
+/** Returns the requests of a collection, and how to turn them into tools. */
+const draftItems = (collection: PostmanCollection, environments: readonly PostmanEnvironment[]) => {
+  const scope = createScope(collection, environments)
+  const walked = walkCollection(collection, scope)
+  const setByScripts = variablesOfScripts(walked.scripts)
+  const notes = notesOf(walked)
+  const { items } = walked
+  const bindings = (globals: ProposedGlobals) =>
+    createBindings(
+      items.filter(item => 'draft' in item),
+      { scope, setByScripts, globals },
+    )
+  return { items, bindings, notes, title: collection.info.name, secrets: [...scope.secrets(), ...walked.secrets] }
+}
+
+const mapItems = async ({ items, bindings, notes, ...rest }: ReturnType<typeof draftItems>) =>
+  success({ ...(await importDrafts(items, bindings, rest)), notes })
+
+const readItems = (
   value: JsonValue,
-  environmentValues: readonly JsonValue[] = [],
-): Promise<Result<MappedSource, string>> => {
+  environmentValues: readonly JsonValue[],
+): Result<ReturnType<typeof draftItems>, string> => {
   const collection = readCollection(value)
   if (!collection.ok) return collection
   const environments: PostmanEnvironment[] = []
@@ -54,12 +68,18 @@ export const importPostman = async (
     if (!environment.ok) return environment
     environments.push(environment.value)
   }
-  const scope = createScope(collection.value, environments)
-  const walked = walkCollection(collection.value, scope)
-  const drafted = walked.items.filter(item => 'draft' in item)
-  const setByScripts = variablesOfScripts(walked.scripts)
-  const bindings = (globals: ProposedGlobals) => createBindings(drafted, { scope, setByScripts, globals })
-  const secrets = [...scope.secrets(), ...walked.secrets]
-  const title = collection.value.info.name
-  return success({ ...(await importDrafts(walked.items, bindings, { title, secrets })), notes: notesOf(walked) })
+  return success(draftItems(collection.value, environments))
+}
+
+/**
+ * Maps a Postman collection in the format 2.0 or 2.1, with environments that give its variables values. Runs no script.
+ * The error is a sentence. Takes the collection apart.
+ */
+export const importPostman = async (
+  value: JsonValue,
+  environmentValues: readonly JsonValue[] = [],
+): Promise<Result<MappedSource, string>> => {
+  const read = readItems(value, environmentValues)
+  // Does not wait for the tools, so that the collection is not kept while they are written.
+  return read.ok ? mapItems(read.value) : read
 }

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../lib/kernel/json.ts'
 import { UnwritableRequest } from '../../tools/import/draft-parameters.ts'
 import { MAX_OPERATIONS } from '../limits.ts'
 import type { RefusedOperation } from '../openapi/imported-operation.ts'
@@ -40,9 +41,15 @@ const draftItem = ({ item, request, inherited, key }: Found, scope: Scope): Draf
   }
 }
 
+/** Removes what an item has. */
+const empty = (raw: unknown): void => {
+  if (isJsonObject(raw)) for (const key of Object.keys(raw)) delete raw[key]
+}
+
 /**
  * Reads all requests of a collection. Folders become tags, and pass on their credentials. The depth of folders is
- * limited by the depth of the JSON.
+ * limited by the depth of the JSON. Empties the items that it has read: a large collection and its tools would take too
+ * much memory together.
  */
 export const walkCollection = (collection: PostmanCollection, scope: Scope): WalkedCollection => {
   const items: (DraftedItem | RefusedOperation)[] = []
@@ -54,16 +61,24 @@ export const walkCollection = (collection: PostmanCollection, scope: Scope): Wal
   const visit = (raw: unknown, inherited: Inherited): void => {
     if (items.length === MAX_OPERATIONS) return
     const parsed = Item.safeParse(raw)
+    empty(raw)
     const item = parsed.success ? parsed.data : undefined
     scripts.push(...(item?.event ?? []))
     for (const one of [item?.auth, item?.request?.auth].flatMap(secretsOfAuth)) secrets.add(one)
     if (item?.item) {
       const within = inherit(inherited, item)
-      for (const child of item.item) visit(child, within)
+      visitAll(item.item, within)
     } else if (item?.request) {
       const { request } = item
       items.push(draftItem({ item, request, inherited, key: uniqueKey(targetOf(request)) }, scope))
     } else unreadable++
+  }
+
+  const visitAll = (list: unknown[], inherited: Inherited): void => {
+    for (const [index, raw] of list.entries()) {
+      list[index] = undefined
+      visit(raw, inherited)
+    }
   }
 
   const outermost: Inherited = {
@@ -72,6 +87,6 @@ export const walkCollection = (collection: PostmanCollection, scope: Scope): Wal
     scripts: collection.event,
     sendsAllBodies: collection.protocolProfileBehavior?.disableBodyPruning === true,
   }
-  for (const raw of collection.item) visit(raw, outermost)
+  visitAll(collection.item, outermost)
   return { items, secrets: [...secrets], scripts, unreadable }
 }
