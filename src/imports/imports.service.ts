@@ -168,11 +168,7 @@ export const createImportService = (parts: ImportServiceParts) => {
     if (!(await store.updateSettings(tx, one.id, settings, sealed))) throw new AppError('conflict', CHANGED)
   }
 
-  const prepareEdits = async (
-    actor: Actor,
-    id: string,
-    changes: ImportChange['items'] = {},
-  ): Promise<Edit[]> => {
+  const prepareEdits = async (actor: Actor, id: string, changes: ImportChange['items'] = {}): Promise<Edit[]> => {
     const edits: Edit[] = []
     for (const [key, change] of Object.entries(changes)) {
       if (change === undefined) continue
