@@ -14,15 +14,19 @@ export type ToolRequest = z.infer<typeof StoredRequest>
 /** A tool of the toolkit. `baseUrls` are those that its import proposed and that its builder chose, by the key of the global. */
 export type RequestingTool = { name: string; request: ToolRequest; baseUrls: ReadonlyMap<string, readonly string[]> }
 
+/** A toolkit whose source changes every day has many imports, which say the same about their base URLs. */
+const MAX_IMPORTS_READ = 50
+
 /** Returns the base URLs of the sources that were imported into a toolkit, by their title and the key of the global. */
 const listBaseUrls = async (tx: Transaction, toolkitId: string) => {
   const rows = await tx.import.findMany({
     where: { toolkitId, state: 'applied' },
     select: { summary: true, settings: true },
-    orderBy: { id: 'asc' },
+    orderBy: { id: 'desc' },
+    take: MAX_IMPORTS_READ,
   })
   const known = new Map<string | undefined, Map<string, readonly string[]>>()
-  for (const row of rows) {
+  for (const row of rows.toReversed()) {
     const { title, baseUrls, globals } = ImportSummary.parse(row.summary)
     const { baseUrls: chosen } = ImportSettings.parse(row.settings)
     const ofTitle = known.get(title) ?? new Map<string, readonly string[]>()

@@ -9,6 +9,7 @@ import { openSecrets, sealSecrets } from '../import-secrets.ts'
 import { failImport, finishReading, READER_BEAT_MS, touchImports } from '../imports.store.ts'
 import { toGivenSecurity } from '../openapi/security.ts'
 import { type GatheredSource, type GivenSource, gatherSource } from './gather-source.ts'
+import { createKeptDocuments } from './kept-documents.ts'
 import type { ReadingTurns } from './reading-turns.ts'
 import { hashOfSource, type SourceFile, type SourceFiles } from './source-files.ts'
 import { READER_STOPPED, runSourceJob, type SourceJobs } from './source-job.ts'
@@ -50,14 +51,18 @@ export const createImportReader = (parts: ImportReaderParts) => {
   /** Places of sources that are still being stored. */
   const reserved = new Set<Place>()
   /** The documents of ready imports that may be read again with others. */
-  const kept = new Map<string, readonly SourceFile[]>()
+  const kept = createKeptDocuments()
   let isClosing = false
   const beat = setInterval(() => {
     // A missed beat makes up for itself with the next one.
     if (active.size > 0) void touchImports(db, [...active.keys()]).catch(() => undefined)
   }, READER_BEAT_MS).unref()
 
-  const finish = async (one: Import, gathered: GatheredSource, store: PartStore): Promise<void> => {
+  const finish = async (
+    { import: one, place }: Pick<Reading, 'import' | 'place'>,
+    gathered: GatheredSource,
+    store: PartStore,
+  ): Promise<void> => {
     const { kind, end, files: documents, needs, etag, lastModified } = gathered
     const found = Object.entries(end.secrets).filter(([, value]) => Buffer.byteLength(value) <= MAX_SECRET_BYTES)
     const isStored = await transact(db, tx =>
@@ -76,15 +81,13 @@ export const createImportReader = (parts: ImportReaderParts) => {
       }),
     )
     if (!isStored) throw new ReadingStopped()
-    const isReadAgain = needs.length > 0 || mayChooseAuth({ kind, settings: one.settings }, end.globals)
-    if (isReadAgain) kept.set(one.id, documents)
-    else await files.remove(one.id)
+    const mayBeReadAgain = needs.length > 0 || mayChooseAuth({ kind, settings: one.settings }, end.globals)
+    const unneeded = mayBeReadAgain ? kept.add(one.id, place.creator, documents) : [one.id]
+    for (const id of unneeded) await files.remove(id)
   }
 
-  const read = async (
-    { import: one, place: { organizationId }, source }: Reading,
-    signal: AbortSignal,
-  ): Promise<void> => {
+  const read = async ({ import: one, place, source }: Reading, signal: AbortSignal): Promise<void> => {
+    const { organizationId } = place
     const store = createPartStore(parts, one)
     const options = { organizationId, signal }
     const security = toGivenSecurity(one.settings.auth ?? '')
@@ -104,7 +107,7 @@ export const createImportReader = (parts: ImportReaderParts) => {
     )
     if (gathered.ok) {
       await store.finish()
-      return finish(one, gathered.value, store)
+      return finish({ import: one, place }, gathered.value, store)
     }
     if (!signal.aborted) await fail(one.id, gathered.error)
   }
@@ -163,9 +166,9 @@ export const createImportReader = (parts: ImportReaderParts) => {
       active.set(id, { ...reading.place, controller, ended })
     },
     /** Returns the documents of a ready import that may be read again, if this process has them. */
-    findKept: (id: string): readonly SourceFile[] | undefined => kept.get(id),
+    findKept: (id: string): readonly SourceFile[] | undefined => kept.find(id),
     /** Lists the imports whose documents are kept. */
-    listKept: (): string[] => [...kept.keys()],
+    listKept: kept.list,
     isReading: (id: string): boolean => active.has(id),
     /** Stops reading, and removes the documents. */
     discard: async (id: string): Promise<void> => {
@@ -179,7 +182,7 @@ export const createImportReader = (parts: ImportReaderParts) => {
       clearInterval(beat)
       for (const { controller } of active.values()) controller.abort()
       await Promise.all([...active.values()].map(({ ended }) => ended))
-      for (const id of kept.keys()) await files.remove(id)
+      for (const id of kept.list()) await files.remove(id)
     },
   }
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 export type SourceFile = { name: string; path: string; size: number; sha256: string }
 
 const PRIVATE = 0o600
+const PRIVATE_FOLDER = 0o700
 
 /**
  * Keeps the documents of imports in files while they are read. A large document in memory would be there several times,
@@ -18,7 +19,7 @@ export const createSourceFiles = (dataDirectory: string) => {
   return {
     write: async (importId: string, name: string, bytes: Uint8Array): Promise<SourceFile> => {
       const path = join(folderOf(importId), String(count++))
-      await mkdir(folderOf(importId), { recursive: true })
+      await mkdir(folderOf(importId), { recursive: true, mode: PRIVATE_FOLDER })
       await writeFile(path, bytes, { mode: PRIVATE })
       return { name, path, size: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') }
     },

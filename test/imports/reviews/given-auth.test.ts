@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { runPatchbay } from '../../support/world.ts'
+import { importNew, shopOf } from '../again/shop.ts'
 import { descriptionOf } from '../reading.ts'
 import { finished, getReview, newToolkit, pageOfItems, review, reviewFiles } from './reviewing.ts'
 
@@ -49,6 +50,19 @@ describe('an import of a description that does not say how requests sign in', ()
     ])
     await ada.expectOk('PATCH', `/imports/${id}`, { settings: { auth: null } })
     expect(await finished(ada, id)).toMatchObject({ settings: { auth: null }, summary: { globals: [] } })
+  })
+
+  it('keeps whose version of a conflict was chosen when it is read again', async () => {
+    const ada = await patchbay.person()
+    const { toolkitId, tools } = await importNew(ada, { text: JSON.stringify(shopOf()) })
+    await ada.expectOk('PATCH', `/tools/${tools.get_health}`, { description: 'By hand' })
+    const changed = shopOf({ '/health': { operationId: 'getHealth', summary: 'Says whether all is well' } })
+    const { id } = await review(ada, toolkitId, { text: JSON.stringify(changed) })
+    await ada.expectOk('PATCH', `/imports/${id}`, { items: { 'GET /health': { resolve: 'theirs' } } })
+    await ada.expectOk('PATCH', `/imports/${id}`, { settings: { auth: 'bearer' } })
+    expect(await finished(ada, id)).toMatchObject({ state: 'ready', settings: { auth: 'bearer' } })
+    const { items } = await pageOfItems(ada, id, '?q=health')
+    expect(items).toMatchObject([{ key: 'GET /health', state: 'conflict', resolve: 'theirs' }])
   })
 
   it('is told also if the description has a scheme that no operation uses', async () => {
