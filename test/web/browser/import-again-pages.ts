@@ -59,6 +59,8 @@ const importedAgain = async (
   const { imports, importApplying, accounts } = app.services
   const actor = await accounts.findActorByUserId(ownerId)
   if (actor === undefined) throw new Error('the owner has no account')
+  // An organization can have only a few that are not applied.
+  await app.services.db.import.deleteMany()
   const { id: toolkitId } = await owner.create('/toolkits', { title: 'Meridian', organizationId })
   const read = async (source: object): Promise<string> => {
     const { id } = await imports.startImport(actor, toolkitId, { kind: 'openapi', text: JSON.stringify(source) })
@@ -123,7 +125,7 @@ export const importAgainPages: Pages = {
       state: 'again-theirs',
       act: async page => {
         const saved = page.waitForResponse(response => response.request().method() === 'POST')
-        await page.getByRole('radio', { name: 'Use the new one' }).check()
+        await page.getByRole('radio', { name: 'Use the new one' }).first().check()
         await saved
       },
     },
