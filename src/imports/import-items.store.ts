@@ -9,6 +9,7 @@ import {
   type ImportItem,
   type ImportItemState,
   type ImportTotals,
+  nameOfItem,
   type ReadOperation,
   ReadRefusal,
   ReadTool,
@@ -46,15 +47,20 @@ const toOperation = (row: Rows.ImportItem): ReadOperation => {
 }
 
 const toItem = (row: Rows.ImportItem): ImportItem => {
-  const { importId, position, selected, state, toolId, edits = {} } = withoutNulls(row)
+  const { importId, position, selected, state, toolId, name: proposedName, edits = {} } = withoutNulls(row)
   const resolve = toResolution(row.resolve, row.comparison)
-  return { importId, position, selected, state, toolId, resolve, edits: ImportEdits.parse(edits), ...toOperation(row) }
+  const chosen = { selected, resolve, edits: ImportEdits.parse(edits), proposedName }
+  return { importId, position, state, toolId, ...chosen, ...toOperation(row) }
 }
 
 /** Returns text that PostgreSQL can store. */
 const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '\u{fffd}')
 
-const searchTextOf = (operation: ReadOperation, name: string): string =>
+/** Returns the text in which queries search for an operation. */
+export const searchTextOf = (
+  operation: Pick<ReadOperation, 'path' | 'operationId' | 'summary'>,
+  name: string,
+): string =>
   storable([name, operation.path, operation.operationId ?? '', operation.summary ?? ''].join('\n').toLowerCase())
 
 const toRow = (operation: ReadOperation) => {
@@ -99,6 +105,12 @@ const asJson = (value: object) => JSON.parse(JSON.stringify(value))
 /** An operation at its place in the source, compared with the tool that was imported from it before. */
 export type NewItem = { position: number; operation: ReadOperation; comparison: ItemComparison | undefined }
 
+const toKeptColumns = (choice: KeptChoice | undefined, item: NewItem) => {
+  const columns = toChoiceColumns(choice, item)
+  const name = columns?.edits.name ?? columns?.name
+  return { ...columns, ...(typeof name === 'string' && { searchText: searchTextOf(item.operation, name) }) }
+}
+
 /** Stores operations. `isSelected` decides which are selected; `kept` are edits of an earlier reading. */
 export const addItems = async (
   tx: Transaction,
@@ -113,7 +125,7 @@ export const addItems = async (
     selected: isSelected(item),
     ...toRow(item.operation),
     ...toComparisonColumns(item.comparison),
-    ...toChoiceColumns(kept.get(item.operation.key), item.operation),
+    ...toKeptColumns(kept.get(item.operation.key), item),
   }))
   if (data.length > 0) await tx.importItem.createMany({ data })
 }
@@ -183,7 +195,7 @@ export const editItem = async (
   { edits, tokens, resolution }: { edits: ImportEdits; tokens: number; resolution: StoredResolution | undefined },
 ): Promise<void> => {
   const { importId, position } = item
-  const name = edits.name ?? ('tool' in item ? item.tool.name : '')
+  const name = nameOfItem({ ...item, edits }) ?? ''
   await tx.importItem.update({
     where: { importId_position: { importId, position } },
     data: {

@@ -4,6 +4,7 @@ import type { Sealed } from '../lib/process/sealing.ts'
 import { LINT_FIELDS, LINT_LEVELS } from '../tools/lint/finding.ts'
 import { CreateTool } from '../tools/toolkits.schema.ts'
 import type { Resolution } from './merge/compare-tools.ts'
+import { DEFAULT_NAMING, ImportNaming } from './naming/naming.ts'
 import { GIVEN_SECURITY } from './openapi/security.ts'
 
 export const IMPORT_KINDS = ['openapi', 'postman', 'curl', 'har'] as const
@@ -80,6 +81,8 @@ export const ImportSettings = z.object({
   baseUrls: z.record(globalKey, text).default({}),
   /** Values of other globals, without secrets, by their key. */
   variables: z.record(globalKey, text).default({}),
+  /** How new tools are named. */
+  naming: ImportNaming.default(DEFAULT_NAMING),
   /** Keys of the secrets that have a value, found in the source or entered. */
   secretKeys: z.array(globalKey).default([]),
 })
@@ -202,11 +205,17 @@ export type ImportItem = {
   toolId: string | undefined
   resolve: Resolution | undefined
   edits: ImportEdits
+  /** The name of its tool unless somebody changes it: as generated, or as the naming of the import makes it. */
+  proposedName: string | undefined
 } & ReadOperation
+
+/** Returns the name of the tool of an item. Undefined if the operation cannot become one. */
+export const nameOfItem = (item: ImportItem): string | undefined =>
+  'tool' in item ? (item.edits.name ?? item.proposedName ?? item.tool.name) : undefined
 
 /** Returns the tool of an item with the builder's edits. Undefined if the operation cannot become one. */
 export const editedTool = (item: ImportItem): z.infer<typeof CreateTool> | undefined => {
   if (!('tool' in item)) return undefined
-  const { name = item.tool.name, description = item.tool.description } = item.edits
-  return { ...item.tool, name, description }
+  const { description = item.tool.description } = item.edits
+  return { ...item.tool, name: nameOfItem(item) ?? item.tool.name, description }
 }

@@ -5,7 +5,7 @@ import { type Actor, assertMay, organizationIdsOf } from '../lib/kernel/actor.ts
 import { AppError } from '../lib/kernel/errors.ts'
 import { orThrow } from '../lib/kernel/missing.ts'
 import type { Sealing } from '../lib/process/sealing.ts'
-import type { TokenCounterFor } from '../lib/tokens/token-counter.ts'
+import type { TextCounterFor, TokenCounterFor } from '../lib/tokens/token-counter.ts'
 import type { Toolkit } from '../tools/tool.ts'
 import { getToolkitForChange } from '../tools/toolkits.service.ts'
 import { resolveConflicts } from './again/resolve-conflicts.ts'
@@ -23,6 +23,9 @@ import * as items from './import-items.store.ts'
 import { openSecrets, sealSecrets } from './import-secrets.ts'
 import { type ImportSource, type OpenedSource, openSource } from './import-source.ts'
 import * as store from './imports.store.ts'
+import { prepareNames, storeNames } from './naming/name-items.ts'
+import type { ItemName } from './naming/named-items.store.ts'
+import { changedNaming, isSameNaming } from './naming/naming.ts'
 import type { ImportReader, Place } from './reading/import-reader.ts'
 import type { SourceFile, SourceFiles } from './reading/source-files.ts'
 import { READER_STOPPED } from './reading/source-job.ts'
@@ -50,6 +53,7 @@ export type ImportServiceParts = {
   reader: ImportReader
   files: SourceFiles
   tokenCounterFor: TokenCounterFor
+  textCounterFor: TextCounterFor
   maxBytes: number
   /** Why sources cannot be read here, as a sentence. Undefined if they can. */
   memoryProblem: string | undefined
@@ -67,7 +71,7 @@ const assertReady = ({ state, problem }: Import): void => {
 
 /** Starts, shows and changes the reviews of sources. Each function throws `not_found` for members of other organizations. */
 export const createImportService = (parts: ImportServiceParts) => {
-  const { db, sealing, reader, files, tokenCounterFor, maxBytes, memoryProblem } = parts
+  const { db, sealing, reader, files, tokenCounterFor, textCounterFor, maxBytes, memoryProblem } = parts
 
   const findIn = async (tx: Transaction, actor: Actor, id: string): Promise<FoundImport> => {
     const found = orThrow(await store.findImport(tx, id, organizationIdsOf(actor)), importNotFound)
@@ -192,6 +196,19 @@ export const createImportService = (parts: ImportServiceParts) => {
     return edits
   }
 
+  /** Returns the names that a change gives to new tools. Undefined if it leaves them as they are. */
+  const prepareNaming = async (
+    actor: Actor,
+    before: Import,
+    { settings }: ImportChange,
+    edits: readonly PreparedEdit[],
+  ): Promise<ItemName[] | undefined> => {
+    const naming = changedNaming(before.settings.naming, settings?.naming)
+    if (isSameNaming(naming, before.settings.naming)) return undefined
+    const pending = new Map(edits.map(({ item, edits: { name } }) => [item.key, name]))
+    return prepareNames({ db, count: textCounterFor(actor.userId) }, before, naming, pending)
+  }
+
   return {
     /** Starts to read a source, and returns the import at once, in the state `reading`. */
     startImport: async (actor: Actor, toolkitId: string, source: ImportSource): Promise<Import> => {
@@ -245,12 +262,15 @@ export const createImportService = (parts: ImportServiceParts) => {
       const isReadAgain = fetch.length > 0 || settings?.auth !== undefined
       if (isReadAgain) sourceToReadAgain(before)
       const edits = await prepareEdits(actor, id, change.items)
+      const names = await prepareNaming(actor, before, change, edits)
       await transact(db, async tx => {
         const { import: one } = await findIn(tx, actor, id)
         assertReady(one)
+        if (names !== undefined && +one.updatedAt !== +before.updatedAt) throw new AppError('conflict', CHANGED)
         for (const edit of edits) await items.editItem(tx, edit.item, edit)
         if (change.deselect !== undefined) await items.setSelected(tx, placeOf(id), change.deselect, false)
         if (change.select !== undefined) await items.setSelected(tx, placeOf(id), change.select, true)
+        if (names !== undefined) await storeNames(tx, id, names)
         // Also tells who applies the import that it has changed.
         await storeSettings(tx, one, settings ?? {})
       })

@@ -3,10 +3,13 @@ import { MAX_SECRET_BYTES } from '../../lib/kernel/limits.ts'
 import type { HttpClient } from '../../lib/outbound/outbound-request.ts'
 import type { Logger } from '../../lib/process/logger.ts'
 import type { Sealing } from '../../lib/process/sealing.ts'
+import type { TextCounterFor } from '../../lib/tokens/token-counter.ts'
 import { type FindCreator, QueueFullError } from '../../lib/worker/fair-queue.ts'
 import type { Import } from '../import.ts'
 import { openSecrets, sealSecrets } from '../import-secrets.ts'
 import { failImport, finishReading, READER_BEAT_MS, touchImports } from '../imports.store.ts'
+import { prepareNames, storeNames } from '../naming/name-items.ts'
+import { DEFAULT_NAMING, isSameNaming } from '../naming/naming.ts'
 import { toGivenSecurity } from '../openapi/security.ts'
 import { type GatheredSource, type GivenSource, gatherSource } from './gather-source.ts'
 import type { ReadingTurns } from './reading-turns.ts'
@@ -36,6 +39,7 @@ export type ImportReaderParts = {
   maxBytes: number
   inTurn: ReadingTurns
   findCreator: FindCreator
+  textCounterFor: TextCounterFor
 }
 
 /** Room for a source of an organization, which counts for the organization's creator too. */
@@ -45,7 +49,7 @@ export type Reading = { import: Import; place: Place; source: GivenSource }
 
 /** Reads sources in the background, one at a time, and stores what they have. */
 export const createImportReader = (parts: ImportReaderParts) => {
-  const { db, sealing, logger, http, jobs, files, maxBytes, inTurn, findCreator } = parts
+  const { db, sealing, logger, http, jobs, files, maxBytes, inTurn, findCreator, textCounterFor } = parts
   const active = new Map<string, Place & { controller: AbortController; ended: Promise<void> }>()
   /** Of sources that will be read once they are stored. */
   const reserved = new Set<Place>()
@@ -57,11 +61,16 @@ export const createImportReader = (parts: ImportReaderParts) => {
     if (active.size > 0) void touchImports(db, [...active.keys()]).catch(() => undefined)
   }, READER_BEAT_MS).unref()
 
-  const finish = async (one: Import, gathered: GatheredSource, store: PartStore): Promise<void> => {
+  const finish = async ({ import: one, place }: Reading, gathered: GatheredSource, store: PartStore): Promise<void> => {
     const { kind, end, files: documents, needs, etag, lastModified } = gathered
     const found = Object.entries(end.secrets).filter(([, value]) => Buffer.byteLength(value) <= MAX_SECRET_BYTES)
-    const isStored = await transact(db, tx =>
-      finishReading(tx, one, {
+    // All tools were named as they are generated.
+    const { naming } = one.settings
+    const count = textCounterFor(place.organizationId)
+    const names = isSameNaming(naming, DEFAULT_NAMING) ? [] : await prepareNames({ db, count }, one, naming)
+    const isStored = await transact(db, async tx => {
+      await storeNames(tx, one.id, names)
+      return finishReading(tx, one, {
         summary: store.summaryOf(end),
         sha256: hashOfSource(documents),
         needs,
@@ -73,8 +82,8 @@ export const createImportReader = (parts: ImportReaderParts) => {
           const sealed = values.size === 0 ? undefined : sealSecrets(sealing, one.id, values)
           return { sealed, keys: [...values.keys()] }
         },
-      }),
-    )
+      })
+    })
     if (!isStored) throw new ReadingStopped()
     // The builder may say how an API authenticates whose description does not.
     const isAuthSaid = one.settings.auth === undefined && end.globals.some(({ isSecret }) => isSecret)
@@ -82,10 +91,9 @@ export const createImportReader = (parts: ImportReaderParts) => {
     else await files.remove(one.id)
   }
 
-  const read = async (
-    { import: one, place: { organizationId }, source }: Reading,
-    signal: AbortSignal,
-  ): Promise<void> => {
+  const read = async (reading: Reading, signal: AbortSignal): Promise<void> => {
+    const { import: one, place, source } = reading
+    const { organizationId } = place
     const store = createPartStore(parts, one)
     const options = { organizationId, signal }
     const security = toGivenSecurity(one.settings.auth ?? '')
@@ -105,7 +113,7 @@ export const createImportReader = (parts: ImportReaderParts) => {
     )
     if (gathered.ok) {
       await store.finish()
-      return finish(one, gathered.value, store)
+      return finish(reading, gathered.value, store)
     }
     if (!signal.aborted) await fail(one.id, gathered.error)
   }

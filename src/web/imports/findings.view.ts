@@ -1,5 +1,5 @@
 import { withoutDetail } from '../../imports/finding-groups.ts'
-import type { Import, ImportItem, ImportTotals } from '../../imports/import.ts'
+import { type Import, type ImportItem, type ImportTotals, nameOfItem } from '../../imports/import.ts'
 import { formatNumber } from '../../lib/kernel/format.ts'
 import { importPath } from './open-import.ts'
 import { reviewAddress } from './review-query.ts'
@@ -26,7 +26,7 @@ const wordsOf = (rule: string): string => {
 const operationHref = (path: string, key: string): string =>
   `${reviewAddress(path, { view: 'operations', q: key.split(' ')[1] ?? key, open: key })}#opened`
 
-const nameOf = (item: ImportItem): string => item.edits.name ?? ('tool' in item ? item.tool.name : item.key)
+const nameOf = (item: ImportItem): string => nameOfItem(item) ?? item.key
 
 const toRule = (
   { rule, level, operations }: NonNullable<Import['summary']>['rules'][number],

@@ -1,4 +1,4 @@
-import type { ImportItem } from '../../imports/import.ts'
+import { type ImportItem, nameOfItem } from '../../imports/import.ts'
 import { DUPLICATE_RULE } from '../../imports/preselection.ts'
 import { formatCount, formatNumber } from '../../lib/kernel/format.ts'
 import type { ImportFolder } from './import-folders.store.ts'
@@ -27,7 +27,7 @@ export type TypedNames = { names: ReadonlyMap<string, string>; errors: ReadonlyM
 export const NOTHING_TYPED: TypedNames = { names: new Map(), errors: new Map() }
 
 export const toRow = (item: ImportItem, query: ReviewQuery, path: string, { names, errors }: TypedNames) => {
-  const { key, method, state, selected, deprecated, edits } = item
+  const { key, method, state, selected, deprecated } = item
   const isOpen = query.open === key
   return {
     id: `row-${item.position}`,
@@ -41,7 +41,7 @@ export const toRow = (item: ImportItem, query: ReviewQuery, path: string, { name
     isSelected: selected,
     ...('tool' in item
       ? {
-          name: names.get(key) ?? edits.name ?? item.tool.name,
+          name: names.get(key) ?? nameOfItem(item) ?? item.tool.name,
           error: errors.get(key),
           tokens: formatNumber(item.tokens),
           findings: toFindings(item),

@@ -1,6 +1,8 @@
 import { z } from 'zod'
-import type { Import, ImportItem } from '../../imports/import.ts'
+import { type Import, type ImportItem, nameOfItem } from '../../imports/import.ts'
 import type { ImportChange, ItemFilter } from '../../imports/imports.service.ts'
+import { type ImportNaming, NAME_SOURCES } from '../../imports/naming/naming.ts'
+import { NAME_STYLES } from '../../imports/openapi/names.ts'
 import { formValues } from '../../lib/http/pages/forms.ts'
 import { nameSchema } from '../../lib/http/schemas.ts'
 import { AppError, type FieldError } from '../../lib/kernel/errors.ts'
@@ -26,9 +28,6 @@ const textOf = (body: Body, name: string): string | undefined => {
 export const textsOf = (body: Body): TypedSettings =>
   new Map(Object.entries(body).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value] as const] : [])))
 
-const currentName = (item: ImportItem): string | undefined =>
-  'tool' in item ? (item.edits.name ?? item.tool.name) : undefined
-
 /** The operations of the form: those that the page had a name field for. */
 const shownOf = (items: readonly ImportItem[], body: Body) =>
   items.flatMap(item => {
@@ -53,7 +52,7 @@ export const readNames = (items: readonly ImportItem[], body: Body): TypedNames 
 export const readRows = (items: readonly ImportItem[], body: Body): ImportChange => {
   const shown = shownOf(items, body)
   const picked = new Set(formValues.parse(body.pick))
-  const renamed = shown.filter(({ item, typed }) => typed !== currentName(item))
+  const renamed = shown.filter(({ item, typed }) => typed !== nameOfItem(item))
   const select = shown.flatMap(({ item }) => (!item.selected && picked.has(item.key) ? [item.key] : []))
   const deselect = shown.flatMap(({ item }) => (item.selected && !picked.has(item.key) ? [item.key] : []))
   return {
@@ -64,6 +63,13 @@ export const readRows = (items: readonly ImportItem[], body: Body): ImportChange
     ...(deselect.length === 0 ? {} : { deselect: { keys: deselect } }),
   }
 }
+
+/** Returns how the form names new tools. A choice that it does not have stays. */
+export const readNaming = ({ settings: { naming } }: Import, body: Body): ImportNaming => ({
+  from: NAME_SOURCES.find(source => source === body.from) ?? naming.from,
+  prefix: textOf(body, 'prefix')?.trim() ?? naming.prefix,
+  style: NAME_STYLES.find(style => style === body.style) ?? naming.style,
+})
 
 /** The fields of the form of changes: the pieces of a tool for which a version can be chosen, and each choice. */
 export const piecesName = (key: string): string => `pieces:${key}`

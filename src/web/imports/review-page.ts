@@ -1,12 +1,14 @@
 import type { FastifyReply } from 'fastify'
 import type { ImportApplying } from '../../imports/apply/apply-import.service.ts'
 import { DUPLICATE_RULE } from '../../imports/preselection.ts'
+import type { ImportNaming } from '../../imports/naming/naming.ts'
 import type { PageData } from '../../lib/http/pages/views.ts'
 import { lackingKeys, type TypedSettings, toAccess } from './access.view.ts'
 import { toApplied } from './applied.view.ts'
 import { toFindings } from './findings.view.ts'
 import { countSelectedNew, isImportedAgain, listNoted, listRefused } from './import-folders.store.ts'
 import { createReviewLoader, type ReviewLoaderParts } from './load-review.ts'
+import { toNames } from './names.view.ts'
 import { importPath, type OpenedImport } from './open-import.ts'
 import { type TypedOperation, toOpened } from './opened.view.ts'
 import { NOTHING_TYPED, type TypedNames, toOperations, toRow } from './operations.view.ts'
@@ -21,6 +23,7 @@ export type ReviewTyped = {
   errors?: Readonly<Record<string, string>>
   names?: TypedNames
   settings?: TypedSettings
+  naming?: ImportNaming
   operation?: TypedOperation
   tried?: TriedOperation
 }
@@ -42,7 +45,7 @@ export const createReviewPage = (parts: ReviewPageParts) => {
     return all.find(({ value }) => value === server)?.text ?? 'a server that no longer exists'
   }
 
-  const viewData = async (opened: OpenedImport, query: ReviewQuery, { names, settings }: ReviewTyped) => {
+  const viewData = async (opened: OpenedImport, query: ReviewQuery, { names, naming, settings }: ReviewTyped) => {
     const { actor, found, toolkit } = opened
     if (query.view === 'findings') {
       const [examples, refused, noted] = await Promise.all([
@@ -51,6 +54,10 @@ export const createReviewPage = (parts: ReviewPageParts) => {
         listNoted(db, found.id),
       ])
       return { findings: toFindings(found, { examples, refused, noted }) }
+    }
+    if (query.view === 'names') {
+      const isAgain = await isImportedAgain(db, found.id)
+      return { names: toNames(found, await load.listNamed(opened, query), { query, isAgain, typed: naming }) }
     }
     if (query.view === 'changes') return { changes: await load.findChanges(opened, query) }
     if (query.view === 'access') {
