@@ -41,6 +41,8 @@ const MAX_UNAPPLIED = 10
 /** Imports of a toolkit that are listed. */
 const MAX_LISTED = 50
 const BUSY_SECONDS = 60
+/** How often a change is prepared while others change the same import. */
+const MAX_TRIES = 3
 
 const CHANGED = 'Somebody has changed this import meanwhile.'
 
@@ -209,6 +211,26 @@ export const createImportService = (parts: ImportServiceParts) => {
     return prepareNames({ db, count: textCounterFor(actor.userId) }, before, naming, pending)
   }
 
+  /** Changes an import. Returns false, and changes nothing, if names were prepared for what it no longer is. */
+  const tryToChange = async (actor: Actor, id: string, change: ImportChange): Promise<boolean> => {
+    const { import: before } = await find(actor, id)
+    assertReady(before)
+    const edits = await prepareEdits(actor, id, change.items)
+    const names = await prepareNaming(actor, before, change, edits)
+    return transact(db, async tx => {
+      const { import: one } = await findIn(tx, actor, id)
+      assertReady(one)
+      if (names !== undefined && +one.updatedAt !== +before.updatedAt) return false
+      for (const edit of edits) await items.editItem(tx, edit.item, edit)
+      if (change.deselect !== undefined) await items.setSelected(tx, placeOf(id), change.deselect, false)
+      if (change.select !== undefined) await items.setSelected(tx, placeOf(id), change.select, true)
+      if (names !== undefined) await storeNames(tx, id, names)
+      // Also tells who applies the import that it has changed.
+      await storeSettings(tx, one, change.settings ?? {})
+      return true
+    })
+  }
+
   return {
     /** Starts to read a source, and returns the import at once, in the state `reading`. */
     startImport: async (actor: Actor, toolkitId: string, source: ImportSource): Promise<Import> => {
@@ -261,19 +283,9 @@ export const createImportService = (parts: ImportServiceParts) => {
       const { fetch = [], settings } = change
       const isReadAgain = fetch.length > 0 || settings?.auth !== undefined
       if (isReadAgain) sourceToReadAgain(before)
-      const edits = await prepareEdits(actor, id, change.items)
-      const names = await prepareNaming(actor, before, change, edits)
-      await transact(db, async tx => {
-        const { import: one } = await findIn(tx, actor, id)
-        assertReady(one)
-        if (names !== undefined && +one.updatedAt !== +before.updatedAt) throw new AppError('conflict', CHANGED)
-        for (const edit of edits) await items.editItem(tx, edit.item, edit)
-        if (change.deselect !== undefined) await items.setSelected(tx, placeOf(id), change.deselect, false)
-        if (change.select !== undefined) await items.setSelected(tx, placeOf(id), change.select, true)
-        if (names !== undefined) await storeNames(tx, id, names)
-        // Also tells who applies the import that it has changed.
-        await storeSettings(tx, one, settings ?? {})
-      })
+      for (let tries = 1; !(await tryToChange(actor, id, change)); tries++) {
+        if (tries === MAX_TRIES) throw new AppError('conflict', CHANGED)
+      }
       if (isReadAgain) await readAgain(actor, id, fetch)
       return show((await find(actor, id)).import)
     },

@@ -143,6 +143,16 @@ describe.each(databasesOfRun)('the naming of an import on $kind', kind => {
     expect(await namesOf(ada, id, '?q=tms_create')).toEqual(['tms_create_order'])
   })
 
+  it('can be changed by several at once', async () => {
+    const { ada, id, change, name } = await start()
+    await Promise.all([
+      name({ prefix: 'tms_' }),
+      name({ style: 'kebab-case' }),
+      change({ items: { 'GET /orders': { name: 'mine' } } }),
+    ])
+    expect((await usableNames(ada, id)).slice(0, 2)).toEqual(['mine', 'tms_create-order'])
+  })
+
   it.each([
     { what: 'a prefix with a space', naming: { prefix: 'a b' } },
     { what: 'a prefix that starts with a digit', naming: { prefix: '1_' } },
