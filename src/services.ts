@@ -211,6 +211,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
       network,
       jobs: { description: workers.job('read-description'), collection: workers.job('read-collection') },
       tokenCounterFor: counting.counterFor,
+      textCounterFor: counting.textCounterFor,
       findCreator,
     },
     lifecycle,

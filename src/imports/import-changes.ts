@@ -6,6 +6,7 @@ import { toShownTool } from '../tools/shown-tool.ts'
 import { editedTool, type Import, type ImportEdits, type ImportItem, type ImportSettings } from './import.ts'
 import type { ItemChoice } from './import-items.store.ts'
 import type { Resolution } from './merge/compare-tools.ts'
+import { changedNaming, type NamingChange } from './naming/naming.ts'
 
 /** What the builder changes in one operation. Null restores what was generated. */
 export type ItemChange = {
@@ -26,6 +27,8 @@ export type SettingsChange = {
   variables?: Values | undefined
   /** Write-only. */
   secrets?: Values | undefined
+  /** How new tools are named. Null names them as they were generated. */
+  naming?: NamingChange | null | undefined
 }
 
 /** A change to an import. A missing field changes nothing. */
@@ -42,9 +45,11 @@ export type ImportChange = {
 /** A change to an item, with the tokens of the tool after it. */
 export type PreparedEdit = { item: ImportItem; edits: ImportEdits; tokens: number }
 
-const changed = (edits: ImportEdits, { name, description }: ItemChange): ImportEdits => {
+const changed = ({ edits, proposedName }: ImportItem, { name, description }: ItemChange): ImportEdits => {
+  // A name that is sent as it is shown is not the builder's, so that it follows the naming of the import.
+  const isProposed = proposedName !== undefined && name === proposedName
   const next = {
-    name: name === undefined ? edits.name : (name ?? undefined),
+    name: name === undefined ? edits.name : isProposed ? undefined : (name ?? undefined),
     description: description === undefined ? edits.description : (description ?? undefined),
   }
   return Object.fromEntries(Object.entries(next).filter(([, value]) => value !== undefined))
@@ -55,7 +60,7 @@ export const prepareEdit = async (item: ImportItem, change: ItemChange, count: T
   if (!('tool' in item)) {
     throw new AppError('invalid_request', `${item.key} cannot become a tool. ${item.reason}`)
   }
-  const edits = changed(item.edits, change)
+  const edits = changed(item, change)
   const tool = editedTool({ ...item, edits }) ?? item.tool
   const { name, description, inputSchema } = toShownTool(tool)
   return { item, edits, tokens: await count(JSON.stringify({ name, description, inputSchema })) }
@@ -120,6 +125,7 @@ export const changeSettings = (
       server: change.server === undefined ? settings.server : (change.server ?? undefined),
       baseUrls: merged(settings.baseUrls, change.baseUrls),
       variables: merged(settings.variables, change.variables),
+      naming: changedNaming(settings.naming, change.naming),
       secretKeys: Object.keys(values),
     },
     secrets: new Map(Object.entries(values)),

@@ -47,15 +47,22 @@ const toOperation = (row: Rows.ImportItem): ReadOperation => {
 }
 
 const toItem = (row: Rows.ImportItem): ImportItem => {
-  const { importId, position, selected, state, toolId, edits = {} } = withoutNulls(row)
+  const { importId, position, selected, state, toolId, name, edits = {} } = withoutNulls(row)
   const resolve = toResolution(row.resolve, row.comparison)
-  return { importId, position, selected, state, toolId, resolve, edits: ImportEdits.parse(edits), ...toOperation(row) }
+  const chosen = { selected, resolve, edits: ImportEdits.parse(edits) }
+  // The tools of other operations have names already.
+  const proposedName = state === 'new' ? name : undefined
+  return { importId, position, state, toolId, ...chosen, proposedName, ...toOperation(row) }
 }
 
 /** Returns text that PostgreSQL can store. */
 const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '\u{fffd}')
 
-const searchTextOf = (operation: ReadOperation, name: string): string =>
+/** Returns the text in which queries search for an operation. */
+export const searchTextOf = (
+  operation: Pick<ReadOperation, 'path' | 'operationId' | 'summary'>,
+  name: string,
+): string =>
   storable([name, operation.path, operation.operationId ?? '', operation.summary ?? ''].join('\n').toLowerCase())
 
 const toRow = (operation: ReadOperation) => {
@@ -100,6 +107,13 @@ const asJson = (value: object) => JSON.parse(JSON.stringify(value))
 /** An operation at its place in the source, compared with the tool that was imported from it before. */
 export type NewItem = { position: number; operation: ReadOperation; comparison: ItemComparison | undefined }
 
+/** Returns the columns with what the builder chose before, and the text to search for the name that the tool then has. */
+const toKeptColumns = (choice: KeptChoice | undefined, item: NewItem) => {
+  const columns = toChoiceColumns(choice, item)
+  const name = columns.edits?.name ?? columns.name ?? item.comparison?.name
+  return { ...columns, ...(name !== undefined && { searchText: searchTextOf(item.operation, name) }) }
+}
+
 /** Stores operations. `isSelected` decides which are selected; `kept` are edits of an earlier reading. */
 export const addItems = async (
   tx: Transaction,
@@ -114,8 +128,7 @@ export const addItems = async (
     selected: isSelected(item),
     ...toRow(item.operation),
     ...toComparisonColumns(item.comparison),
-    ...(item.comparison !== undefined && { searchText: searchTextOf(item.operation, item.comparison.name) }),
-    ...toChoiceColumns(kept.get(item.operation.key), item.operation),
+    ...toKeptColumns(kept.get(item.operation.key), item),
   }))
   if (data.length > 0) await tx.importItem.createMany({ data })
 }

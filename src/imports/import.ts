@@ -5,6 +5,7 @@ import { LINT_FIELDS, LINT_LEVELS } from '../tools/lint/finding.ts'
 import type { ToolDefinition } from '../tools/tool.ts'
 import { CreateTool } from '../tools/toolkits.schema.ts'
 import type { Resolution } from './merge/compare-tools.ts'
+import { DEFAULT_NAMING, ImportNaming } from './naming/naming.ts'
 import { GIVEN_SECURITY } from './openapi/security.ts'
 
 export const IMPORT_KINDS = ['openapi', 'postman', 'curl', 'har'] as const
@@ -81,6 +82,8 @@ export const ImportSettings = z.object({
   baseUrls: z.record(globalKey, text).default({}),
   /** Values of other globals, without secrets, by their key. */
   variables: z.record(globalKey, text).default({}),
+  /** How new tools are named. */
+  naming: ImportNaming.default(DEFAULT_NAMING),
   /** Keys of the secrets that have a value, found in the source or entered. */
   secretKeys: z.array(globalKey).default([]),
 })
@@ -211,11 +214,13 @@ export type ImportItem = {
   edits: ImportEdits
   /** That tool as the import would update it, without `edits`. Undefined if nothing was imported from it before. */
   updated?: ToolDefinition | undefined
+  /** The name of the tool of a new operation, without `edits`, as the naming of the import makes it. */
+  proposedName: string | undefined
 } & ReadOperation
 
 /** Returns the tool of an item without the builder's edits. Undefined if the operation cannot become one. */
 export const uneditedTool = (item: ImportItem): ToolDefinition | undefined =>
-  'tool' in item ? (item.updated ?? item.tool) : undefined
+  'tool' in item ? (item.updated ?? { ...item.tool, name: item.proposedName ?? item.tool.name }) : undefined
 
 /** Returns the tool of an item with the builder's edits. Undefined if the operation cannot become one. */
 export const editedTool = (item: ImportItem): ToolDefinition | undefined => {

@@ -5,7 +5,7 @@ import { type Actor, assertMay, organizationIdsOf } from '../lib/kernel/actor.ts
 import { AppError } from '../lib/kernel/errors.ts'
 import { orThrow } from '../lib/kernel/missing.ts'
 import type { Sealing } from '../lib/process/sealing.ts'
-import type { TokenCounterFor } from '../lib/tokens/token-counter.ts'
+import type { TextCounterFor, TokenCounterFor } from '../lib/tokens/token-counter.ts'
 import type { Toolkit } from '../tools/tool.ts'
 import { getToolkitForChange } from '../tools/toolkits.service.ts'
 import { resolveConflicts } from './again/resolve-conflicts.ts'
@@ -24,6 +24,9 @@ import * as items from './import-items.store.ts'
 import { openSecrets, sealSecrets } from './import-secrets.ts'
 import { type ImportSource, type OpenedSource, openSource } from './import-source.ts'
 import * as store from './imports.store.ts'
+import { prepareNames, storeNames } from './naming/name-items.ts'
+import type { ItemName } from './naming/named-items.store.ts'
+import { changedNaming, isSameNaming } from './naming/naming.ts'
 import type { ImportReader, Place } from './reading/import-reader.ts'
 import type { SourceFile, SourceFiles } from './reading/source-files.ts'
 import { READER_STOPPED } from './reading/source-job.ts'
@@ -39,6 +42,8 @@ const MAX_UNFINISHED = 10
 /** Imports of a toolkit that are listed. */
 const MAX_LISTED = 50
 const BUSY_SECONDS = 60
+/** How often a change is prepared while others change the same import. */
+const MAX_TRIES = 3
 
 const CHANGED = 'Somebody has changed this import meanwhile.'
 
@@ -51,6 +56,7 @@ export type ImportServiceParts = {
   reader: ImportReader
   files: SourceFiles
   tokenCounterFor: TokenCounterFor
+  textCounterFor: TextCounterFor
   maxBytes: number
   /** Why sources cannot be read here, as a sentence. Undefined if they can. */
   memoryProblem: string | undefined
@@ -59,6 +65,8 @@ export type ImportServiceParts = {
 type FoundImport = { import: Import; organizationId: string }
 type ShownImport = Import & { totals: ImportTotals }
 type ItemEdit = PreparedEdit & { resolution: items.StoredResolution | undefined }
+/** What a change does to the import as it was `before`. */
+type PreparedChange = { before: Import; edits: readonly ItemEdit[]; names: readonly ItemName[] | undefined }
 
 const assertReady = ({ state, problem }: Import): void => {
   if (state === 'ready') return
@@ -69,7 +77,7 @@ const assertReady = ({ state, problem }: Import): void => {
 
 /** Starts, shows and changes the reviews of sources. Each function throws `not_found` for members of other organizations. */
 export const createImportService = (parts: ImportServiceParts) => {
-  const { db, sealing, reader, files, tokenCounterFor, maxBytes, memoryProblem } = parts
+  const { db, sealing, reader, files, tokenCounterFor, textCounterFor, maxBytes, memoryProblem } = parts
 
   const findIn = async (tx: Transaction, actor: Actor, id: string): Promise<FoundImport> => {
     const found = orThrow(await store.findImport(tx, id, organizationIdsOf(actor)), importNotFound)
@@ -185,25 +193,59 @@ export const createImportService = (parts: ImportServiceParts) => {
     return edits
   }
 
-  /** Stores a change, and has the import read again if `isReadAgain` is true. Returns the import after it. */
+  /** Returns the names that a change gives to new tools. Undefined if it leaves them as they are. */
+  const prepareNaming = async (
+    actor: Actor,
+    before: Import,
+    { settings }: ImportChange,
+    edits: readonly PreparedEdit[],
+  ): Promise<ItemName[] | undefined> => {
+    const naming = changedNaming(before.settings.naming, settings?.naming)
+    if (isSameNaming(naming, before.settings.naming)) return undefined
+    const pending = new Map(edits.map(({ item, edits: { name } }) => [item.key, name]))
+    return prepareNames({ db, count: textCounterFor(actor.userId) }, before, naming, pending)
+  }
+
+  /**
+   * Stores a change, and has the import read again if `isReadAgain` is true. Returns the import after it. Returns undefined,
+   * and changes nothing, if names were prepared for what the import no longer is.
+   */
   const storeChange = (
     actor: Actor,
-    id: string,
     { deselect, select, settings = {} }: ImportChange,
-    edits: readonly ItemEdit[],
+    { before, edits, names }: PreparedChange,
     isReadAgain = false,
-  ): Promise<Import> =>
+  ): Promise<Import | undefined> =>
     transact(db, async tx => {
+      const { id } = before
       const { import: one } = await findIn(tx, actor, id)
       assertReady(one)
+      if (names !== undefined && +one.updatedAt !== +before.updatedAt) return undefined
       for (const edit of edits) await items.editItem(tx, edit.item, edit)
       if (deselect !== undefined) await items.setSelected(tx, placeOf(id), deselect, false)
       if (select !== undefined) await items.setSelected(tx, placeOf(id), select, true)
+      if (names !== undefined) await storeNames(tx, id, names)
       // Also tells who applies the import that it has changed.
       await storeSettings(tx, one, settings)
       if (isReadAgain && !(await store.reopenImport(tx, id))) throw new AppError('conflict', CHANGED)
       return (await findIn(tx, actor, id)).import
     })
+
+  /** Prepares a change, and stores it. Returns undefined if it must be prepared again (see `storeChange`). */
+  const tryToChange = async (actor: Actor, id: string, change: ImportChange): Promise<Import | undefined> => {
+    const { import: before, organizationId } = await find(actor, id)
+    assertReady(before)
+    const { fetch = [], settings } = change
+    const edits = await prepareEdits(actor, id, change.items)
+    const prepared = { before, edits, names: await prepareNaming(actor, before, change, edits) }
+    if (fetch.length === 0 && settings?.auth === undefined) return storeChange(actor, change, prepared)
+    const source = { kind: before.kind, allowed: fetch, ...sourceToReadAgain(before) }
+    return withReaderRoom(organizationId, async place => {
+      const one = await storeChange(actor, change, prepared, true)
+      if (one !== undefined) reader.start({ import: one, place, source })
+      return one
+    })
+  }
 
   return {
     /** Starts to read a source, and returns the import at once, in the state `reading`. */
@@ -252,17 +294,11 @@ export const createImportService = (parts: ImportServiceParts) => {
 
     /** Changes an import that is ready: all of the change or nothing. Throws `conflict` in any other state. */
     changeImport: async (actor: Actor, id: string, change: ImportChange): Promise<ShownImport> => {
-      const { import: before, organizationId } = await find(actor, id)
-      assertReady(before)
-      const { fetch = [], settings } = change
-      const edits = await prepareEdits(actor, id, change.items)
-      if (fetch.length === 0 && settings?.auth === undefined) return show(await storeChange(actor, id, change, edits))
-      const source = { kind: before.kind, allowed: fetch, ...sourceToReadAgain(before) }
-      return withReaderRoom(organizationId, async place => {
-        const one = await storeChange(actor, id, change, edits, true)
-        reader.start({ import: one, place, source })
-        return show(one)
-      })
+      for (let tries = 1; tries <= MAX_TRIES; tries++) {
+        const one = await tryToChange(actor, id, change)
+        if (one !== undefined) return show(one)
+      }
+      throw new AppError('conflict', CHANGED)
     },
 
     /**

@@ -1,10 +1,12 @@
 import type { Transaction } from '../lib/db/client.ts'
-import type { ReadOperation } from './import.ts'
+import { ImportEdits, type ReadOperation } from './import.ts'
 
 /** What the builder chose for an operation before its source was read again. */
 export type KeptChoice = {
   selected: boolean
-  edits: object | undefined
+  edits: ImportEdits | undefined
+  /** The name that the tool had without edits, with which its tokens were counted. */
+  name: string | null
   tokens: number | null
   /** Whose version the tool keeps. Choices by piece are made again, because the pieces may be others. */
   resolve: 'mine' | 'theirs' | null
@@ -14,19 +16,25 @@ export type KeptChoice = {
 export const listChoices = async (tx: Transaction, importId: string): Promise<ReadonlyMap<string, KeptChoice>> => {
   const rows = await tx.importItem.findMany({
     where: { importId, reason: null },
-    select: { key: true, selected: true, edits: true, tokens: true, resolve: true },
+    select: { key: true, selected: true, edits: true, name: true, tokens: true, resolve: true },
   })
   return new Map(
     rows.map(({ key, edits, ...choice }) => {
-      const changed = typeof edits === 'object' && edits !== null ? edits : undefined
+      const changed = edits === null ? undefined : ImportEdits.parse(edits)
       return [key, { ...choice, edits: changed }] as const
     }),
   )
 }
 
+type ChoiceColumns = Partial<Pick<KeptChoice, 'resolve' | 'tokens'> & { edits: ImportEdits; name: string }>
+
 /** Returns the columns that keep what the builder chose. What models see of the tool counts as before. */
-export const toChoiceColumns = (choice: KeptChoice | undefined, operation: ReadOperation) => {
+export const toChoiceColumns = (
+  choice: KeptChoice | undefined,
+  { operation, comparison }: { operation: ReadOperation; comparison: object | undefined },
+): ChoiceColumns => {
   if (choice === undefined || !('tool' in operation)) return {}
-  const { edits, tokens, resolve } = choice
-  return { resolve, ...(edits !== undefined && { edits, tokens }) }
+  const { edits, name, tokens, resolve } = choice
+  if (edits === undefined) return { resolve }
+  return { resolve, edits, tokens, ...(comparison === undefined && name !== null && { name }) }
 }

@@ -10,7 +10,7 @@ import type { Logger } from '../lib/process/logger.ts'
 import { ENOUGH_MEMORY_MB } from '../lib/process/memory-budget.ts'
 import type { Sealing } from '../lib/process/sealing.ts'
 import type { Settings } from '../lib/process/settings.ts'
-import type { TokenCounterFor } from '../lib/tokens/token-counter.ts'
+import type { TextCounterFor, TokenCounterFor } from '../lib/tokens/token-counter.ts'
 import type { FindCreator } from '../lib/worker/fair-queue.ts'
 import type { Uses } from '../tools/toolkits.service.ts'
 import { createImportChanges } from './again/import-changes.service.ts'
@@ -36,6 +36,7 @@ export type ImportsNeeds = {
   network: Pick<HttpClientOptions, 'policy' | 'connectTimeoutMs' | 'ownOrigins' | 'findCreator' | 'lookup'>
   jobs: SourceJobs
   tokenCounterFor: TokenCounterFor
+  textCounterFor: TextCounterFor
   findCreator: FindCreator
   changes: Changes
   counters: Counters
@@ -63,14 +64,15 @@ const cleanUp = async (
 
 /** Creates the service that imports API descriptions and requests. */
 export const importsPlugin = (needs: ImportsNeeds, lifecycle: Lifecycle) => {
-  const { db, sealing, logger, settings, network, jobs, tokenCounterFor, findCreator } = needs
+  const { db, sealing, logger, settings, network, jobs, tokenCounterFor, textCounterFor, findCreator } = needs
   const { maxImportBytes: maxBytes, maxRedirects } = settings.limits
   const files = createSourceFiles(settings.dataDirectory)
   const client = createHttpClient({ ...network, maxRedirects, maxSockets: MAX_SOCKETS_PER_ORIGIN })
   lifecycle.onClose(client.close)
   const http = fetchFewAtOnce(client, findCreator)
   const inTurn = createTurns(findCreator)
-  const reader = createImportReader({ db, sealing, logger, http, jobs, files, maxBytes, inTurn, findCreator })
+  const reading = { db, sealing, logger, http, jobs, files, maxBytes, inTurn, findCreator, textCounterFor }
+  const reader = createImportReader(reading)
   // Closed before the database, which then knows that the sources were not read.
   lifecycle.onClose(reader.close)
   const memoryProblem = memoryProblemOf(settings.memory)
@@ -83,7 +85,7 @@ export const importsPlugin = (needs: ImportsNeeds, lifecycle: Lifecycle) => {
     { name: 'check sources of toolkits', run: checks.checkDue },
   )
   return {
-    imports: createImportService({ db, sealing, reader, files, tokenCounterFor, maxBytes, memoryProblem }),
+    imports: createImportService({ ...reading, reader, tokenCounterFor, memoryProblem }),
     importChanges: createImportChanges(needs),
     toolkitSources: createToolkitSources({ ...needs, checks }),
   }

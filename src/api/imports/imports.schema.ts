@@ -9,6 +9,7 @@ import {
   ImportSummary,
   StoredPagination,
 } from '../../imports/import.ts'
+import { ImportNaming } from '../../imports/naming/naming.ts'
 import { GIVEN_SECURITY } from '../../imports/openapi/security.ts'
 import { pageQuery } from '../../lib/http/paging.ts'
 import { absentableFields, nameSchema, orNull, timeSchema } from '../../lib/http/schemas.ts'
@@ -102,6 +103,14 @@ const settings = z.strictObject({
   baseUrls: values.optional(),
   variables: values.optional(),
   secrets: values.optional().describe('never sent back'),
+  naming: z
+    .strictObject({
+      from: ImportNaming.shape.from.optional(),
+      prefix: ImportNaming.shape.prefix.optional(),
+      style: ImportNaming.shape.style.optional(),
+    })
+    .nullish()
+    .describe('how tools of new operations are named; names that you have changed stay; null names them as at first'),
 })
 
 const origin = z
@@ -171,6 +180,7 @@ const SettingsView = z.object({
   server: orNull(z.union([z.string(), z.object({ newName: z.string() })])),
   baseUrls: z.record(z.string(), z.string()),
   variables: z.record(z.string(), z.string()),
+  naming: ImportNaming,
   secretKeys: z.array(z.string()).describe('secrets that have a value, from the source or entered'),
 })
 

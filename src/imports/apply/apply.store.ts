@@ -49,6 +49,8 @@ const toSelected = ({ tool, edits, reason, outputSchema, ...row }: Rows.ImportIt
   tool: tool === null ? undefined : CreateTool.parse(tool),
   outputSchema: OutputSchema.parse(outputSchema) ?? undefined,
   edits: edits === null ? {} : ImportEdits.parse(edits),
+  // The tools of other operations have names already.
+  proposedName: row.state === 'new' ? (row.name ?? undefined) : undefined,
 })
 
 /** An operation that was selected. `tool` is the definition as generated; undefined if there is none. */

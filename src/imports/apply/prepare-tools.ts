@@ -37,8 +37,10 @@ const withEdits = (
 })
 
 /** Returns the tool of an operation as the import creates it. */
-export const newToolOf = ({ tool, edits }: Pick<Generated, 'tool' | 'edits'>, originOf: OriginOf): ToolDefinition =>
-  allowOrigin(withEdits(tool, edits), originOf(tool))
+export const newToolOf = (
+  { tool, edits, proposedName = tool.name }: Pick<Generated, 'tool' | 'edits' | 'proposedName'>,
+  originOf: OriginOf,
+): ToolDefinition => allowOrigin(withEdits({ ...tool, name: proposedName }, edits), originOf(tool))
 
 /** Returns a tool of the toolkit with what the source changed. Changes by hand stay, and so do conflicts unless resolved. */
 export const updatedToolOf = (item: Generated, { tool: mine, base = mine }: ToolToUpdate): ToolDefinition => {

@@ -21,8 +21,10 @@ const toSnakeCase = (text: string): string =>
 
 const cutName = (name: string, maxChars: number): string => {
   if (name.length <= maxChars) return name
-  const end = name.lastIndexOf('_', maxChars)
-  return name.slice(0, end > maxChars * MIN_KEPT ? end : maxChars)
+  for (let end = maxChars; end > maxChars * MIN_KEPT; end--) {
+    if (/[A-Z_-]/.test(name.charAt(end))) return name.slice(0, end)
+  }
+  return name.slice(0, maxChars)
 }
 
 /** Returns a name from the words of the path: `get_users_by_id` for `GET /v1/users/{id}`. */
@@ -57,6 +59,39 @@ const claim = (base: string, taken: Set<string>): string =>
     return number === 1 ? base : cutName(base, MAX_TOOL_NAME_CHARS - suffix.length) + suffix
   })
 
+const capitalized = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1)
+
+export const NAME_STYLES = ['snake_case', 'camelCase', 'kebab-case'] as const
+export type NameStyle = (typeof NAME_STYLES)[number]
+
+/** A prefix is part of the first word only if something separates them. */
+const STYLES: Readonly<Record<NameStyle, (words: readonly string[], prefix: string) => string>> = {
+  snake_case: (words, prefix) => prefix + words.join('_'),
+  'kebab-case': (words, prefix) => prefix + words.join('-'),
+  camelCase: (words, prefix) =>
+    prefix + words.map((word, index) => (index > 0 || /[A-Za-z0-9]$/.test(prefix) ? capitalized(word) : word)).join(''),
+}
+
+/** What a tool is named after: a text, or without one the method and path. */
+export type NamedOperation = { text: string; method: string; path: string }
+
+/** Returns the name of the tool for an operation. It may be too long. */
+export const longToolNameOf = (
+  { text, method, path }: NamedOperation,
+  { prefix, style }: { prefix: string; style: NameStyle } = { prefix: '', style: 'snake_case' },
+): string => {
+  const words = (toSnakeCase(text) || nameOfPath(method, path) || 'call').split('_')
+  const name = STYLES[style](words, prefix)
+  if (/^[A-Za-z]/.test(name) && !name.startsWith(RESERVED_TOOL_PREFIX)) return name
+  return STYLES[style]([toSnakeCase(method) || 'call', ...words], prefix)
+}
+
+/** Returns the first 64 characters of a name at most, cut between words. */
+export const cutToolName = (name: string): string => cutName(name, MAX_TOOL_NAME_CHARS)
+
+/** Cuts a name to 64 characters, adds a number if it is taken, and marks it as taken. */
+export const claimToolName = (name: string, taken: Set<string>): string => claim(cutToolName(name), taken)
+
 /**
  * Returns the name of the tool for an operation, from its operationId, or its method and path: snake case, at most 64
  * characters. Adds it to `taken`.
@@ -64,11 +99,7 @@ const claim = (base: string, taken: Set<string>): string =>
 export const toolNameOf = (
   { operationId, method, path }: { operationId: string; method: string; path: string },
   taken: Set<string>,
-): string => {
-  const base = toSnakeCase(operationId) || nameOfPath(method, path) || 'call'
-  const isUsable = /^[a-z]/.test(base) && !base.startsWith(RESERVED_TOOL_PREFIX)
-  return claim(cutName(isUsable ? base : `${toSnakeCase(method) || 'call'}_${base}`, MAX_TOOL_NAME_CHARS), taken)
-}
+): string => claimToolName(longToolNameOf({ text: operationId, method, path }), taken)
 
 /** Returns a text as the key of a global, such as `api_key` for `ApiKey`. */
 export const globalKeyOf = (text: string, fallback: string): string => {

@@ -3,10 +3,13 @@ import { MAX_SECRET_BYTES } from '../../lib/kernel/limits.ts'
 import type { HttpClient } from '../../lib/outbound/outbound-request.ts'
 import type { Logger } from '../../lib/process/logger.ts'
 import type { Sealing } from '../../lib/process/sealing.ts'
+import type { TextCounterFor } from '../../lib/tokens/token-counter.ts'
 import { type FindCreator, QueueFullError } from '../../lib/worker/fair-queue.ts'
 import { type Import, mayChooseAuth } from '../import.ts'
 import { openSecrets, sealSecrets } from '../import-secrets.ts'
 import { failImport, finishReading, READER_BEAT_MS, touchImports } from '../imports.store.ts'
+import { prepareNames, storeNames } from '../naming/name-items.ts'
+import { DEFAULT_NAMING, isSameNaming } from '../naming/naming.ts'
 import { toGivenSecurity } from '../openapi/security.ts'
 import { type GatheredSource, type GivenSource, gatherSource } from './gather-source.ts'
 import { createKeptDocuments } from './kept-documents.ts'
@@ -37,6 +40,7 @@ export type ImportReaderParts = {
   maxBytes: number
   inTurn: ReadingTurns
   findCreator: FindCreator
+  textCounterFor: TextCounterFor
 }
 
 /** Room for one source. It counts for the organization and for its creator. */
@@ -46,7 +50,7 @@ export type Reading = { import: Import; place: Place; source: GivenSource }
 
 /** Reads sources in the background, one at a time, and stores what they have. */
 export const createImportReader = (parts: ImportReaderParts) => {
-  const { db, sealing, logger, http, jobs, files, maxBytes, inTurn, findCreator } = parts
+  const { db, sealing, logger, http, jobs, files, maxBytes, inTurn, findCreator, textCounterFor } = parts
   const active = new Map<string, Place & { controller: AbortController; ended: Promise<void> }>()
   /** Places of sources that are still being stored. */
   const reserved = new Set<Place>()
@@ -65,8 +69,13 @@ export const createImportReader = (parts: ImportReaderParts) => {
   ): Promise<void> => {
     const { kind, end, files: documents, needs, etag, lastModified } = gathered
     const found = Object.entries(end.secrets).filter(([, value]) => Buffer.byteLength(value) <= MAX_SECRET_BYTES)
-    const isStored = await transact(db, tx =>
-      finishReading(tx, one, {
+    // All tools were named as they are generated.
+    const { naming } = one.settings
+    const count = textCounterFor(place.organizationId)
+    const names = isSameNaming(naming, DEFAULT_NAMING) ? [] : await prepareNames({ db, count }, one, naming)
+    const isStored = await transact(db, async tx => {
+      await storeNames(tx, one.id, names)
+      return finishReading(tx, one, {
         summary: store.summaryOf(end),
         sha256: hashOfSource(documents),
         needs,
@@ -78,8 +87,8 @@ export const createImportReader = (parts: ImportReaderParts) => {
           const sealed = values.size === 0 ? undefined : sealSecrets(sealing, one.id, values)
           return { sealed, keys: [...values.keys()] }
         },
-      }),
-    )
+      })
+    })
     if (!isStored) throw new ReadingStopped()
     const mayBeReadAgain = needs.length > 0 || mayChooseAuth({ kind, settings: one.settings }, end.globals)
     const unneeded = mayBeReadAgain ? kept.add(one.id, place.creator, documents) : [one.id]

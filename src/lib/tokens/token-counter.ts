@@ -17,6 +17,12 @@ export type TokenCounter = (text: string) => Promise<number>
 /** Returns the counter that works on behalf of a user. */
 export type TokenCounterFor = (userId: string) => TokenCounter
 
+/** Counts the tokens of each text. */
+export type TextCounter = (texts: readonly string[]) => Promise<readonly number[]>
+
+/** Returns the counter that works on behalf of a user or an organization. */
+export type TextCounterFor = (owner: string) => TextCounter
+
 /** Caches the token counts of texts, keyed by hash. */
 export const createKnownTokens = () => {
   const known = new LRUCache<string, number>({ maxSize: MAX_REMEMBERED, sizeCalculation: () => 1 })

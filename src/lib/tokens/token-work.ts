@@ -1,7 +1,7 @@
 import type { Tenant } from '../worker/fair-queue.ts'
 import type { Job } from '../worker/job.ts'
 import { mapInTurns } from '../worker/pause.ts'
-import { createKnownTokens, type TokenCounterFor } from './token-counter.ts'
+import { createKnownTokens, type TextCounterFor, type TokenCounterFor } from './token-counter.ts'
 import { countTokens } from './tokens.ts'
 
 /**
@@ -35,6 +35,8 @@ export const createTokenWork = (countTexts: Job<readonly string[], number[]>) =>
     sumTokens,
     /** Creates the counter for what a user sees on pages. They share the threads as the user's organizations do. */
     counterFor: (userId => text => sumTokens({ owner: userId, group: userId }, [text])) satisfies TokenCounterFor,
+    /** Creates the counter of many texts, which remembers none. */
+    textCounterFor: (owner => texts => countUnknown({ owner, group: owner }, texts)) satisfies TextCounterFor,
   }
 }
 

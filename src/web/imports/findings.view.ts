@@ -1,4 +1,4 @@
-import type { Import, ImportItem, ImportTotals } from '../../imports/import.ts'
+import { editedTool, type Import, type ImportItem, type ImportTotals } from '../../imports/import.ts'
 import { withoutDetail } from '../../imports/note-detail.ts'
 import { formatNumber } from '../../lib/kernel/format.ts'
 import { importPath } from './open-import.ts'
@@ -26,7 +26,7 @@ const wordsOf = (rule: string): string => {
 const operationHref = (path: string, key: string): string =>
   `${reviewAddress(path, { view: 'operations', q: key.split(' ')[1] ?? key, open: key })}#opened`
 
-const nameOf = (item: ImportItem): string => item.edits.name ?? ('tool' in item ? item.tool.name : item.key)
+const nameOf = (item: ImportItem): string => editedTool(item)?.name ?? item.key
 
 const toRule = (
   { rule, level, operations }: NonNullable<Import['summary']>['rules'][number],

@@ -10,6 +10,7 @@ import type { Choice } from './access.view.ts'
 import { CHANGES_PER_PAGE, CHANGES_SHOWN, type ListedChanges, toChanges } from './changes.view.ts'
 import { EXAMPLES_PER_RULE, MAX_RULES } from './findings.view.ts'
 import { listFolders } from './import-folders.store.ts'
+import type { ListedNames } from './names.view.ts'
 import { importPath, type OpenedImport } from './open-import.ts'
 import { type ListedOperations, ROWS_PER_PAGE } from './operations.view.ts'
 import { isFiltered, type ReviewQuery, tagOf, toFilter } from './review-query.ts'
@@ -56,6 +57,10 @@ export const createReviewLoader = ({ db, imports, importChanges, servers }: Revi
     const { items, nextCursor } = await imports.listItems(actor, found.id, toFilter(query), page)
     return { folders, items, nextCursor }
   },
+
+  /** Lists the new operations, which the naming applies to. */
+  listNamed: ({ actor, found }: OpenedImport, { cursor }: ReviewQuery): Promise<ListedNames> =>
+    imports.listItems(actor, found.id, { state: 'new', usable: true }, { limit: ROWS_PER_PAGE, cursor }),
 
   /** Lists a few operations for each rule of which a tool has a finding. */
   listExamples: async ({ actor, found }: OpenedImport): Promise<Map<string, readonly ImportItem[]>> => {

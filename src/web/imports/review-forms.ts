@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { editedTool, type Import, type ImportItem, uneditedTool } from '../../imports/import.ts'
 import type { ImportChange, ItemFilter } from '../../imports/imports.service.ts'
+import { type ImportNaming, NAME_SOURCES } from '../../imports/naming/naming.ts'
+import { NAME_STYLES } from '../../imports/openapi/names.ts'
 import { formValues } from '../../lib/http/pages/forms.ts'
 import { nameSchema } from '../../lib/http/schemas.ts'
 import { AppError, type FieldError } from '../../lib/kernel/errors.ts'
@@ -70,6 +72,13 @@ export const readRows = (items: readonly ImportItem[], body: Body): ImportChange
     ...(deselect.length === 0 ? {} : { deselect: { keys: deselect } }),
   }
 }
+
+/** Returns how the form names new tools. A choice that it does not have stays. */
+export const readNaming = ({ settings: { naming } }: Import, body: Body): ImportNaming => ({
+  from: NAME_SOURCES.find(source => source === body.from) ?? naming.from,
+  prefix: textOf(body, 'prefix')?.trim() ?? naming.prefix,
+  style: NAME_STYLES.find(style => style === body.style) ?? naming.style,
+})
 
 /** The fields of the form of changes: the pieces of a tool for which a version can be chosen, and each choice. */
 export const piecesName = (key: string): string => `pieces:${key}`

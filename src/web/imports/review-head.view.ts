@@ -40,6 +40,7 @@ const VIEW_TEXTS = {
   changes: 'Changes',
   operations: 'Operations',
   findings: 'Findings',
+  names: 'Names',
   access: 'URL and auth',
 } as const
 
@@ -58,6 +59,7 @@ export const toReviewTabs = (
     changes: changed === undefined ? undefined : formatNumber(changed),
     operations: `${formatNumber(selected)} of ${formatNumber(tools)}`,
     findings: formatNumber(rules.length + remarks),
+    names: undefined,
     access: lacking === 0 ? undefined : `${formatNumber(lacking)} missing`,
   }
   return REVIEW_VIEWS.filter(view => view !== 'changes' || changed !== undefined).map(view => ({

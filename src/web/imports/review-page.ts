@@ -2,6 +2,7 @@ import type { FastifyReply } from 'fastify'
 import { listFilledKeys } from '../../imports/again/filled-keys.ts'
 import type { ImportApplying } from '../../imports/apply/apply-import.service.ts'
 import type { Import } from '../../imports/import.ts'
+import type { ImportNaming } from '../../imports/naming/naming.ts'
 import { DUPLICATE_RULE } from '../../imports/preselection.ts'
 import { isFragmentRequest, type PageData } from '../../lib/http/pages/views.ts'
 import { lackingKeys, type TypedSettings, toAccess } from './access.view.ts'
@@ -9,6 +10,7 @@ import { toApplied } from './applied.view.ts'
 import { toFindings } from './findings.view.ts'
 import { countSelectedNew, isImportedAgain, listNoted, listRefused } from './import-folders.store.ts'
 import { createReviewLoader, type ReviewLoaderParts } from './load-review.ts'
+import { toNames } from './names.view.ts'
 import { importPath, type OpenedImport } from './open-import.ts'
 import { type TypedOperation, toOpened } from './opened.view.ts'
 import { NOTHING_TYPED, type TypedNames, toOperations, toRow } from './operations.view.ts'
@@ -23,6 +25,7 @@ export type ReviewTyped = {
   errors?: Readonly<Record<string, string>>
   names?: TypedNames
   settings?: TypedSettings
+  naming?: ImportNaming
   operation?: TypedOperation
   tried?: TriedOperation
   /** Whether the import cannot be applied any more, so that the source must be read again. */
@@ -59,7 +62,7 @@ export const createReviewPage = (parts: ReviewPageParts) => {
   const viewData = async (
     opened: OpenedImport,
     query: ReviewQuery,
-    { names, settings, filled }: ReviewTyped & { filled: ReadonlySet<string> },
+    { names, naming, settings, filled }: ReviewTyped & { filled: ReadonlySet<string> },
   ) => {
     const { actor, found, toolkit } = opened
     if (query.view === 'findings') {
@@ -69,6 +72,10 @@ export const createReviewPage = (parts: ReviewPageParts) => {
         listNoted(db, found.id),
       ])
       return { findings: toFindings(found, { examples, refused, noted }) }
+    }
+    if (query.view === 'names') {
+      const isAgain = await isImportedAgain(db, found.id)
+      return { names: toNames(found, await load.listNamed(opened, query), { query, isAgain, typed: naming }) }
     }
     if (query.view === 'changes') return { changes: await load.findChanges(opened, query) }
     if (query.view === 'access') {

@@ -5,7 +5,7 @@ import type { ItemFilter } from '../../imports/imports.service.ts'
 import { addressOf, listQuery } from '../../lib/http/list-query.ts'
 import { formText } from '../../lib/http/pages/forms.ts'
 
-export const REVIEW_VIEWS = ['changes', 'operations', 'findings', 'access'] as const
+export const REVIEW_VIEWS = ['changes', 'operations', 'findings', 'names', 'access'] as const
 
 const given = formText.transform(text => (text === '' ? undefined : text))
 

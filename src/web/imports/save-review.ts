@@ -1,9 +1,11 @@
 import type { FastifyReply } from 'fastify'
 import type { ImportChange, ImportService } from '../../imports/imports.service.ts'
+import { ImportNaming } from '../../imports/naming/naming.ts'
 import { isFragmentRequest } from '../../lib/http/pages/views.ts'
+import { parseInput } from '../../lib/http/validation.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { OpenedImport } from './open-import.ts'
-import { readBulk, readChanges, readNames, readRows, readSettings, textsOf } from './review-forms.ts'
+import { readBulk, readChanges, readNames, readNaming, readRows, readSettings, textsOf } from './review-forms.ts'
 import type { createReviewPage } from './review-page.ts'
 import type { ReviewQuery } from './review-query.ts'
 
@@ -53,6 +55,21 @@ export const createReviewSaving = ({ imports }: Parts, page: Page) => {
     }
   }
 
+  const saveNaming: SaveTab = async (reply, opened, query, body) => {
+    const naming = readNaming(opened.found, body)
+    try {
+      const settings = { naming: parseInput(ImportNaming, naming) }
+      await imports.changeImport(opened.actor, opened.found.id, { settings })
+      return undefined
+    } catch (error) {
+      if (!(error instanceof AppError) || !EXPECTED.includes(error.code)) throw error
+      const [first] = error.errors ?? []
+      const problem = first === undefined ? error.message : undefined
+      const errors = first === undefined ? {} : { prefix: `The prefix ${first.message}.` }
+      return page.show(reply, opened, query, { status: error.status, problem, errors, naming })
+    }
+  }
+
   const saveChanges: SaveTab = async (reply, opened, query, body) => {
     try {
       await imports.changeImport(opened.actor, opened.found.id, readChanges(body))
@@ -66,6 +83,7 @@ export const createReviewSaving = ({ imports }: Parts, page: Page) => {
   const savers: Partial<Record<ReviewQuery['view'], SaveTab>> = {
     operations: saveOperations,
     access: saveSettings,
+    names: saveNaming,
     changes: saveChanges,
   }
 

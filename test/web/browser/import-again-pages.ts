@@ -130,6 +130,7 @@ export const importAgainPages: Pages = {
       },
     },
     { path: pathOf('?view=operations'), state: 'again-operations' },
+    { path: pathOf('?view=names'), state: 'again-names' },
     { path: pathOf('', before), state: 'again-unchanged' },
     { path: pathOf('', secured, true), state: 'again-rewired' },
     {

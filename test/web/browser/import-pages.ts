@@ -118,6 +118,27 @@ export const importPages: Pages = {
   [REVIEW]: [
     { path: importOf(describeMeridian(ORIGIN), '?open=POST+%2Fv3%2Fquotes') },
     { path: importOf(describeMeridian(ORIGIN), '?view=findings'), state: 'findings' },
+    { path: importOf(describeMeridian(ORIGIN), '?view=names&open=POST+%2Fv3%2Fquotes'), state: 'names' },
+    {
+      path: importOf(describeLarge(600), '?view=names'),
+      state: 'names-of-many',
+      act: async page => {
+        await page.getByLabel('Prefix (optional)').fill('a_rather_long_prefix_of_all_tool')
+        await page.getByLabel('Style').selectOption('camelCase')
+        await page.getByText('a_rather_long_prefix_of_all_toolListPartsOfThing0', { exact: true }).waitFor()
+      },
+    },
+    {
+      path: importOf(HOSTILE, '?view=names'),
+      state: 'names-refused',
+      status: 400,
+      act: async page => {
+        await page.getByLabel('Prefix (optional)').fill('my tools')
+        await page.getByLabel('Style').focus()
+        await page.locator('#names').getByText('The prefix must start with a letter').waitFor()
+      },
+    },
+    { path: importOf({ ...HOSTILE, paths: { '/a': { trace: {} } } }, '?view=names'), state: 'no-names' },
     { path: importOf(describeMeridian(ORIGIN), '?view=access'), state: 'access' },
     {
       path: importOf(describeMeridian(ORIGIN), '?view=access'),

@@ -109,6 +109,28 @@ describe.each([true, false])('importing an API description, scripts: %s', hasScr
     expect(complaints.take()).toEqual([])
   })
 
+  it('names the tools after a rule, which can be changed at any time', async () => {
+    const { page, complaints, toolkitId } = await openSource(ada, hasScripts)
+    await paste(page, JSON.stringify(describeMeridian(fake.origin)))
+    const id = page.url().split('/').at(-1)
+    await ada.expectOk('PATCH', `/imports/${id}`, { items: { 'POST /v3/quotes': { name: 'ask_price' } } })
+    await tab(page, 'Names').click()
+    await page.getByRole('row', { name: 'createQuote ask_price changed by you' }).waitFor()
+    await page.getByLabel('Name from').selectOption('Method and path')
+    await page.getByLabel('Prefix (optional)').fill('tms_')
+    if (hasScripts) await page.keyboard.press('Tab')
+    else await button(page, 'Save names').click()
+    await page.getByRole('row', { name: 'getShipment tms_get_shipments_by_shipment_id' }).waitFor()
+    await page.getByLabel('Name from').selectOption('Operation ID')
+    // What is typed last is saved with the import.
+    await page.getByLabel('Prefix (optional)').fill('meridian_')
+    await button(page, 'Import 3 tools').click()
+    await page.getByRole('heading', { name: '3 tools imported' }).waitFor()
+    const names = ['ask_price', 'meridian_delete_shipment', 'meridian_get_shipment']
+    expect((await toolNames(ada, toolkitId)).toSorted()).toEqual(names)
+    expect(complaints.take()).toEqual([])
+  })
+
   it('keeps an import that was made twice, or discarded, from doing anything', async () => {
     const { page, toolkitId } = await openSource(ada, hasScripts)
     await paste(page, `curl ${fake.origin}/v1/rates?from=LEJ`)
