@@ -135,7 +135,7 @@ export const importPages: Pages = {
       act: async page => {
         await page.getByLabel('Prefix (optional)').fill('my tools')
         await page.getByLabel('Style').focus()
-        await page.locator('#names').getByText('The prefix must start with a letter').waitFor()
+        await page.getByText('The prefix must start with a letter').waitFor()
       },
     },
     { path: importOf({ ...HOSTILE, paths: { '/a': { trace: {} } } }, '?view=names'), state: 'no-names' },

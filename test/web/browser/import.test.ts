@@ -116,6 +116,8 @@ describe.each([true, false])('importing an API description, scripts: %s', hasScr
     await ada.expectOk('PATCH', `/imports/${id}`, { items: { 'POST /v3/quotes': { name: 'ask_price' } } })
     await tab(page, 'Names').click()
     await page.getByRole('row', { name: 'createQuote ask_price changed by you' }).waitFor()
+    // Scripts save the form.
+    await page.waitForLoadState()
     await page.getByLabel('Name from').selectOption('Method and path')
     await page.getByLabel('Prefix (optional)').fill('tms_')
     if (hasScripts) await page.keyboard.press('Tab')
