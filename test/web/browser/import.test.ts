@@ -124,6 +124,7 @@ describe.each([true, false])('importing an API description, scripts: %s', hasScr
     else await button(page, 'Save names').click()
     await page.getByRole('row', { name: 'getShipment tms_get_shipments_by_shipment_id' }).waitFor()
     await page.getByLabel('Name from').selectOption('Operation ID')
+    if (hasScripts) await page.getByRole('row', { name: 'getShipment tms_get_shipment', exact: true }).waitFor()
     // What is typed last is saved with the import.
     await page.getByLabel('Prefix (optional)').fill('meridian_')
     await button(page, 'Import 3 tools').click()
