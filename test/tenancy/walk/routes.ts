@@ -897,6 +897,7 @@ const toolPages: Row[] = [
     statuses: build(200),
     form: {},
   },
+  { route: 'POST /toolkits/:id/imports/:importId/again', id: reviewIn, statuses: build(409), form: {} },
   { route: 'POST /toolkits/:id/imports/:importId/fetch', id: reviewIn, statuses: build(303), form: {} },
   { route: 'POST /toolkits/:id/imports/:importId/removal', id: reviewIn, statuses: build(303), form: {} },
   { route: 'GET /tools/:id', statuses: READ },
