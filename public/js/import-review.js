@@ -1,4 +1,5 @@
-// The review of an import: shows which operation is open, and brings it into view where it is below the list.
+// The review of an import: shows which operation is open, and brings it into view where it is below the list. Keeps the
+// bar's buttons in place while one is pressed.
 
 /** @param {Element | null} opened */
 const isInView = opened => {
@@ -31,3 +32,13 @@ document.addEventListener(
   },
   { capture: true },
 )
+
+// Leaving a field saves it and replaces the bar. A button that is pressed then would never be clicked.
+let isPressed = false
+document.addEventListener('pointerdown', ({ target }) => {
+  isPressed = target instanceof Element && target.closest('#bar button') !== null
+})
+for (const type of ['pointerup', 'pointercancel']) document.addEventListener(type, () => (isPressed = false))
+document.addEventListener('htmx:beforeSwap', event => {
+  if (isPressed && event instanceof CustomEvent) event.detail.shouldSwap = false
+})

@@ -150,6 +150,26 @@ describe.each([true, false])('importing an API description, scripts: %s', hasScr
   })
 })
 
+describe('a click on Import', () => {
+  it('is not lost if the field that it leaves is saved meanwhile', async () => {
+    const { page, complaints, toolkitId } = await openSource(ada)
+    await paste(page, JSON.stringify(describeMeridian(fake.origin)))
+    await tab(page, 'Names').click()
+    await page.getByLabel('Prefix (optional)').fill('tms_')
+    await page.waitForLoadState()
+    const saved = page.evaluate(
+      `new Promise(resolve => document.addEventListener('htmx:afterRequest', () => resolve(true), { once: true }))`,
+    )
+    await button(page, 'Import 3 tools').hover()
+    await page.mouse.down()
+    await saved
+    await page.mouse.up()
+    await page.getByRole('heading', { name: '3 tools imported' }).waitFor()
+    expect(await toolNames(ada, toolkitId)).toContain('tms_get_shipment')
+    expect(complaints.take()).toEqual([])
+  })
+})
+
 describe('a description in several files', () => {
   it('is read from all of them, whichever was chosen first', async () => {
     const { page } = await openSource(ada, false)
