@@ -12,7 +12,7 @@ import { changedNaming, type NamingChange } from './naming/naming.ts'
 export type ItemChange = {
   name?: string | null | undefined
   description?: string | null | undefined
-  /** Whose version is kept if both have changed: of the whole tool, or by piece. */
+  /** How to resolve conflicts, for the whole tool or by piece. Null restores the default, `mine`. */
   resolve?: Resolution | null | undefined
 }
 

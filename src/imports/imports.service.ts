@@ -8,25 +8,17 @@ import type { Sealing } from '../lib/process/sealing.ts'
 import type { TextCounterFor, TokenCounterFor } from '../lib/tokens/token-counter.ts'
 import type { Toolkit } from '../tools/tool.ts'
 import { getToolkitForChange } from '../tools/toolkits.service.ts'
-import { resolveConflicts } from './again/resolve-conflicts.ts'
 import { openSourceUrl } from './again/toolkit-source.ts'
 import { findToolkitSource } from './again/toolkit-sources.store.ts'
 import { withUpdatedTools } from './again/updated-tools.ts'
 import type { Import, ImportItem, ImportTotals } from './import.ts'
-import {
-  changeSettings,
-  type ImportChange,
-  type PreparedEdit,
-  prepareEdit,
-  type SettingsChange,
-} from './import-changes.ts'
+import { changeSettings, type ImportChange, type SettingsChange } from './import-changes.ts'
 import * as items from './import-items.store.ts'
 import { openSecrets, sealSecrets } from './import-secrets.ts'
 import { type ImportSource, type OpenedSource, openSource } from './import-source.ts'
 import * as store from './imports.store.ts'
-import { prepareNames, storeNames } from './naming/name-items.ts'
-import type { ItemName } from './naming/named-items.store.ts'
-import { changedNaming, isSameNaming } from './naming/naming.ts'
+import { storeNames } from './naming/name-items.ts'
+import { getUpdatedItem, type PreparedChange, prepareChange } from './prepare-change.ts'
 import type { ImportReader, Place } from './reading/import-reader.ts'
 import type { SourceFile, SourceFiles } from './reading/source-files.ts'
 import { READER_STOPPED } from './reading/source-job.ts'
@@ -48,7 +40,6 @@ const MAX_TRIES = 3
 const CHANGED = 'Somebody has changed this import meanwhile.'
 
 const importNotFound = () => new AppError('not_found', 'Import not found.')
-const itemNotFound = () => new AppError('not_found', 'The import has no such operation.')
 
 export type ImportServiceParts = {
   db: Database
@@ -64,9 +55,6 @@ export type ImportServiceParts = {
 
 type FoundImport = { import: Import; organizationId: string }
 type ShownImport = Import & { totals: ImportTotals }
-type ItemEdit = PreparedEdit & { resolution: items.StoredResolution | undefined }
-/** What a change does to the import as it was `before`. */
-type PreparedChange = { before: Import; edits: readonly ItemEdit[]; names: readonly ItemName[] | undefined }
 
 const assertReady = ({ state, problem }: Import): void => {
   if (state === 'ready') return
@@ -77,7 +65,7 @@ const assertReady = ({ state, problem }: Import): void => {
 
 /** Starts, shows and changes the reviews of sources. Each function throws `not_found` for members of other organizations. */
 export const createImportService = (parts: ImportServiceParts) => {
-  const { db, sealing, reader, files, tokenCounterFor, textCounterFor, maxBytes, memoryProblem } = parts
+  const { db, sealing, reader, files, maxBytes, memoryProblem } = parts
 
   const findIn = async (tx: Transaction, actor: Actor, id: string): Promise<FoundImport> => {
     const found = orThrow(await store.findImport(tx, id, organizationIdsOf(actor)), importNotFound)
@@ -176,36 +164,6 @@ export const createImportService = (parts: ImportServiceParts) => {
     if (!(await store.updateSettings(tx, one.id, settings, sealed))) throw new AppError('conflict', CHANGED)
   }
 
-  const findItem = async (id: string, key: string): Promise<ImportItem> => {
-    const item = orThrow(await items.findItem(db, id, key), itemNotFound)
-    const [updated = item] = await withUpdatedTools(db, [item])
-    return updated
-  }
-
-  const prepareEdits = async (actor: Actor, id: string, changes: ImportChange['items'] = {}): Promise<ItemEdit[]> => {
-    const edits: ItemEdit[] = []
-    for (const [key, change] of Object.entries(changes)) {
-      if (change === undefined) continue
-      const item = await findItem(id, key)
-      const edit = await prepareEdit(item, change, tokenCounterFor(actor.userId))
-      edits.push({ ...edit, resolution: await resolveConflicts(db, item, change.resolve) })
-    }
-    return edits
-  }
-
-  /** Returns the names that a change gives to new tools. Undefined if it leaves them as they are. */
-  const prepareNaming = async (
-    actor: Actor,
-    before: Import,
-    { settings }: ImportChange,
-    edits: readonly PreparedEdit[],
-  ): Promise<ItemName[] | undefined> => {
-    const naming = changedNaming(before.settings.naming, settings?.naming)
-    if (isSameNaming(naming, before.settings.naming)) return undefined
-    const pending = new Map(edits.map(({ item, edits: { name } }) => [item.key, name]))
-    return prepareNames({ db, count: textCounterFor(actor.userId) }, before, naming, pending)
-  }
-
   /**
    * Stores a change, and has the import read again if `isReadAgain` is true. Returns the import after it. Returns undefined,
    * and changes nothing, if names were prepared for what the import no longer is.
@@ -236,8 +194,7 @@ export const createImportService = (parts: ImportServiceParts) => {
     const { import: before, organizationId } = await find(actor, id)
     assertReady(before)
     const { fetch = [], settings } = change
-    const edits = await prepareEdits(actor, id, change.items)
-    const prepared = { before, edits, names: await prepareNaming(actor, before, change, edits) }
+    const prepared = await prepareChange(parts, actor, before, change)
     if (fetch.length === 0 && settings?.auth === undefined) return storeChange(actor, change, prepared)
     const source = { kind: before.kind, allowed: fetch, ...sourceToReadAgain(before) }
     return withReaderRoom(organizationId, async place => {
@@ -289,7 +246,7 @@ export const createImportService = (parts: ImportServiceParts) => {
 
     getItem: async (actor: Actor, id: string, key: string): Promise<ImportItem> => {
       await findIn(db, actor, id)
-      return findItem(id, key)
+      return getUpdatedItem(db, id, key)
     },
 
     /** Changes an import that is ready: all of the change or nothing. Throws `conflict` in any other state. */

@@ -1,14 +1,14 @@
 import type { Transaction } from '../lib/db/client.ts'
 import { ImportEdits, type ReadOperation } from './import.ts'
 
-/** What the builder chose for an operation before its source was read again. */
+/** The builder's selection and edits of an operation, kept while the source is read again. */
 export type KeptChoice = {
   selected: boolean
   edits: ImportEdits | undefined
   /** The name that the tool had without edits, with which its tokens were counted. */
   name: string | null
   tokens: number | null
-  /** Whose version the tool keeps. Choices by piece are made again, because the pieces may be others. */
+  /** The side that resolves all conflicts. Choices by piece are dropped, because the pieces may have changed. */
   resolve: 'mine' | 'theirs' | null
 }
 

@@ -80,7 +80,7 @@ const values = z
 
 const side = z.enum(['mine', 'theirs'])
 
-/** Whose version conflicts keep: one side's for the whole tool, or a side for each piece. */
+/** How to resolve conflicts: with one side for the whole tool, or with a side for each piece. */
 export const resolution = z.union([side, z.record(z.string().max(MAX_KEY_CHARS), side)])
 
 const itemChange = z.strictObject({
@@ -89,8 +89,8 @@ const itemChange = z.strictObject({
   resolve: resolution
     .nullish()
     .describe(
-      'whose version is kept if both have changed: of the tool, or by piece, such as `{"description": "theirs"}`; ' +
-        'a piece that is not named keeps mine',
+      'the version to use where both have changed: for the whole tool, or by piece, such as `{"description": "theirs"}`; ' +
+        'pieces without a choice keep `mine`',
     ),
 })
 

@@ -7,7 +7,7 @@ import { AppError } from '../../lib/kernel/errors.ts'
 import { loadSettings } from '../../lib/process/settings.ts'
 import type { LeftOut } from './choose-operations.ts'
 
-/** What an import would do. */
+/** The result of `--plan`: the source, and the tools that an import would create. */
 export type SourcePlan<Tool> = {
   head: SourceHead
   end: SourceEnd

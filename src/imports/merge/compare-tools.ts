@@ -27,7 +27,7 @@ export type PieceChange = {
   theirs?: string | undefined
 }
 
-/** Whose version conflicts keep: one side's for all of them, or a side by piece. A piece that is not named keeps mine. */
+/** How conflicts are resolved: all with one side, or each piece with its own. Pieces without a side keep `mine`. */
 export type Resolution = Side | Readonly<Record<string, Side>>
 
 export type ComparedTool = {
@@ -35,7 +35,7 @@ export type ComparedTool = {
   /** The tool as it will be, with the given resolution of conflicts. Invalid if pieces of both sides do not fit. */
   tool: ToolDefinition
   pieces: readonly PieceChange[]
-  /** What callers would notice, by the resolution of conflicts. `chosen` is for one by piece. */
+  /** Breaking changes, for each resolution of the conflicts. `chosen` is for a resolution by piece. */
   breaking: Readonly<Record<Side, readonly BreakingChange[]>> & { chosen?: readonly BreakingChange[] }
 }
 

@@ -27,7 +27,7 @@ const listAll = async (db: Database, importId: string, pending: PendingNames): P
   return items
 }
 
-/** What models see starts with the name. The tokens of the rest stay the same. */
+/** Returns the start of a tool's JSON. A new name changes only its tokens, not those of the rest. */
 const startOf = (name: string): string => `{"name":"${name}","`
 
 const withTokens = async (batch: readonly Named[], count: TextCounter): Promise<ItemName[]> => {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { RESERVED_TOOL_PREFIX } from '../../lib/kernel/names.ts'
 import { longToolNameOf, NAME_STYLES } from '../openapi/names.ts'
 
-/** What tools are named after. */
+/** Parts of an operation that the name of its tool can be made from. */
 export const NAME_SOURCES = ['operation_id', 'tag_and_operation_id', 'method_and_path'] as const
 export type NameSource = (typeof NAME_SOURCES)[number]
 
@@ -46,7 +46,7 @@ export type NameableOperation = {
   method: string
   path: string
   tags: readonly string[]
-  /** The name of the tool as generated, which stands for the operationId where there is none. */
+  /** The generated name, used if the operation has no operationId. */
   generated: string
 }
 

@@ -72,7 +72,7 @@ const STYLES: Readonly<Record<NameStyle, (words: readonly string[], prefix: stri
     prefix + words.map((word, index) => (index > 0 || /[A-Za-z0-9]$/.test(prefix) ? capitalized(word) : word)).join(''),
 }
 
-/** What a tool is named after: a text, or without one the method and path. */
+/** The source of a tool's name: `text`, or the method and path if it is empty. */
 export type NamedOperation = { text: string; method: string; path: string }
 
 /** Returns the name of the tool for an operation. It may be too long. */
