@@ -37,7 +37,7 @@ const BUSY_SECONDS = 60
 /** How often a change is prepared while others change the same import. */
 const MAX_TRIES = 3
 
-const CHANGED = 'Somebody has changed this import meanwhile.'
+const CHANGED = 'Somebody has changed this import meanwhile. Reload it and try again.'
 
 const importNotFound = () => new AppError('not_found', 'Import not found.')
 

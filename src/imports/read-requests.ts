@@ -13,7 +13,7 @@ import { unpackText } from './read/unpack-text.ts'
 /** A source that consists of requests. `environments` are those of Postman. */
 export type RequestsSource = {
   kind: 'postman' | 'curl' | 'har'
-  /** Of the document, for errors. */
+  /** Name of the document, for errors. */
   name?: string | undefined
   bytes: Uint8Array
   environments?: readonly Uint8Array[]

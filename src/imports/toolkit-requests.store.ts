@@ -8,7 +8,7 @@ const StoredRequest = z.object({
   allowedOrigins: z.array(z.string()).optional(),
 })
 
-/** What a tool requests. `allowedOrigins` says where, if a placeholder has the base URL. */
+/** The request of a tool. If its base URL is a placeholder, `allowedOrigins` has the origins. */
 export type ToolRequest = z.infer<typeof StoredRequest>
 
 /** A tool of the toolkit. `baseUrls` are those that its import proposed and that its builder chose, by the key of the global. */

@@ -55,8 +55,16 @@ const whyNotSelected = (item: Reviewed): string | undefined => {
 export const chooseItems = <T extends Reviewed>(items: readonly T[], options: Options): Choice<T> => {
   const choice = chooseOperations(items, options, whyNotSelected)
   if (choice.chosen.length > 0) return choice
-  if (items.length === 0) throw new AppError('not_found', 'It has no operation that can become a tool.')
-  if (areChosen(options)) throw new AppError('not_found', 'No operation matches --operation or --tag.')
+  if (items.length === 0)
+    throw new AppError(
+      'not_found',
+      'No operation of the source can become a tool. Run the command with --plan to see why.',
+    )
+  if (areChosen(options))
+    throw new AppError(
+      'not_found',
+      'No operation matches --operation or --tag. Run the command with --plan to list them.',
+    )
   const all = formatCount(items.length, 'operation')
   const what = items.length > MAX_PRESELECTED ? `It has ${all}.` : `It has ${all}, none of which is selected at first.`
   const how = 'Choose some with --operation or --tag, or all of them with --all; --plan lists them.'

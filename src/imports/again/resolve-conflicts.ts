@@ -45,7 +45,8 @@ const chooseIn = async (
 ): Promise<StoredComparison> => {
   const { key, toolId = '' } = item
   const known = (await listSourcedTools(db, [toolId])).get(toolId)
-  if (known === undefined || !('tool' in item)) throw new AppError('conflict', 'The tool has been deleted meanwhile.')
+  if (known === undefined || !('tool' in item))
+    throw new AppError('conflict', 'The tool has been deleted meanwhile. Read the source again.')
   const { base, tool: current } = known
   const { tool, breaking } = compareTool({ base, mine: current, theirs: item.tool, resolve: choices })
   assertFits(key, tool)

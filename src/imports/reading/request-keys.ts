@@ -1,7 +1,7 @@
 import { splitBaseUrl } from '../split-base-url.ts'
 import type { ToolRequest } from '../toolkit-requests.store.ts'
 
-/** What stands for a value in a key. No template has it, because placeholders are longer. */
+/** Replaces values in a key. No template contains it, because placeholders are longer. */
 const VALUE = '{}'
 const PLACEHOLDER = /\{\{[^{}]*\}\}/g
 

@@ -162,7 +162,7 @@ export const toChanges = (
           href: reviewAddress(path, { view: 'operations', state: 'new' }),
         },
   address: reviewAddress(path, query),
-  /** What the page replaces after a choice. What breaks depends on whose version a conflict keeps. */
+  /** Parts of the page to replace after a choice: breaking changes depend on how conflicts are resolved. */
   changing: [
     '#tabs',
     ...listed.flatMap(({ items }) => items.filter(isConflict).map(one => `#${idOf(one)}-effect`)),
