@@ -1,5 +1,6 @@
 import type { Database, Rows, Transaction } from '../lib/db/client.ts'
 import { containing } from '../lib/db/containing.ts'
+import { insertRows } from '../lib/db/insert-rows.ts'
 import { mapFound, withoutNulls } from '../lib/kernel/missing.ts'
 import type { ItemComparison } from './again/compare-import.ts'
 import { type StoredComparison, toResolution } from './again/compared-item.ts'
@@ -65,6 +66,11 @@ export const searchTextOf = (
 ): string =>
   storable([name, operation.path, operation.operationId ?? '', operation.summary ?? ''].join('\n').toLowerCase())
 
+const toText = (value: object | undefined): string | null => (value === undefined ? null : JSON.stringify(value))
+
+/** The columns that are null if an operation cannot become a tool. */
+const NO_TOOL = { name: null, tokens: null, pagination: null, tool: null, outputSchema: null }
+
 const toRow = (operation: ReadOperation) => {
   const { key, operationId, method, path, summary, deprecated, tags } = operation
   const common = {
@@ -77,41 +83,42 @@ const toRow = (operation: ReadOperation) => {
     tags: JSON.stringify(tags),
   }
   if ('reason' in operation) {
-    const { reason } = operation
-    const lists = { rules: '[]', unsupported: [], globals: [], notes: [], findings: [] }
+    const lists = { rules: '[]', unsupported: '[]', globals: '[]', notes: '[]', findings: '[]' }
     return {
       ...common,
-      ...lists,
-      reason: storable(reason),
-      name: null,
-      tokens: null,
+      reason: storable(operation.reason),
       searchText: searchTextOf(operation, ''),
+      ...lists,
+      ...NO_TOOL,
     }
   }
   const { tool, tokens, findings, notes, globals, unsupportedSecurity, outputSchema, pagination } = operation
   return {
     ...common,
-    ...{ reason: null, name: tool.name, tokens, notes, globals, unsupported: unsupportedSecurity },
-    findings,
+    ...{ reason: null, name: tool.name, tokens, searchText: searchTextOf(operation, tool.name) },
     rules: JSON.stringify([...new Set(findings.map(({ rule }) => rule))]),
-    searchText: searchTextOf(operation, tool.name),
-    tool: asJson(tool),
-    ...(outputSchema !== undefined && { outputSchema }),
-    ...(pagination !== undefined && { pagination }),
+    unsupported: JSON.stringify(unsupportedSecurity),
+    globals: JSON.stringify(globals),
+    notes: JSON.stringify(notes),
+    findings: JSON.stringify(findings),
+    pagination: toText(pagination),
+    tool: toText(tool),
+    outputSchema: toText(outputSchema),
   }
 }
-
-/** Drops undefined members, which Prisma refuses in JSON. */
-const asJson = (value: object) => JSON.parse(JSON.stringify(value))
 
 /** An operation at its place in the source, compared with the tool that was imported from it before. */
 export type NewItem = { position: number; operation: ReadOperation; comparison: ItemComparison | undefined }
 
 /** Returns the columns with what the builder chose before, and the text to search for the name that the tool then has. */
 const toKeptColumns = (choice: KeptChoice | undefined, item: NewItem) => {
-  const columns = toChoiceColumns(choice, item)
-  const name = columns.edits?.name ?? columns.name ?? item.comparison?.name
-  return { ...columns, ...(name !== undefined && { searchText: searchTextOf(item.operation, name) }) }
+  const { edits, resolve = null, ...columns } = toChoiceColumns(choice, item)
+  const name = edits?.name ?? columns.name ?? item.comparison?.name
+  return {
+    ...columns,
+    ...{ edits: toText(edits), resolve },
+    ...(name !== undefined && { searchText: searchTextOf(item.operation, name) }),
+  }
 }
 
 /** Stores operations. `isSelected` decides which are selected; `kept` are edits of an earlier reading. */
@@ -122,7 +129,7 @@ export const addItems = async (
   isSelected: (item: NewItem) => boolean,
   kept: ReadonlyMap<string, KeptChoice> = new Map(),
 ): Promise<void> => {
-  const data = items.map(item => ({
+  const rows = items.map(item => ({
     importId,
     position: item.position,
     selected: isSelected(item),
@@ -130,7 +137,7 @@ export const addItems = async (
     ...toComparisonColumns(item.comparison),
     ...toKeptColumns(kept.get(item.operation.key), item),
   }))
-  if (data.length > 0) await tx.importItem.createMany({ data })
+  await insertRows(tx, 'ImportItem', rows)
 }
 
 export const removeItems = async (tx: Transaction, importId: string): Promise<void> => {
@@ -190,6 +197,9 @@ export const setSelected = async (
 
 /** How the conflicts of an item are resolved: by a side, or by the choices of a comparison. */
 export type StoredResolution = { resolve: 'mine' | 'theirs' | undefined; comparison: StoredComparison | undefined }
+
+/** Drops undefined members, which Prisma refuses in JSON. */
+const asJson = (value: object) => JSON.parse(JSON.stringify(value))
 
 /** Stores what the builder changed in a tool, and its tokens. Without `resolution`, that stays. */
 export const editItem = async (

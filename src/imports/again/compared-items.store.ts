@@ -4,15 +4,14 @@ import type { ItemComparison } from './compare-import.ts'
 import { type ComparedItem, type ImportImpact, impactOf, StoredComparison, toResolution } from './compared-item.ts'
 import type { ToolOrigin } from './tool-sources.store.ts'
 
-const NOT_COMPARED = { state: 'new', toolId: null, impact: null } as const
+const NOT_COMPARED = { state: 'new', toolId: null, impact: null, comparison: null } as const
 
-/** Returns the columns of an item with what it is to the tool that was imported before. */
+/** Returns the columns of an item with what it is to the tool that was imported before. JSON is text. */
 export const toComparisonColumns = (comparison: ItemComparison | undefined) => {
   if (comparison === undefined) return NOT_COMPARED
   const { state, toolId, pieces, breaking } = comparison
-  const columns = { state, toolId, impact: impactOf(comparison) ?? null }
-  // Drops undefined members, which Prisma refuses in JSON.
-  return state === 'same' ? columns : { ...columns, comparison: JSON.parse(JSON.stringify({ pieces, breaking })) }
+  const stored = state === 'same' ? null : JSON.stringify({ pieces, breaking })
+  return { state, toolId, impact: impactOf(comparison) ?? null, comparison: stored }
 }
 
 const GONE = 'The source no longer has this operation.'
