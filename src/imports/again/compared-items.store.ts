@@ -36,6 +36,10 @@ export const addGoneItems = async (
   })
 }
 
+/** Returns whether tools of the toolkit were imported from operations of this import before. */
+export const isImportedAgain = async (tx: Transaction, importId: string): Promise<boolean> =>
+  (await tx.importItem.findFirst({ where: { importId, state: { not: 'new' } }, select: { key: true } })) !== null
+
 const COLUMNS = {
   ...{ position: true, key: true, method: true, path: true, selected: true, state: true, resolve: true },
   ...{ name: true, toolId: true, impact: true, comparison: true },

@@ -11,6 +11,7 @@ import { addTools, updateTools } from '../../tools/tool-batch.ts'
 import { getToolkitForChange } from '../../tools/toolkits.service.ts'
 import { touchToolkit } from '../../tools/toolkits.store.ts'
 import type { ToolService } from '../../tools/tools.service.ts'
+import { isImportedAgain } from '../again/compared-items.store.ts'
 import { openSecrets } from '../import-secrets.ts'
 import { GENERATOR_VERSION } from '../limits.ts'
 import { withoutQuery } from '../source-url.ts'
@@ -51,8 +52,9 @@ const assertReady = ({ state, problem }: store.ApplicableImport): void => {
   throw new AppError('conflict', `The source could not be read, so there is nothing to apply. ${problem ?? ''}`.trim())
 }
 
-const assertSelected = (selected: readonly store.SelectedItem[]): void => {
-  if (selected.length > 0) return
+/** Without a selection, an import of a source that was imported before keeps all tools as they are. */
+const assertSelected = async (db: Database, id: string, selected: readonly store.SelectedItem[]): Promise<void> => {
+  if (selected.length > 0 || (await isImportedAgain(db, id))) return
   const errors = [{ path: 'select', message: 'is empty' }]
   throw new AppError('invalid_request', 'Select at least one operation.', { errors })
 }
@@ -147,7 +149,7 @@ export const createImportApplying = ({ db, changes, sealing, tools, maxToolsPerS
   const prepare = async ({ found }: Found): Promise<{ given: GivenValues; prepared: PreparedTools }> => {
     const { id, toolkitId } = found
     const selected = await store.listSelected(db, id)
-    assertSelected(selected)
+    await assertSelected(db, id, selected)
     const given = givenOf(found)
     return { given, prepared: await prepareTools({ db, tools }, toolkitId, selected, createOrigins(given)) }
   }
@@ -181,8 +183,9 @@ export const createImportApplying = ({ db, changes, sealing, tools, maxToolsPerS
   return {
     /**
      * Creates and updates the tools of the selected operations, all or none, and adds them to the chosen server with
-     * their globals. If the import has been applied, changes nothing and returns what it did then. The report leaves out
-     * servers that the actor may not open. Throws `conflict` if the toolkit has changed since the source was read.
+     * their globals. If the source was imported before, notes which version the toolkit has, even without a selection.
+     * If the import has been applied, changes nothing and returns what it did then. The report leaves out servers that
+     * the actor may not open. Throws `conflict` if the toolkit has changed since the source was read.
      */
     applyImport: async (actor: Actor, id: string): Promise<ImportReport> => {
       const before = await find(db, actor, id)

@@ -25,6 +25,7 @@ const toRewired = ({ id, name, globals, rekeyed }: ImportReport['rewired'][numbe
 })
 
 const headingOf = ({ created, updated }: ImportReport): string => {
+  if (created.length + updated.length === 0) return 'All tools stay as they are'
   if (updated.length === 0) return `${formatCount(created.length, 'tool')} imported`
   if (created.length === 0) return `${formatCount(updated.length, 'tool')} updated`
   return `${formatCount(created.length, 'tool')} imported, ${formatNumber(updated.length)} updated`

@@ -64,12 +64,6 @@ export const listNoted = async (
   return rows.map(({ key, notes }) => ({ key, notes: Notes.parse(notes) }))
 }
 
-/** Returns whether the source was imported before. The access to the import has been checked. */
-export const isImportedAgain = async (db: Database, importId: string): Promise<boolean> => {
-  const known = await db.importItem.findFirst({ where: { importId, state: { not: 'new' } }, select: { key: true } })
-  return known !== null
-}
-
 /** Counts the selected operations that become new tools. The access to the import has been checked. */
 export const countSelectedNew = (db: Database, importId: string): Promise<number> =>
   db.importItem.count({ where: { importId, state: 'new', selected: true, reason: null } })

@@ -70,7 +70,8 @@ export const toReviewTabs = (
   }))
 }
 
-const describeApplying = (added: number, updated: number): string => {
+const describeApplying = (added: number, updated: number, isAgain: boolean): string => {
+  if (isAgain && added + updated === 0) return 'Keep all tools as they are'
   if (updated === 0) return `Import ${formatCount(added, 'tool')}`
   if (added === 0) return `Update ${formatCount(updated, 'tool')}`
   return `Import ${formatCount(added, 'tool')}, update ${formatNumber(updated)}`
@@ -79,8 +80,7 @@ const describeApplying = (added: number, updated: number): string => {
 /** Returns the bar with what is selected, of which `added` operations become new tools. */
 export const toReviewBar = (
   { totals, settings }: Import & { totals: ImportTotals },
-  server: string | undefined,
-  added: number,
+  { server, added, isAgain }: { server: string | undefined; added: number; isAgain: boolean },
 ) => ({
   tools: formatNumber(totals.selected),
   noun: totals.selected === 1 ? 'tool' : 'tools',
@@ -90,7 +90,7 @@ export const toReviewBar = (
     server === undefined && settings.secretKeys.length > 0
       ? `${formatCount(settings.secretKeys.length, 'secret')} will be discarded, because no server is chosen.`
       : undefined,
-  button: describeApplying(added, totals.selected - added),
+  button: describeApplying(added, totals.selected - added, isAgain),
   tooMany:
     totals.selected >= VS_CODE_MAX_TOOLS
       ? `VS Code refuses more than ${VS_CODE_MAX_TOOLS} tools of all servers together. A server with this many lists them behind a search, unless you change it in its settings.`

@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify'
+import { isImportedAgain } from '../../imports/again/compared-items.store.ts'
 import { listFilledKeys } from '../../imports/again/filled-keys.ts'
 import type { ImportApplying } from '../../imports/apply/apply-import.service.ts'
 import type { Import } from '../../imports/import.ts'
@@ -8,7 +9,7 @@ import { isFragmentRequest, type PageData } from '../../lib/http/pages/views.ts'
 import { lackingKeys, type TypedSettings, toAccess } from './access.view.ts'
 import { toApplied } from './applied.view.ts'
 import { toFindings } from './findings.view.ts'
-import { countSelectedNew, isImportedAgain, listNoted, listRefused } from './import-folders.store.ts'
+import { countSelectedNew, listNoted, listRefused } from './import-folders.store.ts'
 import { createReviewLoader, type ReviewLoaderParts } from './load-review.ts'
 import { toNames } from './names.view.ts'
 import { importPath, type OpenedImport } from './open-import.ts'
@@ -98,13 +99,15 @@ export const createReviewPage = (parts: ReviewPageParts) => {
     // Without a server, a request that is tried has only the values of the import.
     const lackingToTry = found.settings.server === undefined ? unset : lacking
     const changed = await load.countChanged(opened)
+    const isAgain = changed !== undefined
+    const server = await serverNameOf(opened)
     const data: PageData = {
-      ...toReviewHead(opened, changed !== undefined),
+      ...toReviewHead(opened, isAgain),
       width: 'wide',
       scripts: ['import-review'],
       query,
       tabs: toReviewTabs(opened, query, { lacking: lacking.length, changed }),
-      bar: toReviewBar(found, await serverNameOf(opened), await countSelectedNew(db, found.id)),
+      bar: toReviewBar(found, { server, added: await countSelectedNew(db, found.id), isAgain }),
       action: reviewAddress(path, query),
       apply: reviewAddress(`${path}/apply`, query),
       accessHref: reviewAddress(path, { view: 'access', open: query.open }),

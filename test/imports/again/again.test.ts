@@ -162,6 +162,16 @@ describe.each(databaseKinds)('a source that is imported again on $kind', kind =>
     expect(again.changes).toMatchObject([{ name: 'get_health', state: 'gone' }])
   })
 
+  it('notes operations that are gone, even if nothing else has changed', async () => {
+    const { ada, toolkitId, tools } = await start()
+    const next = shopOf({ '/health': undefined })
+    const { id, changes } = await importAgain(ada, toolkitId, text(next))
+    expect(changes).toMatchObject([{ name: 'get_health', state: 'gone' }])
+    expect(await apply(ada, id)).toMatchObject({ created: [], updated: [] })
+    expect(await ada.expectOk('GET', `/imports/${id}`)).toMatchObject({ body: { state: 'applied' } })
+    expect(await toolOf(ada, tools.get_health)).toMatchObject({ name: 'get_health' })
+  })
+
   it('updates only the selected tools, and offers the others again', async () => {
     const { ada, toolkitId, tools } = await start()
     const next = shopOf({
