@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isJsonObject, type JsonObject } from '../lib/kernel/json.ts'
 import { GLOBAL_KEY } from '../lib/kernel/names.ts'
 import type { Sealed } from '../lib/process/sealing.ts'
 import { LINT_FIELDS, LINT_LEVELS } from '../tools/lint/finding.ts'
@@ -163,7 +164,8 @@ export const StoredPagination = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('link') }),
 ])
 
-const jsonObject = z.record(z.string(), z.json())
+/** Only for what `JSON.parse` returned: does not look at the members, since those of large schemas take long to check. */
+const parsedObject = z.custom<JsonObject>(isJsonObject)
 
 const OperationFields = {
   /** Method and path, such as `GET /users/{id}`. Unique in the import. */
@@ -188,7 +190,7 @@ export const ReadTool = z.object({
   /** Names of security schemes that the tool cannot use. If there are any, calls will fail. */
   unsupportedSecurity: z.array(text),
   /** Proposed, to be turned on once a response has matched it. */
-  outputSchema: jsonObject.optional(),
+  outputSchema: parsedObject.optional(),
   pagination: StoredPagination.optional(),
 })
 
