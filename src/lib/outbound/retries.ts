@@ -2,9 +2,8 @@ import { LRUCache } from 'lru-cache'
 import { OutboundError, type OutboundFault, type OutboundRequest, type OutboundResponse } from './outbound-request.ts'
 import type { AttemptOutcome } from './request-trace.ts'
 
-/** Methods whose requests may be sent again (RFC 9110 §9.2.2). A tool with another method has no retries. */
-export const RETRIED_METHODS = ['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'] as const
-const METHODS: ReadonlySet<string> = new Set(RETRIED_METHODS)
+/** Methods whose requests may be sent again without harm (RFC 9110 §9.2.2). */
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'])
 
 export const isRetriedMethod = (method: string): boolean => METHODS.has(method)
 
