@@ -61,7 +61,7 @@ type CallIdentity = Required<Pick<CallToRecord, 'serverId' | 'instanceId' | 'too
 
 /** Returns what the history records for a call. */
 export const describeOutcome = (
-  { result, callResult, request, response, cached, schemaMismatch, startedAt, durationMs }: PerformedCall,
+  { result, callResult, request, response, cached, schemaMismatch, startedAt, durationMs, ...measured }: PerformedCall,
   { serverId, instanceId, tool, caller, client }: CallIdentity,
 ): CallToRecord => ({
   serverId,
@@ -79,6 +79,8 @@ export const describeOutcome = (
   requestBytes: request?.body === undefined ? 0 : Buffer.byteLength(request.body),
   responseBytes: response?.body.length ?? cached?.responseBytes ?? 0,
   error: findErrorText(result),
+  timing: measured.timing,
+  attempts: measured.attempts,
 })
 
 /** An HTTP tool, whose results are never refusals or upstream results. */

@@ -139,6 +139,8 @@ export const recordCall = (recorder: Pick<Recorder, 'record'>, masker: Masker, c
     error: own === masker ? error?.slice(0, ERROR_CHARACTERS) : maskError(error, own),
     request: request && (own === undefined ? hideRequest(request) : toStoredRequest(request, own, call)),
     arguments: call.arguments && toRecordedArguments(call.arguments, own ?? masker),
+    timing: call.timing,
+    attempts: call.attempts,
   })
   return id
 }
