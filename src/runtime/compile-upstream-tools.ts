@@ -173,7 +173,7 @@ const compileOne = (
     isReadOnly: rules.isReadOnly,
     isLinked: true,
     call: async (args, context) => {
-      const { caller, client } = context
+      const { caller, client, requestId } = context
       const timer = new CallTimer()
       const send = (signal: StopSignal) => callOnce(tool, args, { ...context, signal }, masker, timer, parts)
       const cachedSend = isRepeated(context) ? undefined : rules.cacheFor?.(context)
@@ -189,6 +189,7 @@ const compileOne = (
         tool: name,
         caller,
         client,
+        requestId,
         startedAt: timer.startedAt,
         durationMs,
         timing: timer.timing(),
