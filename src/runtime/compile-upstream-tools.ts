@@ -27,6 +27,7 @@ import type { Upstream } from '../upstreams/upstream.ts'
 import type { CallCost } from './call/call-cost.ts'
 import type { CallContext, CompiledTool } from './call/compiled-tool.ts'
 import { errorResult, findErrorText, INTERNAL_FAULT, isErrorResult, type PassedResult } from './call/tool-result.ts'
+import { CallTimer } from './call-timer.ts'
 import type { ExecutionParts } from './compile-tool.ts'
 import { withLink } from './linked-request.ts'
 import type { OpenedGlobals } from './opened-globals.ts'
@@ -110,6 +111,7 @@ const callOnce = async (
   args: JsonObject,
   { caller, signal, link }: CallContext,
   globalMasker: Masker,
+  timer: CallTimer,
   { upstreamConnections, upstreamConversation, onInternalError }: UpstreamToolParts,
 ): Promise<FreshPassedResult> => {
   // Looked up for each call, because the connection may change while the server is mounted.
@@ -119,7 +121,7 @@ const callOnce = async (
   const masker = connection.secrets === undefined ? globalMasker : globalMasker.also(connection.secrets)
   try {
     const call = (dedicated: CallLink | undefined) => callUpstreamTool(connection, item, args, signal, dedicated)
-    const received = await withLink(link, upstream.id, masker, upstreamConversation, call)
+    const received = await timer.waitFor(withLink(link, upstream.id, masker, upstreamConversation, call))
     const passed = await masker.long.object(received, signal)
     const json = JSON.stringify(passed)
     const responseBytes = Buffer.byteLength(json)
@@ -171,16 +173,15 @@ const compileOne = (
     isReadOnly: rules.isReadOnly,
     isLinked: true,
     call: async (args, context) => {
-      const { caller, client } = context
-      const startedAt = new Date()
-      const startedMs = performance.now()
-      const send = (signal: StopSignal) => callOnce(tool, args, { ...context, signal }, masker, parts)
+      const { caller, client, requestId } = context
+      const timer = new CallTimer()
+      const send = (signal: StopSignal) => callOnce(tool, args, { ...context, signal }, masker, timer, parts)
       const cachedSend = isRepeated(context) ? undefined : rules.cacheFor?.(context)
       const received = await (cachedSend === undefined
-        ? callOnce(tool, args, context, masker, parts)
+        ? callOnce(tool, args, context, masker, timer, parts)
         : cachedSend(cacheKeyOf(args, context), context.signal, send))
       const { result, responseBytes } = received
-      const durationMs = performance.now() - startedMs
+      const durationMs = timer.end()
       const error = findErrorText(result)
       const body = JSON.stringify({ name: item.name, arguments: args })
       const executionId = recordCall(parts.recorder, masker, {
@@ -188,8 +189,10 @@ const compileOne = (
         tool: name,
         caller,
         client,
-        startedAt,
+        requestId,
+        startedAt: timer.startedAt,
         durationMs,
+        timing: timer.timing(),
         result: isCached(received) ? 'success' : received.callResult,
         status: undefined,
         requestBytes: Buffer.byteLength(body),

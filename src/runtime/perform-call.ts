@@ -1,4 +1,5 @@
 import { type CallResult, resultOfErrorStatus, resultOfFault } from '../history/call-result.ts'
+import type { CallAttempt, CallTiming } from '../history/execution-record.ts'
 import type { JsonObject, JsonValue } from '../lib/kernel/json.ts'
 import { createReleases, type Releases } from '../lib/kernel/releases.ts'
 import { failure, type Result, success } from '../lib/kernel/result.ts'
@@ -13,6 +14,7 @@ import { acceptedTypes, isMissing } from '../templates/lists/serialize.ts'
 import type { RenderedRequest, TemplateParameter, Values } from '../templates/template.ts'
 import type { SchemaCheckResult } from '../tools/schemas/schema-check.ts'
 import { errorResult, INTERNAL_FAULT, isErrorResult, type ToolResult, truncateError } from './call/tool-result.ts'
+import { CallTimer } from './call-timer.ts'
 import { findNextPage } from './next-page/next-page.ts'
 import type { CallPlan, ResolutionPlan } from './plan-call.ts'
 
@@ -32,6 +34,9 @@ export type PerformedCall = {
   nextPage: string | undefined
   startedAt: Date
   durationMs: number
+  timing?: CallTiming | undefined
+  /** All attempts, if there was more than one. */
+  attempts?: readonly CallAttempt[] | undefined
 }
 
 /** Limits for the names in an error message, because callers can send any number of arguments. */
@@ -164,8 +169,7 @@ export const performCall = async (
   cachedSend?: CachedSend | undefined,
   releases?: Pick<Releases, 'add'> | undefined,
 ): Promise<PerformedCall> => {
-  const startedAt = new Date()
-  const startedMs = performance.now()
+  const timer = new CallTimer()
   let plan: CallPlan | undefined
   let request: RenderedRequest | undefined
   let response: OutboundResponse | undefined
@@ -183,8 +187,10 @@ export const performCall = async (
     cached,
     schemaMismatch,
     nextPage,
-    startedAt,
-    durationMs: performance.now() - startedMs,
+    startedAt: timer.startedAt,
+    durationMs: timer.end(),
+    timing: timer.timing(),
+    attempts: timer.attempts(),
   })
   try {
     plan = getPlan()
@@ -197,20 +203,24 @@ export const performCall = async (
     if (!prepared.ok) return end(errorResult(prepared.error.message), prepared.error.callResult)
     const rendered = prepared.value
     request = rendered
-    const { organizationId, timeoutMs, maxResponseBytes, mayReach, credentials, masker } = plan
+    timer.noteResolved()
+    const { organizationId, timeoutMs, retries, maxResponseBytes, mayReach, credentials, masker } = plan
     const called = plan
     const send = async (stop: StopSignal | undefined) => {
       const received = await http.send({
         ...rendered,
         organizationId,
         timeoutMs,
+        retries,
         maxResponseBytes,
         mayReach,
         credentials,
         mask: masker.isEmpty ? undefined : masker.text,
         signal: stop,
         releases: releases ?? own,
+        trace: timer.trace,
       })
+      timer.noteReceived()
       // Assigned before shaping, so that the history records the response even if shaping fails.
       response = received
       return shapeReceived(called, { args, request: rendered, response: received }, stop, onInternalError)

@@ -36,6 +36,8 @@ export type CallPlan = {
   template: CompiledTemplate
   masker: Masker
   timeoutMs: number
+  /** How often the request may be sent again after a temporary failure. */
+  retries: number
   maxResponseBytes: number
   /** Undefined if neither the tool nor an exposed parameter has a schema of its own, or if every call fails anyway. */
   inputCheck: SchemaCheck | undefined
@@ -148,6 +150,7 @@ export const planCall = (
     template: templateOf(tool, compiled, bindings, globals),
     masker: globals.masker,
     timeoutMs: Math.min(tool.timeoutMs ?? DEFAULT_TOOL_TIMEOUT_MS, limits.maxToolTimeoutMs),
+    retries: tool.retries ?? 0,
     maxResponseBytes: limits.maxResponseBytes,
     inputCheck: problem === undefined ? inputCheck : undefined,
     outputTrim: tool.outputSchema && createTrim(tool.outputSchema, RESULT, shapingContext),

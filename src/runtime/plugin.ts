@@ -1,9 +1,4 @@
-import {
-  MAX_CONNECTION_WAIT_MS,
-  MAX_SOCKETS_OF_CREATOR,
-  MAX_SOCKETS_OF_ORGANIZATION,
-  MAX_SOCKETS_PER_ORIGIN,
-} from '../lib/kernel/limits.ts'
+import { MAX_CONNECTION_WAIT_MS, MAX_SOCKETS_PER_ORIGIN, SHARES_OF_CREATOR } from '../lib/kernel/limits.ts'
 import { createHttpClient, type HttpClientOptions } from '../lib/outbound/client.ts'
 import type { MemoryShares } from '../lib/outbound/memory-shares.ts'
 import type { Lifecycle } from '../lib/process/lifecycle.ts'
@@ -36,10 +31,11 @@ export const runtimePlugin = (
     maxRedirects: limits.maxRedirects,
     maxSockets: MAX_SOCKETS_PER_ORIGIN,
     share: {
-      maxSockets: MAX_SOCKETS_OF_ORGANIZATION,
-      maxSocketsOfCreator: MAX_SOCKETS_OF_CREATOR,
+      maxSockets: limits.maxCallsPerOrigin,
+      maxSocketsOfCreator: limits.maxCallsPerOrigin * SHARES_OF_CREATOR,
       maxWaitMs: MAX_CONNECTION_WAIT_MS,
     },
+    circuits: {},
     memory: responseMemory,
     inProcess,
   })

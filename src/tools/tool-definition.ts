@@ -8,6 +8,7 @@ import { type CheckedParameter, compileParameters, isKnownValue } from '../templ
 import type { CompiledTemplate } from '../templates/template.ts'
 import { paginationErrors } from './response/pagination.ts'
 import { responseErrors } from './response/response-rules.ts'
+import { retryErrors } from './retry-rules.ts'
 import type { ToolDefinition } from './tool.ts'
 
 export type CompiledDefinition = {
@@ -136,6 +137,7 @@ export const assertDefinition = (
     ...responseErrors(definition.response),
     ...(checked.ok ? paginationErrors(definition.pagination, boundByName(checked.value)) : []),
     ...cacheErrors(definition),
+    ...retryErrors(definition),
   ]
   if (checked.ok && errors.length === 0) return checked.value
   throw new AppError('invalid_request', 'This tool cannot be saved. See errors.', { errors })

@@ -58,6 +58,8 @@ export const ToolDocument = z.object({
   headers: z.array(z.object({ name: z.string(), value: z.string() })),
   body: z.string().optional(),
   timeoutMs: z.int().optional(),
+  /** How often the request is sent again after a temporary failure. Only for methods that may be repeated. */
+  retries: z.int().optional(),
   /**
    * Why the tool cannot be used: its template or a schema is invalid. Set when it is saved. No server can have such a
    * tool.

@@ -5,6 +5,7 @@ import { isOrigin, TOOL_NAME, TOOL_NAME_RULE } from '../lib/kernel/names.ts'
 import { cacheRules } from './response/cache-rules.ts'
 import { Pagination } from './response/pagination.ts'
 import { ResponseRules } from './response/response-rules.ts'
+import { retryRules } from './retry-rules.ts'
 import { StoredParameter, ToolAnnotations, ToolDocument } from './tool.ts'
 
 const toolName = z.string().regex(TOOL_NAME, TOOL_NAME_RULE)
@@ -39,6 +40,7 @@ const optional = {
   body: z.string(),
   // The service checks the maximum, which is configurable.
   timeoutMs: z.int(TIME_RULE).min(1, TIME_RULE),
+  ...retryRules,
   inputSchema: jsonObject.describe(
     'JSON Schema 2020-12 of the arguments; replaces the one derived from the parameters',
   ),
@@ -141,6 +143,7 @@ export const ToolView = z.object({
   ...ToolDocument.pick({ method: true, url: true, headers: true }).shape,
   body: orNull(z.string()),
   timeoutMs: orNull(z.int()),
+  retries: orNull(z.int()).describe('null: none'),
   parameters: z.record(z.string(), ParameterView),
   inputSchema: orNull(jsonObject),
   outputSchema: orNull(jsonObject),

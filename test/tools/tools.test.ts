@@ -61,6 +61,7 @@ describe('a tool', () => {
       allowedOrigins: ['https://api.example.com'],
       response: null,
       pagination: null,
+      retries: null,
       cacheSeconds: null,
       cacheShared: null,
       problem: null,
@@ -113,6 +114,7 @@ describe('a tool', () => {
       headers: [],
       body: null,
       timeoutMs: null,
+      retries: null,
       parameters: {},
       inputSchema: null,
       outputSchema: null,
@@ -258,6 +260,9 @@ describe('a tool', () => {
     ['an empty method', { method: ' ' }, 'method', /./],
     ['a method that is not a token', { method: 'GE T' }, 'method', /./],
     ['a timeout of 0', { timeoutMs: 0 }, 'timeoutMs', /./],
+    ['four retries', { retries: 4 }, 'retries', /must be a whole number from 0 to 3/],
+    ['half a retry', { retries: 0.5 }, 'retries', /must be a whole number from 0 to 3/],
+    ['retries of a POST', { method: 'POST', retries: 1 }, 'retries', /only applies to the methods GET, HEAD, PUT/],
   ])('with %s is refused at save, saying where', async (_what, wrong, path, message) => {
     const whole = { ...MINIMAL, ...wrong }
     const { errors } = await refuse('POST', `/toolkits/${toolkitId}/tools`, whole)

@@ -53,9 +53,9 @@ export const CONNECT_TIMEOUT_MS = 6_000
 /** Maximum sockets per API origin: enough for several organizations that use their whole share. Further calls wait. */
 export const MAX_SOCKETS_PER_ORIGIN = 256
 /** Maximum calls that an organization can have in progress at one origin. */
-export const MAX_SOCKETS_OF_ORGANIZATION = 32
-/** The same for all organizations that one user created, so that no user can occupy an API for everybody. */
-export const MAX_SOCKETS_OF_CREATOR = 64
+export const MAX_CALLS_PER_ORIGIN = 32
+/** How many such shares all organizations of one user have, so that no user can occupy an API for everybody. */
+export const SHARES_OF_CREATOR = 2
 /** How long a call waits for a connection. A longer wait means that the API is too slow for the calls that it gets. */
 export const MAX_CONNECTION_WAIT_MS = 2_000
 /** Share of the memory for responses that one organization may use. */

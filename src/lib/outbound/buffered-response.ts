@@ -129,10 +129,18 @@ class BufferedResponse implements ResponseReceiver {
     const { stream } = this
     const granted = this.#makeRoom(bytes)
     if (granted === undefined) return
+    const startedMs = performance.now()
+    const noteWait = (): void => this.#options.trace?.addWait(performance.now() - startedMs)
     stream?.pause()
     granted.then(
-      () => stream?.resume(),
-      error => stream?.cut(error),
+      () => {
+        noteWait()
+        stream?.resume()
+      },
+      error => {
+        noteWait()
+        stream?.cut(error)
+      },
     )
   }
 
@@ -161,14 +169,16 @@ class BufferedResponse implements ResponseReceiver {
   }
 
   async #decode(encoding: string, raw: Buffer): Promise<void> {
-    const { maxResponseBytes, toError } = this.#options
+    const { maxResponseBytes, toError, trace } = this.#options
     const { host } = this.#prepared.target
+    const startedMs = performance.now()
     const makeRoom = (bytes: number): Promise<void> | undefined => {
       const { length } = raw
       const isEnough = length + bytes <= (this.#memory?.bytes ?? 0)
       return isEnough ? undefined : this.#makeRoom(length + Math.min(bytes + DECODED_STEP, maxResponseBytes))
     }
     const decoded = await decodeBody(encoding, raw, maxResponseBytes, makeRoom)
+    trace?.add('receiving', performance.now() - startedMs)
     if (decoded.ok) this.#succeed(decoded.value)
     else if (decoded.error === 'too_large') this.fail(toError(tooLargeProblem(host, maxResponseBytes)))
     else this.fail(toError(badEncoding(host, `a broken ${encoding} body`)))
@@ -187,10 +197,19 @@ class BufferedResponse implements ResponseReceiver {
 /** Sends one request and returns the complete, decoded response. */
 export const fetchBuffered = (prepared: PreparedRequest, options: BufferOptions): Promise<OutboundResponse> =>
   new Promise((resolve, reject) => {
-    const { dispatch, organizationId, timeoutMs, bodyIdleMs, signal, toError } = options
+    const { dispatch, organizationId, timeoutMs, bodyIdleMs, signal, trace, toError } = options
     const receiver = new BufferedResponse(prepared, options, resolve, reject)
     // A request with a shorter timeout needs no idle timeout, whose timer would outlive the response.
     const idleMs = timeoutMs > bodyIdleMs ? bodyIdleMs : 0
-    const streaming = { dispatch, organizationId, mayRetry: true, bodyIdleMs: idleMs, timeoutMs, signal, toError }
+    const streaming: StreamOptions = {
+      dispatch,
+      organizationId,
+      mayRetry: true,
+      bodyIdleMs: idleMs,
+      timeoutMs,
+      signal,
+      trace,
+      toError,
+    }
     receiver.stream = streamResponse(prepared, streaming, receiver)
   })

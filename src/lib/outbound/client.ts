@@ -1,9 +1,11 @@
-import { fetchBuffered } from './buffered-response.ts'
+import { type BufferOptions, fetchBuffered } from './buffered-response.ts'
+import { type CircuitOptions, createCircuits } from './circuits.ts'
 import { REDIRECTED_ORIGIN, refuseCredentials } from './credentials.ts'
 import { createDispatcher, type DispatcherOptions } from './dispatch.ts'
 import {
   abortProblem,
   blocked,
+  failingProblem,
   type Problem,
   stoppingProblem,
   type ToError,
@@ -12,9 +14,18 @@ import {
   tooLargeProblem,
 } from './faults.ts'
 import type { MemoryShares } from './memory-shares.ts'
-import type { HttpClient, InProcessOrigin, OutboundRequest, OutboundResponse } from './outbound-request.ts'
+import {
+  type HttpClient,
+  type InProcessOrigin,
+  OutboundError,
+  type OutboundRequest,
+  type OutboundResponse,
+} from './outbound-request.ts'
 import type { PreparedRequest } from './prepared-request.ts'
 import { createRedirector } from './redirects.ts'
+import { RequestTrace } from './request-trace.ts'
+import { createRetryBudgets, isRetriedMethod } from './retries.ts'
+import { sendRepeatedly } from './send-repeatedly.ts'
 import { Deadline } from './stream-response.ts'
 import type { Target } from './target.ts'
 
@@ -23,6 +34,8 @@ export type HttpClientOptions = DispatcherOptions & {
   maxRedirects: number
   /** Distributes the memory for responses among organizations; undefined for no limit. */
   memory?: MemoryShares | undefined
+  /** When an origin that keeps failing gets no more requests. Undefined: it always gets them. */
+  circuits?: Partial<CircuitOptions> | undefined
   /** Origins that are served inside this process. */
   inProcess?: ReadonlyMap<string, InProcessOrigin>
   /** Maximum idle time within a response body. */
@@ -36,23 +49,26 @@ const BODY_IDLE_MS = 30_000
 
 type InProcessOptions = Pick<OutboundRequest, 'organizationId' | 'timeoutMs' | 'maxResponseBytes' | 'signal'> & {
   toError: ToError
+  trace: RequestTrace
 }
 
 /** Sends one request to an origin inside this process, with the same limits as any other request. */
 const fetchInProcess = (
   origin: InProcessOrigin,
   { target, method, configured, body }: PreparedRequest,
-  { toError, ...limits }: InProcessOptions,
+  { toError, trace, ...limits }: InProcessOptions,
 ): Promise<OutboundResponse> =>
   new Promise((resolve, reject) => {
     const { host, url } = target
     const { timeoutMs, maxResponseBytes, signal } = limits
+    const startedMs = performance.now()
     const fail = (problem: Problem): void => reject(toError(problem))
     const deadline = new Deadline(timeoutMs, signal, why =>
       fail(why === 'timeout' ? timeoutProblem(host, 'sent') : abortProblem),
     )
     const succeed = (response: OutboundResponse): void => {
       deadline.disarm()
+      trace.add('sent', performance.now() - startedMs)
       if (response.body.length <= maxResponseBytes) resolve({ ...response, url })
       else fail(tooLargeProblem(host, maxResponseBytes))
     }
@@ -72,6 +88,21 @@ const describeTarget = (origin: string, location: string | undefined, mask: Outb
   return masked === location || masked.startsWith(origin) ? origin : REDIRECTED_ORIGIN
 }
 
+/** Remembers how to free the memory of the last response, in case nobody reads it. */
+const createResponseReleases = (releases: NonNullable<OutboundRequest['releases']>) => {
+  let releaseLast: (() => void) | undefined
+  return {
+    add: (release: () => void): void => {
+      releaseLast = release
+      releases.add(release)
+    },
+    discard: (): void => {
+      releaseLast?.()
+      releaseLast = undefined
+    },
+  }
+}
+
 /**
  * Creates a client that returns complete responses. Checks the URL of each request and redirect, and the address that
  * it leads to. Ends each request within its timeout and size limit.
@@ -80,6 +111,8 @@ export const createHttpClient = (options: HttpClientOptions): HttpClient => {
   const { maxRedirects, memory, inProcess, bodyIdleMs = BODY_IDLE_MS, now = () => performance.now() } = options
   const { dispatch, close } = createDispatcher(options)
   const follow = createRedirector(maxRedirects)
+  const circuits = options.circuits && createCircuits({ ...options.circuits, now })
+  const budgets = createRetryBudgets()
   let isClosed = false
 
   const refusalOf = (
@@ -95,36 +128,63 @@ export const createHttpClient = (options: HttpClientOptions): HttpClient => {
     return refusal === undefined ? undefined : blocked(refusal)
   }
 
-  const send = (request: OutboundRequest): Promise<OutboundResponse> => {
-    const startedAt = now()
-    const toError: ToError = problem => toOutboundError(problem, now() - startedAt)
+  /** Sends a request to another process, unless its origin keeps failing. */
+  const sendOutside = (prepared: PreparedRequest, limits: BufferOptions): Promise<OutboundResponse> => {
+    if (circuits === undefined) return fetchBuffered(prepared, limits)
+    const { origin, host } = prepared.target
+    const circuit = circuits.find(limits.organizationId, origin)
+    const open = circuit?.whyOpen()
+    if (open !== undefined) throw limits.toError(failingProblem(open, host))
+    return circuits.watch(fetchBuffered(prepared, limits), limits.organizationId, origin, circuit)
+  }
 
-    const { releases } = request
-    let releaseLast: (() => void) | undefined
-    const add = (release: () => void): void => {
-      releaseLast = release
-      releases?.add(release)
-    }
-    const ofResponse = releases && { add }
-    /** Frees the memory of a redirect's body, which nobody reads. */
-    const discard = (): void => {
-      releaseLast?.()
-      releaseLast = undefined
+  const send = async (request: OutboundRequest): Promise<OutboundResponse> => {
+    const startedAt = now()
+    const { organizationId, maxResponseBytes, signal, trace = new RequestTrace() } = request
+    let { retries: retriesLeft = 0 } = request
+    const toError: ToError = problem => toOutboundError(problem, now() - startedAt, trace.retries + 1)
+    const releases = request.releases && createResponseReleases(request.releases)
+    const discard = (): void => releases?.discard()
+    const leftMs = (): number => request.timeoutMs - (now() - startedAt)
+
+    const sendOnce = async (prepared: PreparedRequest, location: string | undefined): Promise<OutboundResponse> => {
+      const refusal = refusalOf(prepared.target, request, location)
+      if (refusal !== undefined) throw toError(refusal)
+      const limits = { organizationId, timeoutMs: leftMs(), maxResponseBytes, signal, toError, trace }
+      const inside = inProcess?.get(prepared.target.origin)
+      if (inside !== undefined) return fetchInProcess(inside, prepared, limits)
+      return sendOutside(prepared, { ...limits, dispatch, bodyIdleMs, memory, releases })
     }
 
     const perform = (prepared: PreparedRequest, location: string | undefined): Promise<OutboundResponse> => {
-      const refusal = refusalOf(prepared.target, request, location)
-      if (refusal !== undefined) throw toError(refusal)
-      const { organizationId, maxResponseBytes, signal } = request
-      const timeoutMs = request.timeoutMs - (now() - startedAt)
-      const limits = { organizationId, timeoutMs, maxResponseBytes, signal, toError }
-      const inside = inProcess?.get(prepared.target.origin)
-      return inside === undefined
-        ? fetchBuffered(prepared, { ...limits, dispatch, bodyIdleMs, memory, releases: ofResponse })
-        : fetchInProcess(inside, prepared, limits)
+      if (retriesLeft === 0 || !isRetriedMethod(prepared.method)) return sendOnce(prepared, location)
+      const { origin } = prepared.target
+      const takeRetry = budgets.countRequest(organizationId, origin)
+      const mayRetry = (): boolean => {
+        const isOpen = circuits?.find(organizationId, origin)?.whyOpen() !== undefined
+        if (retriesLeft === 0 || isOpen || !takeRetry()) return false
+        retriesLeft--
+        return true
+      }
+      return sendRepeatedly({
+        send: () => sendOnce(prepared, location),
+        trace,
+        signal,
+        leftMs,
+        mayRetry,
+        discard,
+      })
     }
 
-    return follow(request, { perform, toError, discard })
+    trace.startAttempt(performance.now())
+    try {
+      const response = await follow(request, { perform, toError, discard })
+      trace.noteLast({ status: response.status })
+      return response
+    } catch (error) {
+      trace.noteLast(error instanceof OutboundError ? { fault: error.fault } : {})
+      throw error
+    }
   }
 
   return {

@@ -1,7 +1,7 @@
 import { Client, errors } from 'undici'
 import { MAX_RESPONSE_HEADER_BYTES } from '../kernel/limits.ts'
 import { createConnectionShares, type OrganizationShare, type WaitingRequest } from './connection-shares.ts'
-import type { ConnectorFor } from './connector.ts'
+import type { ConnectorFor, LookupTime } from './connector.ts'
 
 /**
  * Maximum number of origins with open connections. When it is reached, the idle connections of the least recently used
@@ -14,7 +14,7 @@ const KEEP_ALIVE_MS = 4_000
 const MAX_KEEP_ALIVE_MS = 60_000
 
 /** One socket to an origin, opened on first use. It carries one request at a time. */
-export type Connection = {
+export type Connection = LookupTime & {
   readonly client: Client
   /** The organization of the request that uses the connection, or used it last, and who created it. */
   organizationId: string | undefined
@@ -53,7 +53,7 @@ const createConnectionPool = (
 
   const open = ({ organizationId, creatorId }: PendingRequest): Connection => {
     const client = new Client(origin, {
-      connect: (options, callback) => connectorFor(connection.organizationId)(options, callback),
+      connect: (options, callback) => connectorFor(connection.organizationId)(options, callback, connection),
       allowH2: false,
       useMilo: false,
       pipelining: 1,
@@ -64,7 +64,15 @@ const createConnectionPool = (
       headersTimeout: 0,
       bodyTimeout: 0,
     })
-    const connection: Connection = { client, organizationId, creatorId, isOpen: false, isIdle: false, responses: 0 }
+    const connection: Connection = {
+      client,
+      organizationId,
+      creatorId,
+      isOpen: false,
+      isIdle: false,
+      responses: 0,
+      lookupMs: 0,
+    }
     client.on('connect', () => {
       connection.isOpen = true
     })

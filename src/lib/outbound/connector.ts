@@ -20,14 +20,25 @@ export type OutboundLookup = (
   ...args: [...lookup: Parameters<LookupFunction>, organizationId: string | undefined]
 ) => void
 
+/** Receives how long it took to resolve the name for a socket; unchanged if there was none to resolve. */
+export type LookupTime = { lookupMs: number }
+
 /**
  * Resolves names with `lookup`, and refuses a name if any of its addresses is not allowed. The socket connects to an
  * address from the checked list, so no second lookup can return a different one (DNS rebinding).
  */
 const guardLookup =
-  (policy: AddressPolicy, lookup: OutboundLookup, organizationId: string | undefined): LookupFunction =>
+  (
+    policy: AddressPolicy,
+    lookup: OutboundLookup,
+    organizationId: string | undefined,
+    opening: () => LookupTime | undefined,
+  ): LookupFunction =>
   (hostname, options, callback) => {
+    const time = opening()
+    const startedMs = performance.now()
     const check: typeof callback = (error, addresses) => {
+      if (time !== undefined) time.lookupMs = performance.now() - startedMs
       if (error !== null) return callback(error, [])
       // With `all`, a resolver returns a list. Anything else cannot be checked, so it counts as empty.
       const list = Array.isArray(addresses) ? addresses : []
@@ -52,8 +63,10 @@ const NO_ORGANIZATION = ''
 
 export type ConnectorOptions = { policy: AddressPolicy; lookup: OutboundLookup; connectTimeoutMs: number }
 
+type Connect = (...call: [...Parameters<buildConnector.connector>, time?: LookupTime]) => void
+
 /** Returns the connector that opens the sockets of an organization. */
-export type ConnectorFor = (organizationId: string | undefined) => buildConnector.connector
+export type ConnectorFor = (organizationId: string | undefined) => Connect
 
 /**
  * Creates connectors that open sockets only to allowed addresses. They check literal addresses before connecting,
@@ -61,7 +74,7 @@ export type ConnectorFor = (organizationId: string | undefined) => buildConnecto
  * HTTP/1.1 only. Certificates are always verified. Proxy settings in the environment are ignored.
  */
 export const createConnectors = ({ policy, lookup, connectTimeoutMs }: ConnectorOptions): ConnectorFor => {
-  const connectors = new LRUCache<string, buildConnector.connector>({
+  const connectors = new LRUCache<string, Connect>({
     maxSize: MAX_CONNECTORS,
     sizeCalculation: () => 1,
   })
@@ -77,18 +90,21 @@ export const createConnectors = ({ policy, lookup, connectTimeoutMs }: Connector
   }
 
   const create: ConnectorFor = organizationId => {
+    // Node calls `lookup` while `connect` runs, so it belongs to the socket that is being opened.
+    let opening: LookupTime | undefined
     const connect = buildConnector({
-      lookup: guardLookup(policy, lookup, organizationId),
+      lookup: guardLookup(policy, lookup, organizationId, () => opening),
       timeout: connectTimeoutMs,
       autoSelectFamily: true,
       rejectUnauthorized: true,
       allowH2: false,
     })
-    return (options, callback) => {
+    return (options, callback, time) => {
       if (isIP(options.hostname) !== 0) {
         const verdict = policy(options.hostname)
         if (!verdict.ok) return callback(new BlockedError(`${verdict.error}; ${HOW_TO_ALLOW}`), null)
       }
+      opening = time
       connect(options, (error, socket) => {
         if (error !== null) {
           noteShortage(error)
@@ -99,6 +115,7 @@ export const createConnectors = ({ policy, lookup, connectTimeoutMs }: Connector
         socket.destroy()
         callback(refusal, null)
       })
+      opening = undefined
     }
   }
 

@@ -15,6 +15,7 @@ import {
   problemOf,
   stoppingProblem,
 } from './faults.ts'
+import { MAX_RETRIES, type RequestTrace } from './request-trace.ts'
 import { createOwnOriginCheck } from './target.ts'
 
 /** Idempotent methods, which may be sent twice (RFC 9110 §9.2.2). */
@@ -59,6 +60,8 @@ export type DispatchRequest = {
   bodyIdleMs: number
   /** Protocol to switch to, or null. */
   upgrade: string | null
+  /** Measures the request, if anybody wants to know. */
+  trace?: RequestTrace | undefined
 }
 
 export type ResponseHeaders = Record<string, string | string[]>
@@ -87,6 +90,7 @@ type Guard = {
 class OutboundCall implements PendingRequest, Dispatcher.DispatchHandler {
   /** How far the request has come. */
   phase: Phase = 'queued'
+  #phaseAtMs = 0
   creatorId: string | undefined
   readonly #request: DispatchRequest
   readonly #handler: ResponseHandler
@@ -114,7 +118,8 @@ class OutboundCall implements PendingRequest, Dispatcher.DispatchHandler {
 
   /** Sends the request as soon as a connection is free. */
   start(): void {
-    const { organizationId, origin } = this.#request
+    const { organizationId, origin, trace } = this.#request
+    if (trace !== undefined) this.#phaseAtMs = performance.now()
     if (this.#guard.isOwn(origin)) {
       this.#failFor(blocked(`${origin} is Patchbay itself, which cannot call itself`), true)
       return
@@ -137,6 +142,24 @@ class OutboundCall implements PendingRequest, Dispatcher.DispatchHandler {
     }
   }
 
+  /** Adds the time since the last call to the current phase. */
+  #measure(): void {
+    const { trace } = this.#request
+    if (trace === undefined) return
+    const nowMs = performance.now()
+    trace.add(this.phase, nowMs - this.#phaseAtMs)
+    this.#phaseAtMs = nowMs
+  }
+
+  /** Measures how long it took to connect, if the connection was opened for this request. */
+  #measureConnecting(): void {
+    const connection = this.#connection
+    if (connection === undefined || connection.responses > 0) return
+    this.#measure()
+    this.#request.trace?.addLookup(connection.lookupMs)
+    connection.lookupMs = 0
+  }
+
   /** Stops reading from the socket. */
   pause(): void {
     this.#controller?.pause()
@@ -148,7 +171,7 @@ class OutboundCall implements PendingRequest, Dispatcher.DispatchHandler {
 
   /** Ends the request without notifying the handler. If the request was sent, its connection is closed. */
   abort(): void {
-    this.#isOver = true
+    this.#finish()
     this.#pool?.forget(this)
     this.#controller?.abort(IS_OVER)
   }
@@ -175,17 +198,25 @@ class OutboundCall implements PendingRequest, Dispatcher.DispatchHandler {
 
   #failFor(problem: Problem, isUnsent = false): void {
     if (this.#isOver) return
-    this.#isOver = true
+    this.#finish()
     this.#handler.onFault(problem, isUnsent)
   }
 
   #end(): void {
     if (this.#isOver) return
-    this.#isOver = true
+    this.#finish()
     this.#handler.onEnd()
   }
 
+  #finish(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    if (this.phase === 'connecting') this.#measureConnecting()
+    else this.#measure()
+  }
+
   #send(): void {
+    this.#measure()
     this.phase = 'connecting'
     const { path, method, headers, body = null, bodyIdleMs: bodyTimeout, upgrade } = this.#request
     const options = { path, method, headers, body, upgrade, bodyTimeout, blocking: false }
@@ -198,6 +229,7 @@ class OutboundCall implements PendingRequest, Dispatcher.DispatchHandler {
       !this.#isOver &&
       !this.#isRetry &&
       !this.#hasBegun &&
+      (this.#request.trace?.retries ?? 0) < MAX_RETRIES &&
       this.#connection !== undefined &&
       this.#connection.responses > 0 &&
       isLostConnection(error) &&
@@ -212,6 +244,7 @@ class OutboundCall implements PendingRequest, Dispatcher.DispatchHandler {
     if (this.#isOver) throw IS_OVER
     this.#controller = controller
     this.#wasSent = true
+    this.#measureConnecting()
     this.phase = 'sent'
   }
 
@@ -222,6 +255,7 @@ class OutboundCall implements PendingRequest, Dispatcher.DispatchHandler {
   onResponseStart(_: unknown, status: number, headers: ResponseHeaders, statusText = ''): void {
     if (this.#isOver) return
     if (status >= 200) {
+      this.#measure()
       this.phase = 'receiving'
       this.#missingBytes = Number(headers['content-length'])
       this.#handler.onHead({ status, statusText, headers })
@@ -266,6 +300,9 @@ class OutboundCall implements PendingRequest, Dispatcher.DispatchHandler {
     if (connection === undefined) return
     if (this.#mayRetry(error)) {
       this.#isRetry = true
+      this.#measure()
+      this.#request.trace?.noteRetried({ fault: 'stale' })
+      this.#request.trace?.startAttempt(performance.now())
       // The socket is closed, so the client opens another. In a microtask, because undici is still cleaning up.
       queueMicrotask(() => this.#send())
       return

@@ -1,5 +1,6 @@
-import { formatBytes } from '../kernel/format.ts'
+import { formatBytes, formatDuration } from '../kernel/format.ts'
 import { MAX_RESPONSE_HEADER_BYTES } from '../kernel/limits.ts'
+import type { OpenCircuit } from './circuits.ts'
 import { NoConnectionError, type UsedShare } from './connection-shares.ts'
 import { BlockedError } from './connector.ts'
 import type { NoMemoryError } from './memory-shares.ts'
@@ -150,6 +151,14 @@ export const noMemoryProblem = ({ usedShare, waitedMs }: NoMemoryError, host: st
   return { fault: 'busy', text }
 }
 
+/** Explains why a request is not sent: its origin keeps failing. */
+export const failingProblem = ({ failures, lastFailure, retryInMs }: OpenCircuit, host: string): Problem => {
+  const next =
+    retryInMs === 0 ? 'another call is trying it now' : `Patchbay tries it again in ${formatDuration(retryInMs)}`
+  const text = `${host} failed ${failures} times in a row, the last time because ${lastFailure}; ${next}`
+  return { fault: 'failing', text }
+}
+
 /** Explains an error from undici, the resolver, TLS or the system. */
 export const problemOf = (error: unknown, standing: Standing): Problem => {
   if (error instanceof BlockedError) return { fault: 'blocked', text: error.message }
@@ -197,7 +206,9 @@ export const stoppingProblem: Problem = { fault: 'aborted', text: 'the call was 
 export type ToError = (problem: Problem) => OutboundError
 
 /** Creates the error for a problem. `afterMs` is the time since the request began. */
-export const toOutboundError = ({ fault, text, cause }: Problem, afterMs: number): OutboundError => {
+export const toOutboundError = ({ fault, text, cause }: Problem, afterMs: number, attempts = 1): OutboundError => {
   const rounded = Math.round(afterMs)
-  return new OutboundError(fault, `${text} (after ${rounded} ms)`, rounded, cause === undefined ? {} : { cause })
+  const tries = attempts > 1 ? ` and ${attempts} attempts` : ''
+  const message = `${text} (after ${rounded} ms${tries})`
+  return new OutboundError(fault, message, rounded, cause === undefined ? {} : { cause })
 }

@@ -1,6 +1,7 @@
 import type { Releases } from '../kernel/releases.ts'
 import type { StopSignal } from '../kernel/stop-signal.ts'
 import type { Credential } from './credentials.ts'
+import type { RequestTrace } from './request-trace.ts'
 
 /** A request to an address that a tenant may have chosen. */
 export type OutboundRequest = {
@@ -24,6 +25,13 @@ export type OutboundRequest = {
   credentials?: readonly Credential[] | undefined
   /** Replaces the secrets in a text. An error does not name an origin that a redirect makes of a secret. */
   mask?: ((text: string) => string) | undefined
+  /**
+   * How often the request may be sent again after a temporary failure, if its method allows it: at most `MAX_RETRIES`,
+   * and within `timeoutMs`. Default: 0.
+   */
+  retries?: number | undefined
+  /** Measures the request. */
+  trace?: RequestTrace | undefined
 }
 
 export type OutboundResponse = {
@@ -46,6 +54,7 @@ export type OutboundFault =
   | 'connect_timeout'
   | 'timeout' // the whole request took too long
   | 'busy' // no connection or no memory became free in time
+  | 'failing' // not sent, because the origin failed several times in a row
   | 'too_large' // the body or the headers exceed the limit
   | 'blocked' // refused by the address guard, `mayReach`, `credentials` or a rule about redirects
   | 'invalid_request' // a method or header that HTTP or Patchbay does not allow

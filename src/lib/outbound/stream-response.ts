@@ -43,6 +43,7 @@ export type StreamOptions = {
   /** Time limit for the complete response, unless the receiver ends the timeout earlier. */
   timeoutMs: number
   signal: OutboundRequest['signal']
+  trace?: OutboundRequest['trace']
   toError: ToError
   /** Returns the error to report when the signal aborts. Defaults to an OutboundError. */
   abortError?: (() => unknown) | undefined
@@ -144,7 +145,7 @@ export const streamResponse = (
   options: StreamOptions,
   receiver: ResponseReceiver,
 ): StreamedResponse => {
-  const { organizationId, mayRetry, bodyIdleMs } = options
+  const { organizationId, mayRetry, bodyIdleMs, trace } = options
   const request: DispatchRequest = {
     organizationId,
     origin,
@@ -156,6 +157,7 @@ export const streamResponse = (
     mayRetry,
     bodyIdleMs,
     upgrade: null,
+    trace,
   }
   const response = new StreamedResponse(request, options, receiver)
   response.start()

@@ -139,6 +139,7 @@ const toSettings = (
     maxResponseBytes: env.PATCHBAY_MAX_RESPONSE_BYTES,
     maxToolTimeoutMs: env.PATCHBAY_MAX_TOOL_TIMEOUT_MS,
     maxRedirects: env.PATCHBAY_MAX_REDIRECTS,
+    maxCallsPerOrigin: env.PATCHBAY_MAX_CALLS_PER_ORIGIN,
     maxToolsPerServer: env.PATCHBAY_MAX_TOOLS_PER_SERVER,
     maxJsonDepth: env.PATCHBAY_MAX_JSON_DEPTH,
     maxSessionsPerServer: env.PATCHBAY_MAX_SESSIONS_PER_SERVER,

@@ -84,6 +84,7 @@ const KINDS: Readonly<Record<OutboundFault, UpstreamFault>> = {
   connect_timeout: 'connect_timeout',
   timeout: 'timeout',
   busy: 'unavailable',
+  failing: 'unavailable',
   too_large: 'too_large',
   blocked: 'blocked',
   invalid_request: 'misconfigured',

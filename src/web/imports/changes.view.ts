@@ -24,6 +24,7 @@ const PIECE_TEXTS: Readonly<Record<string, string>> = {
   request: 'Request',
   'url.path': 'URL',
   timeoutMs: 'Timeout',
+  retries: 'Retries',
   templateRules: 'Template rules',
   inputSchema: 'Input schema',
   outputSchema: 'Output schema',

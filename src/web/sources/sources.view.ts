@@ -12,6 +12,7 @@ import { instancePath } from '../server-tools/tools.pages.ts'
 const FIELD_LABELS: Readonly<Record<string, string>> = {
   url: 'URL',
   timeoutMs: 'timeout, ms',
+  retries: 'retries',
   inputSchema: 'input schema',
   outputSchema: 'output schema',
   allowedOrigins: 'allowed origins',

@@ -11,6 +11,7 @@ const LABELS = [
   ['headers', 'Headers'],
   ['body', 'Body'],
   ['timeoutMs', 'Timeout'],
+  ['retries', 'Retries'],
   ['cacheSeconds', 'Cache responses for'],
   ['cacheShared', 'Cache scope'],
   ['allowedOrigins', 'Allowed origins'],

@@ -83,6 +83,7 @@ export const readToolForm = (form: ToolForm, stored: Tool | undefined) => {
   const template = readTemplate({ method: form.method, url, headers, body })
   const { metas, errors: metaErrors } = readMetas(template.parameters, form.parameters, stored)
   const timeout = readTypedNumber(CreateTool.shape.timeoutMs, 'timeoutMs', form.timeoutMs)
+  const retries = readTypedNumber(CreateTool.shape.retries, 'retries', form.retries)
   const cache = readTypedNumber(CreateTool.shape.cacheSeconds, 'cacheSeconds', form.cacheSeconds)
   const input = readTypedSchema('inputSchema', form.inputSchema)
   const output = readTypedSchema('outputSchema', form.outputSchema)
@@ -103,6 +104,7 @@ export const readToolForm = (form: ToolForm, stored: Tool | undefined) => {
     headers,
     body,
     timeoutMs: timeout.number,
+    retries: retries.number,
     parameters: metas,
     inputSchema: input.schema,
     outputSchema: output.schema,
@@ -124,6 +126,7 @@ export const readToolForm = (form: ToolForm, stored: Tool | undefined) => {
       ...headerErrors,
       ...metaErrors,
       ...timeout.errors,
+      ...retries.errors,
       ...cache.errors,
       ...input.errors,
       ...output.errors,

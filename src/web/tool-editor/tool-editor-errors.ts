@@ -15,6 +15,7 @@ const LABELS: Readonly<Record<string, string>> = {
   headers: 'headers',
   body: 'body',
   timeoutMs: 'timeout',
+  retries: 'number of retries',
   cacheSeconds: 'cache time',
   responseTokens: 'number of tokens',
   allowedOrigins: 'origins',

@@ -67,6 +67,7 @@ const OPTIONAL = [
   'description',
   'body',
   'timeoutMs',
+  'retries',
   'inputSchema',
   'outputSchema',
   'annotations',

@@ -139,6 +139,7 @@ const HINTS = {
   headers: 'One per line, e.g. Accept: application/json',
   body: '',
   timeoutMs: '',
+  retries: 'After a failed connection or 429, 502, 503, 504. Not for POST and PATCH. Default 0, max 3',
   cacheSeconds: 'For read-only tools. Repeated requests get the cached response, unless the API forbids caching.',
   cursorParameter: 'The parameter that takes the cursor of the next page, e.g. cursor',
   cursorPath: 'Where the response has this cursor, e.g. meta.next_cursor',

@@ -1,0 +1,80 @@
+import type { Phase } from './faults.ts'
+import type { OutboundFault } from './outbound-request.ts'
+
+/** How often the request of a call may be sent again, for whatever reason. A call thus sends it at most four times. */
+export const MAX_RETRIES = 3
+
+/** How an attempt ended: with a response of this status, or without one. */
+export type AttemptOutcome = {
+  status?: number
+  /** `stale`: the API had already closed the reused connection. */
+  fault?: OutboundFault | 'stale'
+}
+
+/** One of several attempts at a request. `startedMs` counts from the beginning of the first. */
+export type Attempt = AttemptOutcome & { startedMs: number; durationMs: number }
+
+/** The sum to which the time of each phase is added. */
+const SUMS = { queued: 'queueMs', connecting: 'connectMs', sent: 'firstByteMs', receiving: 'bodyMs' } as const
+
+/**
+ * Measures one call's requests with a monotonic clock: where the time goes, added up over redirects and attempts, and
+ * how often the request is sent. It is a class with plain numbers, because every call has one.
+ */
+export class RequestTrace {
+  /** Waiting for a free connection, or for memory in the middle of a body. */
+  queueMs = 0
+  /** Resolving names for new connections. */
+  dnsMs = 0
+  /** Opening connections, including TLS. */
+  connectMs = 0
+  /** From a request until its response begins. */
+  firstByteMs = 0
+  /** Receiving and decompressing bodies. */
+  bodyMs = 0
+  /** How often the request was sent again. */
+  retries = 0
+  /** All attempts, if there was more than one. */
+  attempts: Attempt[] | undefined
+  #startedAtMs = 0
+  #attemptAtMs = 0
+
+  add(phase: Phase, ms: number): void {
+    this[SUMS[phase]] += ms
+  }
+
+  /** Counts a part of the time of connecting as the time of a name lookup, which may have begun earlier. */
+  addLookup(ms: number): void {
+    const part = Math.min(ms, this.connectMs)
+    this.dnsMs += part
+    this.connectMs -= part
+  }
+
+  /** Counts a part of the time of a body, which ends later, as waiting. */
+  addWait(ms: number): void {
+    this.queueMs += ms
+    this.bodyMs -= ms
+  }
+
+  startAttempt(nowMs: number): void {
+    if (this.#startedAtMs === 0) this.#startedAtMs = nowMs
+    this.#attemptAtMs = nowMs
+  }
+
+  /** Notes an attempt that another follows. */
+  noteRetried(outcome: AttemptOutcome): void {
+    this.retries++
+    this.attempts ??= []
+    this.#note(this.attempts, outcome)
+  }
+
+  /** Notes an attempt that is not repeated, if there were others before it. */
+  noteLast(outcome: AttemptOutcome): void {
+    if (this.attempts !== undefined) this.#note(this.attempts, outcome)
+  }
+
+  #note(attempts: Attempt[], outcome: AttemptOutcome): void {
+    const durationMs = performance.now() - this.#attemptAtMs
+    attempts.push({ startedMs: this.#attemptAtMs - this.#startedAtMs, durationMs, ...outcome })
+  }
+}
