@@ -1,16 +1,14 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
-import { z } from 'zod'
 import { signalOf } from '../../lib/http/gone.ts'
-import { pageOf } from '../../lib/http/paging.ts'
 import { resourceRoutes } from '../../lib/http/resource-routes.ts'
 import { serverParams, uuidParams } from '../../lib/http/schemas.ts'
 import type { ExecutionService } from '../../runtime/execution.service.ts'
 import {
   CallArguments,
   CallToolResultView,
+  ExecutionPageView,
   ExecutionQuery,
   ExecutionView,
-  GapView,
   TestArguments,
   ToolTestView,
 } from './executions.schema.ts'
@@ -20,11 +18,10 @@ const params = uuidParams
 
 const executionView = { schema: ExecutionView, toView: toExecutionView }
 const executionsView = {
-  schema: pageOf(ExecutionView).extend({ gaps: z.array(GapView).describe('records lost in this period') }),
-  toView: ({ items, nextCursor, gaps }: Awaited<ReturnType<ExecutionService['listExecutions']>>) => ({
+  schema: ExecutionPageView,
+  toView: ({ items, ...page }: Awaited<ReturnType<ExecutionService['listExecutions']>>) => ({
+    ...page,
     items: items.map(toExecutionView),
-    nextCursor,
-    gaps,
   }),
 }
 
@@ -47,9 +44,17 @@ export const executionRoutes: FastifyPluginAsyncZod<{ execution: ExecutionServic
 
   routes.get(
     '/servers/:uuid/executions',
-    { params: serverParams, querystring: ExecutionQuery },
+    { summary: 'List the calls of a server, newest first', params: serverParams, querystring: ExecutionQuery },
     executionsView,
-    ({ actor, params, query }) => execution.listExecutions(actor, params.uuid, query),
+    ({ actor, params, query, reply }) =>
+      execution.listExecutions(actor, { serverId: params.uuid }, query, signalOf(reply)),
+  )
+  routes.get(
+    '/organizations/:id/executions',
+    { summary: 'List the calls of an organization, newest first', params, querystring: ExecutionQuery },
+    executionsView,
+    ({ actor, params, query, reply }) =>
+      execution.listExecutions(actor, { organizationId: params.id }, query, signalOf(reply)),
   )
   routes.get('/executions/:id', { params }, executionView, ({ actor, params }) =>
     execution.getExecution(actor, params.id),

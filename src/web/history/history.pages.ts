@@ -66,8 +66,8 @@ const readQuery = ({ result: typedResult, tool, from, to, zone: typedZone, curso
   const [first, last] = [dayOf('from', from), dayOf('to', to)]
   if (first !== undefined && last !== undefined && last < first) errors.to = 'The end date is before the start date.'
   const wanted = {
-    ...(result === 'error' ? { outcome: result } : { result }),
-    tool: tool === '' ? undefined : tool.slice(0, MAX_TOOL_CHARACTERS).toWellFormed(),
+    ...(result === 'error' ? { outcome: result } : { result: result && [result] }),
+    tool: tool === '' ? undefined : [tool.slice(0, MAX_TOOL_CHARACTERS).toWellFormed()],
     from: first === undefined ? undefined : startOfDay(first, zone),
     to: last === undefined ? undefined : startOfNextDay(last, zone),
     limit: DEFAULT_PAGE_SIZE,
@@ -90,7 +90,7 @@ export const historyPages: FastifyPluginAsync<HistoryPagesParts> = async (app, {
     const isWrong = Object.keys(errors).length > 0
     const found = isWrong
       ? { items: [], gaps: [], nextCursor: null }
-      : await execution.listExecutions(actor, server.id, wanted)
+      : await execution.listExecutions(actor, { serverId: server.id }, wanted)
     const callers = [...found.items, ...(call === undefined ? [] : [call])].flatMap(({ userId }) => userId ?? [])
     const { tools, names } = await execution.listNames(actor, server.id, callers)
     const isFirst = query.cursor === ''
