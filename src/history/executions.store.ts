@@ -6,11 +6,14 @@ import { MAX_PAGE_SIZE } from '../lib/kernel/limits.ts'
 import { mapFound, withoutNulls } from '../lib/kernel/missing.ts'
 import { resultOfErrorStatus } from './call-result.ts'
 import {
+  type CallAttempt,
+  type CallTiming,
   type ExecutionGap,
   type ExecutionRecord,
   MASKED,
   type MaskedRequest,
   type RecordedArguments,
+  TIMING_PHASES,
 } from './execution-record.ts'
 import { selectionOf } from './query/conditions.ts'
 import type { CallScope, ExecutionFilters } from './query/execution-filters.ts'
@@ -48,6 +51,23 @@ const ARGUMENTS = z.object({
 const toArguments = (text: string | null): RecordedArguments | undefined =>
   text === null ? undefined : ARGUMENTS.parse(JSON.parse(text))
 
+const TIMING = z.partialRecord(z.enum(TIMING_PHASES), z.number())
+
+const toTiming = (text: string | null): CallTiming | undefined =>
+  text === null ? undefined : TIMING.parse(JSON.parse(text))
+
+const ATTEMPTS = z.array(
+  z.object({
+    startMs: z.number(),
+    durationMs: z.number(),
+    status: z.number().optional(),
+    failure: z.string().optional(),
+  }),
+)
+
+const toAttempts = (text: string | null): CallAttempt[] | undefined =>
+  text === null ? undefined : ATTEMPTS.parse(JSON.parse(text))
+
 export type StoredExecution = ExecutionRecord & {
   /** Tokens of the whole result and of the part that was sent. Undefined while not counted. */
   tokensBefore: number | undefined
@@ -61,13 +81,18 @@ export type StoredExecution = ExecutionRecord & {
 type ListedRow = Omit<Rows.Execution, 'arguments'> & { arguments?: string | null }
 
 /** Converts a row. Rows from before results were recorded get the one that follows from their outcome and status. */
-const toExecution = ({ request, arguments: args, tokensEstimated, result, ...row }: ListedRow): StoredExecution => ({
-  ...withoutNulls(row),
-  result: result ?? (row.outcome === 'ok' ? 'success' : resultOfErrorStatus(row.status ?? undefined)),
-  request: toRequest(request),
-  arguments: toArguments(args ?? null),
-  areTokensEstimated: tokensEstimated ?? false,
-})
+const toExecution = (listed: ListedRow): StoredExecution => {
+  const { request, arguments: args, tokensEstimated, result, timing, attempts, ...row } = listed
+  return {
+    ...withoutNulls(row),
+    result: result ?? (row.outcome === 'ok' ? 'success' : resultOfErrorStatus(row.status ?? undefined)),
+    request: toRequest(request),
+    arguments: toArguments(args ?? null),
+    timing: toTiming(timing),
+    attempts: toAttempts(attempts),
+    areTokensEstimated: tokensEstimated ?? false,
+  }
+}
 
 /** Counts the recorded calls of a server up to a maximum, because counting a long history takes time. */
 export const countExecutions = (db: Database, serverId: string, atMost: number): Promise<number> =>
