@@ -14,6 +14,7 @@ import { getServerFor } from '../../servers/servers.service.ts'
 import { listAllInstanceNames } from '../../servers/tools/instances.store.ts'
 import type { ToolOffer } from '../../servers/tools/tool-picks.store.ts'
 import type { UpstreamOffers } from '../../upstreams/catalogue/upstream-offers.ts'
+import { createOrganizationNames } from './organization-names.ts'
 
 /** How far back the last calls of a tool go, and on how many servers, because searching a long history takes time. */
 const LAST_CALLS_MS = 30 * DAY_MS
@@ -92,6 +93,8 @@ export const createHistoryReading = ({ db, recorder, upstreamOffers }: HistoryPa
       const tools = [...own, ...upstreams.flatMap(upstream => upstream.tools.map(({ name }) => name))]
       return { tools, names: new Map(people.map(({ id, email }) => [id, email])) }
     },
+
+    listOrganizationNames: createOrganizationNames(db),
 
     /** Throws `not_found` for another user's call if the actor may see only their own on that server. */
     getExecution: async (actor: Actor, id: string): Promise<StoredExecution> => {
