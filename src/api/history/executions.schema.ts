@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { CALL_RESULTS } from '../../history/call-result.ts'
+import { TIMING_PHASES } from '../../history/execution-record.ts'
 import { filterFields } from '../../history/query/execution-filters.ts'
 import { pageOf, pageQuery } from '../../lib/http/paging.ts'
 import { orNull, timeSchema } from '../../lib/http/schemas.ts'
@@ -70,8 +71,35 @@ export const ExecutionView = z.object({
   tokensBefore: orNull(z.int()).describe('tokens of the whole result; null if not counted (yet)'),
   tokensSent: orNull(z.int()).describe('tokens of the result that was sent'),
   tokensEstimated: z.boolean().describe('whether the tokens were estimated, as for long results'),
+  organizationId: orNull(z.string()).describe('null for older calls, until it has been added to them'),
+  requestId: orNull(z.string()).describe('id of the HTTP request that made the call, as in its header x-request-id'),
+  tokenId: orNull(z.string()).describe("id of the caller's access token, or of the application's grant"),
+  timing: orNull(z.partialRecord(z.enum(TIMING_PHASES), z.number())).describe(
+    'milliseconds by phase: resolving the arguments, waiting for a connection, DNS lookup, connecting, until the first byte, reading the body, shaping the result. A phase that did not take place is missing',
+  ),
+  attempts: orNull(
+    z.array(
+      z.object({
+        startMs: z.number().describe('from the start of the call'),
+        durationMs: z.number(),
+        status: orNull(z.int()),
+        failure: orNull(z.string()).describe('why there was no response'),
+      }),
+    ),
+  ).describe('all requests sent for the call, if there was more than one'),
   createdAt: timeSchema,
   updatedAt: timeSchema,
+})
+
+export const ExecutionDetailView = ExecutionView.extend({
+  arguments: orNull(
+    z.object({
+      values: z.record(z.string(), z.json()),
+      cut: z.array(z.string()).describe('arguments that were too long to be recorded'),
+      masked: z.array(z.string()).describe('arguments that are or contain a secret'),
+    }),
+  ).describe('null for a passthrough request, and for calls recorded before arguments were'),
+  curl: orNull(z.string()).describe('the request as a curl command, with secrets masked'),
 })
 
 const GapView = z.object({
