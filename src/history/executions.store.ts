@@ -73,8 +73,6 @@ export type StoredExecution = ExecutionRecord & {
   tokensBefore: number | undefined
   tokensSent: number | undefined
   areTokensEstimated: boolean
-  /** The server's organization, which may be behind for a moment after a move. Undefined for older calls. */
-  organizationId?: string | undefined
   createdAt: Date
   updatedAt: Date
 }

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { CALL_RESULTS } from '../../history/call-result.ts'
-import { TIMING_PHASES } from '../../history/execution-record.ts'
 import { filterFields } from '../../history/query/execution-filters.ts'
 import { pageOf, pageQuery } from '../../lib/http/paging.ts'
 import { orNull, timeSchema } from '../../lib/http/schemas.ts'
@@ -46,6 +45,27 @@ export const ToolTestView = z.object({
 /** An unknown filter is refused, because ignoring it would select other calls than were meant. */
 export const ExecutionQuery = z.strictObject({ ...pageQuery.shape, ...filterFields })
 
+const milliseconds = orNull(z.number())
+
+const TimingView = z
+  .object({
+    resolveMs: milliseconds.describe('resolving the arguments and rendering the request'),
+    queueMs: milliseconds.describe('waiting for a free connection or for memory'),
+    dnsMs: milliseconds,
+    connectMs: milliseconds.describe('TCP and TLS'),
+    firstByteMs: milliseconds.describe('from the request to the first byte of the response'),
+    bodyMs: milliseconds.describe('from there to the end of the response'),
+    shapeMs: milliseconds.describe('shaping and masking the result'),
+  })
+  .describe('milliseconds by phase, of all attempts together; null for a phase that was not measured')
+
+const AttemptView = z.object({
+  startMs: z.number().describe('from the start of the call'),
+  durationMs: z.number(),
+  status: orNull(z.int()),
+  failure: orNull(z.string()).describe('why there was no response'),
+})
+
 export const ExecutionView = z.object({
   id: z.string(),
   serverId: z.string(),
@@ -53,6 +73,8 @@ export const ExecutionView = z.object({
   tool: orNull(z.string()).describe('null for a passthrough request'),
   caller: orNull(z.string()).describe('id of the calling user; null on a public server'),
   client: orNull(z.string()),
+  token: orNull(z.string()).describe("id of the caller's access token, or of the application's grant"),
+  requestId: orNull(z.string()).describe('as in the header x-request-id; null for calls from pages'),
   startedAt: timeSchema,
   durationMs: z.number(),
   outcome: z.enum(['ok', 'error']),
@@ -71,22 +93,8 @@ export const ExecutionView = z.object({
   tokensBefore: orNull(z.int()).describe('tokens of the whole result; null if not counted (yet)'),
   tokensSent: orNull(z.int()).describe('tokens of the result that was sent'),
   tokensEstimated: z.boolean().describe('whether the tokens were estimated, as for long results'),
-  organizationId: orNull(z.string()).describe('null for older calls, until it has been added to them'),
-  requestId: orNull(z.string()).describe('id of the HTTP request that made the call, as in its header x-request-id'),
-  tokenId: orNull(z.string()).describe("id of the caller's access token, or of the application's grant"),
-  timing: orNull(z.partialRecord(z.enum(TIMING_PHASES), z.number())).describe(
-    'milliseconds by phase: resolving the arguments, waiting for a connection, DNS lookup, connecting, until the first byte, reading the body, shaping the result. A phase that did not take place is missing',
-  ),
-  attempts: orNull(
-    z.array(
-      z.object({
-        startMs: z.number().describe('from the start of the call'),
-        durationMs: z.number(),
-        status: orNull(z.int()),
-        failure: orNull(z.string()).describe('why there was no response'),
-      }),
-    ),
-  ).describe('all requests sent for the call, if there was more than one'),
+  timing: orNull(TimingView),
+  attempts: orNull(z.array(AttemptView)).describe('all attempts, if there was more than one'),
   createdAt: timeSchema,
   updatedAt: timeSchema,
 })
