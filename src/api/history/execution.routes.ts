@@ -6,17 +6,17 @@ import type { ExecutionService } from '../../runtime/execution.service.ts'
 import {
   CallArguments,
   CallToolResultView,
+  ExecutionDetailView,
   ExecutionPageView,
   ExecutionQuery,
-  ExecutionView,
   TestArguments,
   ToolTestView,
 } from './executions.schema.ts'
-import { toExecutionView, toResultView, toToolTestView } from './executions.view.ts'
+import { toExecutionDetailView, toExecutionView, toResultView, toToolTestView } from './executions.view.ts'
 
 const params = uuidParams
 
-const executionView = { schema: ExecutionView, toView: toExecutionView }
+const executionView = { schema: ExecutionDetailView, toView: toExecutionDetailView }
 const executionsView = {
   schema: ExecutionPageView,
   toView: ({ items, ...page }: Awaited<ReturnType<ExecutionService['listExecutions']>>) => ({
@@ -39,7 +39,11 @@ export const executionRoutes: FastifyPluginAsyncZod<{ execution: ExecutionServic
     '/instances/:id/call',
     { params, body: CallArguments },
     { schema: CallToolResultView, toView: toResultView },
-    ({ actor, params, body, reply }) => execution.callInstance(actor, params.id, body.arguments, signalOf(reply)),
+    ({ actor, params, body, reply }) =>
+      execution.callInstance(actor, params.id, body.arguments, {
+        signal: signalOf(reply),
+        requestId: reply.request.id,
+      }),
   )
 
   routes.get(

@@ -10,11 +10,11 @@ export type Selection = { base: Sql; rest: Sql | undefined; q: string | undefine
 
 const NEVER = sql`1 = 0`
 
-const allOf = (conditions: readonly Sql[]): Sql => join([...conditions], ' AND ')
+export const allOf = (conditions: readonly Sql[]): Sql => join([...conditions], ' AND ')
 export const anyOf = (conditions: readonly Sql[]): Sql =>
   conditions.length === 0 ? NEVER : join([...conditions], ' OR ', '(', ')')
 
-const among = (column: Sql, values: readonly string[]): Sql =>
+export const among = (column: Sql, values: readonly string[]): Sql =>
   values.length === 0 ? NEVER : sql`${column} IN (${join([...values])})`
 
 /** Named like this, the column's indexes are not used: the calls are read in the order of time. */

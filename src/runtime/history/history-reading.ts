@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Recorder } from '../../history/execution-record.ts'
 import { createExecutionStore, type ExecutionQuery, type StoredExecution } from '../../history/executions.store.ts'
 import type { CallScope } from '../../history/query/execution-filters.ts'
@@ -15,13 +14,11 @@ import { listAllInstanceNames } from '../../servers/tools/instances.store.ts'
 import type { ToolOffer } from '../../servers/tools/tool-picks.store.ts'
 import type { UpstreamOffers } from '../../upstreams/catalogue/upstream-offers.ts'
 import { createOrganizationNames } from './organization-names.ts'
+import { settle } from './settle-records.ts'
 
 /** How far back the last calls of a tool go, and on how many servers, because searching a long history takes time. */
 const LAST_CALLS_MS = 30 * DAY_MS
 const LAST_CALLS_SERVERS = 20
-
-/** How long a request for the history waits for pending records, at most. */
-const SETTLE_MS = 1_000
 
 const executionNotFound = () => new AppError('not_found', 'Execution not found.')
 
@@ -40,9 +37,7 @@ export type HistoryParts = {
 /** Reads the call history, for users who have access to it. */
 export const createHistoryReading = ({ db, recorder, upstreamOffers }: HistoryParts) => {
   const executions = createExecutionStore(db)
-
-  /** Waits, up to the limit, until recent calls have been written to the history. */
-  const settleRecords = () => Promise.race([recorder.flush(), delay(SETTLE_MS, undefined, { ref: false })])
+  const settleRecords = () => settle(recorder)
 
   return {
     /** Lists the calls of a place that the actor may see, and the records that are missing there. */
