@@ -6,6 +6,7 @@ import { mailFlowRoutes } from './api/accounts/mail-flows.routes.ts'
 import { ownAccountRoutes } from './api/accounts/own-account.routes.ts'
 import { secondFactorRoutes } from './api/accounts/second-factor.routes.ts'
 import { callTokensRoutes } from './api/history/call-tokens.routes.ts'
+import { chartRoutes } from './api/history/charts.routes.ts'
 import { executionRoutes } from './api/history/execution.routes.ts'
 import { importApplyingRoutes } from './api/imports/import-applying.routes.ts'
 import { importChangeRoutes } from './api/imports/import-changes.routes.ts'
@@ -64,6 +65,7 @@ const ROUTES: readonly FastifyPluginAsyncZod<ApiParts>[] = [
   oauthClientRoutes,
   executionRoutes,
   callTokensRoutes,
+  chartRoutes,
 ]
 
 export const appApi = async (api: HttpServer, parts: ApiParts): Promise<void> => {

@@ -24,6 +24,7 @@ import { designPages } from './web/diagram/design.pages.ts'
 import type { ServerFrameParts } from './web/frame/server-frame.ts'
 import { globalsPages } from './web/globals/globals.pages.ts'
 import { historyPages } from './web/history/history.pages.ts'
+import { organizationHistoryPages } from './web/history/organization-history.pages.ts'
 import { importPages } from './web/imports/import.pages.ts'
 import { importApplyingPages } from './web/imports/import-applying.pages.ts'
 import { importSourcePages } from './web/imports/import-source.pages.ts'
@@ -126,6 +127,7 @@ const PAGES: readonly FastifyPluginAsync<PagesParts & { frames: ServerFrameParts
   organizationsPages,
   memberPages,
   organizationInvitationPages,
+  organizationHistoryPages,
   organizationUsagePages,
   organizationAuditPages,
   organizationSettingsPages,

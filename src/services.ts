@@ -37,6 +37,7 @@ import { oauthPlugin } from './oauth/plugin.ts'
 import { passthroughPlugin } from './passthrough/route/plugin.ts'
 import type { ResponseCacheOptions } from './results/cache/response-cache.ts'
 import { resultsPlugin } from './results/plugin.ts'
+import { createCallHistory } from './runtime/history/call-history.service.ts'
 import { runtimePlugin } from './runtime/plugin.ts'
 import { SAMPLE_ORIGIN, sampleApi } from './sample/sample-api.ts'
 import { SAMPLE_TITLE, SAMPLE_TOOLS } from './sample/sample-toolkit.ts'
@@ -234,6 +235,14 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
     lifecycle,
   )
 
+  const callHistory = createCallHistory({
+    ...common,
+    ...history,
+    target: settings.database,
+    readSums: workers.job('read-sums'),
+    sumCalls: workers.job('sum-calls'),
+  })
+
   const upkeep = createUpkeep({ chores: lifecycle.chores, logger })
   lifecycle.onClose(upkeep.close)
   /** Returns the state of an upstream in this process: of its connection, or of its passthrough route. */
@@ -261,6 +270,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
     upstreamStateOf,
     upstreamStates: createStateDigest({ listKnown: upstreamConnections.listKnown, stateOf: upstreamStateOf }),
     execution,
+    callHistory,
     findShownAs: execution.findShownAs,
     findCutResultListing: execution.findCutResultListing,
     catalogueReports: createCatalogueReports({ execution, readCatalogue: workers.job('read-catalogue'), bus }),

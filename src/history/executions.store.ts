@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { removeInBatches } from '../lib/db/batches.ts'
 import type { Database, Rows } from '../lib/db/client.ts'
-import { decodeCursor, type Page, toPage } from '../lib/http/paging.ts'
+import { decodeCursor, encodeCursor, type Page } from '../lib/http/paging.ts'
 import { MAX_PAGE_SIZE } from '../lib/kernel/limits.ts'
-import { definedFields, mapFound, withoutNulls } from '../lib/kernel/missing.ts'
-import { type CallResult, resultOfErrorStatus } from './call-result.ts'
+import { mapFound, withoutNulls } from '../lib/kernel/missing.ts'
+import { resultOfErrorStatus } from './call-result.ts'
 import {
   type CallAttempt,
   type CallTiming,
@@ -15,23 +15,18 @@ import {
   type RecordedArguments,
   TIMING_PHASES,
 } from './execution-record.ts'
+import { selectionOf } from './query/conditions.ts'
+import type { CallScope, ExecutionFilters } from './query/execution-filters.ts'
+import { searchKeys } from './query/search-keys.ts'
 
 /** `from` is inclusive, `to` exclusive. */
 type TimeRange = { from?: Date | undefined; to?: Date | undefined }
 
-export type ExecutionQuery = TimeRange & {
-  serverId: string
-  /** Lists only the calls of this user. */
-  userId?: string | undefined
-  outcome?: 'ok' | 'error' | undefined
-  result?: CallResult | undefined
-  tool?: string | undefined
-  /** Lists only the calls of this tool of the server, whatever its name was. */
-  instanceId?: string | undefined
-  /** 1 to 200. */
-  limit: number
-  cursor?: string | undefined
-}
+/** Filters of a page of calls. The `limit` is 1 to 200. */
+export type ExecutionQuery = ExecutionFilters & { limit: number; cursor?: string | undefined }
+
+/** A page of calls. `lookedUntil` is set if the search ended before it found as many as wanted: the time it got to. */
+export type ExecutionPage = Page<StoredExecution> & { lookedUntil: Date | undefined }
 
 const CURSOR = z.tuple([z.iso.datetime().transform(text => new Date(text)), z.uuid()])
 
@@ -99,56 +94,36 @@ const toExecution = (listed: ListedRow): StoredExecution => {
   }
 }
 
-const IS_REFUSAL = { status: { gte: 400, lte: 499 } }
-
-/** Selects rows with this result, and those from before results were recorded from which it follows. */
-const having = (result: CallResult | undefined) => {
-  switch (result) {
-    case undefined:
-      return []
-    case 'success':
-      return [{ outcome: 'ok' as const }]
-    case 'rejected':
-      return [{ OR: [{ result }, { result: null, outcome: 'error' as const, ...IS_REFUSAL }] }]
-    case 'failed': {
-      // A condition is not true for a status that is null, nor is its opposite.
-      const isOther = { OR: [{ status: null }, { NOT: IS_REFUSAL }] }
-      return [{ OR: [{ result }, { result: null, outcome: 'error' as const, ...isOther }] }]
-    }
-    default:
-      return [{ result }]
-  }
-}
-
-/** Selects rows after the cursor, newest first. The first condition is redundant, but lets the index be used. */
-const after = (cursor: string | undefined) => {
-  const key = decodeCursor(cursor, CURSOR)
-  if (key === undefined) return []
-  const [startedAt, id] = key
-  return [{ startedAt: { lte: startedAt } }, { OR: [{ startedAt: { lt: startedAt } }, { id: { lt: id } }] }]
-}
-
 /** Counts the recorded calls of a server up to a maximum, because counting a long history takes time. */
 export const countExecutions = (db: Database, serverId: string, atMost: number): Promise<number> =>
   db.execution.count({ where: { serverId }, take: atMost })
 
 /** Creates the store for the history. The caller must have checked access to the server. */
 export const createExecutionStore = (db: Database) => ({
-  /** Lists calls, newest first, without their arguments. Throws `invalid_request` if the cursor is invalid. */
-  list: async (query: ExecutionQuery): Promise<Page<StoredExecution>> => {
-    const { serverId, userId, from, to, outcome, result, tool, instanceId, limit, cursor } = query
+  /**
+   * Lists calls, newest first, without their arguments. Conditions that no index serves are checked on a limited number
+   * of calls for each page. Throws `invalid_request` if the cursor is invalid.
+   */
+  list: async (
+    scope: CallScope,
+    { limit, cursor, ...filters }: ExecutionQuery,
+    signal?: AbortSignal,
+  ): Promise<ExecutionPage> => {
+    const key = decodeCursor(cursor, CURSOR)
+    const start = key && { startedAt: key[0], id: key[1] }
+    const { keys, stoppedAt } = await searchKeys(db, selectionOf(scope, filters), start, limit + 1, signal)
+    const ids = keys.slice(0, limit).map(({ id }) => id)
     const rows = await db.execution.findMany({
-      where: {
-        serverId,
-        startedAt: definedFields({ gte: from, lt: to }),
-        ...definedFields({ userId, outcome, tool, instanceId }),
-        AND: [...after(cursor), ...having(result)],
-      },
+      where: { id: { in: ids } },
       orderBy: [{ startedAt: 'desc' }, { id: 'desc' }],
-      take: limit + 1,
       omit: { arguments: true },
     })
-    return toPage(rows.map(toExecution), limit, last => [last.startedAt, last.id])
+    const next = keys.length > limit ? keys[limit - 1] : stoppedAt
+    return {
+      items: rows.map(toExecution),
+      nextCursor: next === undefined ? null : encodeCursor([next.startedAt, next.id]),
+      lookedUntil: keys.length > limit ? undefined : stoppedAt?.startedAt,
+    }
   },
 
   find: async (id: string, organizationIds: readonly string[]): Promise<StoredExecution | undefined> => {
@@ -157,10 +132,10 @@ export const createExecutionStore = (db: Database) => ({
   },
 
   /** Lists the newest gaps that overlap the range, newest first. */
-  listGaps: async ({ serverId, from, to }: TimeRange & { serverId: string }): Promise<ExecutionGap[]> => {
+  listGaps: async ({ serverIds, from, to }: TimeRange & { serverIds: readonly string[] }): Promise<ExecutionGap[]> => {
     return db.executionGap.findMany({
       where: {
-        serverId,
+        serverId: { in: [...serverIds] },
         ...(from !== undefined && { to: { gte: from } }),
         ...(to !== undefined && { from: { lt: to } }),
       },

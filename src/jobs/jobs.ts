@@ -64,4 +64,13 @@ export const JOBS = {
     timeLimitMs: 180_000,
     ownProcess: { heapLimitMb: 512 },
   },
+  /** Reads sums, or a limited number of calls: a fraction of a second, unless the database is busy. */
+  'read-sums': {
+    load: async () => (await import('../history/charts/sum-calls.ts')).createRowReading(),
+    timeLimitMs: 30_000,
+  },
+  'sum-calls': {
+    load: async () => (await import('../history/charts/sum-calls.ts')).createCallSumming(),
+    timeLimitMs: 30_000,
+  },
 }

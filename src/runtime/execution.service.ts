@@ -12,7 +12,7 @@ import type { UpstreamConnections } from '../upstreams/connection/upstream-conne
 import type { CallContext } from './call/compiled-tool.ts'
 import { endWith, type ToolResult } from './call/tool-result.ts'
 import { compileTool } from './compile-tool.ts'
-import { createHistoryReading, type HistoryParts } from './history-reading.ts'
+import { createHistoryReading, type HistoryParts } from './history/history-reading.ts'
 import { type GlobalParts, loadOpenedGlobals, NO_GLOBALS } from './opened-globals.ts'
 import { performCall } from './perform-call.ts'
 import { planCall } from './plan-call.ts'

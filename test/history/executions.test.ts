@@ -42,7 +42,7 @@ describe.each(databaseKinds)('the history of a server on $kind', kind => {
     })
     await store(world, [record])
     expect(await world.executions.find(record.id, [world.organizationId])).toMatchObject(record)
-    const { items, nextCursor } = await world.executions.list({ serverId: world.serverId, limit: 10 })
+    const { items, nextCursor } = await world.executions.list({ serverId: world.serverId }, { limit: 10 })
     // Lists leave out the arguments.
     expect(items).toEqual([
       { ...(await world.executions.find(record.id, [world.organizationId])), arguments: undefined },
@@ -128,7 +128,7 @@ describe.each(databaseKinds)('the history of a server on $kind', kind => {
     const seen: string[] = []
     let cursor: string | undefined
     do {
-      const page = await world.executions.list({ serverId: world.serverId, limit: 4, cursor })
+      const page = await world.executions.list({ serverId: world.serverId }, { limit: 4, cursor })
       seen.push(...page.items.map(({ id }) => id))
       cursor = page.nextCursor ?? undefined
     } while (cursor !== undefined)
@@ -144,13 +144,13 @@ describe.each(databaseKinds)('the history of a server on $kind', kind => {
     const elsewhere = buildExecution(await createServer(world.db), { startedAt: at(1) })
     await store(world, [early, failed, other, elsewhere])
     const idsOf = async (query: object) =>
-      (await world.executions.list({ serverId, limit: 200, ...query })).items.map(({ id }) => id)
+      (await world.executions.list({ serverId }, { limit: 200, ...query })).items.map(({ id }) => id)
     expect(await idsOf({})).toEqual([other.id, failed.id, early.id])
     expect(await idsOf({ from: at(1) })).toEqual([other.id, failed.id])
     expect(await idsOf({ to: at(1) })).toEqual([early.id])
     expect(await idsOf({ from: at(1), to: at(2) })).toEqual([failed.id])
     expect(await idsOf({ outcome: 'error' })).toEqual([failed.id])
-    expect(await idsOf({ outcome: 'ok', tool: 'get_weather' })).toEqual([early.id])
+    expect(await idsOf({ outcome: 'ok', tool: ['get_weather'] })).toEqual([early.id])
   })
 
   it('can be filtered by result, also where it follows from outcome and status', async () => {
@@ -167,7 +167,7 @@ describe.each(databaseKinds)('the history of a server on $kind', kind => {
     await db.execution.updateMany({ where: { id: { in: old.map(({ id }) => id) } }, data: { result: null } })
     const found = await Promise.all(
       CALL_RESULTS.map(async result => {
-        const { items } = await world.executions.list({ serverId, limit: 200, result })
+        const { items } = await world.executions.list({ serverId }, { limit: 200, result: [result] })
         expect(items.map(item => item.result)).toEqual(items.map(() => result))
         return [result, items.length] as const
       }),
@@ -180,14 +180,16 @@ describe.each(databaseKinds)('the history of a server on $kind', kind => {
       ['blocked', 1],
       ['invalid_arguments', 1],
     ])
-    const { items } = await world.executions.list({ serverId, limit: 1, result: 'failed' })
+    const { items } = await world.executions.list({ serverId }, { limit: 1, result: ['failed'] })
     expect(items.map(({ id }) => id)).toEqual([old[2]?.id])
   })
 
   it('rejects a cursor of another list', async () => {
     const { executions, serverId } = await createHistoryWorld(kind)
     for (const cursor of ['', 'x', 'WzFd', Buffer.from('["yesterday","x"]').toString('base64url')]) {
-      await expect(executions.list({ serverId, limit: 1, cursor })).rejects.toMatchObject({ code: 'invalid_request' })
+      await expect(executions.list({ serverId }, { limit: 1, cursor })).rejects.toMatchObject({
+        code: 'invalid_request',
+      })
     }
   })
 
@@ -195,8 +197,11 @@ describe.each(databaseKinds)('the history of a server on $kind', kind => {
     const { db, serverId, executions } = await createHistoryWorld(kind)
     const gap = (from: number, to: number) => ({ serverId, missing: 3, from: at(from), to: at(to), reason: 'why' })
     await db.executionGap.createMany({ data: [gap(0, 10), gap(20, 30), gap(40, 50)] })
-    expect(await executions.listGaps({ serverId })).toEqual([gap(40, 50), gap(20, 30), gap(0, 10)])
-    expect(await executions.listGaps({ serverId, from: at(10), to: at(40) })).toEqual([gap(20, 30), gap(0, 10)])
-    expect(await executions.listGaps({ serverId, from: at(51) })).toEqual([])
+    expect(await executions.listGaps({ serverIds: [serverId] })).toEqual([gap(40, 50), gap(20, 30), gap(0, 10)])
+    expect(await executions.listGaps({ serverIds: [serverId], from: at(10), to: at(40) })).toEqual([
+      gap(20, 30),
+      gap(0, 10),
+    ])
+    expect(await executions.listGaps({ serverIds: [serverId], from: at(51) })).toEqual([])
   })
 })

@@ -95,7 +95,7 @@ describe.runIf(process.platform === 'linux')('a process that records while its d
     expect(missing).toBeGreaterThan(0)
     expect(stored + missing).toBe(recorded)
     expect(await world.countStored()).toBe(stored)
-    const gaps = await world.executions.listGaps({ serverId: world.serverId })
+    const gaps = await world.executions.listGaps({ serverIds: [world.serverId] })
     expect(gaps.reduce((sum, gap) => sum + gap.missing, 0)).toBe(missing)
     await expectSoundFile(world)
   })

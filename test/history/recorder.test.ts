@@ -91,7 +91,7 @@ describe.each(databaseKinds)('the recorder on $kind', kind => {
     await lock.release()
     await world.recorder.flush()
     expect(await listIds(world)).toEqual(kept.map(({ id }) => id))
-    expect(await world.executions.listGaps({ serverId: world.serverId })).toEqual([
+    expect(await world.executions.listGaps({ serverIds: [world.serverId] })).toEqual([
       {
         serverId: world.serverId,
         missing: 40,
@@ -100,7 +100,7 @@ describe.each(databaseKinds)('the recorder on $kind', kind => {
         reason: 'the queue was full',
       },
     ])
-    expect(await world.executions.listGaps({ serverId: otherServerId })).toMatchObject([{ missing: 1 }])
+    expect(await world.executions.listGaps({ serverIds: [otherServerId] })).toMatchObject([{ missing: 1 }])
     expect(world.recorder.stats()).toEqual({ queued: 0, missing: 41, stored: 100 })
   })
 
@@ -113,7 +113,7 @@ describe.each(databaseKinds)('the recorder on $kind', kind => {
     recordMany(world, 5)
     await lock.release()
     await expect
-      .poll(() => world.executions.listGaps({ serverId: world.serverId }), { timeout: 10_000 })
+      .poll(() => world.executions.listGaps({ serverIds: [world.serverId] }), { timeout: 10_000 })
       .toMatchObject([{ missing: 5, reason: 'the database was locked' }])
   })
 
@@ -157,7 +157,7 @@ describe.each(databaseKinds)('the recorder on $kind', kind => {
     const next = recordMany(world, 2)
     await world.recorder.flush()
     expect(await listIds(world)).toEqual(next.map(({ id }) => id))
-    expect(await world.executions.listGaps({ serverId: world.serverId })).toMatchObject([
+    expect(await world.executions.listGaps({ serverIds: [world.serverId] })).toMatchObject([
       { missing: 7, reason: 'the recorder stopped' },
     ])
   })
@@ -194,7 +194,7 @@ describe.each(databaseKinds)('the recorder on $kind', kind => {
     const after = recordMany(world, 3)
     await world.recorder.close()
     expect(await listIds(world)).toEqual([...before, ...after].map(({ id }) => id))
-    expect(await world.executions.listGaps({ serverId: world.serverId })).toMatchObject([
+    expect(await world.executions.listGaps({ serverIds: [world.serverId] })).toMatchObject([
       { missing: 1, reason: 'the database refused the record' },
     ])
   })

@@ -283,7 +283,7 @@ describe('the server watches', () => {
     const watches = createServerWatches({
       listNewest: async ({ serverId: id, callerId }) => {
         reads.push(id)
-        return (await executions.list({ serverId: id, userId: callerId, limit: 20 })).items
+        return (await executions.list({ serverId: id, callerId }, { limit: 20 })).items
       },
       readFigures: watched => figures.ofServer(watched, new Date()),
       openStreams: () => 0,

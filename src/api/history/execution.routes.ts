@@ -1,30 +1,27 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
-import { z } from 'zod'
 import { signalOf } from '../../lib/http/gone.ts'
-import { pageOf } from '../../lib/http/paging.ts'
 import { resourceRoutes } from '../../lib/http/resource-routes.ts'
 import { serverParams, uuidParams } from '../../lib/http/schemas.ts'
 import type { ExecutionService } from '../../runtime/execution.service.ts'
 import {
   CallArguments,
   CallToolResultView,
+  ExecutionDetailView,
+  ExecutionPageView,
   ExecutionQuery,
-  ExecutionView,
-  GapView,
   TestArguments,
   ToolTestView,
 } from './executions.schema.ts'
-import { toExecutionView, toResultView, toToolTestView } from './executions.view.ts'
+import { toExecutionDetailView, toExecutionView, toResultView, toToolTestView } from './executions.view.ts'
 
 const params = uuidParams
 
-const executionView = { schema: ExecutionView, toView: toExecutionView }
+const executionView = { schema: ExecutionDetailView, toView: toExecutionDetailView }
 const executionsView = {
-  schema: pageOf(ExecutionView).extend({ gaps: z.array(GapView).describe('records lost in this period') }),
-  toView: ({ items, nextCursor, gaps }: Awaited<ReturnType<ExecutionService['listExecutions']>>) => ({
+  schema: ExecutionPageView,
+  toView: ({ items, ...page }: Awaited<ReturnType<ExecutionService['listExecutions']>>) => ({
+    ...page,
     items: items.map(toExecutionView),
-    nextCursor,
-    gaps,
   }),
 }
 
@@ -51,9 +48,17 @@ export const executionRoutes: FastifyPluginAsyncZod<{ execution: ExecutionServic
 
   routes.get(
     '/servers/:uuid/executions',
-    { params: serverParams, querystring: ExecutionQuery },
+    { summary: 'List the calls of a server, newest first', params: serverParams, querystring: ExecutionQuery },
     executionsView,
-    ({ actor, params, query }) => execution.listExecutions(actor, params.uuid, query),
+    ({ actor, params, query, reply }) =>
+      execution.listExecutions(actor, { serverId: params.uuid }, query, signalOf(reply)),
+  )
+  routes.get(
+    '/organizations/:id/executions',
+    { summary: 'List the calls of an organization, newest first', params, querystring: ExecutionQuery },
+    executionsView,
+    ({ actor, params, query, reply }) =>
+      execution.listExecutions(actor, { organizationId: params.id }, query, signalOf(reply)),
   )
   routes.get('/executions/:id', { params }, executionView, ({ actor, params }) =>
     execution.getExecution(actor, params.id),

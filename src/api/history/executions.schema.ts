@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { CALL_RESULTS } from '../../history/call-result.ts'
-import { pageQuery } from '../../lib/http/paging.ts'
-import { instantSchema, orNull, timeSchema } from '../../lib/http/schemas.ts'
+import { filterFields } from '../../history/query/execution-filters.ts'
+import { pageOf, pageQuery } from '../../lib/http/paging.ts'
+import { orNull, timeSchema } from '../../lib/http/schemas.ts'
 
 export const CallArguments = z.strictObject({ arguments: z.record(z.string(), z.json()).default({}) })
 
@@ -41,13 +42,8 @@ export const ToolTestView = z.object({
   ),
 })
 
-export const ExecutionQuery = pageQuery.extend({
-  from: instantSchema.optional().describe('calls at or after this time'),
-  to: instantSchema.optional().describe('calls before this time'),
-  outcome: z.enum(['ok', 'error']).optional(),
-  result: z.enum(CALL_RESULTS).optional().describe('calls that ended like this'),
-  tool: z.string().max(64).optional(),
-})
+/** An unknown filter is refused, because ignoring it would select other calls than were meant. */
+export const ExecutionQuery = z.strictObject({ ...pageQuery.shape, ...filterFields })
 
 const milliseconds = orNull(z.number())
 
@@ -103,4 +99,28 @@ export const ExecutionView = z.object({
   updatedAt: timeSchema,
 })
 
-export const GapView = z.object({ missing: z.int(), from: timeSchema, to: timeSchema, reason: z.string() })
+export const ExecutionDetailView = ExecutionView.extend({
+  arguments: orNull(
+    z.object({
+      values: z.record(z.string(), z.json()),
+      cut: z.array(z.string()).describe('arguments that were too long to be recorded'),
+      masked: z.array(z.string()).describe('arguments that are or contain a secret'),
+    }),
+  ).describe('null for a passthrough request, and for calls recorded before arguments were'),
+  curl: orNull(z.string()).describe('the request as a curl command, with secrets masked'),
+})
+
+const GapView = z.object({
+  serverId: z.string(),
+  missing: z.int(),
+  from: timeSchema,
+  to: timeSchema,
+  reason: z.string(),
+})
+
+export const ExecutionPageView = pageOf(ExecutionView).extend({
+  lookedUntil: orNull(timeSchema).describe(
+    'set if the search for this page ended before it found enough calls: no older calls than these were looked at. Go on with `nextCursor`. A page looks at 20,000 calls, and for 2 seconds, at most',
+  ),
+  gaps: z.array(GapView).describe('records lost in this period'),
+})

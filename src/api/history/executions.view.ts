@@ -3,6 +3,7 @@ import type { StoredExecution } from '../../history/executions.store.ts'
 import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
 import { readTexts } from '../../results/budget/result-parts.ts'
 import { type BlocksResult, isLongText, type ToolResult } from '../../runtime/call/tool-result.ts'
+import { toCurl } from '../../runtime/try/curl.ts'
 import type { ToolTest } from '../../runtime/try/tool-test.ts'
 
 const toRequestView = (request: MaskedRequest) => ({
@@ -46,4 +47,10 @@ export const toExecutionView = (execution: StoredExecution) => ({
   answerAgeMs: execution.request?.answerAgeMs,
   schemaMismatch: execution.request?.schemaMismatch,
   tokensEstimated: execution.areTokensEstimated,
+})
+
+export const toExecutionDetailView = (execution: StoredExecution) => ({
+  ...toExecutionView(execution),
+  arguments: execution.arguments,
+  curl: execution.request && toCurl(execution.request),
 })

@@ -19,7 +19,7 @@ export const pageOf = <T extends z.ZodType>(item: T) =>
   z.object({ items: z.array(item), nextCursor: z.string().nullable().describe('null on the last page') })
 
 /** Cursors are opaque to clients, so their format may change between releases. */
-const encodeCursor = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+export const encodeCursor = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 
 const badCursor = (): AppError =>
   new AppError('invalid_request', 'The cursor is not from this list. Start again without a cursor.', {

@@ -5,19 +5,31 @@ import type { Server } from '../server.ts'
 export type Person = { id: string; email: string }
 
 /**
- * Finds which of these users are members of the server's organization or are allowed by name, sorted by email address.
- * Other callers of a public server stay anonymous.
+ * Finds which of these users are members of the organization, or own one of its servers or are allowed there by name,
+ * sorted by email address. Other callers of a public server stay anonymous.
  */
-export const findPeople = (
+export const findPeopleOf = (
   tx: Transaction,
-  { id, organizationId, ownerId }: Pick<Server, 'id' | 'organizationId' | 'ownerId'>,
+  organizationId: string,
+  servers: readonly Pick<Server, 'id' | 'ownerId'>[],
   userIds: readonly string[],
 ): Promise<Person[]> =>
   tx.user.findMany({
     where: {
       id: { in: [...userIds] },
-      OR: [{ id: ownerId }, { memberships: { some: { organizationId } } }, { allowedOn: { some: { serverId: id } } }],
+      OR: [
+        { id: { in: servers.map(({ ownerId }) => ownerId) } },
+        { memberships: { some: { organizationId } } },
+        { allowedOn: { some: { serverId: { in: servers.map(({ id }) => id) } } } },
+      ],
     },
     select: { id: true, email: true },
     orderBy: { email: 'asc' },
   })
+
+/** Works like `findPeopleOf` for one server. */
+export const findPeople = (
+  tx: Transaction,
+  server: Pick<Server, 'id' | 'organizationId' | 'ownerId'>,
+  userIds: readonly string[],
+): Promise<Person[]> => findPeopleOf(tx, server.organizationId, [server], userIds)

@@ -5,9 +5,10 @@ import { formatBytes, formatCount, formatDuration, formatNumber } from '../../li
 import { calledText } from '../../runtime/call/called-text.ts'
 import { toCurl } from '../../runtime/try/curl.ts'
 import { describeSchemaMismatch, showOutcome } from './call-outcome.view.ts'
+import { toAttemptRows, toTimingRows } from './call-timing.view.ts'
 
-/** Email addresses of the callers that the viewer may see, by user ID. */
-export type Names = ReadonlyMap<string, string>
+/** Email addresses of the callers that the viewer may see, by user ID, and names of servers if several are shown. */
+export type Names = { callers: ReadonlyMap<string, string>; servers?: ReadonlyMap<string, string> | undefined }
 
 const clockText = (time: Date): string => time.toISOString().slice(0, 19).replace('T', ' ')
 const shownTime = (time: Date) => ({ at: time.toISOString(), text: `${clockText(time)} UTC` })
@@ -20,7 +21,7 @@ const shownClock = (time: Date) => {
 
 const callerText = ({ userId }: StoredExecution, names: Names): string => {
   if (userId === undefined) return 'anonymous'
-  return names.get(userId) ?? 'a user of another organization'
+  return names.callers.get(userId) ?? 'a user of another organization'
 }
 
 /** Returns the number of tokens sent, and the total if the result was cut. */
@@ -34,6 +35,7 @@ const toRow = (execution: StoredExecution, names: Names) => ({
   id: execution.id,
   clock: shownClock(execution.startedAt),
   tool: calledText(execution),
+  server: names.servers?.get(execution.serverId),
   outcome: showOutcome(execution),
   took: formatDuration(execution.durationMs),
   size: formatBytes(execution.responseBytes),
@@ -42,9 +44,9 @@ const toRow = (execution: StoredExecution, names: Names) => ({
   caller: callerText(execution, names),
 })
 
-const toGapRow = ({ missing, from, to, reason }: ExecutionGap) => ({
+const toGapRow = ({ serverId, missing, from, to, reason }: ExecutionGap, { servers }: Names) => ({
   gap: {
-    text: `${formatCount(missing, 'call was', 'calls were')} not recorded between`,
+    text: `${formatCount(missing, 'call', 'calls')}${servers === undefined ? '' : ` of ${servers.get(serverId) ?? 'a server'}`} ${missing === 1 ? 'was' : 'were'} not recorded between`,
     from: shownTime(from),
     to: shownTime(to),
     reason,
@@ -80,7 +82,7 @@ export const toHistoryDays = ({ items, gaps, isFirst, isLast }: HistoryPage, nam
   const here = gaps.filter(({ to }) => (newest === undefined || to <= newest) && (oldest === undefined || to > oldest))
   const timed = [
     ...items.map(item => ({ at: item.startedAt, row: toRow(item, names) })),
-    ...here.map(gap => ({ at: gap.to, row: toGapRow(gap) })),
+    ...here.map(gap => ({ at: gap.to, row: toGapRow(gap, names) })),
   ]
   return toDays(
     timed.sort((a, b) => b.at.getTime() - a.at.getTime()),
@@ -110,9 +112,13 @@ export const toCallView = (execution: StoredExecution, names: Names) => {
     errorTone: row.outcome.state === 'rejected' ? 'warn' : 'danger',
     time: shownTime(execution.startedAt),
     error,
+    serverHref: `/servers/${execution.serverId}`,
     mismatch: request?.schemaMismatch && describeSchemaMismatch(request.schemaMismatch),
     answer: ageMs === undefined ? undefined : `from the cache, ${formatDuration(ageMs)} old; no request was sent`,
     requestSize: formatBytes(execution.requestBytes),
+    requestId: execution.requestId,
+    timing: toTimingRows(execution.timing, execution.durationMs),
+    attempts: toAttemptRows(execution.attempts, execution.durationMs),
     args: recorded && argumentsView(recorded),
     request: request && { text: requestText(request), curl: toCurl(request) },
   }

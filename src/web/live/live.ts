@@ -22,7 +22,7 @@ export const createLive = ({ db, bus, openStreams, upstreamStates, onTrouble }: 
   const figures = createCallFigureStore(db)
   const watches = createServerWatches({
     listNewest: async ({ serverId, callerId }) =>
-      (await executions.list({ serverId, userId: callerId, limit: NEWEST })).items,
+      (await executions.list({ serverId, callerId }, { limit: NEWEST })).items,
     readFigures: watched => figures.ofServer(watched, new Date()),
     openStreams,
     upstreamStates,

@@ -6,6 +6,7 @@ import type { OrganizationService } from '../../tenancy/organizations.service.ts
 const TABS = [
   { tab: 'members', text: 'Members' },
   { tab: 'invitations', text: 'Invitations', manages: true },
+  { tab: 'history', text: 'History' },
   { tab: 'usage', text: 'Usage' },
   { tab: 'audit', text: 'Audit', manages: true },
   { tab: 'settings', text: 'Settings', manages: true },

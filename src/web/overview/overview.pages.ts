@@ -95,7 +95,7 @@ export const overviewPages: FastifyPluginAsync<Parts> = async (
         figures.ofServer(counted, now),
         figures.ofTools(counted, now),
         figures.ofClients(counted, now),
-        execution.listExecutions(actor, uuid, { limit: RECENT_CALLS }),
+        execution.listExecutions(actor, { serverId: uuid }, { limit: RECENT_CALLS }),
         servers.getServer(actor, uuid),
         findReportWithin(catalogueReports.find, uuid, REPORT_WAIT_MS),
         server.onlyCaller === undefined ? callTokens.ofServer(actor, uuid, {}) : undefined,

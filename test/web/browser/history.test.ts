@@ -69,17 +69,25 @@ describe('the history of a server, in a real browser', () => {
     expect(await opened.page.locator('tbody time').first().textContent()).toBe('12:30:05')
   })
 
-  it('filters by the reader’s days', async () => {
+  it('filters by times of the reader’s zone', async () => {
     const opened = await open([LATE, EARLY], { timezoneId: EAST, locale: 'en-GB' })
     const { page, complaints } = opened
-    await page.getByLabel('From').fill('2025-11-25')
-    await page.getByLabel('To', { exact: true }).fill('2025-11-25')
-    await page.getByRole('button', { name: 'Filter' }).click()
+    const filter = async (from: string, to: string) => {
+      await page.locator('summary', { hasText: 'Time' }).click()
+      await page.getByLabel('From').fill(from)
+      await page.getByLabel('Until').fill(to)
+      await page.getByRole('group', { name: 'Time' }).getByRole('button', { name: 'Apply' }).click()
+    }
+    await filter('2025-11-25T00:00', '2025-11-26T00:00')
     await page.waitForURL('**/history?**')
     await expect.poll(() => rowsOf(opened)).toEqual(['Tue 25 November 2025', 'call_0'])
-    await page.getByLabel('From').fill('2025-11-24')
-    await page.getByLabel('To', { exact: true }).fill('2025-11-24')
-    await page.getByRole('button', { name: 'Filter' }).click()
+    await filter('2025-11-24T16:10', '2025-11-24T16:11')
+    await expect.poll(() => rowsOf(opened)).toEqual(['Mon 24 November 2025', 'call_1'])
+    // An address with times in UTC shows them as the reader's.
+    await page.goto(`${page.url().split('?')[0]}?from=2025-11-24T02:10:00Z&to=2025-11-24T12:00:00Z`)
+    await page.locator('summary', { hasText: 'Time' }).click()
+    expect(await page.getByLabel('From').inputValue()).toBe('2025-11-24T16:10')
+    await page.getByRole('group', { name: 'Time' }).getByRole('button', { name: 'Apply' }).click()
     await expect.poll(() => rowsOf(opened)).toEqual(['Mon 24 November 2025', 'call_1'])
     expect(complaints.take()).toEqual([])
   })
@@ -136,10 +144,10 @@ describe('the history of a server, in a real browser', () => {
   it('leaves the keys to a field that has the focus', async () => {
     const { page, serverId, calls } = await open([LATE, EARLY])
     await page.goto(`/servers/${serverId}/history/${calls[0]?.id}`)
-    await page.getByLabel('From').focus()
+    await page.getByLabel('Text in the error').focus()
     await page.keyboard.press('Escape')
     await page.keyboard.press('ArrowDown')
-    expect(await page.evaluate('document.activeElement.id')).toBe('from')
+    expect(await page.evaluate('document.activeElement.id')).toBe('q')
     expect(page.url()).toContain(calls[0]?.id)
   })
 })

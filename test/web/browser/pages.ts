@@ -1,5 +1,6 @@
 import { accountPages, strangerPages } from './account-pages.ts'
 import { type DashboardWorld, HOSTILE_NAME } from './dashboard-world.ts'
+import { historyPages } from './history-pages.ts'
 import { importAgainPages } from './import-again-pages.ts'
 import { importPages, withoutRoom } from './import-pages.ts'
 import { type PageRow, type Pages, saveOutdated } from './page-row.ts'
@@ -8,7 +9,6 @@ import {
   chosenSchema,
   proposedSchema,
   refusedPagination,
-  unlikeSchemaCall,
   unlikeSchemaResponse,
 } from './response-pages.ts'
 import { serverTabPages } from './server-tab-pages.ts'
@@ -77,28 +77,6 @@ const forBrowsers: Pages = {
     { path: '/s/:longServerId', state: 'public', who: 'stranger' },
     { path: '/s/:serverId', state: 'closed', who: 'stranger', status: 403 },
     { path: '/s/:emptyServerId', state: 'no-access', who: 'viewer', status: 403 },
-  ],
-}
-
-const history: Pages = {
-  'GET /servers/:uuid/history': [
-    { path: '/servers/:serverId/history' },
-    { path: '/servers/:serverId/history?outcome=error&from=2020-01-01&to=2020-01-02', state: 'nothing-found' },
-    { path: '/servers/:emptyServerId/history', state: 'empty' },
-    { path: '/servers/:serverId/history?result=gone', state: 'unknown-outcome', status: 400 },
-  ],
-  'GET /servers/:uuid/history/:id': [
-    { path: '/servers/:serverId/history/:executionId' },
-    unlikeSchemaCall,
-    {
-      path: '/servers/:serverId/history/:executionId?outcome=error',
-      state: 'other',
-      act: async page => {
-        await page.goto(`${page.url().split('/history/')[0]}/history?tool=book_pickup`)
-        await page.getByRole('region', { name: 'Table of calls' }).getByRole('link').first().click()
-        await page.getByRole('heading', { name: 'As a cURL command' }).waitFor()
-      },
-    },
   ],
 }
 
@@ -502,7 +480,7 @@ export const PAGES: readonly (PageRow & { route: string })[] = [
   organizations,
   operator,
   forBrowsers,
-  history,
+  historyPages,
   access,
   settings,
   ...serverTabPages,

@@ -79,35 +79,72 @@ describe('the history page of a server', () => {
     }
   })
 
-  it('filters by tool, outcome and day, and shows an error beside an invalid day', async () => {
+  it('filters by tool, outcome, status, client, text and time, also together', async () => {
     const person = await signIn()
     const today = new Date().toISOString().slice(0, 10)
-    expect(linksIn((await person.get(`${path}?tool=good`)).html)).toHaveLength(1)
-    expect(linksIn((await person.get(`${path}?outcome=error`)).html)).toHaveLength(1)
-    expect(linksIn((await person.get(`${path}?result=rejected`)).html)).toHaveLength(1)
-    expect(linksIn((await person.get(`${path}?result=error`)).html)).toHaveLength(1)
-    expect((await person.get(`${path}?result=timeout`)).html).toContain('No calls match')
-    for (const unknown of ['result=gone', 'outcome=gone']) {
-      const refused = await person.get(`${path}?${unknown}`)
-      expect([refused.status, textOf(refused.html)]).toEqual([
-        400,
-        expect.stringContaining('Choose an outcome from the list.'),
-      ])
-    }
+    const countOf = async (query: string) => linksIn((await person.get(`${path}?${query}`)).html).length
+    expect(await countOf('tool=good')).toBe(1)
+    expect(await countOf('tool=good&tool=bad')).toBe(2)
+    expect(await countOf('outcome=error')).toBe(1)
+    expect(await countOf('result=rejected&result=timeout')).toBe(1)
+    expect(await countOf('result=error')).toBe(1)
+    expect(await countOf('status=4xx')).toBe(1)
+    expect(await countOf('status=2xx&tool=bad')).toBe(0)
+    expect(await countOf('client=patchbay-api')).toBe(2)
+    expect(await countOf(`caller=${owner.userId}`)).toBe(2)
+    expect(await countOf('caller=anonymous')).toBe(0)
+    expect(await countOf(`q=${encodeURIComponent(HOSTILE)}&result=success`)).toBe(1)
+    expect(await countOf('tool=&result=&status=&client=&q=&from=&to=&zone=UTC')).toBe(2)
     const day = await person.get(`${path}?from=${today}&to=${today}&outcome=ok`)
     expect(linksIn(day.html)).toHaveLength(1)
     expect(linksIn(day.html)[0]).toContain(`from=${today}`)
+    expect(await countOf(`from=${today}T00:00&to=2999-01-01T00:00`)).toBe(2)
+    expect(await countOf('from=2999-01-01T00:00')).toBe(0)
     const none = await person.get(`${path}?to=2020-01-01`)
     expect(none.html).toContain('No calls match')
     expect(none.html).toContain('Show all calls')
-    const odd = await person.get(`${path}?from=yesterday&to=2020-02-30`)
-    expect(odd.status).toBe(400)
-    expect(odd.html.match(/Enter a date such as/g)).toHaveLength(2)
-    expect((await person.get(`${path}?from=0000-01-01`)).html).toContain('Enter a date such as')
-    const backwards = await person.get(`${path}?from=2026-02-01&to=2026-01-01`)
-    expect(backwards.html).toContain('The end date is before the start date.')
-    expect((await person.get(`${path}?tool=${encodeURIComponent(HOSTILE)}`)).html).not.toContain('<script>alert')
     expect((await person.get(`${path}?cursor=nonsense`)).status).toBe(400)
+  })
+
+  it('shows each filter in effect as a link that removes it', async () => {
+    const person = await signIn()
+    const { html } = await person.get(`${path}?tool=good&tool=bad&status=4xx&caller=${owner.userId}&from=2026-01-01T00:00`)
+    const chips = html.slice(html.indexOf('aria-label="Active filters"'))
+    const removals = [...chips.matchAll(/<a class="filter" data-set href="([^"]*)">/g)].map(([, href = '']) =>
+      href.replaceAll('&amp;', '&'),
+    )
+    expect(removals).toHaveLength(5)
+    expect(removals[0]).toBe(`${path}?tool=bad&status=4xx&caller=${owner.userId}&from=2026-01-01T00%3A00`)
+    expect(removals[2]).toBe(`${path}?tool=good&tool=bad&caller=${owner.userId}&from=2026-01-01T00%3A00`)
+    expect(textOf(chips)).toContain(`Remove the filter Caller ${owner.email}`)
+    expect(chips).toContain('datetime="2026-01-01T00:00:00.000Z"')
+    for (const name of ['tool" value="good', 'tool" value="bad', 'status" value="4xx']) {
+      expect(html).toContain(`name="${name}" checked`)
+    }
+    expect((await person.get(`${path}?tool=${encodeURIComponent(HOSTILE)}`)).html).not.toContain('<script>alert')
+  })
+
+  it('reports unknown filters and wrong values, and shows no calls', async () => {
+    const person = await signIn()
+    const refusalOf = async (query: string) => {
+      const { status, html } = await person.get(`${path}?${query}`)
+      expect([query, status, linksIn(html)]).toEqual([query, 400, []])
+      return textOf(html.slice(html.indexOf('id="filter-errors"'), html.indexOf('</search>')))
+    }
+    expect(await refusalOf('tols=good')).toContain('There is no filter “tols”.')
+    expect(await refusalOf('result=gone')).toContain('Outcome “gone” is not an outcome.')
+    expect(await refusalOf('outcome=gone')).toContain('Outcome “gone” is not an outcome.')
+    expect(await refusalOf('status=404&status=abc')).toContain('Status “abc” must be an HTTP status')
+    expect(await refusalOf('caller=ada')).toContain('Caller “ada” must be the id of a user')
+    const odd = await refusalOf('from=yesterday&to=2020-02-30')
+    expect(odd).toContain('From “yesterday” is not a date or time')
+    expect(odd).toContain('Until “2020-02-30” is not a date or time')
+    expect(await refusalOf('from=0000-01-01')).toContain('is not a date or time')
+    expect(await refusalOf('from=2026-02-01&to=2026-01-01')).toContain('The end of the time range is not after its start.')
+    expect(await refusalOf('q=a&q=b')).toContain('The filter “q” is given twice.')
+    expect(await refusalOf(Array.from({ length: 101 }, (_, index) => `tool=${index}`).join('&'))).toContain(
+      'Tool has more than 100 values',
+    )
   })
 
   it('filters by result in the API, and refuses an unknown one', async () => {

@@ -1,26 +1,32 @@
-import { setTimeout as delay } from 'node:timers/promises'
-import type { Recorder } from '../history/execution-record.ts'
-import { createExecutionStore, type StoredExecution } from '../history/executions.store.ts'
-import type { Database } from '../lib/db/client.ts'
-import { type Actor, organizationIdsOf } from '../lib/kernel/actor.ts'
-import { DAY_MS } from '../lib/kernel/durations.ts'
-import { AppError } from '../lib/kernel/errors.ts'
-import { orThrow } from '../lib/kernel/missing.ts'
-import { onlyCallerShown, policyOf } from '../servers/access/access.ts'
-import { findPeople } from '../servers/access/people.store.ts'
-import { getServerFor } from '../servers/servers.service.ts'
-import { listAllInstanceNames } from '../servers/tools/instances.store.ts'
-import type { ToolOffer } from '../servers/tools/tool-picks.store.ts'
-import type { UpstreamOffers } from '../upstreams/catalogue/upstream-offers.ts'
+import type { Recorder } from '../../history/execution-record.ts'
+import { createExecutionStore, type ExecutionQuery, type StoredExecution } from '../../history/executions.store.ts'
+import type { CallScope } from '../../history/query/execution-filters.ts'
+import type { Database } from '../../lib/db/client.ts'
+import { type Actor, organizationIdsOf } from '../../lib/kernel/actor.ts'
+import { DAY_MS } from '../../lib/kernel/durations.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
+import { orThrow } from '../../lib/kernel/missing.ts'
+import { onlyCallerShown, policyOf } from '../../servers/access/access.ts'
+import { type CallPlace, callScopeOf } from '../../servers/access/call-scope.store.ts'
+import { findPeople } from '../../servers/access/people.store.ts'
+import { getServerFor } from '../../servers/servers.service.ts'
+import { listAllInstanceNames } from '../../servers/tools/instances.store.ts'
+import type { ToolOffer } from '../../servers/tools/tool-picks.store.ts'
+import type { UpstreamOffers } from '../../upstreams/catalogue/upstream-offers.ts'
+import { createOrganizationNames } from './organization-names.ts'
+import { settle } from './settle-records.ts'
 
 /** How far back the last calls of a tool go, and on how many servers, because searching a long history takes time. */
 const LAST_CALLS_MS = 30 * DAY_MS
 const LAST_CALLS_SERVERS = 20
 
-/** How long a request for the history waits for pending records, at most. */
-const SETTLE_MS = 1_000
-
 const executionNotFound = () => new AppError('not_found', 'Execution not found.')
+
+/** Returns the servers whose missing records the reader may see. Gaps count the calls of everybody. */
+const gapServersOf = (scope: CallScope, { server }: ExecutionQuery): readonly string[] => {
+  if ('serverId' in scope) return scope.callerId === undefined ? [scope.serverId] : []
+  return server === undefined ? scope.serverIds : scope.serverIds.filter(id => server.includes(id))
+}
 
 export type HistoryParts = {
   db: Database
@@ -31,24 +37,16 @@ export type HistoryParts = {
 /** Reads the call history, for users who have access to it. */
 export const createHistoryReading = ({ db, recorder, upstreamOffers }: HistoryParts) => {
   const executions = createExecutionStore(db)
-
-  /** Waits, up to the limit, until recent calls have been written to the history. */
-  const settleRecords = () => Promise.race([recorder.flush(), delay(SETTLE_MS, undefined, { ref: false })])
+  const settleRecords = () => settle(recorder)
 
   return {
-    /** Lists the calls that the actor may see. */
-    listExecutions: async (
-      actor: Actor,
-      serverId: string,
-      query: Omit<Parameters<typeof executions.list>[0], 'serverId' | 'userId'>,
-    ) => {
-      const server = await getServerFor(db, actor, serverId, 'read')
+    /** Lists the calls of a place that the actor may see, and the records that are missing there. */
+    listExecutions: async (actor: Actor, place: CallPlace, query: ExecutionQuery, signal?: AbortSignal) => {
+      const scope = await callScopeOf(db, actor, place, 'read')
       await settleRecords()
-      const userId = onlyCallerShown(policyOf(server), actor)
       const [page, gaps] = await Promise.all([
-        executions.list({ ...query, serverId, userId }),
-        // Gaps count the calls of everybody.
-        userId === undefined ? executions.listGaps({ serverId, from: query.from, to: query.to }) : [],
+        executions.list(scope, query, signal),
+        executions.listGaps({ serverIds: gapServersOf(scope, query), from: query.from, to: query.to }),
       ])
       return { ...page, gaps }
     },
@@ -63,7 +61,7 @@ export const createHistoryReading = ({ db, recorder, upstreamOffers }: HistoryPa
         offers
           .slice(0, LAST_CALLS_SERVERS)
           .map(({ serverId, instanceId, onlyCaller }) =>
-            executions.list({ serverId, instanceId, userId: onlyCaller, from, limit }),
+            executions.list({ serverId, callerId: onlyCaller }, { instanceId, from, limit }),
           ),
       )
       return pages
@@ -90,6 +88,8 @@ export const createHistoryReading = ({ db, recorder, upstreamOffers }: HistoryPa
       const tools = [...own, ...upstreams.flatMap(upstream => upstream.tools.map(({ name }) => name))]
       return { tools, names: new Map(people.map(({ id, email }) => [id, email])) }
     },
+
+    listOrganizationNames: createOrganizationNames(db),
 
     /** Throws `not_found` for another user's call if the actor may see only their own on that server. */
     getExecution: async (actor: Actor, id: string): Promise<StoredExecution> => {

@@ -1,0 +1,16 @@
+// On the history of calls: tabs of the open call, and time fields in the reader's time zone.
+
+import { startTabs } from './tool-editor-tabs.js'
+
+/** Returns a time as the value of a datetime-local field in the reader's time zone. @param {Date} time */
+const toLocalValue = time => {
+  const local = new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
+  return local.endsWith(':00') ? local.slice(0, 16) : local
+}
+
+// The form sends the reader's zone: see times.js.
+for (const field of document.querySelectorAll('input[data-local-time]')) {
+  if (field instanceof HTMLInputElement) field.value = toLocalValue(new Date(field.dataset.localTime ?? ''))
+}
+
+startTabs()

@@ -1,0 +1,61 @@
+import { empty, type Sql, sqltag as sql } from '@prisma/client/runtime/client'
+import { z } from 'zod'
+import type { Database } from '../../lib/db/client.ts'
+import type { Selection } from './conditions.ts'
+
+/** The place of a call in the history: lists are sorted by time and then by id, newest first. */
+export type CallKey = { startedAt: Date; id: string }
+
+/** Calls older than `after`, down to and including `until`. Undefined: from the newest, and to the oldest. */
+export type CallRange = { after: CallKey | undefined; until: CallKey | undefined; rows: number }
+
+export const NEWEST_FIRST = sql`ORDER BY "startedAt" DESC, "id" DESC`
+
+const KeyRow = z.object({ startedAt: z.coerce.date(), id: z.string() })
+
+/** Selects calls that are older than a call. */
+const olderThan = (key: CallKey | undefined): Sql =>
+  key === undefined ? empty : sql` AND ("startedAt", "id") < (${key.startedAt}, ${key.id})`
+
+const downTo = (key: CallKey | undefined): Sql =>
+  key === undefined ? empty : sql` AND ("startedAt", "id") >= (${key.startedAt}, ${key.id})`
+
+/** Selects the calls of a range that match. */
+export const within = ({ base, rest }: Selection, { after, until }: Pick<CallRange, 'after' | 'until'>): Sql =>
+  sql`${base}${olderThan(after)}${downTo(until)}${rest === undefined ? empty : sql` AND ${rest}`}`
+
+/**
+ * Yields ranges of the calls of a selection, newest first, each with as many calls as `sizeOf` says before its other
+ * conditions are checked. Only the index is read, and one range at a time, so a caller can stop at any time.
+ */
+export async function* rangesOf(
+  db: Database,
+  { base }: Selection,
+  start: CallKey | undefined,
+  sizeOf: (index: number) => number,
+): AsyncGenerator<CallRange> {
+  let after = start
+  for (let index = 0; ; index++) {
+    const size = sizeOf(index)
+    const [last] = z.array(KeyRow).parse(
+      await db.$queryRaw(sql`
+        SELECT "startedAt", "id" FROM "Execution" WHERE ${base}${olderThan(after)}
+        ${NEWEST_FIRST} LIMIT 1 OFFSET ${size - 1}`),
+    )
+    yield { after, until: last, rows: size }
+    if (last === undefined) return
+    after = last
+  }
+}
+
+/** Returns the keys of the calls in a range that match, newest first. Does not check the search text. */
+export const listKeys = async (
+  db: Database,
+  selection: Selection,
+  range: Pick<CallRange, 'after' | 'until'>,
+  limit: number,
+): Promise<CallKey[]> =>
+  z.array(KeyRow).parse(
+    await db.$queryRaw(sql`
+      SELECT "startedAt", "id" FROM "Execution" WHERE ${within(selection, range)} ${NEWEST_FIRST} LIMIT ${limit}`),
+  )

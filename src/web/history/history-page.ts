@@ -1,0 +1,111 @@
+import type { FastifyReply } from 'fastify'
+import type { StoredExecution } from '../../history/executions.store.ts'
+import { actorOf } from '../../lib/http/access.ts'
+import { signalOf } from '../../lib/http/gone.ts'
+import { addressOf } from '../../lib/http/list-query.ts'
+import { exactTime } from '../../lib/http/pages/time-text.ts'
+import type { PageData } from '../../lib/http/pages/views.ts'
+import { DEFAULT_PAGE_SIZE } from '../../lib/kernel/limits.ts'
+import { calledText } from '../../runtime/call/called-text.ts'
+import type { ExecutionService } from '../../runtime/execution.service.ts'
+import type { CallPlace } from '../../servers/access/call-scope.store.ts'
+import { serverTabPath } from '../frame/server-frame.ts'
+import { queryOf } from '../frame/user-page.ts'
+import { toCallView, toHistoryDays } from './history.view.ts'
+import { toFilterForm } from './history-filters.view.ts'
+import { type HistoryQuery, readHistoryQuery, toAddress } from './history-query.ts'
+
+/** A page with the calls of a server or of an organization. */
+export type HistoryPlace = {
+  place: CallPlace
+  path: string
+  /** Whose history it is, for the title. */
+  name: string
+  /** The frame around the page, for its layout. */
+  frame: Omit<PageData, 'title'>
+  /** Names of servers and callers for the page, and tools to filter by. */
+  findNames: (callerIds: readonly string[]) => Promise<{
+    servers?: ReadonlyMap<string, string> | undefined
+    callers: ReadonlyMap<string, string>
+    tools: readonly string[]
+  }>
+  /** Whether this call can be made again in the inspector. */
+  mayRepeat: (call: StoredExecution) => boolean
+}
+
+type Found = Awaited<ReturnType<ExecutionService['listExecutions']>>
+const NOTHING: Found = { items: [], gaps: [], nextCursor: null, lookedUntil: undefined }
+
+/** Returns each value once, without missing and empty ones. */
+const present = (values: readonly (string | undefined)[]): string[] => [
+  ...new Set(values.flatMap(value => (value === undefined || value === '' ? [] : [value]))),
+]
+
+/** Addresses of pages with the same filters. */
+const linksOf = ({ path }: HistoryPlace, query: HistoryQuery, { nextCursor }: Found) => {
+  const at = (cursor: string | null) => (cursor === null ? [] : [['cursor', cursor] as const])
+  const current = query.cursor === '' ? null : query.cursor
+  return {
+    newest: current === null ? undefined : toAddress(path, query.given),
+    older: nextCursor === null ? undefined : toAddress(path, [...query.given, ...at(nextCursor)]),
+    here: toAddress(path, [...query.given, ...at(current)]),
+    ofCall: (id: string) => toAddress(`${path}/${id}`, [...query.given, ...at(current)]),
+  }
+}
+
+/** Shows the calls that match the filters in the address, and beside them the details of one. */
+export const showHistory = async (
+  reply: FastifyReply,
+  execution: ExecutionService,
+  place: HistoryPlace,
+  call?: StoredExecution,
+): Promise<FastifyReply> => {
+  const actor = actorOf(reply.request)
+  const query = readHistoryQuery(queryOf(reply.request))
+  const isWrong = query.errors.length > 0
+  const page = { limit: DEFAULT_PAGE_SIZE, cursor: query.cursor === '' ? undefined : query.cursor }
+  const found = isWrong
+    ? NOTHING
+    : await execution.listExecutions(actor, place.place, { ...query.filters, ...page }, signalOf(reply))
+  const shown = [...found.items, ...(call === undefined ? [] : [call])]
+  const wanted = query.filters.caller?.flatMap(id => id ?? []) ?? []
+  const callers = present(shown.map(({ userId }) => userId))
+  const { tools, ...names } = await place.findNames([...callers, ...wanted])
+  const links = linksOf(place, query, found)
+  const isFirst = query.cursor === ''
+  const choices = {
+    servers: names.servers,
+    names: names.callers,
+    callers,
+    tools: [...new Set([...tools, ...present(shown.map(({ tool }) => tool))])].toSorted(),
+    clients: present(shown.map(({ client }) => client?.replace(/\/[^/]*$/, ''))).toSorted(),
+  }
+  const days = toHistoryDays({ ...found, isFirst, isLast: found.nextCursor === null }, names, new Date())
+  const data = {
+    ...place.frame,
+    title: `${call === undefined ? '' : `${calledText(call)} · `}History of ${place.name}`,
+    scripts: ['call-history'],
+    path: place.path,
+    filters: { ...toFilterForm(place.path, query, choices, new Date()), errors: query.errors },
+    days: days.map(({ text, rows }) => ({
+      text,
+      rows: rows.map(row => ('gap' in row ? row : { ...row, href: links.ofCall(row.id), isCurrent: row.id === call?.id })),
+    })),
+    hasServers: names.servers !== undefined,
+    lookedUntil: found.lookedUntil && exactTime(found.lookedUntil),
+    isFiltered: query.isFiltered,
+    isWrong,
+    newest: links.newest,
+    older: links.older,
+    // Closing the call leads back to its row.
+    back: `${links.here}${call === undefined ? '' : `#call-${call.id}`}`,
+    call: call && {
+      ...toCallView(call, names),
+      again:
+        call.tool === '' || !place.mayRepeat(call)
+          ? undefined
+          : addressOf(serverTabPath(call.serverId, 'inspector'), { tool: call.tool, call: call.id }),
+    },
+  }
+  return reply.page('history/history', data, { status: isWrong ? 400 : 200 })
+}
