@@ -5,6 +5,7 @@ import { externalIdentityRoutes } from './api/accounts/external-identities.route
 import { mailFlowRoutes } from './api/accounts/mail-flows.routes.ts'
 import { ownAccountRoutes } from './api/accounts/own-account.routes.ts'
 import { secondFactorRoutes } from './api/accounts/second-factor.routes.ts'
+import { userRoutes } from './api/accounts/users.routes.ts'
 import { callTokensRoutes } from './api/history/call-tokens.routes.ts'
 import { executionRoutes } from './api/history/execution.routes.ts'
 import { importApplyingRoutes } from './api/imports/import-applying.routes.ts'
@@ -12,6 +13,7 @@ import { importChangeRoutes } from './api/imports/import-changes.routes.ts'
 import { importRoutes } from './api/imports/imports.routes.ts'
 import { grantRoutes } from './api/oauth/grants.routes.ts'
 import { oauthClientRoutes } from './api/oauth/oauth-clients.routes.ts'
+import { suspensionRoutes } from './api/operations/suspensions.routes.ts'
 import { accountDeletionRoutes } from './api/organizations/account-deletion.routes.ts'
 import { invitationRoutes } from './api/organizations/invitations.routes.ts'
 import { organizationRoutes } from './api/organizations/organizations.routes.ts'
@@ -46,6 +48,8 @@ const ROUTES: readonly FastifyPluginAsyncZod<ApiParts>[] = [
   secondFactorRoutes,
   externalIdentityRoutes,
   auditRoutes,
+  userRoutes,
+  suspensionRoutes,
   accountDeletionRoutes,
   organizationRoutes,
   invitationRoutes,
