@@ -8,7 +8,7 @@ const LAYERS = [
   ['lib'],
   ['templates', 'passthrough/proxy'],
   ['identity', 'history'],
-  ['tenancy', 'tools'],
+  ['tenancy', 'tools', 'suspensions'],
   ['upstreams'],
   ['servers', 'passthrough/route'],
   ['runtime/call', 'imports'],

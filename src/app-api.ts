@@ -5,6 +5,7 @@ import { externalIdentityRoutes } from './api/accounts/external-identities.route
 import { mailFlowRoutes } from './api/accounts/mail-flows.routes.ts'
 import { ownAccountRoutes } from './api/accounts/own-account.routes.ts'
 import { secondFactorRoutes } from './api/accounts/second-factor.routes.ts'
+import { userRoutes } from './api/accounts/users.routes.ts'
 import { callTokensRoutes } from './api/history/call-tokens.routes.ts'
 import { chartRoutes } from './api/history/charts.routes.ts'
 import { executionRoutes } from './api/history/execution.routes.ts'
@@ -13,6 +14,7 @@ import { importChangeRoutes } from './api/imports/import-changes.routes.ts'
 import { importRoutes } from './api/imports/imports.routes.ts'
 import { grantRoutes } from './api/oauth/grants.routes.ts'
 import { oauthClientRoutes } from './api/oauth/oauth-clients.routes.ts'
+import { suspensionRoutes } from './api/operations/suspensions.routes.ts'
 import { accountDeletionRoutes } from './api/organizations/account-deletion.routes.ts'
 import { invitationRoutes } from './api/organizations/invitations.routes.ts'
 import { organizationRoutes } from './api/organizations/organizations.routes.ts'
@@ -47,6 +49,8 @@ const ROUTES: readonly FastifyPluginAsyncZod<ApiParts>[] = [
   secondFactorRoutes,
   externalIdentityRoutes,
   auditRoutes,
+  userRoutes,
+  suspensionRoutes,
   accountDeletionRoutes,
   organizationRoutes,
   invitationRoutes,

@@ -63,6 +63,7 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
   // The services subscribed earlier, so their token caches are already cleared when this runs.
   bus.subscribe('access_changed', ({ userId }) => registry.checkAccess(userId))
   bus.subscribe('resync', () => registry.checkAccess(undefined))
+  services.onSuspensionChange(() => registry.checkAccess(undefined))
 
   const http = createHttpServer({ trustProxy: settings.trustProxy, maxRequestBytes: limits.maxRequestBytes, logger })
   // Node reports failed accepts here, once its reserve is used up. Without a listener, they would end the process.
@@ -131,6 +132,7 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
   const inspectorClient = createInProcessClient({
     registry,
     limits,
+    suspensions: services.suspensions,
     clientInfo: { name: 'Patchbay inspector', version: VERSION },
     report: (error, message) => logger.error({ err: error }, message),
   })

@@ -52,6 +52,8 @@ import { findServerToCall } from './servers/server-to-call.ts'
 import { getServerFor } from './servers/servers.service.ts'
 import { uses } from './servers/sources/toolkit-uses.store.ts'
 import { listAllInstanceNames } from './servers/tools/instances.store.ts'
+import { createFindBan } from './suspensions/find-ban.ts'
+import { suspensionsPlugin } from './suspensions/plugin.ts'
 import { invitationsForSignUp } from './tenancy/invitations/invitation-acceptance.ts'
 import { createCreatorLookup } from './tenancy/organization-creators.ts'
 import { tenancyPlugin } from './tenancy/plugin.ts'
@@ -111,6 +113,8 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
   const bus = createEventBus({ logger })
   const changes = await createChanges({ db, target: settings.database, bus, logger })
   lifecycle.onClose(changes.close)
+  const suspending = await suspensionsPlugin({ db, bus, changes, logger }, lifecycle)
+  const { suspensions } = suspending
   const mailer = createMailer({
     smtpUrl: settings.smtpUrl,
     outboxDirectory: join(settings.dataDirectory, 'outbox'),
@@ -125,10 +129,17 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
   const usesSystem = settings.allowPrivateNetworks.length > 0 || options.upstreamPolicy !== undefined
   const findCreator = createCreatorLookup(db, databaseHealth)
   const lookup = toLookup(createNameResolver({ usesSystem, findCreator, ...options.names }).resolve)
-  const network = { policy, connectTimeoutMs: CONNECT_TIMEOUT_MS, ownOrigins, findCreator, lookup }
+  const network = {
+    policy,
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    ownOrigins,
+    findCreator,
+    lookup,
+    findBan: createFindBan(suspensions),
+  }
   const upstreamNetwork = { ...network, policy: options.upstreamPolicy ?? policy }
   const responseMemory = createResponseMemory(settings.memory)
-  const common = { settings, db, databaseHealth, notices, changes, bus, sealing, logger, counters, mailer }
+  const common = { settings, db, databaseHealth, notices, changes, bus, sealing, logger, counters, mailer, suspensions }
 
   const identity = identityPlugin(
     { ...common, setup, invitations: invitationsForSignUp, adoptDemoServers, endGrantsOf, hashingCost },
@@ -163,6 +174,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
   const upstreams = upstreamsPlugin(
     {
       ...common,
+      ...suspending,
       network: upstreamNetwork,
       responseMemory,
       findActorByUserId: accounts.findActorByUserId,
@@ -251,6 +263,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
 
   return {
     ...common,
+    ...suspending,
     ...identity,
     ...oauth,
     ...history,

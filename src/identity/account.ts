@@ -10,6 +10,8 @@ export type User = {
   /** When the user opened a link sent to this address, or undefined if they have not done so yet. */
   emailVerifiedAt: Date | undefined
   isOperator: boolean
+  /** Why the operator has suspended the account; undefined if it is not suspended. */
+  suspendedReason: string | undefined
   createdAt: Date
   updatedAt: Date
 }

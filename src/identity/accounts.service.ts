@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import type { Counters } from '../lib/db/counters.ts'
 import type { DatabaseHealth } from '../lib/db/health.ts'
 import type { EventBus } from '../lib/events/event-bus.ts'
@@ -7,11 +7,12 @@ import type { Visitor } from '../lib/http/visitor.ts'
 import { type Actor, SCOPES } from '../lib/kernel/actor.ts'
 import { AppError } from '../lib/kernel/errors.ts'
 import { orThrow } from '../lib/kernel/missing.ts'
+import type { Suspensions } from '../lib/kernel/suspensions.ts'
 import type { Logger } from '../lib/process/logger.ts'
 import type { Sealing } from '../lib/process/sealing.ts'
 import { accountGone, type OwnOrganization, type User } from './account.ts'
 import type { MailFlowParts } from './account-parts.ts'
-import { Email, NewToken, NewTokenView, NewUser, type SignUp, UserView } from './accounts.schema.ts'
+import { NewToken, NewTokenView, NewUser, type SignUp, UserView } from './accounts.schema.ts'
 import * as store from './accounts.store.ts'
 import { writeAudit } from './audit/audit.store.ts'
 import { selfTarget } from './audit/audit-entry.ts'
@@ -43,6 +44,7 @@ import {
 import { createThrottle } from './sign-in/throttle.ts'
 import { createAccessTokens, issueToken } from './tokens/access-tokens.ts'
 import { createTokenChecks } from './tokens/token-checks.ts'
+import { createUserAdministration } from './user-administration.ts'
 
 export type AccountServiceParts = Pick<MailFlowParts, 'db' | 'changes' | 'mailer' | 'endGrantsOf' | 'baseUrl'> & {
   databaseHealth: Pick<DatabaseHealth, 'whileReachable'>
@@ -50,6 +52,7 @@ export type AccountServiceParts = Pick<MailFlowParts, 'db' | 'changes' | 'mailer
   counters: Counters
   sealing: Pick<Sealing, 'seal' | 'open'>
   logger: Logger
+  suspensions: Suspensions
   policy: SignUpPolicy
   /** The external sign-in provider, if one is configured. */
   externalProvider: ExternalProviderSettings | undefined
@@ -67,7 +70,8 @@ export type NewUserInput = z.input<typeof NewUser>
 const ALL_SCOPES: Actor['scopes'] = new Set(SCOPES)
 
 export const createAccountService = (needs: AccountServiceParts) => {
-  const { db, changes, bus, counters, mailer, logger, policy, externalProvider, invitations, hashingCost } = needs
+  const { db, changes, bus, counters, mailer, logger, suspensions, policy, externalProvider, invitations } = needs
+  const { hashingCost } = needs
   const passwords = createPasswords(undefined, hashingCost)
   const throttle = createThrottle(counters)
   bus.subscribe('resync', throttle.forgetBlocks)
@@ -83,11 +87,14 @@ export const createAccountService = (needs: AccountServiceParts) => {
   const mailQueue = createMailQueue(logger)
   const mailParts = { ...parts, mailQueue }
   const { welcome, ...emailVerification } = createEmailVerification(mailParts)
+  const administration = createUserAdministration(parts)
   const { close: closeTokenChecks, ...tokenChecks } = createTokenChecks(parts)
 
   const findActorByUserId = async (userId: string): Promise<Actor | undefined> => {
     const user = await store.findActingUser(db, userId)
-    return user && { ...user, userId, isUnconfirmed: user.isUnconfirmed && mailer.isDelivering, scopes: ALL_SCOPES }
+    if (user === undefined || suspensions.ofUser(userId) !== undefined) return undefined
+    const isUnconfirmed = user.isUnconfirmed && mailer.isDelivering
+    return { ...user, userId, isUnconfirmed, scopes: ALL_SCOPES, suspensions }
   }
 
   const homeOf = (invitation: string | undefined, address: string): Home =>
@@ -95,14 +102,9 @@ export const createAccountService = (needs: AccountServiceParts) => {
       ? { kind: 'own' }
       : { kind: 'invited', accept: (tx, user) => invitations.accept(tx, invitation, user, address) }
 
-  /** Finds a user by email, for the command line. Throws `not_found` if there is no such account. */
-  const getUserAt = async (email: string): Promise<User> => {
-    const found = await store.findUserByEmail(db, parseInput(z.object({ email: Email }), { email }).email)
-    return orThrow(found, () => new AppError('not_found', `No user has the email ${email}.`))
-  }
-
   return {
     ...createAccessTokens(parts),
+    ...administration,
     ...tokenChecks,
     ...signIns,
     ...external,
@@ -160,7 +162,7 @@ export const createAccountService = (needs: AccountServiceParts) => {
     /** Creates a token for the operator's command line. Throws `not_found` if no account has this email. */
     createTokenFor: async (email: string, input: z.input<typeof NewToken>): Promise<z.output<typeof NewTokenView>> => {
       const tokenInput = parseInput(NewToken, input)
-      const user = await getUserAt(email)
+      const user = await administration.getUserByEmail(email)
       const made = await changes.commit(tx => issueToken(tx, user.id, tokenInput, undefined))
       return NewTokenView.parse(made)
     },
@@ -170,7 +172,7 @@ export const createAccountService = (needs: AccountServiceParts) => {
      * no account has this email.
      */
     resetSecondFactorFor: async (email: string): Promise<z.output<typeof UserView>> => {
-      const user = await getUserAt(email)
+      const user = await administration.getUserByEmail(email)
       await secondFactors.resetSecondFactor(user)
       return UserView.parse(user)
     },

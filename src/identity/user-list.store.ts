@@ -8,6 +8,8 @@ export type ListedUser = {
   email: string
   isVerified: boolean
   isOperator: boolean
+  /** Undefined if the account is not suspended. */
+  suspendedReason: string | undefined
   createdAt: Date
   /** The oldest memberships. `moreOrganizations` is the number of further ones. */
   organizations: readonly { name: string; role: string }[]
@@ -25,6 +27,7 @@ export const listAllUsers = async (db: Database, search: string, page: IdPage): 
       email: true,
       emailVerifiedAt: true,
       isOperator: true,
+      suspendedReason: true,
       createdAt: true,
       memberships: {
         select: { role: true, organization: { select: { name: true } } },
@@ -34,8 +37,9 @@ export const listAllUsers = async (db: Database, search: string, page: IdPage): 
       _count: { select: { memberships: true } },
     },
   })
-  return rows.map(({ memberships, emailVerifiedAt, _count, ...row }) => ({
+  return rows.map(({ memberships, emailVerifiedAt, suspendedReason, _count, ...row }) => ({
     ...row,
+    suspendedReason: suspendedReason ?? undefined,
     isVerified: emailVerifiedAt !== null,
     organizations: memberships.map(({ role, organization }) => ({ name: organization.name, role })),
     moreOrganizations: Math.max(0, _count.memberships - MAX_ORGANIZATIONS_NAMED),

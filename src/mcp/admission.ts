@@ -39,6 +39,7 @@ export type AdmissionOptions = {
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 const FORBIDDEN = refusal(403, ERROR.transport, 'Forbidden: this token may not use this server')
+const suspended = (text: string): Refusal => refusal(403, ERROR.transport, text)
 const NO_SERVER = refusal(404, ERROR.transport, 'There is no server at this address')
 const NOT_READY: Refusal = {
   ...refusal(503, ERROR.internal, 'This server is temporarily unavailable'),
@@ -104,6 +105,7 @@ export const createAdmission = ({ registry, origins, authorize, challenges, logg
       else {
         whenKnown(http, checkAccess(http, mounted), access => {
           if (access.ok) next({ http, mounted, caller: access.value })
+          else if (typeof access.error === 'object') writeRefusal(http, suspended(access.error.suspended))
           else writeRefusal(http, access.error === 'forbidden' ? FORBIDDEN : challenges.invalidToken(http))
         })
       }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { AppError } from '../lib/kernel/errors.ts'
 import { isJsonObject, type JsonObject } from '../lib/kernel/json.ts'
+import { type Suspensions, suspensionOfServer } from '../lib/kernel/suspensions.ts'
 import type { OuterCall } from '../runtime/call/compiled-server.ts'
 import { type Caller, checkUserAccess, type User } from '../servers/access/access.ts'
 import { type BodyLimits, parseBody } from './body.ts'
@@ -50,6 +51,7 @@ export type InProcessClientOptions = {
   limits: BodyLimits
   /** Name and version for the history. */
   clientInfo: ServerInfo
+  suspensions: Suspensions
   report: ReportFault
 }
 
@@ -88,7 +90,13 @@ const startCall = (sent: Sent, message: RequestMessage, report: ReportFault): Pr
  * Creates an MCP client for our own pages. It sends stateless messages to servers in this process, without HTTP. They
  * are handled like the messages of any other client. Access is checked for each request.
  */
-export const createInProcessClient = ({ registry, limits, clientInfo, report }: InProcessClientOptions) => {
+export const createInProcessClient = ({
+  registry,
+  limits,
+  clientInfo,
+  suspensions,
+  report,
+}: InProcessClientOptions) => {
   const respond = (sent: Sent): Promise<RpcResponse> | RpcResponse => {
     const body = parseBody(Buffer.from(sent.text), limits)
     if (!body.ok) return errorResponse(null, body.error)
@@ -126,7 +134,15 @@ export const createInProcessClient = ({ registry, limits, clientInfo, report }: 
     throw new AppError('payload_too_large', message)
   }
 
-  /** Throws `not_found` if the server does not exist. Requests throw `forbidden` if the user has no access. */
+  const assertCallable = ({ router }: MountedServer): void => {
+    const suspended = suspensionOfServer(suspensions, router.server.access)
+    if (suspended !== undefined) throw new AppError('forbidden', suspended)
+  }
+
+  /**
+   * Throws `not_found` if the server does not exist. Requests throw `forbidden` if the user has no access, and calls also
+   * if the server is suspended.
+   */
   const connect = async (serverId: string, user: InProcessUser) => {
     const mounted = await find(serverId)
     const messages: ExchangedMessage[] = []
@@ -140,6 +156,8 @@ export const createInProcessClient = ({ registry, limits, clientInfo, report }: 
     ): Promise<Reply> => {
       const access = checkUserAccess(mounted.router.server.access, user)
       if (!access.ok) throw new AppError('forbidden', 'You do not have access to this server.')
+      // The lists of a suspended server can still be read.
+      if (method !== 'tools/list') assertCallable(mounted)
       const text = toText(++lastId, method, params)
       messages.push({ direction: 'sent', at: new Date(), text })
       const received = responseText(await respond({ mounted, caller: access.value, text, signal, onRecorded }))

@@ -1,6 +1,7 @@
 import type { Database } from '../lib/db/client.ts'
 import type { Counters } from '../lib/db/counters.ts'
 import type { Changes } from '../lib/events/changes.ts'
+import type { Suspensions } from '../lib/kernel/suspensions.ts'
 import type { HttpClient } from '../lib/outbound/outbound-request.ts'
 import type { Logger } from '../lib/process/logger.ts'
 import type { Sealing } from '../lib/process/sealing.ts'
@@ -14,6 +15,7 @@ export type EngineParts = {
   sealing: Sealing
   counters: Counters
   logger: Logger
+  suspensions: Suspensions
   baseUrl: string
   /** Fetches client metadata documents, from public addresses only. */
   documents: Pick<HttpClient, 'send'>

@@ -22,7 +22,7 @@ export type OAuthNeeds = {
   sealing: Sealing
   logger: Logger
   settings: Pick<Settings, 'baseUrl'>
-  network: Pick<HttpClientOptions, 'connectTimeoutMs' | 'ownOrigins' | 'lookup'>
+  network: Pick<HttpClientOptions, 'connectTimeoutMs' | 'ownOrigins' | 'lookup' | 'findBan'>
   /** Overrides the addresses from which client metadata documents may be fetched. */
   documents: Pick<HttpClientOptions, 'policy' | 'lookup'> | undefined
 }

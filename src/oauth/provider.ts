@@ -8,6 +8,7 @@ import {
   Provider,
 } from 'oidc-provider'
 import { ALL_MCP_SCOPES, MCP_SCOPES } from '../lib/kernel/mcp-scopes.ts'
+import { suspendedText } from '../lib/kernel/suspensions.ts'
 import { normalizeRequest, toParameters } from './authorization-request.ts'
 import { createClientDocuments, MAX_DOCUMENT_BYTES } from './clients/client-documents.ts'
 import { isRegistered } from './clients/known-clients.store.ts'
@@ -67,6 +68,13 @@ class ServerNeeded extends PageNeeded {
   constructor(client: Client) {
     super(400, 'interaction_required')
     this.client = client
+  }
+}
+
+/** Refuses to renew the tokens of a suspended user, and tells the client why. */
+class AccountSuspended extends errors.CustomOIDCProviderError {
+  constructor(reason: string) {
+    super('invalid_grant', suspendedText('account', reason))
   }
 }
 
@@ -188,7 +196,10 @@ const buildConfiguration = (parts: ProviderParts): Configuration => {
       const requested = ctx.oidc.params?.resource
       if (token !== undefined && typeof requested === 'string')
         Object.assign(ctx.oidc.params ?? {}, { resource: resources.canonicalize(requested) })
-      if (!(await isUser(db, userId))) return undefined
+      const suspended = parts.suspensions.ofUser(userId)
+      // At the authorization endpoint, the dashboard's session decides who the user is.
+      if (suspended !== undefined && token !== undefined) throw new AccountSuspended(suspended)
+      if (suspended !== undefined || !(await isUser(db, userId))) return undefined
       return { accountId: userId, claims: async () => ({ sub: userId }) }
     },
     loadExistingGrant: async ctx => {

@@ -14,7 +14,7 @@ export type RuntimeNeeds = Omit<
 > & {
   settings: Pick<Settings, 'limits' | 'memory'>
   logger: Logger
-  network: Pick<HttpClientOptions, 'policy' | 'connectTimeoutMs' | 'ownOrigins' | 'findCreator' | 'lookup'>
+  network: Pick<HttpClientOptions, 'policy' | 'connectTimeoutMs' | 'ownOrigins' | 'findCreator' | 'lookup' | 'findBan'>
   responseMemory: MemoryShares
   /** APIs implemented in this process, by origin. Their responses are small. */
   inProcess: NonNullable<HttpClientOptions['inProcess']>

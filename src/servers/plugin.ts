@@ -2,6 +2,7 @@ import { createMailQueue } from '../identity/mail/mail-queue.ts'
 import type { Database } from '../lib/db/client.ts'
 import type { Changes } from '../lib/events/changes.ts'
 import type { EventBus } from '../lib/events/event-bus.ts'
+import type { Suspensions } from '../lib/kernel/suspensions.ts'
 import type { Mailer } from '../lib/mail/mailer.ts'
 import type { Lifecycle } from '../lib/process/lifecycle.ts'
 import type { Logger } from '../lib/process/logger.ts'
@@ -29,6 +30,7 @@ export type ServersNeeds = {
   logger: Logger
   mailer: Pick<Mailer, 'isDelivering' | 'send'>
   verifyMcpToken: VerifyMcpToken
+  suspensions: Suspensions
 } & Pick<ServerRemovalParts, 'endAccountsOf'> &
   Pick<SampleServiceParts, 'toolkits' | 'sampleOrigin'>
 
@@ -67,6 +69,6 @@ export const serversPlugin = (needs: ServersNeeds, lifecycle: Lifecycle) => {
     rewiring: createRewiringService({ db, changes, sealing }),
     toolAdding: createToolAdding({ db, changes, sealing, maxToolsPerServer }),
     toolkitUses: createToolkitUseService({ db, changes }),
-    authorizeServer: createServerAccess(verifyMcpToken),
+    authorizeServer: createServerAccess(verifyMcpToken, needs.suspensions),
   }
 }

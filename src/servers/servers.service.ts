@@ -7,6 +7,7 @@ import { assertUnchangedSince, type Unchanged } from '../lib/kernel/conflicts.ts
 import { AppError } from '../lib/kernel/errors.ts'
 import { orThrow } from '../lib/kernel/missing.ts'
 import type { Permission } from '../lib/kernel/roles.ts'
+import { assertNotSuspended } from '../lib/kernel/suspensions.ts'
 import { approveCurrentTools } from '../upstreams/review/upstream-reviews.ts'
 import { isAllowed, policyOf } from './access/access.ts'
 import { endTierNotice, removeAnswered } from './access/access-requests.store.ts'
@@ -30,7 +31,7 @@ const getOfOrganization = async (tx: Transaction, actor: Actor, id: string): Pro
 
 /**
  * Returns the server if the actor has this permission. Throws `not_found` if it belongs to another organization, and
- * `forbidden` if it is private and does not allow the actor.
+ * `forbidden` if it is private and does not allow the actor, or would be changed while it is suspended.
  */
 export const getServerFor = async (
   tx: Transaction,
@@ -41,6 +42,7 @@ export const getServerFor = async (
   const server = await getOfOrganization(tx, actor, id)
   if (!isAllowed(policyOf(server), actor)) throw serverClosed()
   assertMay(actor, server.organizationId, permission)
+  if (permission !== 'read') assertNotSuspended('server', actor.suspensions?.ofServer(id))
   return server
 }
 

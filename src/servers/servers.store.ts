@@ -163,8 +163,10 @@ const restrictedFor = (caller: DiscoveryCaller): Rows.Prisma.ServerWhereInput =>
   OR: [{ access: 'organization', organizationId: { in: [...caller.memberships.keys()] } }, privateTo(caller)],
 })
 
+/** Lists servers for discovery, without those that are suspended. */
 const listFirst = async (tx: Transaction, where: Rows.Prisma.ServerWhereInput, take: number): Promise<Server[]> => {
-  const query = { where: { ...where, ...NOT_REMOVED }, include: WITH_USERS, orderBy: { id: 'asc' }, take } as const
+  const isOpen = { ...NOT_REMOVED, suspendedAt: null, organization: { suspendedAt: null } }
+  const query = { where: { ...where, ...isOpen }, include: WITH_USERS, orderBy: { id: 'asc' }, take } as const
   return (await tx.server.findMany(query)).map(toServer)
 }
 

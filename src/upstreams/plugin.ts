@@ -3,6 +3,7 @@ import type { Database } from '../lib/db/client.ts'
 import type { Changes } from '../lib/events/changes.ts'
 import type { EventBus } from '../lib/events/event-bus.ts'
 import type { Actor } from '../lib/kernel/actor.ts'
+import type { Suspensions } from '../lib/kernel/suspensions.ts'
 import type { HttpClientOptions } from '../lib/outbound/client.ts'
 import type { MemoryShares } from '../lib/outbound/memory-shares.ts'
 import type { Lifecycle } from '../lib/process/lifecycle.ts'
@@ -32,8 +33,11 @@ type UpstreamsNeeds = {
   sealing: Sealing
   logger: Logger
   settings: Pick<Settings, 'baseUrl' | 'allowStdio' | 'dataDirectory' | 'commandEnvironment' | 'limits'>
-  network: Pick<HttpClientOptions, 'policy' | 'connectTimeoutMs' | 'ownOrigins' | 'findCreator' | 'lookup'>
+  network: Pick<HttpClientOptions, 'policy' | 'connectTimeoutMs' | 'ownOrigins' | 'findCreator' | 'lookup' | 'findBan'>
   responseMemory: MemoryShares
+  suspensions: Suspensions
+  /** Calls the listener after something was suspended or restored. */
+  onSuspensionChange: (listener: () => void) => void
   findActorByUserId: (userId: string) => Promise<Actor | undefined>
   openGlobals: OpenGlobalsOf
   compileOutputSchemas: CompileOutputSchemas
@@ -52,7 +56,7 @@ type UpstreamsNeeds = {
 export const upstreamsPlugin = (needs: UpstreamsNeeds, lifecycle: Lifecycle) => {
   const { db, changes, bus, sealing, logger, settings, network, openGlobals, servers, connectionLimits } = needs
   const { allowStdio, limits } = settings
-  const loading = createUpstreamLoading({ db, openGlobals, allowStdio })
+  const loading = createUpstreamLoading({ db, openGlobals, allowStdio, suspensions: needs.suspensions })
   const oauth = createUpstreamOAuth({
     db,
     changes,
@@ -101,6 +105,10 @@ export const upstreamsPlugin = (needs: UpstreamsNeeds, lifecycle: Lifecycle) => 
     bus,
   })
   lifecycle.onClose(connections.close)
+  // Ends the processes and connections of what is suspended.
+  needs.onSuspensionChange(() => {
+    connections.syncAll().catch(error => logger.error({ err: error }, 'could not reload the attached MCP servers'))
+  })
   const catalogues = createUpstreamCatalogues({
     db,
     changes,

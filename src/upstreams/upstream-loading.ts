@@ -2,6 +2,7 @@ import type { Database } from '../lib/db/client.ts'
 import { AppError } from '../lib/kernel/errors.ts'
 import { orThrow } from '../lib/kernel/missing.ts'
 import { failure, type Result } from '../lib/kernel/result.ts'
+import { type Suspensions, suspensionOfServer } from '../lib/kernel/suspensions.ts'
 import type { DecryptedGlobals, ResolutionFault } from './config/compiled-config.ts'
 import { resolveConfig, type ServerValues } from './config/resolve-config.ts'
 import type { LoadedUpstream } from './connection/loaded-upstreams.ts'
@@ -20,6 +21,7 @@ type UpstreamLoadingParts = {
   openGlobals: OpenGlobalsOf
   /** Whether upstreams may run commands on this machine. */
   allowStdio: boolean
+  suspensions: Suspensions
 }
 
 /** Adds the shared account. An upstream without a working account cannot be used. */
@@ -34,16 +36,23 @@ const withAccount = (loaded: LoadedUpstream, shared: ReadonlyMap<string, Account
 }
 
 /** Loads upstreams with their secrets, for connections only. Does not check access. */
-export const createUpstreamLoading = ({ db, openGlobals, allowStdio }: UpstreamLoadingParts) => {
+export const createUpstreamLoading = ({ db, openGlobals, allowStdio, suspensions }: UpstreamLoadingParts) => {
   const openServer = async (serverId: string): Promise<ServerValues> => ({
     organizationId: await store.findOrganizationId(db, serverId),
     globals: await openGlobals(serverId),
   })
 
+  /** Returns why the upstream may not be connected. Its connection is closed, and its process ends. */
+  const refusalOf = ({ serverId, config }: Upstream, { organizationId }: ServerValues): string | undefined => {
+    if (config.transport === 'stdio' && !allowStdio) {
+      return 'Commands cannot be run because PATCHBAY_ALLOW_STDIO is not true.'
+    }
+    return suspensionOfServer(suspensions, { serverId, organizationId })
+  }
+
   const resolve = (upstream: Upstream, server: ServerValues): Result<ResolvedConfig, ResolutionFault> => {
-    if (upstream.config.transport !== 'stdio' || allowStdio) return resolveConfig(upstream.config, server)
-    const message = 'Commands cannot be run because PATCHBAY_ALLOW_STDIO is not true.'
-    return failure({ reason: 'not_allowed', message })
+    const message = refusalOf(upstream, server)
+    return message === undefined ? resolveConfig(upstream.config, server) : failure({ reason: 'not_allowed', message })
   }
 
   /** Resolves the current configuration, including secrets. For connections only. Throws `not_found`. */

@@ -86,6 +86,43 @@ describe('at the command line', () => {
     expect(user).toMatchObject({ isOperator: true })
   })
 
+  it('disabling a user takes effect next to a running server, and restoring ends it', async () => {
+    const person = await signUp(patchbay.origin)
+    const reason = 'Sends spam'
+    const disabled = await runJson(['user', 'disable', '--email', person.email, '--reason', reason], patchbay.settings)
+    expect(disabled).toMatchObject({ kind: 'user', name: person.email, reason, suspendedById: null })
+    await vi.waitFor(async () => expect((await person.send('GET', '/me')).status).toBe(403))
+    const refused = await createBrowser(patchbay.origin).signIn(person.email, 'correct horse battery staple')
+    expect(JSON.stringify(refused.json())).toContain(reason)
+    const listed = await runSharedCommand(['user', 'list', '--search', person.email], patchbay.settings)
+    expect(listed).toMatchObject({ code: 0, stdout: expect.stringContaining(`disabled: ${reason}`) })
+    await runJson(['user', 'restore', '--email', person.email], patchbay.settings)
+    await vi.waitFor(async () => expect((await person.send('GET', '/me')).status).toBe(200))
+    const all = await runJson(['user', 'list'], patchbay.settings)
+    expect(all).toContainEqual(expect.objectContaining({ email: person.email, suspendedReason: null }))
+    const again = await runSharedCommand(['user', 'restore', '--email', person.email], patchbay.settings)
+    expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('is not suspended') })
+  })
+
+  it('resetting a password ends the sessions, with a new password or with a link that works once', async () => {
+    const email = 'forgot@example.com'
+    const browser = createBrowser(patchbay.origin)
+    await browser.signUp(email, password)
+    const other = 'another long password'
+    await runJson(['user', 'reset-password', '--email', email, '--password', other], patchbay.settings)
+    expect((await browser.send('GET', '/me')).status).toBe(401)
+    expect((await browser.signIn(email, password)).status).toBe(401)
+    expect((await browser.signIn(email, other)).status).toBe(200)
+
+    const { stdout } = await runSharedCommand(['user', 'reset-password', '--email', email], patchbay.settings)
+    const token = new URL(stdout.trim()).searchParams.get('token')
+    const api = createApiClient(patchbay.origin)
+    const set = () => api.send('PUT', '/password-resets', { token, password })
+    expect((await set()).status).toBeLessThan(300)
+    expect((await set()).status).toBe(400)
+    expect((await browser.signIn(email, password)).status).toBe(200)
+  })
+
   it('resetting the second factor lets the user sign in with the password only, at once', async () => {
     const email = 'lost@example.com'
     const reset = ['user', 'reset-second-factor', '--email', email]

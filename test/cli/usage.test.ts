@@ -43,7 +43,11 @@ describe('the command line', () => {
         'stdio',
         'token create',
         'user create',
+        'user disable',
+        'user list',
+        'user reset-password',
         'user reset-second-factor',
+        'user restore',
       ].sort(),
     )
   })

@@ -31,8 +31,10 @@ const OWNER: McpPrincipal = {
   memberships: new Map([['organization', 'builder']]),
   isForMcp: true,
 }
+const none = () => undefined
+const NOTHING_SUSPENDED = { ofUser: none, ofOrganization: none, ofServer: none, ofOrigin: none }
 const check = (principal: McpPrincipal, tier: AccessPolicy['tier'], header = 'Bearer right') =>
-  createServerAccess(token => (token === 'right' ? principal : undefined))(policyOf(tier), header)
+  createServerAccess(token => (token === 'right' ? principal : undefined), NOTHING_SUSPENDED)(policyOf(tier), header)
 
 describe('the access check of a server', () => {
   it.each(['Bearer right', 'bearer right', 'BEARER   right', 'Bearer right  '])(

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { bearerOf } from '../../lib/http/access.ts'
 import { type ClientOrigins, openToPages, sendDocumentPreflight } from '../../lib/http/origins.ts'
 import { serverUrl } from '../../lib/kernel/server-url.ts'
+import { assertNotSuspended, type Suspensions } from '../../lib/kernel/suspensions.ts'
 import type { VerifyMcpToken } from '../../servers/access/access.ts'
 import type { Server } from '../../servers/server.ts'
 import type { ServerService } from '../../servers/servers.service.ts'
@@ -28,7 +29,13 @@ const toEntry = (baseUrl: string) => (server: Server) => ({
   access_level: server.access,
 })
 
-type Parts = { servers: ServerService; verifyMcpToken: VerifyMcpToken; baseUrl: string; origins: ClientOrigins }
+type Parts = {
+  servers: ServerService
+  verifyMcpToken: VerifyMcpToken
+  suspensions: Suspensions
+  baseUrl: string
+  origins: ClientOrigins
+}
 
 const PATH = '/.well-known/mcp-servers'
 
@@ -38,7 +45,7 @@ const PATH = '/.well-known/mcp-servers'
  */
 export const discoveryRoutes: FastifyPluginAsyncZod<Parts> = async (
   app,
-  { servers, verifyMcpToken, baseUrl, origins },
+  { servers, verifyMcpToken, suspensions, baseUrl, origins },
 ) => {
   openToPages(app, origins)
   app.options(PATH, { schema: { hide: true } }, (_request, reply) => sendDocumentPreflight(reply, 'authorization, *'))
@@ -46,6 +53,7 @@ export const discoveryRoutes: FastifyPluginAsyncZod<Parts> = async (
     reply.header('vary', 'Origin')
     const token = bearerOf(request)
     const principal = token === undefined ? undefined : await verifyMcpToken(token)
+    if (principal !== undefined) assertNotSuspended('account', suspensions.ofUser(principal.userId))
     const { origin } = request.headers
     const isForeign = origin !== undefined && origins.allowedOriginFor(origin, false) === undefined
     const listed = principal?.isForMcp

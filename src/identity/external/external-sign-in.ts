@@ -3,6 +3,7 @@ import type { Announce } from '../../lib/events/changes.ts'
 import type { Visitor } from '../../lib/http/visitor.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
+import { assertNotSuspended } from '../../lib/kernel/suspensions.ts'
 import type { User } from '../account.ts'
 import { auditSignIn } from '../account-audit.ts'
 import type { AccountParts } from '../account-parts.ts'
@@ -117,6 +118,7 @@ export const createExternalSignIn = (parts: ExternalSignInParts) => {
   const firstStepOf = async (userId: string, address: string): Promise<FirstStep> => {
     const user = await accountStore.findUser(db, userId)
     if (user === undefined) throw new AppError('forbidden', 'This account no longer exists.')
+    assertNotSuspended('account', user.suspendedReason)
     const secondStep = await secondFactors.findSecondStep(userId)
     if (secondStep === undefined) await auditSignIn(db, user, address)
     return { user, secondStep }

@@ -1,5 +1,6 @@
 import { transact } from '../../lib/db/client.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
+import { assertNotSuspended } from '../../lib/kernel/suspensions.ts'
 import type { User } from '../account.ts'
 import { auditFailedSignIn, auditSignIn } from '../account-audit.ts'
 import type { AccountParts } from '../account-parts.ts'
@@ -45,11 +46,15 @@ export const createSignIn = ({ db, passwords, throttle, secondFactors }: SignInP
     throw wrongCredentials()
   }
 
-  /** Records the sign-in and forgives the attempts. Fails if the password changed while it was being checked. */
+  /**
+   * Records the sign-in and forgives the attempts. Fails if the password changed while it was being checked, or if the
+   * account is suspended.
+   */
   const complete = async ({ user, passwordHash }: Proven, credentials: Credentials): Promise<void> => {
     await transact(db, async tx => {
       const found = await store.findCredentials(tx, { id: user.id })
       if (found?.passwordHash !== passwordHash) throw wrongCredentials()
+      assertNotSuspended('account', found.user.suspendedReason)
       await auditSignIn(tx, user, credentials.address)
     })
     await throttle.forgiveSignIn(credentials)
@@ -85,6 +90,7 @@ export const createSignIn = ({ db, passwords, throttle, secondFactors }: SignInP
     /** Finishes a sign-in with its code. Throws `unauthenticated`; see `passSecondStep`. */
     finishSignIn: async (step: SecondStep, code: string, address: string): Promise<User> => {
       const user = await secondFactors.passSecondStep(step, code, address)
+      assertNotSuspended('account', user.suspendedReason)
       await auditSignIn(db, user, address)
       return user
     },

@@ -2,6 +2,7 @@ import type { Database } from '../../lib/db/client.ts'
 import type { DatabaseHealth } from '../../lib/db/health.ts'
 import type { EventBus } from '../../lib/events/event-bus.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
+import { assertNotSuspended, type Suspensions } from '../../lib/kernel/suspensions.ts'
 import type { Mailer } from '../../lib/mail/mailer.ts'
 import type { Logger } from '../../lib/process/logger.ts'
 import { hashToken, isToken } from '../credentials.ts'
@@ -31,10 +32,11 @@ export type TokenChecksParts = {
   bus: EventBus
   logger: Pick<Logger, 'warn'>
   mailer: Pick<Mailer, 'isDelivering'>
+  suspensions: Suspensions
 }
 
 /** Checks personal access tokens and records their use. */
-export const createTokenChecks = ({ db, databaseHealth, bus, logger, mailer }: TokenChecksParts) => {
+export const createTokenChecks = ({ db, databaseHealth, bus, logger, mailer, suspensions }: TokenChecksParts) => {
   const verifier = createTokenVerifier<McpCaller>({
     bus,
     isToken,
@@ -47,16 +49,20 @@ export const createTokenChecks = ({ db, databaseHealth, bus, logger, mailer }: T
     onError: error => logger.warn({ err: error }, 'could not record when a token was used'),
   })
   return {
-    /** Returns the actor of an API request with a token. Not cached, so that roles and scopes are current. */
+    /**
+     * Returns the actor of an API request with a token. Not cached, so that roles and scopes are current. Throws
+     * `forbidden` if the user is suspended.
+     */
     findActorByToken: async (text: string): Promise<Actor | undefined> => {
       if (!isToken(text)) return undefined
       const holder = await store.findTokenHolder(db, hashToken(text))
       if (holder === undefined || holder.token.expiresAt.getTime() <= Date.now()) return undefined
       const { token, ...user } = holder
-      verifier.noteUse(token.id)
       const { userId, scopes, expiresAt } = token
+      assertNotSuspended('account', suspensions.ofUser(userId))
+      verifier.noteUse(token.id)
       const isUnconfirmed = user.isUnconfirmed && mailer.isDelivering
-      return { ...user, isUnconfirmed, userId, scopes: new Set(scopes), expiresAt }
+      return { ...user, isUnconfirmed, userId, scopes: new Set(scopes), expiresAt, suspensions }
     },
 
     /** Returns the caller of an MCP request with a token, cached for a few seconds. */

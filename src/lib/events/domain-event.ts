@@ -10,6 +10,8 @@ export const DomainEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('server_removed'), serverId: z.string() }),
   /** The user's tokens or memberships changed. */
   z.object({ type: z.literal('access_changed'), userId: z.string() }),
+  /** The operator has suspended or restored something. */
+  z.object({ type: z.literal('suspensions_changed') }),
   /** Events from other processes were missed, so any cache may be stale. */
   z.object({ type: z.literal('resync') }),
 ])

@@ -26,9 +26,12 @@ declare module 'fastify' {
 }
 
 export type FindActors = {
-  /** Returns undefined if the token is unknown or expired, or if its user has been deleted. */
+  /**
+   * Returns undefined if the token is unknown or expired, or if its user has been deleted. Throws `forbidden` if its user
+   * is suspended.
+   */
   findActorByToken(token: string): Promise<Actor | undefined>
-  /** Returns undefined if the user has been deleted. */
+  /** Returns undefined if the user has been deleted or suspended. */
   findActorByUserId(userId: string): Promise<Actor | undefined>
 }
 
@@ -101,7 +104,9 @@ export const assertBearer = (
 
 const identify = (request: FastifyRequest, actor: Actor | undefined, by: 'token' | 'session'): void => {
   if (actor === undefined) return
-  request.actor = { ...actor, address: request.ip }
+  // Reading what is suspended stays possible.
+  const suspensions = isSafeMethod(request.method) ? undefined : actor.suspensions
+  request.actor = { ...actor, address: request.ip, suspensions }
   request.signedInBy = by
 }
 

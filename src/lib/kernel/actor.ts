@@ -1,5 +1,6 @@
 import { AppError } from './errors.ts'
 import { mayRole, type Permission, type Role } from './roles.ts'
+import { assertNotSuspended, type Suspensions } from './suspensions.ts'
 
 /** Scopes of a personal access token. A signed-in session has all of them. */
 export const SCOPES = ['read', 'write', 'mcp'] as const
@@ -22,6 +23,8 @@ export type Actor = {
   memberships: ReadonlyMap<string, Role>
   /** The network address of the client; undefined on the command line. */
   address?: string
+  /** What the operator has suspended, if the request may change something: what is suspended can still be read. */
+  suspensions?: Suspensions | undefined
 }
 
 /** Returns the ids of the actor's organizations, for use in the `where` of queries. */
@@ -38,7 +41,8 @@ export const buildableIdsOf = (actor: Actor): string[] => organizationIdsOf(acto
 
 /**
  * Throws unless the actor's role in the organization includes the permission: `not_found` if the actor is not a member,
- * as if the organization did not exist, and `forbidden` otherwise.
+ * as if the organization did not exist, and `forbidden` otherwise. Also throws `forbidden` for a change to a suspended
+ * organization.
  */
 export const assertMay = (actor: Actor, organizationId: string, permission: Permission): void => {
   const role = actor.memberships.get(organizationId)
@@ -46,6 +50,7 @@ export const assertMay = (actor: Actor, organizationId: string, permission: Perm
   if (!mayRole(role, permission)) {
     throw new AppError('forbidden', `Your role in this organization (${role}) does not allow this.`)
   }
+  if (permission !== 'read') assertNotSuspended('organization', actor.suspensions?.ofOrganization(organizationId))
 }
 
 const NO_ORGANIZATION = 'You do not belong to an organization. Create one, or ask to be invited.'

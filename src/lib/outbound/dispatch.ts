@@ -39,7 +39,11 @@ export type DispatcherOptions = {
   findCreator?: FindCreator | undefined
   /** Returns all addresses of a name. */
   lookup: OutboundLookup
+  /** Returns why the operator forbids a request, as a sentence for the caller. Undefined if it is allowed. */
+  findBan?: FindBan | undefined
 }
+
+export type FindBan = (request: Pick<DispatchRequest, 'origin' | 'organizationId'>) => string | undefined
 
 export type DispatchRequest = {
   /** The organization that the request is made for. Undefined for Patchbay's own requests. */
@@ -84,6 +88,7 @@ type Guard = {
   pools: Pools
   isOwn: ReturnType<typeof createOwnOriginCheck>
   findCreator: FindCreator | undefined
+  findBan: FindBan | undefined
 }
 
 /** A request and its response. It is a class because closures for each request take more memory (ADR 13). */
@@ -122,6 +127,11 @@ class OutboundCall implements PendingRequest, Dispatcher.DispatchHandler {
     if (trace !== undefined) this.#phaseAtMs = performance.now()
     if (this.#guard.isOwn(origin)) {
       this.#failFor(blocked(`${origin} is Patchbay itself, which cannot call itself`), true)
+      return
+    }
+    const ban = this.#guard.findBan?.(this.#request)
+    if (ban !== undefined) {
+      this.#failFor(blocked(ban), true)
       return
     }
     const creator = organizationId === undefined ? undefined : this.#guard.findCreator?.(organizationId)
@@ -325,11 +335,12 @@ export const createDispatcher = ({
   ownOrigins = [],
   findCreator,
   lookup,
+  findBan,
 }: DispatcherOptions) => {
   const connectorFor = createConnectors({ policy, lookup, connectTimeoutMs })
   const pools = createConnectionPools({ connectorFor, maxSockets, share })
   // Only shares count creators.
-  const guard = { pools, isOwn: createOwnOriginCheck(ownOrigins), findCreator: share && findCreator }
+  const guard = { pools, isOwn: createOwnOriginCheck(ownOrigins), findCreator: share && findCreator, findBan }
   return {
     /** Prepares a request, which its caller starts. */
     dispatch: (request: DispatchRequest, handler: ResponseHandler) => new OutboundCall(request, handler, guard),

@@ -79,7 +79,7 @@ export const parseRedirectTarget = (
 }
 
 /** Removes the trailing dot of a host name, which does not change its meaning (RFC 1034 §3.1). */
-const withoutRootDot = (origin: string): string => origin.replace(/\.(?=$|:\d+$)/, '')
+export const withoutRootDot = (origin: string): string => origin.replace(/\.(?=$|:\d+$)/, '')
 
 /** Returns a function that tells whether an origin is one of Patchbay's own, in any spelling. */
 export const createOwnOriginCheck = (ownOrigins: readonly string[]): ((origin: string) => boolean) => {

@@ -1,6 +1,7 @@
 import type { McpScope } from '../../lib/kernel/mcp-scopes.ts'
 import { failure, type Result, success } from '../../lib/kernel/result.ts'
 import { mayRole, type Role } from '../../lib/kernel/roles.ts'
+import { type Suspensions, suspendedText, suspensionOfServer } from '../../lib/kernel/suspensions.ts'
 import type { AccessTier, Server } from '../server.ts'
 
 /** The rules on who may use a server. Checked on every request under /s/:uuid. */
@@ -37,7 +38,8 @@ export type McpPrincipal = NonNullable<Caller> &
     serverId?: string | undefined
   }
 
-export type AccessRefusal = 'unauthenticated' | 'forbidden'
+/** `suspended` says what the operator has suspended, and why. */
+export type AccessRefusal = 'unauthenticated' | 'forbidden' | { suspended: string }
 
 type Governed = Pick<Server, 'id' | 'access' | 'organizationId' | 'ownerId' | 'allowedUserIds'>
 
@@ -104,16 +106,29 @@ const judge = (policy: AccessPolicy, principal: McpPrincipal | undefined): Acces
 
 /**
  * Returns the access check of /s/:uuid. Synchronous if the token is cached, so that a call need not wait for a promise.
+ * Only those who have access learn that a server is suspended.
  */
-export const createServerAccess =
-  (verifyToken: VerifyMcpToken) =>
-  (policy: AccessPolicy, authorization: string | undefined): Access | Promise<Access> => {
-    const token = authorization === undefined ? undefined : BEARER.exec(authorization)?.[1]
-    if (token === undefined) return judge(policy, undefined)
-    const principal = verifyToken(token)
-    return principal instanceof Promise ? principal.then(found => judge(policy, found)) : judge(policy, principal)
+export const createServerAccess = (verifyToken: VerifyMcpToken, suspensions: Suspensions) => {
+  const judgeSuspended = (policy: AccessPolicy, principal: McpPrincipal | undefined): Access => {
+    const ofUser = principal && suspensions.ofUser(principal.userId)
+    if (ofUser !== undefined) return failure({ suspended: suspendedText('account', ofUser) })
+    const access = judge(policy, principal)
+    if (!access.ok) return access
+    const suspended = suspensionOfServer(suspensions, policy)
+    return suspended === undefined ? access : failure({ suspended })
   }
+  return (policy: AccessPolicy, authorization: string | undefined): Access | Promise<Access> => {
+    const token = authorization === undefined ? undefined : BEARER.exec(authorization)?.[1]
+    if (token === undefined) return judgeSuspended(policy, undefined)
+    const principal = verifyToken(token)
+    return principal instanceof Promise
+      ? principal.then(found => judgeSuspended(policy, found))
+      : judgeSuspended(policy, principal)
+  }
+}
 
-/** The same check for a user without a token, for example one signed in to a page. An undefined user is anonymous. */
+/**
+ * The check of the tiers for a user without a token, for example one signed in to a page. An undefined user is anonymous.
+ */
 export const checkUserAccess = (policy: AccessPolicy, user: User | undefined): Access =>
   judge(policy, user && { userId: user.userId, memberships: user.memberships, tokenId: '', isForMcp: true })

@@ -21,6 +21,7 @@ export type RemoteNetwork = Pick<
   | 'ownOrigins'
   | 'findCreator'
   | 'lookup'
+  | 'findBan'
   | 'maxResponseBytes'
   | 'memory'
 >

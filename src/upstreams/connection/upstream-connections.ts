@@ -244,6 +244,8 @@ export const createUpstreamConnections = ({
 
   return {
     sync: upstreams.sync,
+    /** Reloads all known upstreams. */
+    syncAll: upstreams.syncAll,
     find,
     findFor,
     findForAll,

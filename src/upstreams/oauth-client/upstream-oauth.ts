@@ -34,7 +34,7 @@ export type UpstreamOAuthParts = {
   bus: EventBus
   sealing: Sealing
   /** The network rules that also apply to upstreams. */
-  network: Pick<HttpClientOptions, 'policy' | 'connectTimeoutMs' | 'ownOrigins' | 'findCreator' | 'lookup'>
+  network: Pick<HttpClientOptions, 'policy' | 'connectTimeoutMs' | 'ownOrigins' | 'findCreator' | 'lookup' | 'findBan'>
   baseUrl: string
   mayCall: (userId: string, serverId: string) => Promise<boolean>
   /** Resolves an upstream's current configuration, including secrets. Throws `not_found`. */

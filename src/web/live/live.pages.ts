@@ -32,13 +32,14 @@ export const livePages: FastifyPluginAsync<Parts> = async (app, { live, servers,
   const findOnlyCaller = async (actor: Actor, serverId: string): Promise<string | undefined> =>
     onlyCallerShown(policyOf(await servers.getServer(actor, serverId)), actor)
 
-  /** Returns whether the actor may still see the same calls. */
+  /** Returns whether the requesting user may still see the same calls. */
   const maySee = async (
-    actor: Actor | undefined,
+    request: FastifyRequest,
     { serverId, callerId }: Pick<Viewer, 'serverId' | 'callerId'>,
   ): Promise<boolean> => {
-    if (actor === undefined || !actor.scopes.has('read')) return false
     try {
+      const actor = await findActor(request)
+      if (actor === undefined || !actor.scopes.has('read')) return false
       return (await findOnlyCaller(actor, serverId)) === callerId
     } catch (error) {
       if (error instanceof AppError && (error.code === 'not_found' || error.code === 'forbidden')) return false
@@ -57,7 +58,7 @@ export const livePages: FastifyPluginAsync<Parts> = async (app, { live, servers,
       ...seen,
       signInId,
       userId: actor.userId,
-      mayStay: async () => maySee(await findActor(request), seen),
+      mayStay: async () => maySee(request, seen),
     }
     const closed = Promise.withResolvers<void>()
     const stream = openLiveStream(reply, closed.resolve)

@@ -353,6 +353,33 @@ const operatorPages: Row[] = ['/operator', '/operator/users', '/operator/setting
   statuses: [303, 403, 403, 403, 403, 403, 200, 200, 403, 403],
 }))
 
+/** Returns the statuses of a change that only the operator may make, who is the owner here. */
+const byOperator = (done: number): Statuses => [401, 403, 403, 403, 403, 403, done, 403, done, 403]
+const readByOperator: Statuses = [401, 403, 403, 403, 403, 403, 200, 200, 403, 403]
+const suspensions: Row[] = [
+  ...['users', 'suspensions/users', 'suspensions/organizations', 'suspensions/servers', 'blocked-origins'].map(
+    path => ({
+      route: `GET /api/v1/${path}`,
+      statuses: readByOperator,
+    }),
+  ),
+  ...['users/:id', 'organizations/:id', 'servers/:uuid'].flatMap(path => [
+    {
+      route: `PUT /api/v1/${path}/suspension`,
+      id: () => randomUUID(),
+      body: { reason: 'walk' },
+      statuses: byOperator(404),
+    },
+    { route: `DELETE /api/v1/${path}/suspension`, id: () => randomUUID(), statuses: byOperator(404) },
+  ]),
+  {
+    route: 'POST /api/v1/blocked-origins',
+    body: { origin: 'https://blocked.example.com', reason: 'walk' },
+    statuses: byOperator(201),
+  },
+  { route: 'DELETE /api/v1/blocked-origins/:id', id: () => randomUUID(), statuses: byOperator(404) },
+]
+
 const audit: Row[] = [
   // Open only to the operator, who is the owner here.
   { route: 'GET /api/v1/audit', statuses: [401, 403, 403, 403, 403, 403, 200, 200, 403, 403] },
@@ -1019,6 +1046,7 @@ const rows: readonly Row[] = [
   ...ownAccount,
   ...audit,
   ...operatorPages,
+  ...suspensions,
   ...secondFactor,
   ...identities,
   // These rows must run before another row creates an organization.

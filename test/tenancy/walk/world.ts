@@ -35,6 +35,7 @@ const Token = z.object({ token: z.string() })
 const Executions = z.object({ items: z.array(z.object({ id: z.string() })) })
 
 const CHANGEABLE = [
+  'BlockedOrigin',
   'User',
   'Organization',
   'Membership',
