@@ -1,10 +1,10 @@
 import { type CallAttempt, type CallTiming, roundToMicroseconds } from '../history/execution-record.ts'
-import type { OutboundFault } from '../lib/outbound/outbound-request.ts'
 import { type Attempt, RequestTrace } from '../lib/outbound/request-trace.ts'
 
 /** Why an attempt got no response, in a few words without names or values. */
-const FAILURES: Readonly<Record<OutboundFault | 'stale', string>> = {
+const FAILURES: Readonly<Record<NonNullable<Attempt['fault']>, string>> = {
   stale: 'the reused connection had been closed',
+  session_ended: 'the session had ended',
   dns: 'the name does not resolve',
   refused: 'the connection was refused',
   reset: 'the connection was closed',
@@ -50,16 +50,18 @@ export class CallTimer {
     this.#receivedMs = performance.now()
   }
 
-  /** Measures a request that is not sent over HTTP by itself, such as one of an MCP client. */
-  async waitFor<Result>(sent: Promise<Result>): Promise<Result> {
-    const sentMs = performance.now()
-    this.#resolvedMs = sentMs
+  /** Measures a request that an MCP client sends in its own way. */
+  async waitFor<Result>(send: () => Promise<Result>): Promise<Result> {
+    const { trace } = this
+    this.noteResolved()
+    trace.startAttempt(this.#resolvedMs)
     try {
-      const result = await sent
-      this.noteReceived()
-      return result
+      return await send()
     } finally {
-      this.trace.add('sent', performance.now() - sentMs)
+      this.noteReceived()
+      const { status } = trace
+      trace.noteLast(status === undefined ? {} : { status })
+      trace.end(this.#receivedMs - this.#resolvedMs)
     }
   }
 

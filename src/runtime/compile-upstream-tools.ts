@@ -13,6 +13,7 @@ import { isSecretArgument } from '../tools/secret-parameters.ts'
 import type { CatalogueItem } from '../upstreams/catalogue/catalogue.ts'
 import { presentedName, presentTools, type UpstreamSource } from '../upstreams/catalogue/present-tools.ts'
 import type { CallLink } from '../upstreams/connection/call-link.ts'
+import { traceRequests } from '../upstreams/connection/call-trace.ts'
 import {
   callUpstreamTool,
   explainUpstreamFault,
@@ -121,7 +122,9 @@ const callOnce = async (
   const masker = connection.secrets === undefined ? globalMasker : globalMasker.also(connection.secrets)
   try {
     const call = (dedicated: CallLink | undefined) => callUpstreamTool(connection, item, args, signal, dedicated)
-    const received = await timer.waitFor(withLink(link, upstream.id, masker, upstreamConversation, call))
+    const received = await timer.waitFor(() =>
+      traceRequests(timer.trace, () => withLink(link, upstream.id, masker, upstreamConversation, call)),
+    )
     const passed = await masker.long.object(received, signal)
     const json = JSON.stringify(passed)
     const responseBytes = Buffer.byteLength(json)
@@ -193,6 +196,7 @@ const compileOne = (
         startedAt: timer.startedAt,
         durationMs,
         timing: timer.timing(),
+        attempts: timer.attempts(),
         result: isCached(received) ? 'success' : received.callResult,
         status: undefined,
         requestBytes: Buffer.byteLength(body),

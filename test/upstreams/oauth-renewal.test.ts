@@ -52,12 +52,15 @@ describe.each(databasesOfRun)("an account's token, on $kind", kind => {
   })
 
   itOnce('is renewed once if the upstream rejects it, and the call continues', async () => {
-    const { url } = await attachConnected()
+    const { url, serverId } = await attachConnected()
     await callServer(url, owner.token, 'back_whoami')
     fake.endAccess()
     const before = fake.renewals()
     expect((await callServer(url, owner.token, 'back_whoami')).isError).not.toBe(true)
     expect(fake.renewals() - before).toBe(1)
+    expect((await owner.expectOk('GET', `/servers/${serverId}/executions`)).body).toMatchObject({
+      items: [{ attempts: [{ status: 401 }, { status: 200 }] }, { attempts: null }],
+    })
   })
 
   itOnce('requires reconnecting the account if it is rejected even after a renewal', async () => {

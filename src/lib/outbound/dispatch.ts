@@ -311,8 +311,7 @@ class OutboundCall implements PendingRequest, Dispatcher.DispatchHandler {
     if (this.#mayRetry(error)) {
       this.#isRetry = true
       this.#measure()
-      this.#request.trace?.noteRetried({ fault: 'stale' })
-      this.#request.trace?.startAttempt(performance.now())
+      this.#request.trace?.repeat({ fault: 'stale' })
       // The socket is closed, so the client opens another. In a microtask, because undici is still cleaning up.
       queueMicrotask(() => this.#send())
       return

@@ -7,8 +7,8 @@ export const MAX_RETRIES = 3
 /** How an attempt ended: with a response of this status, or without one. */
 export type AttemptOutcome = {
   status?: number
-  /** `stale`: the API had already closed the reused connection. */
-  fault?: OutboundFault | 'stale'
+  /** `stale`: the API had already closed the reused connection. `session_ended`: an MCP server had ended the session. */
+  fault?: OutboundFault | 'stale' | 'session_ended'
 }
 
 /** One of several attempts at a request. `startedMs` counts from the beginning of the first. */
@@ -34,6 +34,10 @@ export class RequestTrace {
   bodyMs = 0
   /** How often the request was sent again. */
   retries = 0
+  /** Status of the last response, if it is known. */
+  status: number | undefined
+  /** Whether the call is over, so that nothing more is measured. */
+  isOver = false
   /** All attempts, if there was more than one. */
   attempts: Attempt[] | undefined
   #startedAtMs = 0
@@ -68,9 +72,25 @@ export class RequestTrace {
     this.#note(this.attempts, outcome)
   }
 
+  /** Notes an attempt that is repeated at once. */
+  repeat(outcome: AttemptOutcome): void {
+    this.noteRetried(outcome)
+    this.startAttempt(performance.now())
+  }
+
   /** Notes an attempt that is not repeated, if there were others before it. */
   noteLast(outcome: AttemptOutcome): void {
     if (this.attempts !== undefined) this.#note(this.attempts, outcome)
+  }
+
+  /**
+   * Ends a call that waited this long for its result, in requests that do not simply follow each other. What was not
+   * spent on connecting counts as the time until the response began.
+   */
+  end(waitedMs: number): void {
+    this.isOver = true
+    this.bodyMs = 0
+    this.firstByteMs = Math.max(0, waitedMs - this.queueMs - this.dnsMs - this.connectMs)
   }
 
   #note(attempts: Attempt[], outcome: AttemptOutcome): void {

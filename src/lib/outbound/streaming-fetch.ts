@@ -17,6 +17,7 @@ import {
 import type { MemoryShares } from './memory-shares.ts'
 import type { PreparedRequest } from './prepared-request.ts'
 import { createRedirector } from './redirects.ts'
+import type { RequestTrace } from './request-trace.ts'
 import { UNCOUNTED_BYTES } from './response-memory.ts'
 import { type StreamOptions, streamResponse } from './stream-response.ts'
 
@@ -40,6 +41,8 @@ export type StreamingFetchOptions = DispatcherOptions &
     memory?: MemoryShares | undefined
     /** Values in the requests that may be sent only to certain origins. */
     credentials?: readonly Credential[]
+    /** Returns what measures a request. Not asked for GET, whose streams outlive the work that opens them. */
+    findTrace?: (() => RequestTrace | undefined) | undefined
   }
 
 export type StreamingFetch = {
@@ -75,12 +78,12 @@ const refusalOf = (host: string, { status, headers }: ResponseHead, maxBytes: nu
 }
 
 type FetchOptions = StreamLimits &
-  Pick<StreamOptions, 'dispatch' | 'organizationId' | 'signal' | 'toError' | 'abortError'>
+  Pick<StreamOptions, 'dispatch' | 'organizationId' | 'signal' | 'trace' | 'toError' | 'abortError'>
 
 /** Sends one request without retries, and returns the response as soon as it begins. */
 const fetchStream = (
   prepared: PreparedRequest,
-  { dispatch, organizationId, signal, toError, abortError, ...limits }: FetchOptions,
+  { dispatch, organizationId, signal, trace, toError, abortError, ...limits }: FetchOptions,
 ): Promise<StreamingResponse> =>
   new Promise((resolve, reject) => {
     const { host } = prepared.target
@@ -106,7 +109,7 @@ const fetchStream = (
       return undefined
     }
     const timeoutMs = limits.headersTimeoutMs
-    const options = { dispatch, organizationId, signal, toError, abortError, timeoutMs }
+    const options = { dispatch, organizationId, signal, trace, toError, abortError, timeoutMs }
     // The idle timeout of the body is not known until the response begins.
     const call = streamResponse(
       prepared,
@@ -162,6 +165,8 @@ export const createStreamingFetch = (options: StreamingFetchOptions): StreamingF
     const toError: ToError = problem => toOutboundError(problem, performance.now() - startedAt)
     const signal = init.signal ?? undefined
     const abortError = (): unknown => signal?.reason
+    const isGet = init.method === undefined || init.method === 'GET'
+    const trace = isGet ? undefined : options.findTrace?.()
     const count = async (received: StreamingResponse, host: string, shares: MemoryShares) => {
       const { organizationId } = options
       const creatorId = organizationId === undefined ? undefined : await options.findCreator?.(organizationId)
@@ -184,7 +189,7 @@ export const createStreamingFetch = (options: StreamingFetchOptions): StreamingF
           location === undefined ? undefined : () => REDIRECTED_ORIGIN,
         )
         if (refusal !== undefined) throw toError(blocked(refusal))
-        const received = await fetchStream(next, { ...options, dispatch, signal, toError, abortError })
+        const received = await fetchStream(next, { ...options, dispatch, signal, trace, toError, abortError })
         if (memory === undefined || isSmall(received)) return received
         return { ...received, body: await count(received, next.target.host, memory) }
       },
@@ -192,6 +197,7 @@ export const createStreamingFetch = (options: StreamingFetchOptions): StreamingF
       discard,
       keepsAcrossOrigins,
     })
+    if (trace !== undefined) trace.status = response.status
     const result = toResponse(response, response.body)
     if (result.body === null) discard(response)
     return result

@@ -4,6 +4,7 @@ import { isJsonObject, type JsonObject } from '../../lib/kernel/json.ts'
 import { failure, success } from '../../lib/kernel/result.ts'
 import type { Authorizer } from '../oauth-client/authorizer.ts'
 import type { ResolvedConfig, UpstreamState } from '../upstream.ts'
+import { findTrace } from './call-trace.ts'
 import { createEraChoice } from './era-choice.ts'
 import type { MessageLimit } from './message-limit.ts'
 import {
@@ -211,6 +212,7 @@ export const createUpstreamConnection = (options: UpstreamConnectionOptions): Up
         return await runOnce(operation, signal)
       } catch (error) {
         if (!(error instanceof UpstreamError) || error.kind !== 'session_ended') throw error
+        findTrace()?.repeat({ fault: 'session_ended' })
         return runOnce(operation, signal)
       }
     },

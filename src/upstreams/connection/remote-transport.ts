@@ -4,6 +4,7 @@ import { createStreamingFetch, type StreamingFetchOptions } from '../../lib/outb
 import { createAuthorizedFetch } from '../oauth-client/authorized-fetch.ts'
 import type { Authorizer } from '../oauth-client/authorizer.ts'
 import type { RemoteConfig, ResolvedConfig } from '../upstream.ts'
+import { findTrace } from './call-trace.ts'
 import { mcpClient } from './mcp-client.ts'
 import type { MessageLimit } from './message-limit.ts'
 import { createAwaitedRequests, createMessageScreen } from './message-screen.ts'
@@ -78,6 +79,7 @@ export const createRemoteTransport = (
     headersTimeoutMs: HEADERS_TIMEOUT_MS,
     bodyIdleMs: BODY_IDLE_MS,
     streamIdleMs: STREAM_IDLE_MS,
+    findTrace,
   })
   let failure: UpstreamError | undefined
   const { fetch } = guarded

@@ -1,4 +1,5 @@
 import type { StreamingFetch } from '../../lib/outbound/streaming-fetch.ts'
+import { findTrace } from '../connection/call-trace.ts'
 import { mcpClient } from '../connection/mcp-client.ts'
 import { UpstreamError } from '../connection/upstream-error.ts'
 import type { Authorizer } from './authorizer.ts'
@@ -41,6 +42,7 @@ export const createAuthorizedFetch = ({ fetch, authorizer, url }: AuthorizedFetc
     const response = await send(token)
     if (response.status !== 401) return response
     await response.body?.cancel()
+    findTrace()?.repeat({ status: response.status })
     const retried = await send(await authorizer.renewToken(url, token))
     if (retried.status !== 401) return retried
     await retried.body?.cancel()
