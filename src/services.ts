@@ -241,6 +241,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
     target: settings.database,
     readSums: workers.job('read-sums'),
     sumCalls: workers.job('sum-calls'),
+    formatCalls: workers.job('format-calls'),
   })
 
   const upkeep = createUpkeep({ chores: lifecycle.chores, logger })
