@@ -9,6 +9,8 @@ import { userRoutes } from './api/accounts/users.routes.ts'
 import { callTokensRoutes } from './api/history/call-tokens.routes.ts'
 import { chartRoutes } from './api/history/charts.routes.ts'
 import { executionRoutes } from './api/history/execution.routes.ts'
+import { exportRoutes } from './api/history/export.routes.ts'
+import { callRemovalRoutes } from './api/history/removal.routes.ts'
 import { importApplyingRoutes } from './api/imports/import-applying.routes.ts'
 import { importChangeRoutes } from './api/imports/import-changes.routes.ts'
 import { importRoutes } from './api/imports/imports.routes.ts'
@@ -70,6 +72,8 @@ const ROUTES: readonly FastifyPluginAsyncZod<ApiParts>[] = [
   executionRoutes,
   callTokensRoutes,
   chartRoutes,
+  exportRoutes,
+  callRemovalRoutes,
 ]
 
 export const appApi = async (api: HttpServer, parts: ApiParts): Promise<void> => {

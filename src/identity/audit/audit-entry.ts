@@ -54,6 +54,8 @@ export const AUDIT_ACTIONS = [
   'server.suspended',
   'server.restored',
   'server.removed',
+  'call.removal_began',
+  'call.removed',
   'global.set',
   'global.removed',
   'secret.set',

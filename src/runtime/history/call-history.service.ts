@@ -1,10 +1,14 @@
 import { createHistoryCharts, type HistoryChartParts } from './history-charts.ts'
+import { createHistoryExport, type HistoryExportParts } from './history-export.ts'
+import { createHistoryRemoval, type HistoryRemovalParts } from './history-removal.ts'
 
-export type CallHistoryParts = HistoryChartParts
+export type CallHistoryParts = HistoryChartParts & HistoryExportParts & HistoryRemovalParts
 
 /** What users do with many recorded calls at once. Their servers limit which calls they may see. */
 export const createCallHistory = (parts: CallHistoryParts) => ({
   ...createHistoryCharts(parts),
+  ...createHistoryExport(parts),
+  ...createHistoryRemoval(parts),
 })
 
 export type CallHistory = ReturnType<typeof createCallHistory>

@@ -448,6 +448,13 @@ const servers: Row[] = [
   { route: 'DELETE /api/v1/upstreams/:id', spare: 'upstream', statuses: buildWithin(204) },
   { route: 'GET /api/v1/servers/:uuid/bindings', statuses: READ_WITHIN },
   { route: 'GET /api/v1/servers/:uuid/executions', statuses: READ_WITHIN },
+  { route: 'GET /api/v1/servers/:uuid/executions/charts', statuses: READ_WITHIN },
+  { route: 'GET /api/v1/servers/:uuid/executions/export', query: '?format=csv', statuses: READ_WITHIN },
+  { route: 'DELETE /api/v1/servers/:uuid/executions', query: '?tool=none', statuses: within('manage', 200) },
+  { route: 'GET /api/v1/organizations/:id/executions', statuses: READ },
+  { route: 'GET /api/v1/organizations/:id/executions/charts', statuses: READ },
+  { route: 'GET /api/v1/organizations/:id/executions/export', query: '?format=json', statuses: READ },
+  { route: 'DELETE /api/v1/organizations/:id/executions', query: '?tool=none', statuses: manage(200) },
   // The sums do not tell whose calls they count.
   {
     route: 'GET /api/v1/servers/:uuid/executions/tokens',
