@@ -4,8 +4,6 @@ import type { Result } from '../lib/kernel/result.ts'
 import type { PassthroughRoute } from '../passthrough/route/passthroughs.ts'
 import { createMasker } from '../results/mask/masking.ts'
 import { recordCall } from '../results/mask/record-call.ts'
-import { withRules } from '../results/mask/rules/masked-by-rules.ts'
-import type { MaskingRule } from '../servers/masking/masking-rules.ts'
 import type { CompiledPassthrough, PassageRecord } from './call/compiled-passthrough.ts'
 
 const CLIENT_CHARACTERS = 200
@@ -18,14 +16,12 @@ const resultOf = ({ status, callResult }: PassageRecord): CallResult =>
 export const compilePassthrough = (
   serverId: string,
   route: Result<PassthroughRoute, string>,
-  masking: readonly MaskingRule[],
   recorder: Pick<Recorder, 'record'>,
 ): CompiledPassthrough => {
-  const secrets = createMasker(route.ok ? route.value.secrets : [])
-  const masker = withRules(secrets, masking)
+  const masker = createMasker(route.ok ? route.value.secrets : [])
   return {
     route,
-    holdsSecret: text => secrets.text(text) !== text,
+    holdsSecret: text => masker.text(text) !== text,
     record: passage => {
       const { method, url, client, error, callResult: _, ...rest } = passage
       recordCall(recorder, masker, {

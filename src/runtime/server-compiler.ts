@@ -1,7 +1,7 @@
 import type { Database } from '../lib/db/client.ts'
 import type { Passthroughs } from '../passthrough/route/passthroughs.ts'
 import { readBlueprint, readListingBasis } from '../servers/blueprint.store.ts'
-import type { Server, ServerBlueprint } from '../servers/server.ts'
+import type { ServerBlueprint } from '../servers/server.ts'
 import { type CutResultListing, decideListing } from '../servers/settings/cut-result-listing.ts'
 import { type PresentingParts, presentTools } from '../tool-search/present-tools.ts'
 import type { UpstreamCatalogues } from '../upstreams/catalogue/catalogues.ts'
@@ -53,9 +53,9 @@ export const createServerCompiler = (parts: ServerCompilerParts) => {
     return { sources, absent: upstreams.filter(({ id }) => !known.has(id)) }
   }
 
-  const findPassthrough = async ({ id: serverId, masking }: Server) => {
+  const findPassthrough = async (serverId: string) => {
     const route = parts.passthroughs.routeOf(serverId, await parts.upstreamLoading.loadPassedOnTo(serverId))
-    return compilePassthrough(serverId, route, masking, parts.recorder)
+    return compilePassthrough(serverId, route, parts.recorder)
   }
 
   const compile = async (serverId: string): Promise<CompiledServer | undefined> => {
@@ -63,7 +63,7 @@ export const createServerCompiler = (parts: ServerCompilerParts) => {
     if (blueprint === undefined) return undefined
     const passesOn = blueprint.server.presentation === 'passthrough'
     if (!passesOn) parts.passthroughs.forget(serverId)
-    const passthrough = passesOn ? await findPassthrough(blueprint.server) : undefined
+    const passthrough = passesOn ? await findPassthrough(serverId) : undefined
     const known = await listSources(serverId)
     const sources = blueprint.server.reviewUpstreamChanges
       ? { ...known, sources: await parts.upstreamReviews.withApprovedTools(known.sources) }

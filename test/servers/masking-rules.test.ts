@@ -87,6 +87,19 @@ describe.each(databasesOfRun)('masking rules of a server on $kind', kind => {
     expect((await ada.send('GET', `/servers/${id}`)).body).toMatchObject({ masking: [{ kind: 'email' }] })
   })
 
+  it('are refused on a passthrough server, whichever comes first', async () => {
+    const passing = { name: 'Passing', presentation: 'passthrough' }
+    const message = 'must be empty on a passthrough server, which sends results on unchanged'
+    const refused = { status: 409, body: { errors: [{ path: 'masking', message }] } }
+    expect(await ada.send('POST', '/servers', { ...passing, masking: MASKING })).toMatchObject(refused)
+    const { id } = await ada.create('/servers', passing)
+    expect(await ada.send('PATCH', `/servers/${id}`, { masking: MASKING })).toMatchObject(refused)
+    const masked = await ada.create('/servers', { name: 'Masked', masking: MASKING })
+    const turned = await ada.send('PATCH', `/servers/${masked.id}`, { presentation: 'passthrough' })
+    expect(turned).toMatchObject({ status: 409, body: { errors: [{ path: 'presentation' }] } })
+    await ada.expectOk('PATCH', `/servers/${masked.id}`, { presentation: 'passthrough', masking: [] })
+  })
+
   it('mask results, also of tools with shaping, and keep JSON', async () => {
     const { client } = await make({ person: {}, shaped: { response: { dropFields: ['staff'] } } })
     expect(JSON.parse((await callTexts(client, 'person')).text)).toEqual(MASKED)
