@@ -54,6 +54,7 @@ import { toolEnablingPages } from './web/server-tools/tool-enabling.pages.ts'
 import { toolRemovalPages } from './web/server-tools/tool-removal.pages.ts'
 import { toolValuesPages } from './web/server-tools/tool-values.pages.ts'
 import { serverToolsPages } from './web/server-tools/tools.pages.ts'
+import { maskingPages } from './web/settings/masking.pages.ts'
 import { settingsPages } from './web/settings/settings.pages.ts'
 import { sourcesPages } from './web/sources/sources.pages.ts'
 import { firstRunPages } from './web/start/first-run.pages.ts'
@@ -112,6 +113,7 @@ const PAGES: readonly FastifyPluginAsync<PagesParts & { frames: ServerFrameParts
   accessPages,
   historyPages,
   settingsPages,
+  maskingPages,
   publicServerPages,
   toolkitsPages,
   toolkitPages,

@@ -159,7 +159,11 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
       ...common,
       ...history,
       countTexts: workers.job('count-tokens'),
-      masking: { findSecrets: workers.job('find-secrets'), maskUtf8: workers.job('mask-utf8') },
+      masking: {
+        findSecrets: workers.job('find-secrets'),
+        maskUtf8: workers.job('mask-utf8'),
+        maskByRules: workers.job('mask-by-rules'),
+      },
       inspectResult: workers.job('inspect-result'),
       shapeResult: workers.job('shape-result'),
       responseCache,

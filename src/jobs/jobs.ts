@@ -22,6 +22,11 @@ export const JOBS = {
     load: async () => (await import('../results/mask/masking-job.ts')).runMaskUtf8Job,
     timeLimitMs: 5_000,
   },
+  /** Masking 10 MB by a few rules takes a second, and longer if many patterns match almost everywhere. */
+  'mask-by-rules': {
+    load: async () => (await import('../results/mask/masking-job.ts')).runMaskByRulesJob,
+    timeLimitMs: 10_000,
+  },
   /** Shaping 10 MB with a reasonable expression needs less than half of each limit. */
   'shape-result': {
     load: async () => (await import('../results/shape/shape-text.ts')).runShapingJob,

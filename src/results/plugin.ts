@@ -16,7 +16,7 @@ import { createCutCache } from './cut-cache/cut-cache.ts'
 import { createCutResultStore } from './cut-cache/cut-results.store.ts'
 import { createCallLedger } from './ledger/call-ledger.ts'
 import { createCallTokens } from './ledger/call-tokens.ts'
-import { createSecretSearchFor, type MaskingJobs } from './mask/masking-job.ts'
+import { createLongMaskingFor, type MaskingJobs } from './mask/masking-job.ts'
 import { createResultShaper } from './shape/result-shaper.ts'
 import type { ShapingJob, ShapingOutcome } from './shape/shaping-job.ts'
 
@@ -91,7 +91,7 @@ export const resultsPlugin = (needs: ResultsNeeds, lifecycle: Lifecycle) => {
   bus.subscribe('server_removed', ({ serverId }) => responseCache.deleteServer(serverId))
   bus.subscribe('resync', responseCache.clear)
 
-  const secretSearchFor = createSecretSearchFor(needs.masking)
+  const longMaskingFor = createLongMaskingFor(needs.masking)
   const callTokens = createCallTokens(db)
-  return { callLedger, callTokens, cutCache, exactCounts, inspector, shaper, secretSearchFor, responseCache }
+  return { callLedger, callTokens, cutCache, exactCounts, inspector, shaper, longMaskingFor, responseCache }
 }

@@ -11,7 +11,7 @@ import {
 import { type BudgetParts, createResultLimit } from '../results/budget/result-budget.ts'
 import type { CutCache } from '../results/cut-cache/cut-cache.ts'
 import type { CallLedger } from '../results/ledger/call-ledger.ts'
-import type { SecretSearchFor } from '../results/mask/masking-job.ts'
+import type { LongMaskingFor } from '../results/mask/masking-job.ts'
 import type { ShapingContext } from '../results/shape/shape-by-rules.ts'
 import { policyOf } from '../servers/access/access.ts'
 import type { Instance, ServerBlueprint } from '../servers/server.ts'
@@ -49,7 +49,7 @@ export type ServerParts = ExecutionParts &
     sealing: Sealing
     shaper: ShapingContext['shaper']
     schemaChecks: ShapingContext['schemaChecks']
-    secretSearchFor: SecretSearchFor
+    longMaskingFor: LongMaskingFor
     callLedger: Pick<CallLedger, 'note'>
     upstreamOutages: Pick<UpstreamOutages, 'find'>
     onSkipped: (tool: string, reason: string) => void
@@ -123,8 +123,8 @@ export const compileServer = async (
   { sources, absent }: UpstreamSources,
   parts: ServerParts,
 ): Promise<CompiledServer> => {
-  const secretSearch = parts.secretSearchFor({ owner: server.id, group: server.organizationId })
-  const opened = toOpenedGlobals(globals, parts.sealing, secretSearch)
+  const longMasking = parts.longMaskingFor({ owner: server.id, group: server.organizationId })
+  const opened = toOpenedGlobals({ globals, masking: server.masking }, parts.sealing, longMasking)
   const isGrouped = server.presentation === 'grouped'
   const upstreamNames = [...sources.map(({ upstream }) => upstream), ...absent].map(({ name }) => name)
   const cutResultGroup = nameCutResultGroup([...toolkits.map(({ title }) => onOneLine(title)), ...upstreamNames])

@@ -9,6 +9,7 @@ import { type Masker, MaskingError } from '../results/mask/masking.ts'
 import { recordCall } from '../results/mask/record-call.ts'
 import { shapePassed } from '../results/shape/shape-passed.ts'
 import { toListedOutputSchema } from '../tools/schemas/listed-output-schema.ts'
+import type { SchemaTrim } from '../tools/schemas/schema-check.ts'
 import { isSecretArgument } from '../tools/secret-parameters.ts'
 import type { CatalogueItem } from '../upstreams/catalogue/catalogue.ts'
 import { presentedName, presentTools, type UpstreamSource } from '../upstreams/catalogue/present-tools.ts'
@@ -107,8 +108,21 @@ const connectResult = (text: string, { name }: Pick<Upstream, 'name'>, url: stri
   passed: { content: [{ type: 'text', text }], isError: true, _meta: { [META_CONNECT]: { upstream: name, url } } },
 })
 
+/** Leaves out the masked members of structured content that the tool's output schema refuses. */
+const trimMasked = async (
+  passed: JsonObject,
+  trim: SchemaTrim | undefined,
+  signal: StopSignal | undefined,
+): Promise<JsonObject> => {
+  const { structuredContent, isError } = passed
+  if (trim === undefined || structuredContent === undefined || isError === true) return passed
+  const checked = await trim(structuredContent, signal)
+  if (checked.kind === 'match') return passed
+  return { ...passed, structuredContent: (checked.kind === 'trimmed' ? checked.value : undefined) ?? {} }
+}
+
 const callOnce = async (
-  { upstream, item, rules: { shaping } }: UpstreamTool,
+  { upstream, item, rules: { shaping, maskedTrim } }: UpstreamTool,
   args: JsonObject,
   { caller, signal, link }: CallContext,
   globalMasker: Masker,
@@ -125,7 +139,8 @@ const callOnce = async (
     const received = await timer.waitFor(() =>
       traceRequests(timer.trace, () => withLink(link, upstream.id, masker, upstreamConversation, call)),
     )
-    const passed = await masker.long.object(received, signal)
+    const masked = await masker.long.object(received, signal)
+    const passed = masked === received ? received : await trimMasked(masked, maskedTrim, signal)
     const json = JSON.stringify(passed)
     const responseBytes = Buffer.byteLength(json)
     const shaped = shaping && (await shapePassed(passed, { masker, signal, ...shaping }))
@@ -151,9 +166,9 @@ const callOnce = async (
   }
 }
 
-/** Members of a shaped result that do not match are left out, which clients must accept. Other results are not changed. */
-const listOutput = (schema: JsonObject, { shaping }: UpstreamResultRules): JsonObject =>
-  shaping?.outputTrim === undefined ? schema : toListedOutputSchema(schema)
+/** Members of a shaped or masked result that do not match are left out, which clients must accept. Other results are not changed. */
+const listOutput = (schema: JsonObject, { shaping, maskedTrim }: UpstreamResultRules): JsonObject =>
+  (shaping?.outputTrim ?? maskedTrim) === undefined ? schema : toListedOutputSchema(schema)
 
 const compileOne = (
   tool: UpstreamTool,

@@ -3,13 +3,16 @@ import type { Database } from '../lib/db/client.ts'
 import { once } from '../lib/kernel/once.ts'
 import type { Credential } from '../lib/outbound/credentials.ts'
 import type { Sealing } from '../lib/process/sealing.ts'
-import { createMasker, type Masker, type SecretSearch } from '../results/mask/masking.ts'
-import type { SecretSearchFor } from '../results/mask/masking-job.ts'
+import { createMasker, type Masker } from '../results/mask/masking.ts'
+import type { LongMasking, LongMaskingFor } from '../results/mask/masking-job.ts'
+import { withRules } from '../results/mask/rules/masked-by-rules.ts'
 import { listGlobals, openGlobal, toCredential } from '../servers/globals/globals.store.ts'
-import type { Global } from '../servers/server.ts'
+import type { MaskingRule } from '../servers/masking/masking-rules.ts'
+import type { Global, Server } from '../servers/server.ts'
 
 /**
- * A server's globals, with secrets decrypted. `version` changes whenever a global changes, and does not reveal values.
+ * A server's globals, with secrets decrypted. `version` changes whenever a global or a masking rule changes, and does not
+ * reveal values.
  */
 export type OpenedGlobals = {
   /** Plaintext values by key. */
@@ -17,22 +20,27 @@ export type OpenedGlobals = {
   secretKeys: ReadonlySet<string>
   /** Returns the origins of a secret. Returns undefined for any other global. */
   findCredential: (key: string) => Credential | undefined
+  /** Masks the secrets, and what the server's masking rules match. */
   masker: Masker
+  hasMaskingRules: boolean
   version: () => string
 }
 
 /** Computes the version from the stored rows, in which secrets are encrypted. */
-const versionOf = (globals: readonly Global[]): (() => string) =>
-  once(() => hash('sha256', JSON.stringify(globals), 'base64'))
+const versionOf = (globals: readonly Global[], masking: readonly MaskingRule[]): (() => string) =>
+  once(() => hash('sha256', JSON.stringify([globals, masking]), 'base64'))
 
 /** A value that is not stored yet. `origins` are those that a secret may be sent to. */
 export type GivenGlobal = { key: string; value: string; isSecret: boolean; origins: readonly string[] }
 
+/** What a server stores that its calls need opened. */
+type Stored = { globals: readonly Global[]; masking: readonly MaskingRule[] }
+
 /** Decrypts a server's secrets, and adds `given`. Throws SealError if one of them cannot be decrypted. */
 export const toOpenedGlobals = (
-  globals: readonly Global[],
+  { globals, masking }: Stored,
   sealing: Sealing,
-  secretSearch: SecretSearch,
+  longMasking: LongMasking,
   given: readonly GivenGlobal[] = [],
 ): OpenedGlobals => {
   const values = new Map<string, string>()
@@ -52,8 +60,9 @@ export const toOpenedGlobals = (
     values,
     secretKeys,
     findCredential: key => credentials.get(key),
-    masker: createMasker(secrets, secretSearch),
-    version: versionOf(globals),
+    masker: withRules(createMasker(secrets, longMasking), masking, longMasking),
+    hasMaskingRules: masking.length > 0,
+    version: versionOf(globals, masking),
   }
 }
 
@@ -62,19 +71,20 @@ export const NO_GLOBALS: OpenedGlobals = {
   secretKeys: new Set(),
   findCredential: () => undefined,
   masker: createMasker([]),
+  hasMaskingRules: false,
   version: () => '',
 }
 
-export type GlobalParts = { db: Database; sealing: Sealing; secretSearchFor: SecretSearchFor }
+export type GlobalParts = { db: Database; sealing: Sealing; longMaskingFor: LongMaskingFor }
 
-type ServerOfGlobals = { id: string; organizationId: string }
+type ServerOfGlobals = Pick<Server, 'id' | 'organizationId' | 'masking'>
 
 /** Reads a server's globals and decrypts the secrets. Does not check access. */
 export const loadOpenedGlobals = async (
-  { db, sealing, secretSearchFor }: GlobalParts,
-  { id, organizationId }: ServerOfGlobals,
+  { db, sealing, longMaskingFor }: GlobalParts,
+  { id, organizationId, masking }: ServerOfGlobals,
   given: readonly GivenGlobal[] = [],
 ): Promise<OpenedGlobals> => {
-  const secretSearch = secretSearchFor({ owner: id, group: organizationId })
-  return toOpenedGlobals(await listGlobals(db, id), sealing, secretSearch, given)
+  const longMasking = longMaskingFor({ owner: id, group: organizationId })
+  return toOpenedGlobals({ globals: await listGlobals(db, id), masking }, sealing, longMasking, given)
 }

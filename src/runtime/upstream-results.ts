@@ -61,6 +61,20 @@ const findShaping = (
   return planned && { planned, outputTrim: schema && trimOfDeclared(schema, shapingContext) }
 }
 
+/**
+ * Returns how structured content is trimmed after masking, because clients refuse a result that differs from the schema.
+ * Undefined if nothing but secrets is masked, or if clients see no schema.
+ */
+const findMaskedTrim = (
+  { declared: { outputSchema } }: CatalogueItem,
+  { responseTokens = 0 }: ReturnType<typeof findToolAnswers>,
+  { hasMaskingRules }: OpenedGlobals,
+  { shapingContext }: UpstreamResultParts,
+): SchemaTrim | undefined =>
+  hasMaskingRules && responseTokens === 0 && isJsonObject(outputSchema)
+    ? trimOfDeclared(outputSchema, shapingContext)
+    : undefined
+
 /** Combines the builder's settings with the upstream's declaration. */
 export const planUpstreamResults = (
   upstream: Upstream,
@@ -71,6 +85,7 @@ export const planUpstreamResults = (
   const rules = findToolAnswers(upstream, item.name)
   return {
     shaping: findShaping(item, rules, parts),
+    maskedTrim: findMaskedTrim(item, rules, globals, parts),
     cacheFor: findCache(upstream, item, rules, globals, parts),
     /** Token budget, in place of the server's. */
     responseTokens: rules.responseTokens,

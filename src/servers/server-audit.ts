@@ -47,6 +47,7 @@ const SETTINGS: readonly [AuditAction, (server: Server) => JsonObject][] = [
       compactTables,
     }),
   ],
+  ['server.masking_changed', ({ masking }) => ({ masking: masking.map(rule => ({ ...rule })) })],
   ['server.origins_changed', ({ allowAnyOrigin }) => ({ allowAnyOrigin })],
   ['server.review_changed', ({ reviewUpstreamChanges }) => ({ reviewUpstreamChanges })],
 ]

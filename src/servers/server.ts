@@ -3,6 +3,7 @@ import type { JsonValue } from '../lib/kernel/json.ts'
 import type { Sealed } from '../lib/process/sealing.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ContextRules } from './context-rules.ts'
+import type { MaskingRule } from './masking/masking-rules.ts'
 
 export const ACCESS_TIERS = ['public', 'organization', 'private'] as const
 export type AccessTier = (typeof ACCESS_TIERS)[number]
@@ -23,6 +24,8 @@ export type Server = ContextRules & {
   allowAnyOrigin: boolean
   /** Whether new and changed upstream tools need approval before clients see them. */
   reviewUpstreamChanges: boolean
+  /** What is masked in results besides secrets. */
+  masking: readonly MaskingRule[]
   /** Users other than the owner who may use a private server. */
   allowedUserIds: readonly string[]
   createdAt: Date

@@ -5,6 +5,7 @@ import { RESERVED_TOOL_PREFIX, TOOL_NAME, TOOL_NAME_RULE } from '../lib/kernel/n
 import { parseOriginPattern } from '../lib/outbound/credentials.ts'
 import { responseTokens } from '../tools/response/response-tokens.ts'
 import { contextShape, createContextShape } from './context-rules.ts'
+import { maskingRules } from './masking/masking-rules.ts'
 import { ACCESS_TIERS, PRESENTATIONS } from './server.ts'
 import { ShownAsView } from './settings/shown-as.ts'
 
@@ -43,6 +44,7 @@ export const CreateServer = z.strictObject({
   allowAnyOrigin: allowAnyOrigin.default(false),
   reviewUpstreamChanges: reviewUpstreamChanges.default(false),
   ...createContextShape,
+  masking: maskingRules.default([]),
   organizationId: z.uuid().optional(),
 })
 /** `id` is set to create a server at a given address. */
@@ -64,6 +66,7 @@ export const UpdateServer = z.strictObject({
   allowAnyOrigin: allowAnyOrigin.optional(),
   reviewUpstreamChanges: reviewUpstreamChanges.optional(),
   ...z.object(contextShape).partial().shape,
+  masking: maskingRules.optional(),
 })
 export type ServerChanges = z.infer<typeof UpdateServer>
 
@@ -90,6 +93,7 @@ export const ServerView = z.object({
   allowAnyOrigin,
   reviewUpstreamChanges,
   ...contextShape,
+  masking: maskingRules,
   cutNotice: orNull(contextShape.cutNotice),
   shownAs: orNull(ShownAsView).describe(
     'the presentation that auto selected, and why; null for other presentations and in lists',

@@ -17,7 +17,7 @@ import type { ClosedServer, Server } from './server.ts'
 import { accessChange, auditChangedSettings, auditServer } from './server-audit.ts'
 import { MAX_ALLOWED_USERS, type ServerChanges, type ServerInput } from './servers.schema.ts'
 import * as store from './servers.store.ts'
-import { assertCanPassThrough } from './settings/passthrough-rules.ts'
+import { assertCanPassThrough, assertMaskable } from './settings/passthrough-rules.ts'
 import type { ServerRemoval } from './settings/server-removal.ts'
 
 export type ServerServiceParts = { db: Database; changes: Changes }
@@ -137,6 +137,8 @@ export const createServerService = ({
   return {
     createServer: (actor: Actor, input: ServerInput): Promise<Server> => {
       const { allowedUsers = [], organizationId: named, id, ...rest } = input
+      const { presentation = 'flat', masking = [] } = rest
+      assertMaskable({ presentation, masking }, 'masking')
       const organizationId = organizationForNew(actor, named)
       return changes.commit(async (tx, announce) => {
         const allowedUserIds = await toUserIds(tx, allowedUsers, addressMatchFor(organizationId))
@@ -181,6 +183,8 @@ export const createServerService = ({
         if (change !== undefined || changesOrigins) assertOwnOrManaged(actor, server)
         const passesOn = rest.presentation === 'passthrough' && server.presentation !== 'passthrough'
         if (passesOn) await assertCanPassThrough(tx, id)
+        const { presentation = server.presentation, masking = server.masking } = rest
+        assertMaskable({ presentation, masking }, rest.masking === undefined ? 'presentation' : 'masking')
         const updated = await store.updateServer(tx, server, { ...rest, allowAnyOrigin, allowedUserIds })
         await removeAnswered(tx, updated)
         if (rest.access !== undefined && isOwnOrManaged(actor, server)) await endTierNotice(tx, id)

@@ -4,6 +4,7 @@ import { definedFields, mapFound, withoutNulls } from '../lib/kernel/missing.ts'
 import type { User } from './access/access.ts'
 import { privateTo } from './access/open-to.store.ts'
 import { pinnedToolsIn } from './context-rules.ts'
+import { maskingRulesIn } from './masking/masking-rules.ts'
 import { forgetSample } from './samples/samples.store.ts'
 import type { Server } from './server.ts'
 import type { ServerChanges } from './servers.schema.ts'
@@ -17,6 +18,7 @@ export type ServerRow = Rows.Server & { allowedUsers: { userId: string }[] }
 export const toServer = ({ allowedUsers, removedAt: _, ...row }: ServerRow): Server => ({
   ...withoutNulls(row),
   pinnedTools: pinnedToolsIn(row.pinnedTools),
+  masking: maskingRulesIn(row.masking),
   allowedUserIds: allowedUsers.map(({ userId }) => userId),
 })
 
@@ -45,6 +47,7 @@ const toColumns = (fields: ServerFields) =>
     compactTables: fields.compactTables,
     pinnedTools: fields.pinnedTools && [...new Set(fields.pinnedTools)],
     maxFlatTokens: fields.maxFlatTokens,
+    masking: fields.masking && [...fields.masking],
   })
 
 export type NewServer = ServerFields & {

@@ -49,6 +49,7 @@ export const AUDIT_ACTIONS = [
   'server.review_changed',
   'server.presentation_changed',
   'server.answers_changed',
+  'server.masking_changed',
   'server.transferred',
   'server.toolkit_updated',
   'server.suspended',

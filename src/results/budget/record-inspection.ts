@@ -3,7 +3,7 @@ import type { Recorder } from '../../history/execution-record.ts'
 import type { JsonObject } from '../../lib/kernel/json.ts'
 import type { CallContext } from '../../runtime/call/compiled-tool.ts'
 import { findErrorText, isRefused, type ToolResult, type UpstreamResult } from '../../runtime/call/tool-result.ts'
-import { type Masker, maskBeginning } from '../mask/masking.ts'
+import type { Masker } from '../mask/masking.ts'
 import { recordCall } from '../mask/record-call.ts'
 import { readTexts } from './result-parts.ts'
 
@@ -39,7 +39,7 @@ export const createInspectionRecords =
         status: undefined,
         requestBytes: Buffer.byteLength(body),
         responseBytes: texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0),
-        error: error && maskBeginning(error, masker),
+        error: error && masker.beginning(error),
         request: { method: 'tools/call', url: `${ADDRESS}${tool}`, headers: [], body },
       })
     }

@@ -3,11 +3,17 @@ import { LRUCache } from 'lru-cache'
 import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
 import type { Tenant } from '../../lib/worker/fair-queue.ts'
 import type { Job, JobEnding } from '../../lib/worker/job.ts'
+import type { MaskingRule } from '../../servers/masking/masking-rules.ts'
 import { createSecretFinder, type FindSecrets, type Range } from './find-secrets.ts'
-import { MaskingError, maskText, type SecretSearch } from './masking.ts'
+import { maskText } from './mask-text.ts'
+import { MaskingError, type SecretSearch } from './masking.ts'
+import { maskByRules as maskTextByRules } from './rules/mask-by-rules.ts'
+import type { RuleMasking } from './rules/masked-by-rules.ts'
+import { createRuleSearch } from './rules/rule-search.ts'
 
 export type FindSecretsJob = { secrets: readonly string[]; text: string }
 export type MaskUtf8Job = { secrets: readonly string[]; utf8: Uint8Array }
+export type MaskByRulesJob = { rules: readonly MaskingRule[]; utf8: Uint8Array }
 
 /** Maximum number of prepared searches that each thread caches, keyed by their secrets. */
 const MAX_PREPARED = 100
@@ -34,35 +40,48 @@ export const runFindSecretsJob = ({ secrets, text }: FindSecretsJob): Range[] =>
 
 const toBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer => Buffer.from(buffer, byteOffset, byteLength)
 
+const toShared = (text: string): Uint8Array => {
+  const shared = Buffer.from(new SharedArrayBuffer(Buffer.byteLength(text)))
+  shared.write(text)
+  return shared
+}
+
 /** Returns the masked text in memory that threads share, or undefined if it contains no secret. */
 export const runMaskUtf8Job = ({ secrets, utf8 }: MaskUtf8Job): Uint8Array | undefined => {
   const text = toBuffer(utf8).toString('utf8')
   const ranges = runFindSecretsJob({ secrets, text })
-  if (ranges.length === 0) return undefined
-  const masked = maskText(text, ranges)
-  const shared = Buffer.from(new SharedArrayBuffer(Buffer.byteLength(masked)))
-  shared.write(masked)
-  return shared
+  return ranges.length === 0 ? undefined : toShared(maskText(text, ranges))
+}
+
+/** Returns the masked text in memory that threads share, or undefined if no rule matches. */
+export const runMaskByRulesJob = ({ rules, utf8 }: MaskByRulesJob): Uint8Array | undefined => {
+  const text = toBuffer(utf8).toString('utf8')
+  const masked = maskTextByRules(text, createRuleSearch(rules).find)
+  return masked === text ? undefined : toShared(masked)
 }
 
 const REASONS: Readonly<Record<JobEnding, string>> = {
   queue_full: 'Too many results of this server are waiting to be processed. Try again later.',
-  not_started: 'Masking the secrets in this result could not start in time: the machine is busy. Try again later.',
+  not_started: 'Masking this result could not start in time: the machine is busy. Try again later.',
   aborted: 'The call was cancelled.',
-  time: 'Masking the secrets in this result took too long. Ask the tool for less.',
-  memory: 'Masking the secrets in this result took too much memory. Ask the tool for less.',
+  time: 'Masking this result took too long. Ask the tool for less.',
+  memory: 'Masking this result took too much memory. Ask the tool for less.',
   closed: 'Patchbay is shutting down. Try again later.',
 }
 
 export type MaskingJobs = {
   findSecrets: Job<FindSecretsJob, Range[]>
   maskUtf8: Job<MaskUtf8Job, Uint8Array | undefined>
+  maskByRules: Job<MaskByRulesJob, Uint8Array | undefined>
 }
 
-/** Creates a function that returns the search for secrets in the worker pool, for one tenant. */
-export const createSecretSearchFor =
-  ({ findSecrets, maskUtf8 }: MaskingJobs) =>
-  ({ owner, group }: Tenant): SecretSearch => {
+/** The work of masking long texts, in the worker pool. */
+export type LongMasking = SecretSearch & RuleMasking
+
+/** Creates a function that returns the masking of long texts in the worker pool, for one tenant. */
+export const createLongMaskingFor =
+  ({ findSecrets, maskUtf8, maskByRules }: MaskingJobs) =>
+  ({ owner, group }: Tenant): LongMasking => {
     const run = async <Input, Output>(job: Job<Input, Output>, input: Input, signal: StopSignal | undefined) => {
       const ran = await job.run(owner, input, { group, signal, affinity: owner })
       if (!ran.ok) throw new MaskingError(REASONS[ran.error])
@@ -74,7 +93,11 @@ export const createSecretSearchFor =
         const masked = await run(maskUtf8, { secrets, utf8 }, signal)
         return masked && toBuffer(masked)
       },
+      maskByRules: async (rules, utf8, signal) => {
+        const masked = await run(maskByRules, { rules, utf8 }, signal)
+        return masked && toBuffer(masked)
+      },
     }
   }
 
-export type SecretSearchFor = ReturnType<typeof createSecretSearchFor>
+export type LongMaskingFor = ReturnType<typeof createLongMaskingFor>

@@ -5,10 +5,9 @@ import { MAX_SECRET_BYTES } from '../../lib/kernel/limits.ts'
 import { once } from '../../lib/kernel/once.ts'
 import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
 import { createSecretFinder, mergeRanges, type Range } from './find-secrets.ts'
+import { maskText } from './mask-text.ts'
 import { rewrittenForms } from './spellings.ts'
 
-/** The replacement for a secret in text. */
-export const MASK = '•••'
 /** The replacement for each byte of a secret in other content. */
 const MASK_BYTE = '*'
 /**
@@ -39,6 +38,8 @@ export class MaskingError extends AppError {
 export type Masker = {
   isEmpty: boolean
   text: (text: string) => string
+  /** Masks as much of a text as the history stores. A longer text ends in `…`. */
+  beginning: (text: string) => string
   /** Masks strings and member names of parsed JSON: its text may contain escapes that only a parser undoes. */
   object: (json: JsonObject) => JsonObject
   /** The same methods for values of any length. Long values are searched in the worker pool. */
@@ -54,12 +55,6 @@ export type Masker = {
   }
   /** Returns a masker that also hides what `listSecrets` returns, which may change during a request. */
   also: (listSecrets: () => readonly string[]) => Masker
-}
-
-export const maskText = (text: string, ranges: readonly Range[]): string => {
-  if (ranges.length === 0) return text
-  const starts = [0, ...ranges.map(([, end]) => end)]
-  return starts.map((start, index) => text.slice(start, ranges[index]?.[0])).join(MASK)
 }
 
 const maskBytes = (bytes: Buffer, ranges: readonly Range[]): Buffer => {
@@ -145,6 +140,16 @@ const searchBoth = (one: Search, other: () => Search): Search => ({
     mergeRanges(await one.anyLength(text, signal), await other().anyLength(text, signal)),
 })
 
+/**
+ * Masks only the beginning of a long text, because masking all of it would take seconds. A secret that is cut off at the
+ * end of the slice would not be found, so a longer slice is masked and its tail is dropped.
+ */
+const maskBeginning = (text: string, now: Search['now']): string => {
+  if (text.length <= CHARACTERS_TO_MASK) return maskText(text, now(text))
+  const slice = text.slice(0, CHARACTERS_TO_MASK)
+  return `${maskText(slice, now(slice)).slice(0, -LONGEST_FORM)}…`
+}
+
 const maskerOf = (search: Search, secretSearch: SecretSearch | undefined): Masker => {
   const { now, anyLength } = search
   /** Searches keyed by their array of secrets, which is replaced after each change. */
@@ -164,6 +169,7 @@ const maskerOf = (search: Search, secretSearch: SecretSearch | undefined): Maske
   return {
     isEmpty,
     text: text => maskText(text, now(text)),
+    beginning: text => (isEmpty ? text : maskBeginning(text, now)),
     object: json => {
       if (isEmpty) return json
       const strings = listStrings(json)
@@ -208,12 +214,3 @@ const maskerOf = (search: Search, secretSearch: SecretSearch | undefined): Maske
  */
 export const createMasker = (secrets: readonly string[], secretSearch?: SecretSearch): Masker =>
   maskerOf(createSearch(secrets, secretSearch), secretSearch)
-
-/**
- * Masks as much of a string as the history stores, because masking all of a long one would take seconds. A secret that
- * is cut off at the end of the slice would not be found, so a longer slice is masked and its tail is dropped.
- */
-export const maskBeginning = (text: string, masker: Masker): string =>
-  text.length <= CHARACTERS_TO_MASK || masker.isEmpty
-    ? masker.text(text)
-    : `${masker.text(text.slice(0, CHARACTERS_TO_MASK)).slice(0, -LONGEST_FORM)}…`

@@ -11,7 +11,8 @@ import {
 import { MAX_SECRET_BYTES } from '../../lib/kernel/limits.ts'
 import type { Caller } from '../../servers/access/access.ts'
 import type { RenderedRequest } from '../../templates/template.ts'
-import { MASK, type Masker, maskBeginning } from './masking.ts'
+import { MASK } from './mask-text.ts'
+import type { Masker } from './masking.ts'
 import { type ArgumentsToRecord, listSecretTexts, toRecordedArguments } from './recorded-arguments.ts'
 
 const URL_CHARACTERS = 4 * 1_024
@@ -57,7 +58,7 @@ const toStoredRequest = (
   masker: Masker,
   { cached, schemaMismatch }: Pick<CallToRecord, 'cached' | 'schemaMismatch'>,
 ): MaskedRequest => {
-  const { method, url, headers, body } = maskWith(request, masker, text => maskBeginning(text, masker))
+  const { method, url, headers, body } = maskWith(request, masker, masker.beginning)
   return {
     [MASKED]: true,
     method,
@@ -97,7 +98,7 @@ const hideRequest = ({ method }: RenderedRequest): MaskedRequest => ({
 
 /** Hides what the caller gave in an error, which may quote the request. */
 const maskError = (error: string | undefined, own: Masker | undefined): string | undefined =>
-  error === undefined || own === undefined ? error && MASK : maskBeginning(error, own).slice(0, ERROR_CHARACTERS)
+  error === undefined || own === undefined ? error && MASK : own.beginning(error).slice(0, ERROR_CHARACTERS)
 
 /** A call to record. Its error must already be masked, because the caller has received it. */
 export type CallToRecord = Omit<

@@ -1,7 +1,7 @@
 import type { RecordedArguments } from '../../history/execution-record.ts'
 import { shorten } from '../../lib/kernel/format.ts'
 import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
-import { type Masker, maskBeginning } from './masking.ts'
+import type { Masker } from './masking.ts'
 
 /** Maximum characters of all recorded arguments of a call. As many as of a request's body. */
 const ARGUMENTS_CHARACTERS = 16 * 1_024
@@ -88,7 +88,7 @@ export const toRecordedArguments = ({ values, isSecret }: ArgumentsToRecord, mas
   const cut: string[] = []
   const masked: string[] = []
   const note = (names: string[], name: string): void => {
-    if (names.length < MAX_NAMES) names.push(shorten(maskBeginning(name, masker), NAME_CHARACTERS))
+    if (names.length < MAX_NAMES) names.push(shorten(masker.beginning(name), NAME_CHARACTERS))
   }
   let room = ARGUMENTS_CHARACTERS
   for (const [name, value] of Object.entries(values)) {

@@ -3,7 +3,7 @@ import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
 import { isSuccess, type OutboundResponse } from '../../lib/outbound/outbound-request.ts'
 import { type BlocksResult, type ContentBlock, errorResult, type ToolResult } from '../../runtime/call/tool-result.ts'
 import type { SchemaTrim } from '../../tools/schemas/schema-check.ts'
-import { type Masker, maskBeginning } from '../mask/masking.ts'
+import type { Masker } from '../mask/masking.ts'
 import { splitMultipart } from './multipart.ts'
 import { NOT_JSON, type ShapedResult, structuredResult, withoutStructure } from './structured-result.ts'
 
@@ -151,14 +151,15 @@ export const shapeResponse = async (
   const { body } = response
   if (!isSuccess(response)) {
     const read = decodeText(response)
-    return { result: errorResponseResult(response, masker, read && maskBeginning(read.text, masker)) }
+    return { result: errorResponseResult(response, masker, read && masker.beginning(read.text)) }
   }
   const { type, charset } = parseMediaType(headerOf(response, 'content-type'))
   if (outputTrim !== undefined) {
     // Masks the text here and the parsed JSON in structuredResult, because only parsing reveals a secret that is
     // escaped in the text.
-    const text = await masker.long.text(decode(body, charset), signal)
-    const structured = await structuredResult(text, outputTrim, masker, signal)
+    const received = decode(body, charset)
+    const text = await masker.long.text(received, signal)
+    const structured = await structuredResult(text, outputTrim, masker, signal, received)
     return structured ?? withoutStructure(await plainResult(response, masker, signal), NOT_JSON)
   }
   const isLong = body.length >= LONG_TEXT_BYTES && isText(type, body)

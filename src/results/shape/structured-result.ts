@@ -30,13 +30,15 @@ export const withoutStructure = (result: BlocksResult, schemaMismatch: string): 
 
 /**
  * Returns a text as it is, and as structured content the part of its JSON that matches the tool's output schema. The
- * call never fails because of the schema. Returns undefined if the text is not JSON.
+ * call never fails because of the schema. Returns undefined if the text is not JSON. `received` is the text before it was
+ * masked: an API that answered as declared is not said to differ because of a mask.
  */
 export const structuredResult = async (
   text: string,
   trim: SchemaTrim,
   masker: Masker,
   signal: StopSignal | undefined,
+  received = text,
 ): Promise<ShapedResult<BlocksResult> | undefined> => {
   const parsed = parseIfJson(text)
   if (parsed === undefined) return undefined
@@ -46,7 +48,10 @@ export const structuredResult = async (
   const checked = await trim(masked, signal)
   if (checked.kind === 'match') return { result: { content, structuredContent: masked } }
   const left = checked.kind === 'trimmed' ? checked.value : undefined
-  return { result: { content, structuredContent: left ?? {} }, schemaMismatch: describe(checked) }
+  const result = { content, structuredContent: left ?? {} }
+  const isMasked = masked !== parsed || received !== text
+  const found = isMasked ? await trim(parseIfJson(received) ?? masked, signal) : checked
+  return found.kind === 'match' ? { result } : { result, schemaMismatch: masker.text(describe(found)) }
 }
 
 export const NOT_JSON = 'the response is not JSON'

@@ -54,10 +54,10 @@ export const createUnsavedToolTest = (parts: Parts) => ({
   ): Promise<ToolTest> => {
     const { shaper, schemaChecks, limits } = parts
     const compiled = assertDefinition(definition)
-    const secretSearch = parts.secretSearchFor({ owner: actor.userId, group: organizationId })
+    const longMasking = parts.longMaskingFor({ owner: actor.userId, group: organizationId })
     const globals =
       server === undefined
-        ? toOpenedGlobals([], parts.sealing, secretSearch, given)
+        ? toOpenedGlobals({ globals: [], masking: [] }, parts.sealing, longMasking, given)
         : await loadOpenedGlobals(parts, server, given)
     const compactTables = server?.compactTables ?? false
     const shapingContext = { shaper, schemaChecks, owner: actor.userId, group: organizationId, compactTables }

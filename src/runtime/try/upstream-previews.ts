@@ -71,15 +71,15 @@ export const createUpstreamPreviews = (parts: UpstreamPreviewParts) => ({
     { upstream, item, args, signal }: PreviewedTool,
   ): Promise<{ text: string } | { failed: string }> => {
     const { serverId } = upstream
-    const { organizationId } = await getServerFor(parts.db, actor, serverId, 'build')
+    const server = await getServerFor(parts.db, actor, serverId, 'build')
     await parts.upstreamConnections.sync(serverId)
-    const globals = await loadOpenedGlobals(parts, { id: serverId, organizationId })
+    const globals = await loadOpenedGlobals(parts, server)
     const plain = { ...upstream, toolAnswers: {}, responseTokens: {} }
     const shapingContext = {
       shaper: parts.shaper,
       schemaChecks: parts.schemaChecks,
       owner: actor.userId,
-      group: organizationId,
+      group: server.organizationId,
       compactTables: false,
     }
     const tool = compileUpstreamTool(plain, item, globals, { ...parts, shapingContext, limit: one => one })

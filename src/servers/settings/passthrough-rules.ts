@@ -15,6 +15,22 @@ export const assertHoldsTools = ({ presentation }: Server): void => {
   )
 }
 
+/**
+ * Throws `conflict` if a passthrough server would have masking rules: it sends results on as they are, so nobody must
+ * rely on the rules. `path` is the setting that is being changed.
+ */
+export const assertMaskable = (
+  { presentation, masking }: Pick<Server, 'presentation' | 'masking'>,
+  path: 'presentation' | 'masking',
+): void => {
+  if (presentation !== 'passthrough' || masking.length === 0) return
+  const message =
+    path === 'masking'
+      ? 'must be empty on a passthrough server, which sends results on unchanged'
+      : 'cannot be passthrough: the masking rules would no longer apply to results'
+  throw new AppError('conflict', `The ${path} ${message}.`, { errors: [{ path, message }] })
+}
+
 const explainTools = async (tx: Transaction, serverId: string): Promise<string | undefined> => {
   if ((await countInstances(tx, serverId)) > 0) return 'it has tools of its own, which could no longer be called'
   return (await countUses(tx, serverId)) > 0 ? 'it uses toolkits, whose tools could not be called' : undefined

@@ -27,6 +27,7 @@ import { type ServerFrame, type ServerFrameParts, serverTabPath } from '../frame
 import { createServerTab, donePath, serverRoute } from '../frame/server-tab.ts'
 import { doneText } from '../frame/user-page.ts'
 import { toLimitsForm } from './limits-form.ts'
+import { describeMasking } from './masking-form.ts'
 import { assertToolNames, toPresentationForm } from './presentation-form.ts'
 import {
   compareSettings,
@@ -139,6 +140,7 @@ export const settingsPages: FastifyPluginAsync<SettingsPagesParts> = async (
         },
         isReviewed: typed.reviewUpstreamChanges === 'on',
         isTabled: typed.compactTables === 'on',
+        masking: { text: describeMasking(saved.masking), href: `${path}/masking` },
         limits: toLimitsForm(typed, saved, await findCutResultListing(frame.id)),
         presentation: toPresentationForm(typed, saved, await findShownAsOf(saved, findShownAs)),
         moving: transfer ?? {},

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createJobPool, type JobPool } from '../../../src/jobs/job-pool.ts'
 import { createMasker, MaskingError } from '../../../src/results/mask/masking.ts'
-import { createSecretSearchFor } from '../../../src/results/mask/masking-job.ts'
+import { createLongMaskingFor } from '../../../src/results/mask/masking-job.ts'
 import { shapeResponse } from '../../../src/results/shape/shape.ts'
 import { countTurns } from '../../support/count-turns.ts'
 import { MEMORY } from '../../support/jobs.ts'
@@ -13,9 +13,13 @@ const LONG = `${'lorem ipsum "dolor" é '.repeat(240_000)}${SECRET}`
 
 const workers = createJobPool({ memory: MEMORY })
 afterAll(() => workers.close())
-const jobsOf = (pool: JobPool) => ({ findSecrets: pool.job('find-secrets'), maskUtf8: pool.job('mask-utf8') })
-const secretSearchFor = createSecretSearchFor(jobsOf(workers))
-const masker = createMasker(SECRETS, secretSearchFor({ owner: 'server', group: 'organization' }))
+const jobsOf = (pool: JobPool) => ({
+  findSecrets: pool.job('find-secrets'),
+  maskUtf8: pool.job('mask-utf8'),
+  maskByRules: pool.job('mask-by-rules'),
+})
+const longMaskingFor = createLongMaskingFor(jobsOf(workers))
+const masker = createMasker(SECRETS, longMaskingFor({ owner: 'server', group: 'organization' }))
 
 const responseOf = (type: string, body: Buffer) => ({
   status: 200,
@@ -49,7 +53,7 @@ describe('secrets in a response of 5 MB', () => {
 
   it('are masked if there are 200 of them, all with the same beginning as most words of the text', async () => {
     const many = Array.from({ length: 200 }, (_, at) => `"${String.fromCharCode(97 + (at % 26))}${at} secret`)
-    const some = createMasker(many, secretSearchFor({ owner: 'server', group: 'organization' }))
+    const some = createMasker(many, longMaskingFor({ owner: 'server', group: 'organization' }))
     const words = '{"a":"b","c":"d","e":"lorem ipsum dolor"},'.repeat(120_000)
     expect(await some.long.text(`${words}${many[7]}`)).toBe(`${words}•••`)
   })
@@ -83,7 +87,7 @@ describe('secrets in a response of 5 MB', () => {
   it('are searched in a small heap, however many other servers have as many secrets', async () => {
     const small = createJobPool({ memory: { ...MEMORY, maxThreads: 1, threadHeapMb: 80 } })
     onTestFinished(small.close)
-    const search = createSecretSearchFor(jobsOf(small))({ owner: 'server', group: 'organization' })
+    const search = createLongMaskingFor(jobsOf(small))({ owner: 'server', group: 'organization' })
     const text = LONG.slice(0, 70_000)
     for (let at = 0; at < 40; at++) {
       const others = Array.from({ length: 8 }, (_, index) => `${at}.${index} `.repeat(1_500))
@@ -95,7 +99,7 @@ describe('secrets in a response of 5 MB', () => {
   it('are not searched for in the pool if there are none after all', async () => {
     const closed = createJobPool({ memory: MEMORY })
     await closed.close()
-    const search = createSecretSearchFor(jobsOf(closed))({ owner: 'server', group: 'organization' })
+    const search = createLongMaskingFor(jobsOf(closed))({ owner: 'server', group: 'organization' })
     const none = createMasker([], search).also(() => [])
     const utf8 = Buffer.from(LONG)
     expect(await none.long.utf8(utf8)).toBe(utf8)
@@ -104,7 +108,7 @@ describe('secrets in a response of 5 MB', () => {
   it('are never sent unmasked if the worker pool is closed', async () => {
     const closed = createJobPool({ memory: MEMORY })
     await closed.close()
-    const secretSearch = createSecretSearchFor(jobsOf(closed))({ owner: 'server', group: 'organization' })
+    const secretSearch = createLongMaskingFor(jobsOf(closed))({ owner: 'server', group: 'organization' })
     const late = createMasker(SECRETS, secretSearch)
     const response = responseOf('text/plain', Buffer.from(LONG))
     await expect(shapeResponse(response, late, undefined, undefined)).rejects.toThrow('Patchbay is shutting down')

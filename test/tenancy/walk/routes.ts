@@ -596,6 +596,13 @@ const settings: Row[] = [
     statuses: manage(303),
     form: ({ elsewhereId }) => ({ organizationId: elsewhereId }),
   },
+  { route: 'GET /servers/:uuid/settings/masking', statuses: READ_WITHIN },
+  {
+    route: 'POST /servers/:uuid/settings/masking',
+    spare: 'plainServer',
+    statuses: buildWithin(303),
+    form: { email: 'on', patterns: 'EMP-\\d{6}' },
+  },
   { route: 'GET /servers/:uuid/settings/removal', statuses: seeing('manage') },
   {
     route: 'POST /servers/:uuid/settings/removal',

@@ -183,6 +183,31 @@ const settings: Pages = {
       },
     },
   ],
+  'GET /servers/:uuid/settings/masking': [
+    { path: '/servers/:serverId/settings/masking' },
+    { path: '/servers/:serverId/settings/masking', state: 'viewer', who: 'viewer' },
+    {
+      path: '/servers/:longServerId/settings/masking',
+      state: 'tried',
+      act: async page => {
+        await page.getByLabel('Email addresses').check()
+        await page.getByLabel('Patterns, optional').fill('EMP-\\d{6}')
+        await page.getByLabel('Sample text').fill('{"email":"ada@example.com","staff":"EMP-123456"}')
+        await page.getByRole('button', { name: 'Try', exact: true }).click()
+        await page.getByText('This is what clients get:').waitFor()
+      },
+    },
+    {
+      path: '/servers/:serverId/settings/masking',
+      state: 'refused',
+      status: 400,
+      act: async page => {
+        await page.getByLabel('Patterns, optional').fill('EMP-\\d{6}\na(?=b)')
+        await page.getByRole('button', { name: 'Save rules' }).click()
+        await page.getByText('in line 2').first().waitFor()
+      },
+    },
+  ],
   'GET /servers/:uuid/settings/removal': [{ path: '/servers/:serverId/settings/removal' }],
 }
 
