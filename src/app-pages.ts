@@ -34,6 +34,7 @@ import type { Live } from './web/live/live.ts'
 import { operatorPages } from './web/operator/operator.pages.ts'
 import { organizationUsagePages } from './web/operator/organization-usage.pages.ts'
 import { statusPages } from './web/operator/status.pages.ts'
+import { suspensionPages } from './web/operator/suspensions.pages.ts'
 import { themePages } from './web/operator/theme.pages.ts'
 import { accountDeletionPages } from './web/organizations/account-deletion.pages.ts'
 import { invitationPages } from './web/organizations/invitation.pages.ts'
@@ -92,6 +93,7 @@ const PAGES: readonly FastifyPluginAsync<PagesParts & { frames: ServerFrameParts
   sampleRemovalPages,
   operatorPages,
   statusPages,
+  suspensionPages,
   serversPages,
   overviewPages,
   livePages,
@@ -150,7 +152,7 @@ const PAGES: readonly FastifyPluginAsync<PagesParts & { frames: ServerFrameParts
 ]
 
 export const appPages = async (pages: FastifyInstance, parts: PagesParts): Promise<void> => {
-  const { settings, accounts, origins, sessions, db, registry, upstreamStates, upstreamOffers } = parts
+  const { settings, accounts, origins, sessions, db, registry, upstreamStates, upstreamOffers, suspensions } = parts
   // The files of a build are not edited while it runs.
   const isDevelopment = !settings.isProduction && !IS_BUILT
   await configurePages(pages, {
@@ -166,7 +168,7 @@ export const appPages = async (pages: FastifyInstance, parts: PagesParts): Promi
     typedForms: typedFormPages,
   })
   const { openStreams } = registry
-  const frames = { db, openStreams, upstreamStates, countUpstreamTools: upstreamOffers.countTools }
+  const frames = { db, openStreams, upstreamStates, countUpstreamTools: upstreamOffers.countTools, suspensions }
   for (const plugin of PAGES) await pages.register(plugin, { ...parts, frames })
   if (!settings.isProduction) await pages.register(designPages)
   await pages.register(authorizationPages, parts.authorizationServer)

@@ -24,6 +24,18 @@ const ACTIONS = {
   server: { suspend: 'server.suspended', restore: 'server.restored' },
 } as const satisfies Record<Suspendable, Record<'suspend' | 'restore', AuditAction>>
 
+const NAMES = { user: 'email address', organization: 'name', server: 'name' } as const satisfies Record<
+  Suspendable,
+  string
+>
+const ARTICLES = { user: 'a', organization: 'an', server: 'a' } as const satisfies Record<Suspendable, string>
+const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/i
+/** How many ids an error lists, of organizations or servers with the same name. */
+const MAX_SAME_NAMES = 5
+
+const wrongTarget = (message: string): AppError =>
+  new AppError('invalid_request', `This ${message}.`, { errors: [{ path: 'target', message }] })
+
 const getTarget = async (tx: Transaction, kind: Suspendable, id: string): Promise<store.Target> =>
   orThrow(await store.findTarget(tx, kind, id), () => new AppError('not_found', `This ${kind} does not exist.`))
 
@@ -57,6 +69,19 @@ const auditOrigin = (tx: Transaction, actor: Operator, action: AuditAction, { id
 export const createSuspensionService = ({ db, changes }: SuspensionServiceParts) => ({
   /** Finds a user, an organization or a server, and its suspension. Throws `not_found`. */
   getSuspendable: (kind: Suspendable, id: string): Promise<store.Target> => getTarget(db, kind, id),
+
+  /**
+   * Finds what an operator means by its id, an address that contains the id, or its name (the email address of a user).
+   * Throws `invalid_request` for the field `target` if that is nothing, or not only one.
+   */
+  findSuspendable: async (kind: Suspendable, text: string): Promise<store.Target> => {
+    const named = await store.findIdsNamed(db, kind, text.trim(), MAX_SAME_NAMES)
+    const id = named.length === 1 ? named[0] : UUID.exec(text)?.[0].toLowerCase()
+    const found = id === undefined ? undefined : await store.findTarget(db, kind, id)
+    if (found !== undefined) return found
+    const several = `is the name of several: give the id of one (${named.join(', ')})`
+    throw wrongTarget(named.length > 1 ? several : `is not the id or ${NAMES[kind]} of ${ARTICLES[kind]} ${kind}`)
+  },
 
   listSuspended: (kind: Suspendable, page: IdPage): Promise<Suspension[]> => store.listSuspended(db, kind, page),
 

@@ -62,6 +62,27 @@ export const findTarget = async (tx: Transaction, kind: Suspendable, id: string)
   }
 }
 
+/** Finds the ids of what has this name: a user's email address, or the name of organizations or servers. */
+export const findIdsNamed = async (
+  tx: Transaction,
+  kind: Suspendable,
+  name: string,
+  limit: number,
+): Promise<string[]> => {
+  const findRows = (): Promise<{ id: string }[]> => {
+    const select = { id: true } as const
+    switch (kind) {
+      case 'user':
+        return tx.user.findMany({ where: { email: name.toLowerCase() }, select, take: limit })
+      case 'organization':
+        return tx.organization.findMany({ where: { name }, select, take: limit })
+      case 'server':
+        return tx.server.findMany({ where: { name, removedAt: null }, select, take: limit })
+    }
+  }
+  return (await findRows()).map(({ id }) => id)
+}
+
 /** Lists what is suspended of one kind, in the order of ids. */
 export const listSuspended = async (tx: Transaction, kind: Suspendable, page: IdPage): Promise<Suspension[]> => {
   const listTargets = async (): Promise<Target[]> => {

@@ -11,22 +11,33 @@ export type Suspensions = {
 
 export type SuspendedKind = 'account' | 'organization' | 'server'
 
-/** Returns the sentence that tells those concerned. */
+/** Returns a sentence from a text that may or may not end like one. */
+const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`)
+
+/** Returns the sentences that tell those concerned. */
 export const suspendedText = (what: SuspendedKind, reason: string): string =>
-  `The operator has suspended this ${what}. Reason: ${reason}`
+  `The operator has suspended this ${what}. Reason: ${sentence(reason)}`
 
 /** Throws `forbidden` with the reason if there is one. */
 export const assertNotSuspended = (what: SuspendedKind, reason: string | undefined): void => {
   if (reason !== undefined) throw new AppError('forbidden', suspendedText(what, reason))
 }
 
+/** Returns the sentence that tells members of an organization. Undefined if it is not suspended. */
+export const suspensionOfOrganization = (
+  { ofOrganization }: Pick<Suspensions, 'ofOrganization'>,
+  organizationId: string,
+): string | undefined => {
+  const reason = ofOrganization(organizationId)
+  return reason === undefined ? undefined : suspendedText('organization', reason)
+}
+
 /** Returns the sentence for those who want to use or change a server. Undefined if neither it nor its organization is. */
 export const suspensionOfServer = (
-  { ofServer, ofOrganization }: Pick<Suspensions, 'ofServer' | 'ofOrganization'>,
+  suspensions: Pick<Suspensions, 'ofServer' | 'ofOrganization'>,
   { serverId, organizationId }: { serverId: string; organizationId: string | undefined },
 ): string | undefined => {
-  const own = ofServer(serverId)
+  const own = suspensions.ofServer(serverId)
   if (own !== undefined) return suspendedText('server', own)
-  const shared = organizationId === undefined ? undefined : ofOrganization(organizationId)
-  return shared === undefined ? undefined : suspendedText('organization', shared)
+  return organizationId === undefined ? undefined : suspensionOfOrganization(suspensions, organizationId)
 }

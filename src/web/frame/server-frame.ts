@@ -3,6 +3,7 @@ import { addressOf } from '../../lib/http/list-query.ts'
 import { type Actor, may, organizationIdsOf } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { formatCount, formatNumber } from '../../lib/kernel/format.ts'
+import { type Suspensions, suspensionOfServer } from '../../lib/kernel/suspensions.ts'
 import { isAllowed, onlyCallerShown } from '../../servers/access/access.ts'
 import { serverClosed } from '../../servers/servers.service.ts'
 import { findServerFrame } from './server-frame.store.ts'
@@ -28,6 +29,7 @@ export type ServerFrameParts = {
   upstreamStates: (serverId: string) => string
   /** Returns the number of tools offered through upstreams, by server ID. Omits servers without any. */
   countUpstreamTools: (serverIds: readonly string[]) => Promise<ReadonlyMap<string, number>>
+  suspensions: Suspensions
 }
 
 /** Returns the path of a tab of a server's page. */
@@ -68,7 +70,7 @@ export const countTools = (server: { passesOn: boolean; own: number; throughUpst
  * `forbidden` if it is private and does not allow the actor.
  */
 export const getServerFrame = async (
-  { db, openStreams, upstreamStates, countUpstreamTools }: ServerFrameParts,
+  { db, openStreams, upstreamStates, countUpstreamTools, suspensions }: ServerFrameParts,
   actor: Actor,
   serverId: string,
   current: ServerTab,
@@ -79,6 +81,7 @@ export const getServerFrame = async (
   if (!isAllowed(policy, actor)) throw serverClosed()
   const onlyCaller = onlyCallerShown(policy, actor)
   const live = toLiveState(onlyCaller === undefined ? openStreams(serverId) : undefined)
+  const suspension = suspensionOfServer(suspensions, policy)
   const { tools, disabledTools, sources, globals, upstreams } = server.counts
   const throughUpstreams = upstreams === 0 ? 0 : ((await countUpstreamTools([serverId])).get(serverId) ?? 0)
   const toolCount = countTools({ passesOn: server.passesOn, own: tools - disabledTools, throughUpstreams })
@@ -89,6 +92,8 @@ export const getServerFrame = async (
   }
   return {
     ...server,
+    /** Says that the server or its organization is suspended, and why. */
+    suspension,
     toolCount,
     throughUpstreams,
     /** The viewer's permissions. */
@@ -99,8 +104,8 @@ export const getServerFrame = async (
     onlyCaller,
     /** Whether the viewer is asked whether the server should stay private. */
     hasTierNotice: hasTierNotice && ownerId === actor.userId,
-    liveText: live.text,
-    liveState: live.state,
+    liveText: suspension === undefined ? live.text : 'Suspended',
+    liveState: suspension === undefined ? live.state : ('failed' as const),
     upstreamStates: upstreamStates(serverId),
     tabs: TABS.map(([tab, text]) => ({
       href: serverTabPath(serverId, tab),

@@ -5,6 +5,7 @@ import { countAllUsers, listAllUsers } from '../../identity/user-list.store.ts'
 import type { Database } from '../../lib/db/client.ts'
 import { DatabaseFailure } from '../../lib/db/failures.ts'
 import { measureDatabase } from '../../lib/db/measure.ts'
+import { actorOf } from '../../lib/http/access.ts'
 import { listQuery } from '../../lib/http/list-query.ts'
 import { isFragmentRequest } from '../../lib/http/pages/views.ts'
 import { adviseOnBaseUrl } from '../../lib/process/base-url-advice.ts'
@@ -17,7 +18,7 @@ import { countAllServers } from '../../servers/server-names.store.ts'
 import { readAuditTable } from '../frame/audit-table.ts'
 import { readList } from '../frame/user-page.ts'
 import { toHealthView, toUserRow } from './operator.view.ts'
-import { OPERATOR_TABS } from './operator-tabs.ts'
+import { frameOf } from './operator-tabs.ts'
 
 type Parts = {
   db: Database
@@ -33,21 +34,13 @@ type Parts = {
 const config = { access: 'operator' } as const
 const USERS_PER_PAGE = 100
 
-type OperatorPath = (typeof OPERATOR_TABS)[number]['href']
-
-const frameOf = (path: OperatorPath) => {
-  const tabs = OPERATOR_TABS.map(tab => ({ ...tab, isCurrent: tab.href === path }))
-  const current = tabs.find(({ isCurrent }) => isCurrent)
-  return { title: `${current?.text ?? ''} · Operator`, tabs } as const
-}
-
 /** Returns the database size in bytes; undefined if it cannot be measured, e.g. for lack of PostgreSQL privileges. */
 const sizeOf = (db: Database): Promise<number | undefined> => measureDatabase(db).catch(() => undefined)
 
 /** Returns the origin to which the browser sent the request. */
 const askedAt = ({ protocol, host }: FastifyRequest): string => `${protocol}://${host}`
 
-/** Registers the operator's read-only pages: health, accounts, settings and audit log. */
+/** Registers the operator's pages to look at: health, accounts, settings and audit log. */
 export const operatorPages: FastifyPluginAsync<Parts> = async (
   app,
   { db, recorder, callLedger, notices, audit, settings, registry },
@@ -85,7 +78,7 @@ export const operatorPages: FastifyPluginAsync<Parts> = async (
   app.get('/operator/users', { config }, async (request, reply) => {
     const { q, cursor } = listQuery.parse(request.query)
     const place = { path: '/operator/users', cursor, query: { q }, limit: USERS_PER_PAGE }
-    const { items, next } = await readList(place, page => listAllUsers(db, q, page), toUserRow)
+    const { items, next } = await readList(place, page => listAllUsers(db, q, page), toUserRow(actorOf(request)))
     return reply.page('operator/operator-users', {
       ...frameOf('/operator/users'),
       users: items,

@@ -1,6 +1,8 @@
 import type { Recorder } from '../../history/execution-record.ts'
 import type { ListedUser } from '../../identity/user-list.store.ts'
+import { addressOf } from '../../lib/http/list-query.ts'
 import { exactTime, shownTime } from '../../lib/http/pages/time-text.ts'
+import type { Actor } from '../../lib/kernel/actor.ts'
 import { formatBytes, formatDuration, formatNumber } from '../../lib/kernel/format.ts'
 import type { LoopDelay } from '../../lib/process/loop-delay.ts'
 import type { Notice } from '../../lib/process/notices.ts'
@@ -91,4 +93,12 @@ export const toHealthView = ({ loop, records, ledger, ...health }: Health) => {
   }
 }
 
-export const toUserRow = ({ createdAt, ...user }: ListedUser) => ({ ...user, since: shownTime(createdAt) })
+/** Returns the function that makes a row of the list of accounts, for the operator who reads it. */
+export const toUserRow =
+  ({ userId }: Actor) =>
+  ({ createdAt, ...user }: ListedUser) => ({
+    ...user,
+    isSelf: user.id === userId,
+    since: shownTime(createdAt),
+    suspendHref: addressOf('/operator/suspensions', { kind: 'user', target: user.email }),
+  })

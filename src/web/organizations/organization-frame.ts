@@ -1,5 +1,6 @@
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { mayRole, permissionOver, ROLES, type Role } from '../../lib/kernel/roles.ts'
+import { suspendedText } from '../../lib/kernel/suspensions.ts'
 import type { OrganizationService } from '../../tenancy/organizations.service.ts'
 
 /** Tabs with `manages` are shown only to users who can manage the organization. */
@@ -34,12 +35,14 @@ export const getOrganizationFrame = async (
   id: string,
   current: OrganizationTab,
 ) => {
-  const { name, role } = await organizations.getOrganization(actor, id)
+  const { name, role, suspendedReason } = await organizations.getOrganization(actor, id)
   const mayManage = mayRole(role, 'manage')
   return {
     id,
     path: `/organizations/${id}`,
     name,
+    /** Says that the organization is suspended, and why. */
+    suspension: suspendedReason === null ? undefined : suspendedText('organization', suspendedReason),
     /** The viewer's role. */
     role,
     mayManage,

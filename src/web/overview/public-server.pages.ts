@@ -6,6 +6,7 @@ import { serverParams } from '../../lib/http/schemas.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { formatCount, shorten } from '../../lib/kernel/format.ts'
 import { serverUrl } from '../../lib/kernel/server-url.ts'
+import { type Suspensions, suspensionOfServer } from '../../lib/kernel/suspensions.ts'
 import type { InProcessClient } from '../../mcp/in-process-client.ts'
 import { checkUserAccess, policyOf } from '../../servers/access/access.ts'
 import type { Server } from '../../servers/server.ts'
@@ -35,14 +36,19 @@ const HOW_TO_GET_IN: Readonly<Record<Server['access'], string>> = {
     'To get access, ask the person who gave you the address to add your account’s email to this server’s allowed users.',
 }
 
-export type PublicServerParts = { servers: ServerService; inspectorClient: InProcessClient; baseUrl: string }
+export type PublicServerParts = {
+  servers: ServerService
+  inspectorClient: InProcessClient
+  suspensions: Suspensions
+  baseUrl: string
+}
 
 /**
  * Registers `GET /s/:uuid` for browsers: the server's tools and how to connect, or a notice for users without access.
  */
 export const publicServerPages: FastifyPluginAsync<PublicServerParts> = async (
   app,
-  { servers, inspectorClient: client, baseUrl },
+  { servers, inspectorClient: client, suspensions, baseUrl },
 ) => {
   const userOf = ({ actor }: FastifyRequest) => (actor?.scopes.has('mcp') ? actor : undefined)
 
@@ -95,6 +101,7 @@ export const publicServerPages: FastifyPluginAsync<PublicServerParts> = async (
         title: name,
         server: { name, description, tier, about: TIER_WORDS[tier] },
         url,
+        suspension: suspensionOfServer(suspensions, { serverId: id, organizationId: server.organizationId }),
         connect: toConnectPanel({ id, name, tier, url }),
         ...(await listTools(request, id)),
         dashboardHref: actor?.memberships.has(server.organizationId) ? serverTabPath(id, 'overview') : undefined,

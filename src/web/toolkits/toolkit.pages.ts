@@ -13,6 +13,7 @@ import { parseInput } from '../../lib/http/validation.ts'
 import { type Actor, assertMay, may } from '../../lib/kernel/actor.ts'
 import { formatCount } from '../../lib/kernel/format.ts'
 import { mayRole } from '../../lib/kernel/roles.ts'
+import { type Suspensions, suspensionOfOrganization } from '../../lib/kernel/suspensions.ts'
 import type { Sealing } from '../../lib/process/sealing.ts'
 import type { ToolkitCatalogue, UsedToolkitCard } from '../../tools/sharing/catalogue.service.ts'
 import { CreateToolkit } from '../../tools/toolkits.schema.ts'
@@ -44,6 +45,7 @@ type Parts = {
   toolkitSources: Pick<ToolkitSourceService, 'findSource'>
   imports: Pick<ImportService, 'listImports'>
   sealing: Sealing
+  suspensions: Suspensions
 }
 
 const PATH = '/toolkits/:id'
@@ -77,12 +79,14 @@ const doneTexts = (count: number) => ({
   'too-late': 'What was deleted can no longer be restored.',
 })
 
-const toHead = (actor: Actor, toolkit: UsedToolkitCard) => ({
+const toHead = (actor: Actor, toolkit: UsedToolkitCard, suspensions: Suspensions) => ({
   path: `/toolkits/${toolkit.id}`,
   title: toolkit.title,
   visibility: toolkit.visibility,
   description: toolkit.description,
   organization: { href: `/organizations/${toolkit.organizationId}`, name: toolkit.organizationName },
+  /** Says that the organization is suspended, and why. */
+  suspension: suspensionOfOrganization(suspensions, toolkit.organizationId),
   mayBuild: may(actor, toolkit.organizationId, 'build'),
   isPublic: toolkit.visibility === 'public',
   galleryHref: `/gallery/${toolkit.id}`,
@@ -96,7 +100,7 @@ const toHead = (actor: Actor, toolkit: UsedToolkitCard) => ({
 /** Serves the pages of toolkits in the user's organizations: tools, settings, transfer and deletion. */
 export const toolkitPages: FastifyPluginAsync<Parts> = async (
   app,
-  { toolkits, toolkitCatalogue, accounts, tools, toolkitSources, imports, sealing },
+  { toolkits, toolkitCatalogue, accounts, tools, toolkitSources, imports, sealing, suspensions },
 ) => {
   const undo = createDeletedToolUndo(sealing)
 
@@ -130,7 +134,7 @@ export const toolkitPages: FastifyPluginAsync<Parts> = async (
     return reply.page('toolkits/toolkit', {
       title: toolkit.title,
       section: 'toolkits',
-      toolkit: toHead(actor, toolkit),
+      toolkit: toHead(actor, toolkit, suspensions),
       tools: items.map(({ tool, usedBy }) => toToolRow(tool, usedBy)),
       columns: sorting.headersOf(sort, { path, query: { q } }),
       search: q,
@@ -171,7 +175,7 @@ export const toolkitPages: FastifyPluginAsync<Parts> = async (
       data: {
         title: `Settings of ${toolkit.title}`,
         section: 'toolkits',
-        toolkit: toHead(actor, toolkit),
+        toolkit: toHead(actor, toolkit, suspensions),
         typed: typed ?? toToolkitForm(toolkit),
         // The user has now seen this version, so the next submission may overwrite it.
         version,

@@ -348,7 +348,13 @@ const connections: Row[] = [
 ]
 
 /** Pages of the operator, who is the owner here. */
-const operatorPages: Row[] = ['/operator', '/operator/users', '/operator/settings', '/operator/audit'].map(path => ({
+const operatorPages: Row[] = [
+  '/operator',
+  '/operator/users',
+  '/operator/suspensions',
+  '/operator/settings',
+  '/operator/audit',
+].map(path => ({
   route: `GET ${path}`,
   statuses: [303, 403, 403, 403, 403, 403, 200, 200, 403, 403],
 }))
@@ -378,6 +384,29 @@ const suspensions: Row[] = [
     statuses: byOperator(201),
   },
   { route: 'DELETE /api/v1/blocked-origins/:id', id: () => randomUUID(), statuses: byOperator(404) },
+  {
+    route: 'POST /operator/suspensions',
+    form: { kind: 'user', target: 'nobody@example.com', reason: 'walk' },
+    statuses: byOperator(400),
+  },
+  {
+    route: 'POST /operator/suspensions/:kind/:id/restoration',
+    path: '/operator/suspensions/user/:id/restoration',
+    id: () => randomUUID(),
+    form: {},
+    statuses: byOperator(404),
+  },
+  {
+    route: 'POST /operator/blocked-origins',
+    form: { origin: 'https://blocked.example.com', reason: 'walk' },
+    statuses: byOperator(303),
+  },
+  {
+    route: 'POST /operator/blocked-origins/:id/removal',
+    id: () => randomUUID(),
+    form: {},
+    statuses: byOperator(404),
+  },
 ]
 
 const audit: Row[] = [

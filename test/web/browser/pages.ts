@@ -3,6 +3,7 @@ import { type DashboardWorld, HOSTILE_NAME } from './dashboard-world.ts'
 import { historyPages } from './history-pages.ts'
 import { importAgainPages } from './import-again-pages.ts'
 import { importPages, withoutRoom } from './import-pages.ts'
+import { onSuspendedServer, operatorPages } from './operator-pages.ts'
 import { type PageRow, type Pages, saveOutdated } from './page-row.ts'
 import { palettePages } from './palette-pages.ts'
 import {
@@ -284,6 +285,7 @@ const servers: Pages = {
     { path: world => onSample(world), state: 'sample' },
     { path: '/servers/:emptyServerId', state: 'private', who: 'viewer' },
     { path: onRequested, state: 'requested', who: 'viewer' },
+    { path: onSuspendedServer, state: 'suspended', who: 'viewer' },
   ],
 }
 
@@ -322,14 +324,6 @@ const organizations: Pages = {
     { path: '/organizations/:emptyOrganizationId/usage', state: 'empty', who: 'viewer' },
   ],
   'GET /organizations/:id/removal': [{ path: '/organizations/:organizationId/removal' }],
-}
-
-const operator: Pages = {
-  'GET /operator': [{ path: '/operator' }, { path: '/operator', state: 'refused', who: 'viewer', status: 403 }],
-  'GET /operator/users': [{ path: '/operator/users' }, { path: '/operator/users?q=zzz', state: 'nothing-found' }],
-  'GET /operator/settings': [{ path: '/operator/settings' }],
-  'GET /operator/audit': [{ path: '/operator/audit' }],
-  'GET /status': [{ path: '/status', who: 'stranger' }],
 }
 
 const tools: Pages = {
@@ -503,7 +497,7 @@ export const PAGES: readonly (PageRow & { route: string })[] = [
   importAgainPages,
   tools,
   organizations,
-  operator,
+  operatorPages,
   forBrowsers,
   historyPages,
   access,
