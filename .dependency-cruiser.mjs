@@ -9,7 +9,7 @@ const LAYERS = [
   ['templates', 'passthrough/proxy'],
   ['identity', 'history'],
   ['tenancy', 'tools'],
-  ['upstreams'],
+  ['upstreams', 'limits'],
   ['servers', 'passthrough/route'],
   ['runtime/call', 'imports'],
   ['results', 'tool-search'],

@@ -14,6 +14,7 @@ import { grantRoutes } from './api/oauth/grants.routes.ts'
 import { oauthClientRoutes } from './api/oauth/oauth-clients.routes.ts'
 import { accountDeletionRoutes } from './api/organizations/account-deletion.routes.ts'
 import { invitationRoutes } from './api/organizations/invitations.routes.ts'
+import { limitRoutes } from './api/organizations/limits.routes.ts'
 import { organizationRoutes } from './api/organizations/organizations.routes.ts'
 import { catalogueRoutes } from './api/servers/catalogue.routes.ts'
 import { instanceRoutes } from './api/servers/instances.routes.ts'
@@ -49,6 +50,7 @@ const ROUTES: readonly FastifyPluginAsyncZod<ApiParts>[] = [
   accountDeletionRoutes,
   organizationRoutes,
   invitationRoutes,
+  limitRoutes,
   toolkitRoutes,
   importRoutes,
   importChangeRoutes,

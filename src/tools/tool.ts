@@ -58,6 +58,8 @@ export const ToolDocument = z.object({
   headers: z.array(z.object({ name: z.string(), value: z.string() })),
   body: z.string().optional(),
   timeoutMs: z.int().optional(),
+  /** What a call costs, in the currency of the organization. Counted by limits of money. */
+  callPrice: z.number().optional(),
   /**
    * Why the tool cannot be used: its template or a schema is invalid. Set when it is saved. No server can have such a
    * tool.

@@ -81,6 +81,7 @@ const FIELDS = [
   'description',
   'method',
   'timeoutMs',
+  'callPrice',
   'templateRules',
   'inputSchema',
   'outputSchema',

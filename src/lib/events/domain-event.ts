@@ -10,6 +10,7 @@ export const DomainEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('server_removed'), serverId: z.string() }),
   /** The user's tokens or memberships changed. */
   z.object({ type: z.literal('access_changed'), userId: z.string() }),
+  z.object({ type: z.literal('limits_changed'), organizationId: z.string() }),
   /** Events from other processes were missed, so any cache may be stale. */
   z.object({ type: z.literal('resync') }),
 ])

@@ -46,7 +46,7 @@ const RESULT_OPTIONS: readonly { value: z.infer<typeof Result> | ''; text: strin
   { value: 'error', text: 'Rejected or failed' },
   { value: 'rejected', text: 'Rejected' },
   { value: 'invalid_arguments', text: 'Invalid arguments' },
-  { value: 'blocked', text: 'Blocked address' },
+  { value: 'blocked', text: 'Blocked' },
   { value: 'timeout', text: 'Timed out' },
   { value: 'failed', text: 'Failed' },
 ]
