@@ -9,7 +9,7 @@ const LAYERS = [
   ['templates', 'passthrough/proxy'],
   ['identity', 'history'],
   ['tenancy', 'tools', 'suspensions'],
-  ['upstreams'],
+  ['upstreams', 'limits'],
   ['servers', 'passthrough/route'],
   ['runtime/call', 'imports'],
   ['results', 'tool-search'],

@@ -19,6 +19,7 @@ import { oauthClientRoutes } from './api/oauth/oauth-clients.routes.ts'
 import { suspensionRoutes } from './api/operations/suspensions.routes.ts'
 import { accountDeletionRoutes } from './api/organizations/account-deletion.routes.ts'
 import { invitationRoutes } from './api/organizations/invitations.routes.ts'
+import { limitRoutes } from './api/organizations/limits.routes.ts'
 import { organizationRoutes } from './api/organizations/organizations.routes.ts'
 import { catalogueRoutes } from './api/servers/catalogue.routes.ts'
 import { instanceRoutes } from './api/servers/instances.routes.ts'
@@ -56,6 +57,7 @@ const ROUTES: readonly FastifyPluginAsyncZod<ApiParts>[] = [
   accountDeletionRoutes,
   organizationRoutes,
   invitationRoutes,
+  limitRoutes,
   toolkitRoutes,
   importRoutes,
   importChangeRoutes,

@@ -31,6 +31,7 @@ import { createNotices } from './lib/process/notices.ts'
 import type { Settings } from './lib/process/settings.ts'
 import { createUpkeep } from './lib/process/upkeep.ts'
 import { createTokenWork } from './lib/tokens/token-work.ts'
+import { limitsPlugin } from './limits/plugin.ts'
 import { endClientsOf } from './oauth/clients/oauth-clients.store.ts'
 import { endGrantsOf } from './oauth/grants/consents.store.ts'
 import { oauthPlugin } from './oauth/plugin.ts'
@@ -84,6 +85,8 @@ export type ServiceOptions = {
   responseCache?: ResponseCacheOptions
   /** Overrides the query timeout and the retry pause for the embedding endpoint. */
   embeddingLimits?: Partial<EmbeddingLimits>
+  /** Overrides the clocks by which limits are counted. */
+  limitClock?: (() => number) | undefined
   /** Overrides the cost of password hashing, for tests of other features. */
   hashingCost?: HashingCost | undefined
   /** Overrides the module that the threads and processes of the job pool run. */
@@ -221,6 +224,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
     lifecycle,
   )
   const { maxToolsPerServer } = settings.limits
+  const limits = await limitsPlugin({ ...common, limitClock: options.limitClock }, lifecycle)
   const importApplying = createImportApplying({ ...common, tools: tools.tools, maxToolsPerServer })
   const imports = importsPlugin(
     {
@@ -244,6 +248,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
       ...passthrough,
       ...tools,
       ...servers,
+      callAdmission: limits.callAdmission,
       counting,
       network,
       responseMemory,
@@ -279,6 +284,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
     ...tools,
     ...servers,
     ...tenancy,
+    ...limits,
     ...imports,
     importApplying,
     upkeep,

@@ -6,7 +6,7 @@ import type { OutboundFault } from '../lib/outbound/outbound-request.ts'
  * - `rejected`: the API or MCP server refused the call, as with a 4xx status
  * - `failed`: any other error
  * - `timeout`: the API or MCP server took too long
- * - `blocked`: Patchbay refused to send the request to its address
+ * - `blocked`: Patchbay did not send the request, because of its address or because a limit is reached
  * - `invalid_arguments`: the arguments were refused
  */
 export const CALL_RESULTS = ['success', 'rejected', 'failed', 'timeout', 'blocked', 'invalid_arguments'] as const

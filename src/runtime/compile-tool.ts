@@ -1,5 +1,6 @@
 import type { Recorder } from '../history/execution-record.ts'
 import type { HttpClient } from '../lib/outbound/outbound-request.ts'
+import type { CallAdmission } from '../limits/call-admission.ts'
 import type { ResponseCache } from '../results/cache/response-cache.ts'
 import type { Masker } from '../results/mask/masking.ts'
 import { type CallToRecord, recordCall } from '../results/mask/record-call.ts'
@@ -19,6 +20,7 @@ import type { CompiledDefinition } from '../tools/tool-definition.ts'
 import { type CallCost, MAX_COUNTED_CHARACTERS } from './call/call-cost.ts'
 import type { CompiledTool, ToolOutcome } from './call/compiled-tool.ts'
 import { errorResult, findErrorText, isErrorResult, type ToolResult } from './call/tool-result.ts'
+import { limitCalls } from './limited-call.ts'
 import type { OpenedGlobals } from './opened-globals.ts'
 import { type PerformedCall, performCall } from './perform-call.ts'
 import { type CallLimits, lacksValue, planOnce } from './plan-call.ts'
@@ -28,6 +30,7 @@ export type ExecutionParts = {
   recorder: Pick<Recorder, 'record'>
   limits: CallLimits
   responseCache: Pick<ResponseCache, 'ofTool' | 'ofUpstreamTool'>
+  callAdmission: Pick<CallAdmission, 'admit'>
   onInternalError: (error: unknown) => void
 }
 
@@ -107,7 +110,7 @@ export const compileTool = (
   instance: Instance,
   compiled: CompiledDefinition,
   globals: OpenedGlobals,
-  { http, recorder, limits, responseCache, onInternalError }: ExecutionParts,
+  { http, recorder, limits, responseCache, callAdmission, onInternalError }: ExecutionParts,
   shapingContext: ShapingContext,
 ): HttpTool => {
   const { id: instanceId, serverId, name, isEnabled, tool, bindings } = instance
@@ -131,6 +134,33 @@ export const compileTool = (
     compiled,
     () => `${globals.version()} ${shapingContext.compactTables}`,
   )
+  const limited = {
+    organizationId: shapingContext.group,
+    serverId,
+    name,
+    toolId: tool.id,
+    instanceId,
+    callPrice: tool.callPrice,
+    isSecret,
+  }
+  const call: HttpTool['call'] = async (args, context) => {
+    if (!isEnabled) return { result: errorResult(explainDisabled(name)) }
+    const { caller, client, requestId, signal, releases } = context
+    const outcome = await performCall(getPlan, http, args, signal, onInternalError, cacheFor?.(caller), releases)
+    const described = describeOutcome(outcome, { serverId, instanceId, tool: name, caller, client, requestId })
+    const id = recordCall(recorder, masker, { ...described, arguments: { values: args, isSecret } })
+    return {
+      result: outcome.result,
+      cost: {
+        executionId: id,
+        tool: { serverId, name },
+        whole: mayBeShaped ? wholeOf(outcome, masker) : undefined,
+        isMismatch: outcome.schemaMismatch !== undefined,
+      },
+      contentType: mayBeShaped ? undefined : contentTypeOf(outcome),
+      nextPage: outcome.nextPage,
+    }
+  }
   return {
     name,
     title: tool.title,
@@ -141,23 +171,6 @@ export const compileTool = (
     isReadOnly: tool.annotations?.readOnlyHint === true,
     ...(findings.length > 0 && { findings }),
     ...((!isEnabled || lacksValue(compiled, bindings, globals)) && { isHidden: true }),
-    call: async (args, context) => {
-      if (!isEnabled) return { result: errorResult(explainDisabled(name)) }
-      const { caller, client, requestId, signal, releases } = context
-      const outcome = await performCall(getPlan, http, args, signal, onInternalError, cacheFor?.(caller), releases)
-      const call = describeOutcome(outcome, { serverId, instanceId, tool: name, caller, client, requestId })
-      const id = recordCall(recorder, masker, { ...call, arguments: { values: args, isSecret } })
-      return {
-        result: outcome.result,
-        cost: {
-          executionId: id,
-          tool: { serverId, name },
-          whole: mayBeShaped ? wholeOf(outcome, masker) : undefined,
-          isMismatch: outcome.schemaMismatch !== undefined,
-        },
-        contentType: mayBeShaped ? undefined : contentTypeOf(outcome),
-        nextPage: outcome.nextPage,
-      }
-    },
+    call: limitCalls(limited, call, { callAdmission, recorder, masker }),
   }
 }

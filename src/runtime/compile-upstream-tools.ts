@@ -31,6 +31,7 @@ import type { CallContext, CompiledTool } from './call/compiled-tool.ts'
 import { errorResult, findErrorText, INTERNAL_FAULT, isErrorResult, type PassedResult } from './call/tool-result.ts'
 import { CallTimer } from './call-timer.ts'
 import type { ExecutionParts } from './compile-tool.ts'
+import { limitCalls } from './limited-call.ts'
 import { withLink } from './linked-request.ts'
 import type { OpenedGlobals } from './opened-globals.ts'
 import { passOnError } from './pass-on-errors.ts'
@@ -43,7 +44,7 @@ import { planUpstreamResults, type UpstreamResultParts, type UpstreamResultRules
 export type UpstreamSources = { sources: readonly UpstreamSource[]; absent: readonly Upstream[] }
 
 export type UpstreamToolParts = UpstreamResultParts &
-  Pick<ExecutionParts, 'recorder' | 'onInternalError'> & {
+  Pick<ExecutionParts, 'recorder' | 'callAdmission' | 'onInternalError'> & {
     upstreamConnections: Pick<UpstreamConnections, 'findFor'>
     upstreamConversation: Pick<UpstreamConversation, 'logs' | 'dedicated' | 'route' | 'subscriptions'>
     /** Limits results to the token budget of the tool or the server. */
@@ -180,6 +181,54 @@ const compileOne = (
   // Task support only concerns Patchbay and the upstream, and Patchbay does not use tasks.
   const { title, description, inputSchema, outputSchema, annotations, execution: _execution, ...more } = declared
   const named = { serverId: upstream.serverId, name }
+  const limited = {
+    organizationId: parts.shapingContext.group,
+    serverId: upstream.serverId,
+    name,
+    toolId: undefined,
+    instanceId: undefined,
+    callPrice: undefined,
+    isSecret: isSecretArgument,
+  }
+  const call: CompiledTool['call'] = async (args, context) => {
+    const { caller, client, requestId } = context
+    const timer = new CallTimer()
+    const send = (signal: StopSignal) => callOnce(tool, args, { ...context, signal }, masker, timer, parts)
+    const cachedSend = isRepeated(context) ? undefined : rules.cacheFor?.(context)
+    const received = await (cachedSend === undefined
+      ? callOnce(tool, args, context, masker, timer, parts)
+      : cachedSend(cacheKeyOf(args, context), context.signal, send))
+    const { result, responseBytes } = received
+    const durationMs = timer.end()
+    const error = findErrorText(result)
+    const body = JSON.stringify({ name: item.name, arguments: args })
+    const executionId = recordCall(parts.recorder, masker, {
+      serverId: upstream.serverId,
+      tool: name,
+      caller,
+      client,
+      requestId,
+      startedAt: timer.startedAt,
+      durationMs,
+      timing: timer.timing(),
+      attempts: timer.attempts(),
+      result: isCached(received) ? 'success' : received.callResult,
+      status: undefined,
+      requestBytes: Buffer.byteLength(body),
+      responseBytes,
+      error,
+      request: requestOf(tool, body),
+      cached: isCached(received) ? received : undefined,
+      schemaMismatch: received.schemaMismatch,
+      arguments: { values: args, isSecret: isSecretArgument },
+    })
+    // Only a successful call proves that the tool exists.
+    const isMismatch = received.schemaMismatch !== undefined
+    return {
+      result,
+      cost: { executionId, isMismatch, ...(error === undefined && { tool: named, ...toWhole(received) }) },
+    }
+  }
   return {
     name,
     title: textOf(title),
@@ -190,45 +239,7 @@ const compileOne = (
     more,
     isReadOnly: rules.isReadOnly,
     isLinked: true,
-    call: async (args, context) => {
-      const { caller, client, requestId } = context
-      const timer = new CallTimer()
-      const send = (signal: StopSignal) => callOnce(tool, args, { ...context, signal }, masker, timer, parts)
-      const cachedSend = isRepeated(context) ? undefined : rules.cacheFor?.(context)
-      const received = await (cachedSend === undefined
-        ? callOnce(tool, args, context, masker, timer, parts)
-        : cachedSend(cacheKeyOf(args, context), context.signal, send))
-      const { result, responseBytes } = received
-      const durationMs = timer.end()
-      const error = findErrorText(result)
-      const body = JSON.stringify({ name: item.name, arguments: args })
-      const executionId = recordCall(parts.recorder, masker, {
-        serverId: upstream.serverId,
-        tool: name,
-        caller,
-        client,
-        requestId,
-        startedAt: timer.startedAt,
-        durationMs,
-        timing: timer.timing(),
-        attempts: timer.attempts(),
-        result: isCached(received) ? 'success' : received.callResult,
-        status: undefined,
-        requestBytes: Buffer.byteLength(body),
-        responseBytes,
-        error,
-        request: requestOf(tool, body),
-        cached: isCached(received) ? received : undefined,
-        schemaMismatch: received.schemaMismatch,
-        arguments: { values: args, isSecret: isSecretArgument },
-      })
-      // Only a successful call proves that the tool exists.
-      const isMismatch = received.schemaMismatch !== undefined
-      return {
-        result,
-        cost: { executionId, isMismatch, ...(error === undefined && { tool: named, ...toWhole(received) }) },
-      }
-    },
+    call: limitCalls(limited, call, { ...parts, masker }),
   }
 }
 

@@ -60,6 +60,8 @@ export const ToolDocument = z.object({
   timeoutMs: z.int().optional(),
   /** How often the request is sent again after a temporary failure. Only for methods that may be repeated. */
   retries: z.int().optional(),
+  /** What a call costs, in the currency of the organization. Counted by limits of money. */
+  callPrice: z.number().optional(),
   /**
    * Why the tool cannot be used: its template or a schema is invalid. Set when it is saved. No server can have such a
    * tool.

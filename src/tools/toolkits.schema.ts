@@ -33,6 +33,9 @@ const origin = z
 
 const TIME_RULE = 'must be a whole number of milliseconds, at least 1, such as 30,000'
 
+const MAX_PRICE = 1_000_000
+const PRICE_RULE = 'must be a number from 0 to 1,000,000, such as 0.005'
+
 /** Optional fields. The sizes of fields with placeholders are checked when the template is compiled. */
 const optional = {
   title: z.string().trim().min(1).max(200),
@@ -41,6 +44,11 @@ const optional = {
   // The service checks the maximum, which is configurable.
   timeoutMs: z.int(TIME_RULE).min(1, TIME_RULE),
   ...retryRules,
+  callPrice: z
+    .number(PRICE_RULE)
+    .min(0, PRICE_RULE)
+    .max(MAX_PRICE, PRICE_RULE)
+    .describe('what a call costs, in a currency of your choice; counted by limits of money'),
   inputSchema: jsonObject.describe(
     'JSON Schema 2020-12 of the arguments; replaces the one derived from the parameters',
   ),
@@ -144,6 +152,7 @@ export const ToolView = z.object({
   body: orNull(z.string()),
   timeoutMs: orNull(z.int()),
   retries: orNull(z.int()).describe('null: none'),
+  callPrice: orNull(z.number()),
   parameters: z.record(z.string(), ParameterView),
   inputSchema: orNull(jsonObject),
   outputSchema: orNull(jsonObject),

@@ -31,7 +31,7 @@ type Case = {
 const SCHEMA = { type: 'object', properties: { id: { type: 'integer' } }, required: ['id'] }
 const NOT_SENT = { status: null, state: 'rejected' } as const
 const INVALID = { ...NOT_SENT, result: 'invalid_arguments', words: 'Invalid arguments' } as const
-const BLOCKED = { ...NOT_SENT, result: 'blocked', words: 'Blocked address' } as const
+const BLOCKED = { ...NOT_SENT, result: 'blocked', words: 'Blocked' } as const
 
 const CASES: readonly Case[] = [
   {

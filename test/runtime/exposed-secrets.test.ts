@@ -40,6 +40,7 @@ const compiledWith = (bindings: Bindings, definition: ToolDefinition = DEFINITIO
       recorder: { record: () => {} },
       limits: { maxResponseBytes: 1_000, maxToolTimeoutMs: 1_000 },
       responseCache: createResponseCache(),
+      callAdmission: { admit: () => undefined },
       onInternalError: () => {},
     },
     {

@@ -60,6 +60,7 @@ it('a call whose plan cannot be built fails and is recorded like any failed call
       recorder,
       limits: { maxResponseBytes: 1_000, maxToolTimeoutMs: 1_000 },
       responseCache: createResponseCache(),
+      callAdmission: { admit: () => undefined },
       onInternalError: error => heard.push(error),
     },
     { ...patchbay.services, owner: serverId, group: 'one', compactTables: false },
@@ -102,6 +103,7 @@ it('a cached tool whose response cannot be masked fails, and the history has the
       recorder: { record: one => records.push(one) },
       limits: { maxResponseBytes: 1_000_000, maxToolTimeoutMs: 1_000 },
       responseCache: createResponseCache(),
+      callAdmission: { admit: () => undefined },
       onInternalError: () => {},
     },
     {

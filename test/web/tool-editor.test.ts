@@ -504,7 +504,7 @@ describe('the tool editor without scripts', () => {
   it('shows why there was no response, as the model would read it', async () => {
     const { browser } = await makeUser()
     const { html } = await browser.submit('/tool-send', { method: 'GET', url: 'http://169.254.1.1/' })
-    expect(html).toMatch(/data-state="rejected">Blocked address<\/span>/)
+    expect(html).toMatch(/data-state="rejected">Blocked<\/span>/)
     expect(html).toMatch(/role="alert">.*169\.254\.1\.1/s)
   })
 

@@ -82,6 +82,7 @@ const FIELDS = [
   'method',
   'timeoutMs',
   'retries',
+  'callPrice',
   'templateRules',
   'inputSchema',
   'outputSchema',

@@ -12,6 +12,7 @@ export const DomainEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('access_changed'), userId: z.string() }),
   /** The operator has suspended or restored something. */
   z.object({ type: z.literal('suspensions_changed') }),
+  z.object({ type: z.literal('limits_changed'), organizationId: z.string() }),
   /** Events from other processes were missed, so any cache may be stale. */
   z.object({ type: z.literal('resync') }),
 ])

@@ -102,6 +102,7 @@ export const createCallLedger = ({ countTexts, recorder, onInternalError }: Call
       size: isShapedOnly ? tokensSent : Math.max(before, tokensSent),
       isEstimated: sent.isEstimated || whole?.isEstimated === true,
     })
+    cost.countTokens?.(tokensSent)
     totals.counted++
     totals.tokensBefore += otherwise
     totals.tokensSent += tokensSent

@@ -28,6 +28,8 @@ export type CallCost = {
   sent?: Measure | undefined
   /** Whether the response does not match the tool's output schema. */
   isMismatch?: boolean | undefined
+  /** Receives the tokens that were sent, if a limit counts them. */
+  countTokens?: ((tokens: number) => void) | undefined
   /** Whether this result continues a cut result whose savings have already been counted. */
   isCutBefore?: boolean | undefined
 }

@@ -45,7 +45,7 @@ export const showOutcome = (end: CallEnd): { text: string; state: 'good' | 'reje
     case 'invalid_arguments':
       return { text: 'Invalid arguments', state: 'rejected' }
     case 'blocked':
-      return { text: 'Blocked address', state: 'rejected' }
+      return { text: 'Blocked', state: 'rejected' }
     case 'rejected':
       return { text: end.status === undefined ? 'Rejected' : statusWithPhrase(end.status), state: 'rejected' }
     case 'timeout':

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { mayRole, type Permission, type Role } from '../../../src/lib/kernel/roles.ts'
+import { LIMIT_SCOPES, LIMIT_UNITS } from '../../../src/limits/limit.ts'
 import { toolkitVersion } from '../../../src/tools/toolkits.service.ts'
 import { INITIALIZE } from '../../mcp/messages.ts'
 import { CANARY, type World } from './world.ts'
@@ -150,6 +151,18 @@ const identities: Row[] = [
   { route: 'DELETE /api/v1/me/identities/:id', id: () => randomUUID(), statuses: own(404) },
 ]
 
+let limitsMade = 0
+/** Returns a limit that the organization does not have yet. */
+const newLimit = (): { scope: string; unit: string; period: string; amount: number } => {
+  const made = limitsMade++
+  const kinds = LIMIT_SCOPES.flatMap(scope =>
+    LIMIT_UNITS.flatMap(unit => ['day', 'month'].map(period => ({ scope, unit, period, amount: 1_000_000 }))),
+  )
+  const kind = kinds[made]
+  if (kind === undefined) throw new Error('there are no more kinds of limits')
+  return kind
+}
+
 const organizations: Row[] = [
   { route: 'GET /api/v1/organizations', statuses: OWN },
   { route: 'POST /api/v1/organizations', statuses: own(201), body: ({ plain }) => ({ name: plain() }) },
@@ -176,6 +189,16 @@ const organizations: Row[] = [
     body: ({ fresh }) => ({ email: `${fresh()}@example.com`, role: 'viewer' }),
   },
   { route: 'DELETE /api/v1/organizations/:id/invitations/:invitationId', spare: 'invitation', statuses: manage(204) },
+  { route: 'GET /api/v1/organizations/:id/limits', statuses: seeing('manage') },
+  { route: 'POST /api/v1/organizations/:id/limits', statuses: manage(201), body: newLimit },
+  { route: 'GET /api/v1/organizations/:id/limits/:limitId', spare: 'limit', statuses: seeing('manage') },
+  {
+    route: 'PATCH /api/v1/organizations/:id/limits/:limitId',
+    spare: 'limit',
+    statuses: manage(200),
+    body: { amount: 2_000_000 },
+  },
+  { route: 'DELETE /api/v1/organizations/:id/limits/:limitId', spare: 'limit', statuses: manage(204) },
   // Nobody has the link from the email.
   { route: 'POST /api/v1/invitations/accept', statuses: own(404), body: { token: 'a'.repeat(43) } },
 ]

@@ -217,6 +217,10 @@ export const makeWorld = async (origin: string, services: Services, databaseUrl:
       const wish = { email: `${fresh()}@example.com`, role: 'viewer' }
       return (await owner.create(`/organizations/${organizationId}/invitations`, wish)).id
     },
+    limit: async () => {
+      const kind = { scope: 'organization', unit: 'calls', period: 'day' } as const
+      return (await db.limit.create({ data: { organizationId, ...kind, amount: 1_000_000n } })).id
+    },
     /** Creates a grant that belongs to the owner, for the owner's server. */
     grant: () => insertGrant(services, { origin, userId: owner.userId, serverId: made.serverId, clientId: fresh() }),
     plainClient: async () => {

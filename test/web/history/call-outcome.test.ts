@@ -18,7 +18,7 @@ describe('the words for a call', () => {
     ['499', 'rejected', 'rejected', 499, SENT],
     ['Rejected', 'rejected', 'rejected', undefined, MCP],
     ['Invalid arguments', 'rejected', 'invalid_arguments', undefined, undefined],
-    ['Blocked address', 'rejected', 'blocked', undefined, SENT],
+    ['Blocked', 'rejected', 'blocked', undefined, SENT],
     ['Timed out', 'failed', 'timeout', undefined, SENT],
     ['Timed out', 'failed', 'timeout', 200, SENT],
     ['500 Server error', 'failed', 'failed', 500, SENT],

@@ -1,0 +1,43 @@
+import type { OpenDatabase } from '../lib/db/client.ts'
+import type { DatabaseHealth } from '../lib/db/health.ts'
+import type { Changes } from '../lib/events/changes.ts'
+import type { EventBus } from '../lib/events/event-bus.ts'
+import type { Lifecycle } from '../lib/process/lifecycle.ts'
+import type { Logger } from '../lib/process/logger.ts'
+import { createCallAdmission } from './call-admission.ts'
+import { createLimitUses, removeOldUses } from './limit-uses.store.ts'
+import { createLimitService } from './limits.service.ts'
+import { listLimitsInForce } from './limits.store.ts'
+import { createMeters, type LimitLevel } from './meters.ts'
+
+export type LimitsNeeds = {
+  db: OpenDatabase
+  databaseHealth: Pick<DatabaseHealth, 'whileReachable'>
+  changes: Changes
+  bus: EventBus
+  logger: Logger
+  /** Replaces the clocks of the database and the process, in milliseconds since 1970. */
+  limitClock?: (() => number) | undefined
+}
+
+/** Loads the limits of all organizations, and keeps them up to date. */
+export const limitsPlugin = async (needs: LimitsNeeds, lifecycle: Lifecycle) => {
+  const { db, databaseHealth, changes, bus, logger, limitClock } = needs
+  const uses = createLimitUses(db, limitClock)
+  const onLevel = ({ limit, target, period, level }: LimitLevel): void => {
+    const { id: limitId, organizationId, scope, unit, amount } = limit
+    const message = level === 'reached' ? 'a limit is reached' : 'a limit is nearly reached'
+    logger.info({ limitId, organizationId, scope, target, unit, amount, period }, message)
+  }
+  const clock = limitClock ?? (() => performance.now())
+  const meters = createMeters({ uses, databaseHealth, onLevel, clock })
+  lifecycle.onClose(meters.close)
+  const callAdmission = createCallAdmission(meters)
+  const load = async (organizationId?: string): Promise<void> =>
+    callAdmission.replace(await listLimitsInForce(db, organizationId), organizationId)
+  bus.subscribe('limits_changed', ({ organizationId }) => load(organizationId))
+  bus.subscribe('resync', () => load())
+  await load()
+  lifecycle.addChores({ name: 'remove old uses of limits', run: signal => removeOldUses(db, new Date(), signal) })
+  return { callAdmission, limits: createLimitService({ db, changes, uses, meters, now: limitClock ?? Date.now }) }
+}
