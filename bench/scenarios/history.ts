@@ -10,6 +10,7 @@ import { TOOLS } from '../tools.ts'
 
 const SERVERS = 20
 const MAX_PAGE_MS = 100
+const MAX_CHART_MS = 300
 /** The first request of each kind is not counted, because it compiles the query. */
 const WARM_UP = 1
 const REQUESTS = 20
@@ -31,12 +32,26 @@ const createServers = async (send: Send, apiUrl: string): Promise<CalledServer[]
 /** The requests to measure. Each asks for a first page, so that it reads as far as its filter needs. */
 const requestsFor = ([server]: readonly CalledServer[]) => {
   const path = `/servers/${server?.id}/executions`
+  const ofOrganization = `/organizations/${server?.organizationId}/executions`
   return {
+    'first page of an organization': ofOrganization,
+    'of an organization by tool': `${ofOrganization}?tool=${server?.tools[0]?.name}`,
+    'of an organization by server': `${ofOrganization}?server=${server?.id}`,
     'first page of a server': path,
     'by tool': `${path}?tool=${server?.tools[0]?.name}`,
     'by a frequent result': `${path}?result=rejected`,
     'by a rare result': `${path}?result=blocked`,
     'by time': `${path}?to=${new Date(Date.now() - 45 * 86_400_000).toISOString()}`,
+  }
+}
+
+/** Charts, from the sums of the calls. */
+const chartsFor = ([server]: readonly CalledServer[]) => {
+  const path = `/organizations/${server?.organizationId}/executions/charts?from=${new Date(Date.now() - 30 * 86_400_000).toISOString()}`
+  return {
+    'chart of 30 days': path,
+    'chart of 30 days by tool': `${path}&tool=${server?.tools[0]?.name}`,
+    'chart of a day': `/organizations/${server?.organizationId}/executions/charts`,
   }
 }
 
@@ -72,11 +87,15 @@ const measureOn = async (bench: Bench, database: string, apiUrl: string, url: st
   const patchbay = await startPatchbay(bench, checkout, directory, settings)
   const send = sendWith(patchbay.port, token)
   const rows: string[][] = []
-  for (const [name, path] of Object.entries(requestsFor(servers))) {
+  const requests = [
+    ...Object.entries(requestsFor(servers)).map(([name, path]) => ({ name, path, atMost: MAX_PAGE_MS })),
+    ...Object.entries(chartsFor(servers)).map(([name, path]) => ({ name, path, atMost: MAX_CHART_MS })),
+  ]
+  for (const { name, path, atMost } of requests) {
     const timesMs = await measure(send, path)
     rows.push([name, show(median(timesMs)), show(quantile(timesMs, 0.95))])
     const title = `history of ${calls} calls, ${name}, ${database}, p95`
-    bench.addFigure({ title, required: { atMost: MAX_PAGE_MS }, measured: quantile(timesMs, 0.95), unit: 'ms' })
+    bench.addFigure({ title, required: { atMost }, measured: quantile(timesMs, 0.95), unit: 'ms' })
   }
   await patchbay.child.stop()
   const title = `History of ${calls} calls on ${database}, filled in ${show(fillSeconds)} s, ready in ${show(patchbay.readyMs)} ms`

@@ -58,7 +58,7 @@ export const filterFields = {
   q: text
     .optional()
     .describe(
-      'text in the error, the request, the arguments or the stored bodies, ignoring case. Every character counts as itself',
+      'text in the error, the request or the arguments, ignoring case. Every character counts as itself',
     ),
 }
 
