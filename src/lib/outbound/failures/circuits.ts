@@ -7,8 +7,8 @@ import {
   isBrokenCircuitError,
 } from 'cockatiel'
 import { LRUCache } from 'lru-cache'
-import type { OutboundFault } from './outbound-fault.ts'
-import { OutboundError, type OutboundResponse } from './outbound-request.ts'
+import type { OutboundFault } from '../outbound-fault.ts'
+import { OutboundError, type OutboundResponse } from '../outbound-request.ts'
 
 export type CircuitOptions = {
   /** Number of failures in a row after which no more requests are sent. */
