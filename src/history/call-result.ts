@@ -1,4 +1,4 @@
-import type { OutboundFault } from '../lib/outbound/outbound-request.ts'
+import type { OutboundFault } from '../lib/outbound/outbound-fault.ts'
 
 /**
  * How a call ended, in more detail than its outcome, which is `ok` only for `success`.

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { FieldError } from '../lib/kernel/errors.ts'
 import { wholeNumberRule } from '../lib/kernel/whole-number.ts'
+import { isRetriedMethod } from '../lib/outbound/failures/retries.ts'
 import { MAX_RETRIES } from '../lib/outbound/request-trace.ts'
-import { isRetriedMethod } from '../lib/outbound/retries.ts'
 import type { ToolDefinition } from './tool.ts'
 
 const RULE = wholeNumberRule('', 0, MAX_RETRIES)

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { type CallResult, resultOfErrorStatus, resultOfFault } from '../../src/history/call-result.ts'
-import type { OutboundFault } from '../../src/lib/outbound/outbound-request.ts'
+import type { OutboundFault } from '../../src/lib/outbound/outbound-fault.ts'
 import { resultOfUpstreamFault, type UpstreamFault } from '../../src/upstreams/connection/upstream-error.ts'
 
 it.each([

@@ -1,7 +1,9 @@
 import { type BufferOptions, fetchBuffered } from './buffered-response.ts'
-import { type CircuitOptions, createCircuits } from './circuits.ts'
 import { REDIRECTED_ORIGIN, refuseCredentials } from './credentials.ts'
 import { createDispatcher, type DispatcherOptions } from './dispatch.ts'
+import { type CircuitOptions, createCircuits } from './failures/circuits.ts'
+import { createRetryBudgets, isRetriedMethod } from './failures/retries.ts'
+import { sendRepeatedly } from './failures/send-repeatedly.ts'
 import {
   abortProblem,
   blocked,
@@ -24,8 +26,6 @@ import {
 import type { PreparedRequest } from './prepared-request.ts'
 import { createRedirector } from './redirects.ts'
 import { RequestTrace } from './request-trace.ts'
-import { createRetryBudgets, isRetriedMethod } from './retries.ts'
-import { sendRepeatedly } from './send-repeatedly.ts'
 import { Deadline } from './stream-response.ts'
 import type { Target } from './target.ts'
 

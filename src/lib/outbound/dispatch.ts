@@ -6,16 +6,8 @@ import type { AddressPolicy } from './address-policy.ts'
 import { type Connection, type ConnectionPool, createConnectionPools, type PendingRequest } from './connection-pools.ts'
 import type { OrganizationShare } from './connection-shares.ts'
 import { createConnectors, type OutboundLookup } from './connector.ts'
-import {
-  blocked,
-  isLostConnection,
-  isUnwritable,
-  type Phase,
-  type Problem,
-  problemOf,
-  stoppingProblem,
-} from './faults.ts'
-import { MAX_RETRIES, type RequestTrace } from './request-trace.ts'
+import { blocked, isLostConnection, isUnwritable, type Problem, problemOf, stoppingProblem } from './faults.ts'
+import { MAX_RETRIES, type Phase, type RequestTrace } from './request-trace.ts'
 import { createOwnOriginCheck } from './target.ts'
 
 /** Idempotent methods, which may be sent twice (RFC 9110 §9.2.2). */

@@ -1,14 +1,13 @@
 import { formatBytes, formatDuration } from '../kernel/format.ts'
 import { MAX_RESPONSE_HEADER_BYTES } from '../kernel/limits.ts'
-import type { OpenCircuit } from './circuits.ts'
 import { NoConnectionError, type UsedShare } from './connection-shares.ts'
 import { BlockedError } from './connector.ts'
+import type { OpenCircuit } from './failures/circuits.ts'
 import type { NoMemoryError } from './memory-shares.ts'
 import { NameError } from './name-error.ts'
-import { OutboundError, type OutboundFault } from './outbound-request.ts'
-
-/** Progress of a request. A `queued` request waits for a connection to the origin. */
-export type Phase = 'queued' | 'connecting' | 'sent' | 'receiving'
+import type { OutboundFault } from './outbound-fault.ts'
+import { OutboundError } from './outbound-request.ts'
+import type { Phase } from './request-trace.ts'
 
 /** A failed request, described for the caller: what happened, and what to do. */
 export type Problem = { fault: OutboundFault; text: string; cause?: unknown }

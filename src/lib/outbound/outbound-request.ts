@@ -1,6 +1,7 @@
 import type { Releases } from '../kernel/releases.ts'
 import type { StopSignal } from '../kernel/stop-signal.ts'
 import type { Credential } from './credentials.ts'
+import type { OutboundFault } from './outbound-fault.ts'
 import type { RequestTrace } from './request-trace.ts'
 
 /** A request to an address that a tenant may have chosen. */
@@ -46,24 +47,6 @@ export type OutboundResponse = {
 }
 
 export const isSuccess = ({ status }: OutboundResponse): boolean => status >= 200 && status <= 299
-
-export type OutboundFault =
-  | 'dns' // the name does not resolve
-  | 'refused' // the connection was refused
-  | 'reset' // the connection was closed or reset before the response was complete
-  | 'connect_timeout'
-  | 'timeout' // the whole request took too long
-  | 'busy' // no connection or no memory became free in time
-  | 'failing' // not sent, because the origin failed several times in a row
-  | 'too_large' // the body or the headers exceed the limit
-  | 'blocked' // refused by the address guard, `mayReach`, `credentials` or a rule about redirects
-  | 'invalid_request' // a method or header that HTTP or Patchbay does not allow
-  | 'too_many_redirects'
-  | 'tls' // certificate or handshake
-  | 'protocol' // not HTTP, or malformed HTTP
-  | 'encoding' // unknown, stacked or corrupt Content-Encoding
-  | 'aborted' // `signal`
-  | 'unreachable' // no route, or another network error
 
 /** A request that did not get a complete response. `message` may be shown; `cause` may not. */
 export class OutboundError extends Error {

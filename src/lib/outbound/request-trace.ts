@@ -1,5 +1,7 @@
-import type { Phase } from './faults.ts'
-import type { OutboundFault } from './outbound-request.ts'
+import type { OutboundFault } from './outbound-fault.ts'
+
+/** Progress of a request. A `queued` request waits for a connection to the origin. */
+export type Phase = 'queued' | 'connecting' | 'sent' | 'receiving'
 
 /** How often the request of a call may be sent again, for whatever reason. A call thus sends it at most four times. */
 export const MAX_RETRIES = 3

@@ -1,5 +1,5 @@
 import { PROBLEM_MEDIA_TYPE, type Problem } from '../../lib/http/problem.ts'
-import type { OutboundFault } from '../../lib/outbound/outbound-request.ts'
+import type { OutboundFault } from '../../lib/outbound/outbound-fault.ts'
 import { type HttpExchange, writeHead } from '../../mcp/http-exchange.ts'
 import { ERROR } from '../../mcp/protocol.ts'
 import { type Refusal, refusal } from '../../mcp/rpc-response.ts'

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { JsonValue } from '../../lib/kernel/json.ts'
-import { OutboundError, type OutboundFault } from '../../lib/outbound/outbound-request.ts'
+import type { OutboundFault } from '../../lib/outbound/outbound-fault.ts'
+import { OutboundError } from '../../lib/outbound/outbound-request.ts'
 import type { StreamingFetch } from '../../lib/outbound/streaming-fetch.ts'
 import { createEventScreen } from './event-screen.ts'
 import type { MessageScreen } from './message-screen.ts'

@@ -3,7 +3,7 @@ import { createSecureServer } from 'node:http2'
 import type { Socket } from 'node:net'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { OutboundFault } from '../../../src/lib/outbound/outbound-request.ts'
+import type { OutboundFault } from '../../../src/lib/outbound/outbound-fault.ts'
 import { buildClient, faultOf, listen, requestTo, resolverOf, startApi, startRawApi, startTlsApi } from './apis.ts'
 
 const HEAD = 'HTTP/1.1 200 OK\r\n'

@@ -400,6 +400,20 @@ const tools: Pages = {
     },
     {
       path: '/toolkits/new-tool',
+      state: 'retries',
+      status: 400,
+      act: async page => {
+        await page.getByLabel('Name', { exact: true }).fill('send_it')
+        await page.getByLabel('URL').fill('https://a.example/')
+        await page.getByLabel('Method').selectOption('POST')
+        await page.getByRole('tab', { name: 'Settings' }).click()
+        await page.getByLabel('Retries').fill('2')
+        await page.getByRole('button', { name: 'Save tool' }).click()
+        await page.getByText('The number of retries only applies to the methods GET').waitFor()
+      },
+    },
+    {
+      path: '/toolkits/new-tool',
       state: 'members',
       act: async page => {
         await page.getByLabel('URL').fill('https://a.example/?contact={{json:contact}}')

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { describe, expect, it } from 'vitest'
-import type { OutboundRequest } from '../../../src/lib/outbound/outbound-request.ts'
-import { RequestTrace } from '../../../src/lib/outbound/request-trace.ts'
-import { type Api, buildClient, faultOf, requestTo, startApi, startRawApi } from './apis.ts'
+import type { OutboundRequest } from '../../../../src/lib/outbound/outbound-request.ts'
+import { RequestTrace } from '../../../../src/lib/outbound/request-trace.ts'
+import { type Api, buildClient, faultOf, requestTo, startApi, startRawApi } from '../apis.ts'
 
 type Answer = (response: ServerResponse, request: IncomingMessage) => void
 

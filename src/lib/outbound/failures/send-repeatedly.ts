@@ -1,6 +1,6 @@
-import type { StopSignal } from '../kernel/stop-signal.ts'
-import type { OutboundResponse } from './outbound-request.ts'
-import { MAX_RETRIES, type RequestTrace } from './request-trace.ts'
+import type { StopSignal } from '../../kernel/stop-signal.ts'
+import type { OutboundResponse } from '../outbound-request.ts'
+import { MAX_RETRIES, type RequestTrace } from '../request-trace.ts'
 import { type Outcome, pause, pauseMsBefore, toAttemptOutcome } from './retries.ts'
 
 export type RepeatedSend = {

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
-import { OutboundError, type OutboundFault, type OutboundRequest, type OutboundResponse } from './outbound-request.ts'
-import type { AttemptOutcome } from './request-trace.ts'
+import type { OutboundFault } from '../outbound-fault.ts'
+import { OutboundError, type OutboundRequest, type OutboundResponse } from '../outbound-request.ts'
+import type { AttemptOutcome } from '../request-trace.ts'
 
 /** Methods whose requests may be sent again without harm (RFC 9110 §9.2.2). */
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'])

@@ -7,7 +7,8 @@ import {
   isBrokenCircuitError,
 } from 'cockatiel'
 import { LRUCache } from 'lru-cache'
-import { OutboundError, type OutboundFault, type OutboundResponse } from './outbound-request.ts'
+import type { OutboundFault } from '../outbound-fault.ts'
+import { OutboundError, type OutboundResponse } from '../outbound-request.ts'
 
 export type CircuitOptions = {
   /** Number of failures in a row after which no more requests are sent. */
@@ -172,4 +173,3 @@ export const createCircuits = ({ now, ...given }: Partial<CircuitOptions> & { no
 }
 
 type Circuit = ReturnType<typeof createCircuit>
-export type Circuits = ReturnType<typeof createCircuits>

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { HttpClientOptions } from '../../../src/lib/outbound/client.ts'
-import type { OutboundRequest } from '../../../src/lib/outbound/outbound-request.ts'
-import { type Api, buildClient, faultOf, requestTo, startApi } from './apis.ts'
+import type { HttpClientOptions } from '../../../../src/lib/outbound/client.ts'
+import type { OutboundRequest } from '../../../../src/lib/outbound/outbound-request.ts'
+import { type Api, buildClient, faultOf, requestTo, startApi } from '../apis.ts'
 
 const FAILURES = 10
 const OPEN_MS = 5_000
