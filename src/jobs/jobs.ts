@@ -24,7 +24,7 @@ export const JOBS = {
   },
   /** Masking 10 MB by a few rules takes a second, and longer if many patterns match almost everywhere. */
   'mask-by-rules': {
-    load: async () => (await import('../results/mask/masking-job.ts')).runMaskByRulesJob,
+    load: async () => (await import('../results/mask/rules/rule-masking-job.ts')).runMaskByRulesJob,
     timeLimitMs: 10_000,
   },
   /** Shaping 10 MB with a reasonable expression needs less than half of each limit. */

@@ -7,7 +7,7 @@ import { createMasker, type Masker } from '../results/mask/masking.ts'
 import type { LongMasking, LongMaskingFor } from '../results/mask/masking-job.ts'
 import { withRules } from '../results/mask/rules/masked-by-rules.ts'
 import { listGlobals, openGlobal, toCredential } from '../servers/globals/globals.store.ts'
-import type { MaskingRule } from '../servers/masking/masking-rules.ts'
+import type { MaskingRule } from '../servers/masking/masking-rule.ts'
 import type { Global, Server } from '../servers/server.ts'
 
 /**

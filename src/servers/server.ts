@@ -3,7 +3,7 @@ import type { JsonValue } from '../lib/kernel/json.ts'
 import type { Sealed } from '../lib/process/sealing.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ContextRules } from './context-rules.ts'
-import type { MaskingRule } from './masking/masking-rules.ts'
+import type { MaskingRule } from './masking/masking-rule.ts'
 
 export const ACCESS_TIERS = ['public', 'organization', 'private'] as const
 export type AccessTier = (typeof ACCESS_TIERS)[number]

@@ -3,17 +3,14 @@ import { LRUCache } from 'lru-cache'
 import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
 import type { Tenant } from '../../lib/worker/fair-queue.ts'
 import type { Job, JobEnding } from '../../lib/worker/job.ts'
-import type { MaskingRule } from '../../servers/masking/masking-rules.ts'
 import { createSecretFinder, type FindSecrets, type Range } from './find-secrets.ts'
 import { maskText } from './mask-text.ts'
 import { MaskingError, type SecretSearch } from './masking.ts'
-import { maskByRules as maskTextByRules } from './rules/mask-by-rules.ts'
 import type { RuleMasking } from './rules/masked-by-rules.ts'
-import { createRuleSearch } from './rules/rule-search.ts'
+import type { MaskByRulesJob } from './rules/rule-masking-job.ts'
 
 export type FindSecretsJob = { secrets: readonly string[]; text: string }
 export type MaskUtf8Job = { secrets: readonly string[]; utf8: Uint8Array }
-export type MaskByRulesJob = { rules: readonly MaskingRule[]; utf8: Uint8Array }
 
 /** Maximum number of prepared searches that each thread caches, keyed by their secrets. */
 const MAX_PREPARED = 100
@@ -40,24 +37,15 @@ export const runFindSecretsJob = ({ secrets, text }: FindSecretsJob): Range[] =>
 
 const toBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer => Buffer.from(buffer, byteOffset, byteLength)
 
-const toShared = (text: string): Uint8Array => {
-  const shared = Buffer.from(new SharedArrayBuffer(Buffer.byteLength(text)))
-  shared.write(text)
-  return shared
-}
-
 /** Returns the masked text in memory that threads share, or undefined if it contains no secret. */
 export const runMaskUtf8Job = ({ secrets, utf8 }: MaskUtf8Job): Uint8Array | undefined => {
   const text = toBuffer(utf8).toString('utf8')
   const ranges = runFindSecretsJob({ secrets, text })
-  return ranges.length === 0 ? undefined : toShared(maskText(text, ranges))
-}
-
-/** Returns the masked text in memory that threads share, or undefined if no rule matches. */
-export const runMaskByRulesJob = ({ rules, utf8 }: MaskByRulesJob): Uint8Array | undefined => {
-  const text = toBuffer(utf8).toString('utf8')
-  const masked = maskTextByRules(text, createRuleSearch(rules).find)
-  return masked === text ? undefined : toShared(masked)
+  if (ranges.length === 0) return undefined
+  const masked = maskText(text, ranges)
+  const shared = Buffer.from(new SharedArrayBuffer(Buffer.byteLength(masked)))
+  shared.write(masked)
+  return shared
 }
 
 const REASONS: Readonly<Record<JobEnding, string>> = {

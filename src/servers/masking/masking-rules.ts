@@ -1,23 +1,11 @@
 import { z } from 'zod'
 import { formatCount } from '../../lib/kernel/format.ts'
-import { parseRegex, type RegexOptions } from '../../lib/search/regex.ts'
+import { BUILT_IN_KINDS, type MaskingRule, parseMaskingPattern } from './masking-rule.ts'
 
-/** Kinds of text that Patchbay recognizes by itself. */
-export const BUILT_IN_KINDS = ['email', 'phone', 'card'] as const
-export type BuiltInKind = (typeof BUILT_IN_KINDS)[number]
-
-/** What is masked in the results of a server: a kind of text, or what matches a pattern (RE2). */
-export type MaskingRule = { kind: BuiltInKind } | { kind: 'pattern'; pattern: string }
-
-export const MAX_PATTERNS = 20
-export const MAX_PATTERN_CHARACTERS = 1_000
+const MAX_PATTERNS = 20
+const MAX_PATTERN_CHARACTERS = 1_000
 /** Maximum instructions of all patterns of a server. With so many, the slowest text takes 40 ms for each KiB. */
 const MAX_WEIGHT = 1_000
-
-const CASE_SENSITIVE: RegexOptions = { caseInsensitive: false }
-
-/** Compiles the pattern of a rule. The error is a sentence. */
-export const parseMaskingPattern = (pattern: string) => parseRegex(pattern, CASE_SENSITIVE)
 
 /** A text in which patterns that match nothing, such as `x*`, find an empty match. */
 const ANY_TEXT = 'a b'

@@ -1,12 +1,8 @@
 import type { z } from 'zod'
 import { formFlag, formLines, formText } from '../../lib/http/pages/forms.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
-import {
-  BUILT_IN_KINDS,
-  type BuiltInKind,
-  type MaskingRule,
-  maskingRules,
-} from '../../servers/masking/masking-rules.ts'
+import { BUILT_IN_KINDS, type BuiltInKind, type MaskingRule } from '../../servers/masking/masking-rule.ts'
+import { maskingRules } from '../../servers/masking/masking-rules.ts'
 
 /** The form of the masking rules. `patterns` has one pattern per line. `step` is `try` to try them on the sample. */
 export const MaskingForm = {

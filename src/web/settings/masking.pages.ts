@@ -4,7 +4,7 @@ import { type FormPage, formPage, showForm } from '../../lib/http/pages/forms.ts
 import { parseVersion } from '../../lib/http/versions.ts'
 import { createMasker } from '../../results/mask/masking.ts'
 import { withRules } from '../../results/mask/rules/masked-by-rules.ts'
-import { BUILT_IN_KINDS } from '../../servers/masking/masking-rules.ts'
+import { BUILT_IN_KINDS } from '../../servers/masking/masking-rule.ts'
 import type { ServerService } from '../../servers/servers.service.ts'
 import { type ServerFrame, type ServerFrameParts, serverTabPath } from '../frame/server-frame.ts'
 import { createServerTab, donePath, serverRoute } from '../frame/server-tab.ts'

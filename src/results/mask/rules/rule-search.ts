@@ -1,5 +1,5 @@
 import type { Matcher } from '../../../lib/search/matcher.ts'
-import { type MaskingRule, parseMaskingPattern } from '../../../servers/masking/masking-rules.ts'
+import { type MaskingRule, parseMaskingPattern } from '../../../servers/masking/masking-rule.ts'
 import { mergeRanges, type Range } from '../find-secrets.ts'
 import { findCards } from './find-cards.ts'
 import { findEmails } from './find-emails.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { maskByRules } from '../../../../src/results/mask/rules/mask-by-rules.ts'
 import { createRuleSearch } from '../../../../src/results/mask/rules/rule-search.ts'
-import { BUILT_IN_KINDS } from '../../../../src/servers/masking/masking-rules.ts'
+import { BUILT_IN_KINDS } from '../../../../src/servers/masking/masking-rule.ts'
 
 const { find } = createRuleSearch(BUILT_IN_KINDS.map(kind => ({ kind })))
 const mask = (text: string): string => maskByRules(text, find)

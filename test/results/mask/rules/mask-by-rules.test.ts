@@ -5,7 +5,7 @@ import { createMasker } from '../../../../src/results/mask/masking.ts'
 import { maskByRules } from '../../../../src/results/mask/rules/mask-by-rules.ts'
 import { withRules } from '../../../../src/results/mask/rules/masked-by-rules.ts'
 import { createRuleSearch } from '../../../../src/results/mask/rules/rule-search.ts'
-import { BUILT_IN_KINDS, type MaskingRule } from '../../../../src/servers/masking/masking-rules.ts'
+import { BUILT_IN_KINDS, type MaskingRule } from '../../../../src/servers/masking/masking-rule.ts'
 import { runsOf } from '../../../support/cases-of-run.ts'
 
 const BUILT_IN: readonly MaskingRule[] = BUILT_IN_KINDS.map(kind => ({ kind }))
