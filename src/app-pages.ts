@@ -36,6 +36,7 @@ import { statusPages } from './web/operator/status.pages.ts'
 import { themePages } from './web/operator/theme.pages.ts'
 import { accountDeletionPages } from './web/organizations/account-deletion.pages.ts'
 import { invitationPages } from './web/organizations/invitation.pages.ts'
+import { limitPages } from './web/organizations/limits.pages.ts'
 import { memberPages } from './web/organizations/members.pages.ts'
 import { organizationAuditPages } from './web/organizations/organization-audit.pages.ts'
 import { organizationInvitationPages } from './web/organizations/organization-invitations.pages.ts'
@@ -127,6 +128,7 @@ const PAGES: readonly FastifyPluginAsync<PagesParts & { frames: ServerFrameParts
   memberPages,
   organizationInvitationPages,
   organizationUsagePages,
+  limitPages,
   organizationAuditPages,
   organizationSettingsPages,
   signInPages,

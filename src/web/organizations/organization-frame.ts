@@ -7,6 +7,7 @@ const TABS = [
   { tab: 'members', text: 'Members' },
   { tab: 'invitations', text: 'Invitations', manages: true },
   { tab: 'usage', text: 'Usage' },
+  { tab: 'limits', text: 'Limits', manages: true },
   { tab: 'audit', text: 'Audit', manages: true },
   { tab: 'settings', text: 'Settings', manages: true },
 ] as const
