@@ -38,6 +38,7 @@ import { suspensionPages } from './web/operator/suspensions.pages.ts'
 import { themePages } from './web/operator/theme.pages.ts'
 import { accountDeletionPages } from './web/organizations/account-deletion.pages.ts'
 import { invitationPages } from './web/organizations/invitation.pages.ts'
+import { limitPages } from './web/organizations/limits.pages.ts'
 import { memberPages } from './web/organizations/members.pages.ts'
 import { organizationAuditPages } from './web/organizations/organization-audit.pages.ts'
 import { organizationInvitationPages } from './web/organizations/organization-invitations.pages.ts'
@@ -133,6 +134,7 @@ const PAGES: readonly FastifyPluginAsync<PagesParts & { frames: ServerFrameParts
   organizationInvitationPages,
   organizationHistoryPages,
   organizationUsagePages,
+  limitPages,
   organizationAuditPages,
   organizationSettingsPages,
   signInPages,

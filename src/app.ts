@@ -86,6 +86,7 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
     mcpRoutes({
       registry,
       authorize: services.authorizeServer,
+      floods: services.floods,
       createPassthrough: checks =>
         createPassthrough({
           ...checks,

@@ -41,6 +41,8 @@ const targetOf = (limit: Limit, call: LimitedCall): string | undefined => {
   return limit.targetId === undefined || limit.targetId === id ? id : undefined
 }
 
+type OnRefused = (call: LimitedCall, refusal: LimitRefusal) => Promise<void>
+
 type Applied = { limit: Limit; meter: Meter }
 
 const refuse = (limit: Limit, retryAfterMs: number): { refusal: LimitRefusal } => ({
@@ -78,15 +80,18 @@ const begin = (applied: readonly Applied[], price: number): AdmittedCall => {
  * Creates the check of calls against the limits of their organizations. The limits are in memory: `replace` sets those
  * of one organization, or of all.
  */
-export const createCallAdmission = (meters: Pick<Meters, 'of'>) => {
+export const createCallAdmission = (meters: Pick<Meters, 'of'>, onRefused?: OnRefused) => {
   const byOrganization = new Map<string, readonly Limit[]>()
 
   /** Nothing may be awaited between a successful check and the counting, or calls at the same time would all pass. */
-  const admit = async (applied: readonly Applied[], price: number): Promise<Admission> => {
+  const admit = async (applied: readonly Applied[], call: LimitedCall): Promise<Admission> => {
     for (;;) {
       const state = check(applied)
-      if (state === undefined) return begin(applied, price)
-      if ('refusal' in state) return state
+      if (state === undefined) return begin(applied, call.price)
+      if ('refusal' in state) {
+        await onRefused?.(call, state.refusal)
+        return state
+      }
       await state
     }
   }
@@ -100,7 +105,7 @@ export const createCallAdmission = (meters: Pick<Meters, 'of'>) => {
         const target = targetOf(limit, call)
         return target === undefined ? [] : [{ limit, meter: meters.of(limit, target) }]
       })
-      return applied.length === 0 ? undefined : admit(applied, call.price)
+      return applied.length === 0 ? undefined : admit(applied, call)
     },
     replace: (limits: readonly Limit[], organizationId?: string): void => {
       if (organizationId === undefined) byOrganization.clear()

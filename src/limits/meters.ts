@@ -13,7 +13,7 @@ const FLUSH_MS = 1_000
 const MAX_WAIT_MS = 2_000
 
 /** Share of a limit whose use is worth a warning. */
-const WARNING_SHARE = 0.8
+export const WARNING_SHARE = 0.8
 
 /** The sum of a limit has reached 80 % (`warning`) or all of its amount (`reached`), for the first time in the period. */
 export type LimitLevel = { limit: Limit; target: string; period: string; level: 'warning' | 'reached' }

@@ -5,6 +5,7 @@ import type { EventBus } from '../lib/events/event-bus.ts'
 import type { Lifecycle } from '../lib/process/lifecycle.ts'
 import type { Logger } from '../lib/process/logger.ts'
 import { createCallAdmission } from './call-admission.ts'
+import { createFloods } from './floods.ts'
 import { createLimitUses, removeOldUses } from './limit-uses.store.ts'
 import { createLimitService } from './limits.service.ts'
 import { listLimitsInForce } from './limits.store.ts'
@@ -32,12 +33,17 @@ export const limitsPlugin = async (needs: LimitsNeeds, lifecycle: Lifecycle) => 
   const clock = limitClock ?? (() => performance.now())
   const meters = createMeters({ uses, databaseHealth, onLevel, clock })
   lifecycle.onClose(meters.close)
-  const callAdmission = createCallAdmission(meters)
+  const floods = createFloods(clock)
+  const callAdmission = createCallAdmission(meters, floods.note)
   const load = async (organizationId?: string): Promise<void> =>
     callAdmission.replace(await listLimitsInForce(db, organizationId), organizationId)
   bus.subscribe('limits_changed', ({ organizationId }) => load(organizationId))
   bus.subscribe('resync', () => load())
   await load()
   lifecycle.addChores({ name: 'remove old uses of limits', run: signal => removeOldUses(db, new Date(), signal) })
-  return { callAdmission, limits: createLimitService({ db, changes, uses, meters, now: limitClock ?? Date.now }) }
+  return {
+    callAdmission,
+    floods,
+    limits: createLimitService({ db, changes, uses, meters, now: limitClock ?? Date.now }),
+  }
 }

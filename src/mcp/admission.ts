@@ -1,6 +1,6 @@
 import { DatabaseFailure } from '../lib/db/failures.ts'
 import type { ClientOrigins } from '../lib/http/origins.ts'
-import type { createServerAccess } from '../servers/access/access.ts'
+import type { AccessPolicy, Caller, createServerAccess } from '../servers/access/access.ts'
 import type { Challenges } from './challenges.ts'
 import { type HttpExchange, hasDisconnected, writeRefusal } from './http-exchange.ts'
 import { ERROR } from './protocol.ts'
@@ -33,6 +33,8 @@ export type AdmissionOptions = {
   origins: ClientOrigins
   authorize: Authorize
   challenges: Challenges
+  /** Returns the refusal for a caller who goes on calling over a limit. */
+  findFlood: (policy: AccessPolicy, caller: Caller) => Refusal | undefined
   logger: McpLogger
 }
 
@@ -52,7 +54,8 @@ const notReady = ({ message }: DatabaseFailure): Refusal => ({ ...NOT_READY, mes
  * Runs the first three steps for every request to a server: find the server, check Origin and Host, check access. A step
  * returns a promise only if something has to be loaded, because every call takes this path.
  */
-export const createAdmission = ({ registry, origins, authorize, challenges, logger }: AdmissionOptions) => {
+export const createAdmission = (options: AdmissionOptions) => {
+  const { registry, origins, authorize, challenges, findFlood, logger } = options
   const findServer = ({ serverId }: HttpExchange): MountedServer | undefined | Promise<MountedServer | undefined> =>
     UUID.test(serverId) ? registry.find(serverId.toLowerCase()) : undefined
 
@@ -104,8 +107,10 @@ export const createAdmission = ({ registry, origins, authorize, challenges, logg
       else if (mounted === undefined) writeRefusal(http, NO_SERVER)
       else {
         whenKnown(http, checkAccess(http, mounted), access => {
-          if (access.ok) next({ http, mounted, caller: access.value })
-          else if (typeof access.error === 'object') writeRefusal(http, suspended(access.error.suspended))
+          const flood = access.ok ? findFlood(mounted.router.server.access, access.value) : undefined
+          if (flood !== undefined) writeRefusal(http, flood)
+          else if (access.ok) next({ http, mounted, caller: access.value })
+            else if (typeof access.error === 'object') writeRefusal(http, suspended(access.error.suspended))
           else writeRefusal(http, access.error === 'forbidden' ? FORBIDDEN : challenges.invalidToken(http))
         })
       }

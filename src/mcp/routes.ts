@@ -3,12 +3,14 @@ import { createClientOrigins, createOwnOrigin } from '../lib/http/origins.ts'
 import { newRequestId } from '../lib/http/request-ids.ts'
 import { watchSlowResponses } from '../lib/http/slow-responses.ts'
 import { isWebSocketUpgrade } from '../lib/http/websocket-upgrade.ts'
+import type { Floods } from '../limits/floods.ts'
 import { listenForUpgrades, type Upgrade } from '../passthrough/proxy/upgrades.ts'
 import type { CompiledPassthrough } from '../runtime/call/compiled-passthrough.ts'
 import { type Authorize, createAdmission } from './admission.ts'
 import type { BodyLimits } from './body.ts'
 import { type Challenges, createChallenges } from './challenges.ts'
 import { handleDirectly } from './direct-requests.ts'
+import { createFloodCheck } from './floods.ts'
 import { type HttpExchange, type ReportFault, writeFault, writeRefusal } from './http-exchange.ts'
 import { createPost } from './post.ts'
 import { ALL_METHODS, isPreflight, sendPreflightResponse } from './preflight.ts'
@@ -46,6 +48,7 @@ export type PassthroughHandler = {
 export type McpRoutesOptions = {
   registry: McpRegistry
   authorize: Authorize
+  floods: Pick<Floods, 'find'>
   /** Creates the handler for requests to passthrough servers. */
   createPassthrough: (checks: PassthroughChecks) => PassthroughHandler
   /** The public origin. */
@@ -73,7 +76,8 @@ export const mcpRoutes =
     const { registry, authorize, limits, now, logger, signingKeys, baseUrl } = options
     const origins = createClientOrigins(options)
     const challenges = createChallenges(createOwnOrigin(baseUrl))
-    const { admit, findFor } = createAdmission({ registry, origins, authorize, challenges, logger })
+    const findFlood = createFloodCheck(options.floods)
+    const { admit, findFor } = createAdmission({ registry, origins, authorize, challenges, findFlood, logger })
     const watchAccess = createWatchAccess(authorize, now)
     const report = (error: unknown, message: string): void => logger.error({ err: error }, message)
     const sessions = createSessions({

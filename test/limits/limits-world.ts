@@ -19,7 +19,7 @@ const STATELESS = {
 }
 
 /** Sends a tools/call of an MCP client and returns the HTTP response. */
-const postCall = (url: string, token: string | undefined, name: string): Promise<Response> =>
+export const postCall = (url: string, token: string | undefined, name: string): Promise<Response> =>
   fetch(url, {
     method: 'POST',
     headers: {

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { startTestApp } from '../support/app.ts'
 import { databasesOfRun } from '../support/databases.ts'
 import { runFakeApi, runPatchbay } from '../support/world.ts'
-import { callTool, DAILY_CALLS, limitsOf, makeLimitedServer, usesOf } from './limits-world.ts'
+import { callTool, DAILY_CALLS, limitsOf, makeLimitedServer, postCall, usesOf } from './limits-world.ts'
 
 const NOON = Date.UTC(2026, 10, 28, 12)
 const MINUTE_MS = 60_000
@@ -187,5 +187,31 @@ describe.each(databasesOfRun)('a limit on $kind', kind => {
     ]) {
       expect((await owner.send('POST', limitsOf(owner), { ...DAILY_CALLS, ...target })).status).toBe(400)
     }
+  })
+
+  it('refuses the requests of a caller who goes on calling over it with 429 until the next minute, and nobody else', async () => {
+    now = NOON + 20_000
+    const owner = await world.person()
+    const other = await world.member(owner.organizationId, 'viewer')
+    const { url } = await makeLimitedServer(owner, api.origin)
+    await owner.create(limitsOf(owner), { ...DAILY_CALLS, period: 'minute', amount: 30 })
+    const statuses = new Set<number>()
+    for (let batch = 0; batch < 10; batch++) {
+      const responses = await Promise.all(Array.from({ length: 10 }, () => postCall(url, owner.token, 'tool')))
+      for (const { status } of responses) statuses.add(status)
+    }
+    expect([...statuses]).toEqual([200, 429])
+    const refused = await postCall(url, owner.token, 'tool')
+    expect(Object.fromEntries(refused.headers)).toMatchObject({
+      'retry-after': '40',
+      'ratelimit-policy': '"calls";q=30;w=60',
+      ratelimit: '"calls";r=0;t=40',
+    })
+    expect(await refused.json()).toMatchObject({
+      error: { message: 'Too many calls over a limit: 30 calls per minute' },
+    })
+    expect(await callTool(url, other.token)).toContain('Limit reached')
+    now = NOON + MINUTE_MS
+    expect(await callTool(url, owner.token)).toBeUndefined()
   })
 })

@@ -121,6 +121,7 @@ export const startTestApp = async (options: TestAppOptions = {}) => {
     mcpRoutes({
       registry,
       authorize: options.authorize ?? authorize,
+      floods: { find: () => undefined },
       createPassthrough: checks =>
         createPassthrough({
           ...checks,

@@ -9,6 +9,7 @@ const TABS = [
   { tab: 'invitations', text: 'Invitations', manages: true },
   { tab: 'history', text: 'History' },
   { tab: 'usage', text: 'Usage' },
+  { tab: 'limits', text: 'Limits', manages: true },
   { tab: 'audit', text: 'Audit', manages: true },
   { tab: 'settings', text: 'Settings', manages: true },
 ] as const

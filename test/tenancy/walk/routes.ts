@@ -227,6 +227,23 @@ const organizationPages: Row[] = [
   { route: 'POST /organizations/:id/invitations/:invitationId/renewal', spare: 'invitation', statuses: manage(303) },
   { route: 'POST /organizations/:id/invitations/:invitationId/removal', spare: 'invitation', statuses: manage(303) },
   { route: 'GET /organizations/:id/usage', statuses: READ },
+  { route: 'GET /organizations/:id/limits', statuses: seeing('manage') },
+  {
+    route: 'POST /organizations/:id/limits',
+    statuses: manage(303),
+    form: () => {
+      const { scope, unit, period, amount } = newLimit()
+      return { count: `${unit} ${period}`, target: scope, amount: String(amount) }
+    },
+  },
+  { route: 'GET /organizations/:id/limits/:limitId', spare: 'limit', statuses: seeing('manage') },
+  {
+    route: 'POST /organizations/:id/limits/:limitId',
+    spare: 'limit',
+    statuses: manage(303),
+    form: { amount: '2,000,000' },
+  },
+  { route: 'POST /organizations/:id/limits/:limitId/removal', spare: 'limit', statuses: manage(303), form: {} },
   { route: 'GET /organizations/:id/audit', statuses: seeing('manage') },
   { route: 'GET /organizations/:id/settings', statuses: seeing('manage') },
   { route: 'POST /organizations/:id/settings', statuses: manage(303), form: ({ fresh }) => ({ name: fresh() }) },

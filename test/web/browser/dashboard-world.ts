@@ -150,6 +150,22 @@ export const startDashboardWorld = async ({ baseUrl, carrierUrl }: WorldOptions 
     email: 'night@kestrel.example',
     role: 'builder',
   })
+  const addLimit = async (limit: object, target: string, used: number) => {
+    const { id } = await owner.create(`/organizations/${organizationId}/limits`, limit)
+    const period = new Date().toISOString().slice(0, 7)
+    await db.limitUse.create({ data: { limitId: id, target, period, amount: BigInt(used) } })
+    return id
+  }
+  const monthly = { unit: 'calls', period: 'month' }
+  await owner.create(`/organizations/${organizationId}/limits`, {
+    scope: 'user',
+    unit: 'calls',
+    period: 'minute',
+    amount: 60,
+  })
+  await addLimit({ ...monthly, scope: 'organization', unit: 'tokens', amount: 2_000_000 }, '', 1_740_112)
+  await addLimit({ ...monthly, scope: 'server', targetId: longServer.id, amount: 500 }, longServer.id, 512)
+  const limitId = await addLimit({ ...monthly, scope: 'user', amount: 12_000 }, viewer.userId, 3_204)
   const token = await owner.create('/tokens', { name: HOSTILE_NAME, scopes: ['read', 'mcp'], expiresInDays: 30 })
   const grant = { origin, userId: owner.userId, serverId: longServer.id, clientId: HOSTILE_NAME }
   await insertGrant(services, grant)
@@ -169,6 +185,7 @@ export const startDashboardWorld = async ({ baseUrl, carrierUrl }: WorldOptions 
     /** The viewer's own organization. */
     emptyOrganizationId: own.organizationId,
     oauthClientId: oauthClient.id,
+    limitId,
     serverId: server.id,
     emptyServerId: emptyServer.id,
     longServerId: longServer.id,

@@ -313,6 +313,21 @@ const organizations: Pages = {
       },
     },
   ],
+  'GET /organizations/:id/limits': [
+    { path: '/organizations/:organizationId/limits' },
+    { path: '/organizations/:emptyOrganizationId/limits', state: 'empty', who: 'viewer' },
+    {
+      path: '/organizations/:organizationId/limits',
+      state: 'refused',
+      status: 400,
+      act: async page => {
+        await page.getByLabel('Amount').fill('many')
+        await page.getByRole('button', { name: 'Add limit', exact: true }).click()
+        await page.getByText('must be a number').first().waitFor()
+      },
+    },
+  ],
+  'GET /organizations/:id/limits/:limitId': [{ path: '/organizations/:organizationId/limits/:limitId' }],
   'GET /organizations/:id/audit': [
     { path: '/organizations/:organizationId/audit' },
     { path: '/organizations/:organizationId/audit?from=yesterday', state: 'refused', status: 400 },
