@@ -8,9 +8,11 @@ import type { PageData } from '../../lib/http/pages/views.ts'
 import { DEFAULT_PAGE_SIZE } from '../../lib/kernel/limits.ts'
 import { calledText } from '../../runtime/call/called-text.ts'
 import type { ExecutionService } from '../../runtime/execution.service.ts'
+import type { CallHistory } from '../../runtime/history/call-history.service.ts'
 import type { CallPlace } from '../../servers/access/call-scope.store.ts'
 import { serverTabPath } from '../frame/server-frame.ts'
 import { queryOf } from '../frame/user-page.ts'
+import { isSlowChart, toChartsView } from './call-charts.view.ts'
 import { toCallView, toHistoryDays } from './history.view.ts'
 import { toFilterForm } from './history-filters.view.ts'
 import { type HistoryQuery, readHistoryQuery, toAddress } from './history-query.ts'
@@ -41,6 +43,30 @@ const present = (values: readonly (string | undefined)[]): string[] => [
   ...new Set(values.flatMap(value => (value === undefined || value === '' ? [] : [value]))),
 ]
 
+/** What the pages read the history with. */
+export type HistoryReaders = { execution: ExecutionService; callHistory: Pick<CallHistory, 'chartExecutions'> }
+
+/** Reads the calls and, unless they would take time, their charts, which every page but the later ones has. */
+const readCalls = async (
+  reply: FastifyReply,
+  readers: HistoryReaders,
+  { place }: HistoryPlace,
+  query: HistoryQuery,
+) => {
+  const { filters, cursor, charts, errors } = query
+  if (errors.length > 0) return { found: NOTHING, chart: undefined, isChartOffered: false }
+  const actor = actorOf(reply.request)
+  const signal = signalOf(reply)
+  const page = { limit: DEFAULT_PAGE_SIZE, cursor: cursor === '' ? undefined : cursor }
+  const mayChart = cursor === '' && charts !== 'none'
+  const isCharted = mayChart && (charts === 'show' || !isSlowChart(query))
+  const [found, chart] = await Promise.all([
+    readers.execution.listExecutions(actor, place, { ...filters, ...page }, signal),
+    isCharted ? readers.callHistory.chartExecutions(actor, place, filters, signal) : undefined,
+  ])
+  return { found, chart, isChartOffered: mayChart && !isCharted }
+}
+
 /** Addresses of pages with the same filters. */
 const linksOf = ({ path }: HistoryPlace, query: HistoryQuery, { nextCursor }: Found) => {
   const at = (cursor: string | null) => (cursor === null ? [] : [['cursor', cursor] as const])
@@ -56,20 +82,15 @@ const linksOf = ({ path }: HistoryPlace, query: HistoryQuery, { nextCursor }: Fo
 /** Shows the calls that match the filters in the address, and beside them the details of one. */
 export const showHistory = async (
   reply: FastifyReply,
-  execution: ExecutionService,
+  readers: HistoryReaders,
   place: HistoryPlace,
   call?: StoredExecution,
 ): Promise<FastifyReply> => {
-  const actor = actorOf(reply.request)
   const query = readHistoryQuery(queryOf(reply.request))
-  const isWrong = query.errors.length > 0
-  const page = { limit: DEFAULT_PAGE_SIZE, cursor: query.cursor === '' ? undefined : query.cursor }
-  const found = isWrong
-    ? NOTHING
-    : await execution.listExecutions(actor, place.place, { ...query.filters, ...page }, signalOf(reply))
+  const { found, chart, isChartOffered } = await readCalls(reply, readers, place, query)
   const shown = [...found.items, ...(call === undefined ? [] : [call])]
   const wanted = query.filters.caller?.flatMap(id => id ?? []) ?? []
-  const callers = present(shown.map(({ userId }) => userId))
+  const callers = present([...shown.map(({ userId }) => userId), ...(chart?.callers ?? []).map(({ key }) => key)])
   const { tools, ...names } = await place.findNames([...callers, ...wanted])
   const links = linksOf(place, query, found)
   const isFirst = query.cursor === ''
@@ -77,7 +98,9 @@ export const showHistory = async (
     servers: names.servers,
     names: names.callers,
     callers,
-    tools: [...new Set([...tools, ...present(shown.map(({ tool }) => tool))])].toSorted(),
+    tools: [
+      ...new Set([...tools, ...present(shown.map(({ tool }) => tool)), ...(chart?.tools ?? []).map(({ key }) => key)]),
+    ].toSorted(),
     clients: present(shown.map(({ client }) => client?.replace(/\/[^/]*$/, ''))).toSorted(),
   }
   const days = toHistoryDays({ ...found, isFirst, isLast: found.nextCursor === null }, names, new Date())
@@ -89,12 +112,16 @@ export const showHistory = async (
     filters: { ...toFilterForm(place.path, query, choices, new Date()), errors: query.errors },
     days: days.map(({ text, rows }) => ({
       text,
-      rows: rows.map(row => ('gap' in row ? row : { ...row, href: links.ofCall(row.id), isCurrent: row.id === call?.id })),
+      rows: rows.map(row =>
+        'gap' in row ? row : { ...row, href: links.ofCall(row.id), isCurrent: row.id === call?.id },
+      ),
     })),
     hasServers: names.servers !== undefined,
+    charts: chart && toChartsView(chart, { path: place.path, query, names: names.callers }),
+    chartHref: isChartOffered ? toAddress(place.path, [...query.given, ['charts', 'show']]) : undefined,
     lookedUntil: found.lookedUntil && exactTime(found.lookedUntil),
     isFiltered: query.isFiltered,
-    isWrong,
+    isWrong: query.errors.length > 0,
     newest: links.newest,
     older: links.older,
     // Closing the call leads back to its row.
@@ -107,5 +134,5 @@ export const showHistory = async (
           : addressOf(serverTabPath(call.serverId, 'inspector'), { tool: call.tool, call: call.id }),
     },
   }
-  return reply.page('history/history', data, { status: isWrong ? 400 : 200 })
+  return reply.page('history/history', data, { status: query.errors.length > 0 ? 400 : 200 })
 }

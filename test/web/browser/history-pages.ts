@@ -44,6 +44,11 @@ const statesOf = (path: string): readonly PageRow[] => [
   { path: `${path}?${FILTERED}`, state: 'nothing-found' },
   { path: `${path}?outcome=error`, state: 'outcome-filter', act: openFilter('Outcome') },
   { path: `${path}?from=2020-01-01`, state: 'time-filter', act: openFilter('Time') },
+  {
+    path,
+    state: 'charts',
+    act: page => page.getByText('Durations, tokens, and tables').click(),
+  },
   { path: `${path}?tols=%3Cb%3E&result=gone`, state: 'unknown-filter', status: 400 },
 ]
 

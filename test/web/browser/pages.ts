@@ -5,12 +5,7 @@ import { importAgainPages } from './import-again-pages.ts'
 import { importPages, withoutRoom } from './import-pages.ts'
 import { type PageRow, type Pages, saveOutdated } from './page-row.ts'
 import { palettePages } from './palette-pages.ts'
-import {
-  chosenSchema,
-  proposedSchema,
-  refusedPagination,
-  unlikeSchemaResponse,
-} from './response-pages.ts'
+import { chosenSchema, proposedSchema, refusedPagination, unlikeSchemaResponse } from './response-pages.ts'
 import { serverTabPages } from './server-tab-pages.ts'
 import { unboundEditor } from './unbound-pages.ts'
 import { undoPages } from './undo-pages.ts'
