@@ -8,6 +8,7 @@ import { secondFactorRoutes } from './api/accounts/second-factor.routes.ts'
 import { callTokensRoutes } from './api/history/call-tokens.routes.ts'
 import { chartRoutes } from './api/history/charts.routes.ts'
 import { executionRoutes } from './api/history/execution.routes.ts'
+import { exportRoutes } from './api/history/export.routes.ts'
 import { importApplyingRoutes } from './api/imports/import-applying.routes.ts'
 import { importChangeRoutes } from './api/imports/import-changes.routes.ts'
 import { importRoutes } from './api/imports/imports.routes.ts'
@@ -66,6 +67,7 @@ const ROUTES: readonly FastifyPluginAsyncZod<ApiParts>[] = [
   executionRoutes,
   callTokensRoutes,
   chartRoutes,
+  exportRoutes,
 ]
 
 export const appApi = async (api: HttpServer, parts: ApiParts): Promise<void> => {

@@ -189,6 +189,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
       ...tools,
       verifyMcpToken,
       endAccountsOf: upstreamOAuth.removeAccountsOfServer,
+      removeHistoryOf: history.historyUpkeep.removeHistoryOf,
       sampleOrigin: SAMPLE_ORIGIN,
     },
     lifecycle,
@@ -241,6 +242,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
     target: settings.database,
     readSums: workers.job('read-sums'),
     sumCalls: workers.job('sum-calls'),
+    formatCalls: workers.job('format-calls'),
   })
 
   const upkeep = createUpkeep({ chores: lifecycle.chores, logger })

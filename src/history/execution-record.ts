@@ -1,5 +1,6 @@
 import type { JsonObject } from '../lib/kernel/json.ts'
 import type { CallResult } from './call-result.ts'
+import type { HistoryTask, TaskResult } from './upkeep/history-tasks.ts'
 
 /** Marks masked requests, so that the compiler rejects unmasked ones. As a symbol, the mark is not stored. */
 export const MASKED = Symbol('masked')
@@ -123,6 +124,8 @@ export type Recorder = {
    * the database is unavailable.
    */
   flush: () => Promise<void>
+  /** Does a batch of a task on the history, between two batches of records. Throws if it fails. */
+  run: (task: HistoryTask) => Promise<TaskResult>
   /** Flushes for a limited time and closes the connection. Later records count as missing. */
   close: () => Promise<void>
   /** Numbers of queued records, and of missing and stored ones since startup, for health checks and tests. */

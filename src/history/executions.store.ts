@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { removeInBatches } from '../lib/db/batches.ts'
 import type { Database, Rows } from '../lib/db/client.ts'
 import { decodeCursor, encodeCursor, type Page } from '../lib/http/paging.ts'
 import { MAX_PAGE_SIZE } from '../lib/kernel/limits.ts'
@@ -145,14 +144,3 @@ export const createExecutionStore = (db: Database) => ({
     })
   },
 })
-
-/**
- * Deletes the history of a server that is being removed. Deletes in batches and without a transaction, so it can be
- * called again after an interruption.
- */
-export const removeHistoryOf = async (db: Database, serverId: string, signal?: AbortSignal): Promise<void> => {
-  const where = { serverId }
-  await removeInBatches(limit => db.execution.deleteMany({ where, limit }), signal)
-  await removeInBatches(limit => db.executionGap.deleteMany({ where, limit }), signal)
-  await removeInBatches(limit => db.toolDay.deleteMany({ where, limit }), signal)
-}

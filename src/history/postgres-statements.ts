@@ -1,9 +1,7 @@
 import { RESERVED_TOOL_PREFIX } from '../lib/kernel/names.ts'
 import { EXECUTION_COLUMNS } from './execution-row.ts'
-import { SUM_AMOUNTS, SUM_KEY, type SummedCall } from './sums/call-sums.ts'
-
-/** Converts milliseconds since the epoch. */
-const toTime = (value: string): string => `to_timestamp((${value})::float8 / 1000) AT TIME ZONE 'UTC'`
+import type { SummedCall } from './sums/call-sums.ts'
+import { NOW, toTime } from './sums/postgres-sums.ts'
 
 /** Members of a row and of its tokens, in order. `otherwise` and `size` have no column: they are only added to the day. */
 const COUNTED_MEMBERS = [
@@ -66,8 +64,6 @@ const addAmount = (name: string): string =>
 
 /** SQL condition for the calls that `isSuccess` accepts. */
 const IS_SUCCESS = '"status" BETWEEN 200 AND 299'
-
-const NOW = `now() AT TIME ZONE 'UTC'`
 
 /**
  * Returns SQL that adds amounts to the sums per tool and day. `from` selects executions. Skips passthrough requests and
@@ -168,16 +164,4 @@ export const ADD_TOKENS = {
       'counted',
     )})
     SELECT "id", ${SUMMED_COLUMNS.map(toSummedColumn).join(', ')} FROM counted`,
-}
-
-/** Adds rows of type `CallSumRow` to the stored sums. The rows are sorted, which prevents deadlocks between processes. */
-export const ADD_TO_CALL_SUMS = {
-  name: 'add-to-call-sums',
-  text: `
-    INSERT INTO "CallSum" (${[...SUM_KEY, ...SUM_AMOUNTS, 'createdAt', 'updatedAt'].map(name => `"${name}"`).join(', ')})
-    SELECT fields->>0, (fields->>1)::int, ${toTime('fields->>2')}, (fields->>3)::"SummedBy", fields->>4,
-      ${SUM_AMOUNTS.map((_, index) => `(fields->>${SUM_KEY.length + index})::bigint`).join(', ')}, ${NOW}, ${NOW}
-    FROM jsonb_array_elements($1::jsonb) AS item(fields)
-    ON CONFLICT (${SUM_KEY.map(name => `"${name}"`).join(', ')}) DO UPDATE SET
-      ${SUM_AMOUNTS.map(name => `"${name}" = "CallSum"."${name}" + excluded."${name}"`).join(', ')}, "updatedAt" = excluded."updatedAt"`,
 }

@@ -2,16 +2,20 @@ import { Client, DatabaseError } from 'pg'
 import { toPgConfig } from '../lib/db/postgres.ts'
 import type { PostgresTarget } from '../lib/db/target.ts'
 import { type ExecutionRow, POSITION } from './execution-row.ts'
-import { ADD_TO_CALL_SUMS, ADD_TOKENS, INSERT_EXECUTIONS, INSERT_GAPS } from './postgres-statements.ts'
-import type {
-  BatchWriter,
-  MissingReason,
-  RecordingBatch,
-  RefusedRow,
-  TokensRow,
-  WriteOutcome,
+import { inTransaction } from './in-transaction.ts'
+import { ADD_TOKENS, INSERT_EXECUTIONS, INSERT_GAPS } from './postgres-statements.ts'
+import {
+  type BatchWriter,
+  type MissingReason,
+  type RecordingBatch,
+  type RefusedRow,
+  type TokensRow,
+  toSummedTokens,
+  type WriteOutcome,
 } from './recording-batch.ts'
-import { type CallSums, createCallSums, createClientNames, type SummedCall, toSummedCall } from './sums/call-sums.ts'
+import { type ClientNames, createCallSums, createClientNames, type SummedCall, toSummedCall } from './sums/call-sums.ts'
+import { storePostgresSums } from './sums/postgres-sums.ts'
+import { doPostgresTask } from './upkeep/postgres-tasks.ts'
 
 /** Time without a response after which the database server is considered gone. */
 const QUERY_TIMEOUT_MS = 10_000
@@ -44,28 +48,10 @@ const toCountedRow = (row: ExecutionRow, tokens: TokensRow | undefined): Counted
   return [...row, ...amounts]
 }
 
-const inTransaction = async <T>(client: Client, run: () => Promise<T>): Promise<T> => {
-  await client.query('BEGIN')
-  try {
-    const done = await run()
-    await client.query('COMMIT')
-    return done
-  } catch (error) {
-    // If the connection is gone, there is nothing to roll back.
-    await client.query('ROLLBACK').catch(() => undefined)
-    throw error
-  }
-}
-
-const storeSums = async (client: Client, sums: CallSums): Promise<void> => {
-  const rows = sums.list(Date.now())
-  if (rows.length > 0) await client.query({ ...ADD_TO_CALL_SUMS, values: [JSON.stringify(rows)] })
-}
-
 type Written = { kept: number; refused: RefusedRow[] }
 
 /** Creates the statements of a batch. `counts` are the tokens by execution id. */
-const createBatch = (client: Client, clientNames: ReturnType<typeof createClientNames>, tokens: TokensRow[]) => {
+const createBatch = (client: Client, clientNames: ClientNames, tokens: TokensRow[]) => {
   const counts = new Map(tokens.map(row => [row[0], row]))
 
   /** Inserts rows and adds those that are new to the sums. Returns the number of rows whose server exists. */
@@ -80,9 +66,11 @@ const createBatch = (client: Client, clientNames: ReturnType<typeof createClient
       const sums = createCallSums(clientNames)
       for (const row of rows) {
         const id = row[POSITION.id]
-        if (inserted.has(id)) sums.addCall(toSummedCall(row), counts.get(id))
+        if (!inserted.has(id)) continue
+        const counted = counts.get(id)
+        sums.addCall(toSummedCall(row), counted && toSummedTokens(counted))
       }
-      await storeSums(client, sums)
+      await storePostgresSums(client, sums, Date.now())
       return found?.kept ?? 0
     })
 
@@ -121,9 +109,9 @@ const createBatch = (client: Client, clientNames: ReturnType<typeof createClient
         const sums = createCallSums(clientNames)
         for (const row of rows) {
           const counted = counts.get(row.id)
-          if (counted !== undefined) sums.addTokens(row, counted)
+          if (counted !== undefined) sums.addTokens(row, toSummedTokens(counted))
         }
-        await storeSums(client, sums)
+        await storePostgresSums(client, sums, Date.now())
       })
     },
   }
@@ -178,6 +166,14 @@ export const createPostgresWriter = (target: PostgresTarget): BatchWriter => {
         // Do not wait for it, because a server that is gone never responds.
         if (reason !== 'the database was locked') void disconnect()
         return { kind: 'failed', reason, message: String(error) }
+      }
+    },
+    run: async task => {
+      try {
+        return { kind: 'task_done', result: await doPostgresTask(await connect(), clientNames, task) }
+      } catch (error) {
+        if (reasonOf(error) !== 'the database was locked') void disconnect()
+        return { kind: 'task_failed', message: String(error) }
       }
     },
     close: disconnect,

@@ -10,21 +10,13 @@ import {
   type RecordingBatch,
   type RefusedRow,
   type TokensRow,
+  toSummedTokens,
   type WriteOutcome,
 } from './recording-batch.ts'
-import {
-  type CallSums,
-  createCallSums,
-  createClientNames,
-  SUM_AMOUNTS,
-  SUM_KEY,
-  type SummedCall,
-  toSummedCall,
-} from './sums/call-sums.ts'
+import { type CallSums, createCallSums, createClientNames, type SummedCall, toSummedCall } from './sums/call-sums.ts'
+import { createSqliteSums, toTimeText } from './sums/sqlite-sums.ts'
 import { createToolDaySums, isNameKnown, isSuccess, type ToolDaySums } from './tool-day-sums.ts'
-
-/** Formats times as Prisma's SQLite adapter does, because they are compared as text. */
-const toTimeText = (milliseconds: number): string => new Date(milliseconds).toISOString().replace('Z', '+00:00')
+import { createSqliteTasks } from './upkeep/sqlite-tasks.ts'
 
 /** How long a write waits for another connection's lock. Waiting blocks only this thread. */
 const BUSY_TIMEOUT_MS = 1_000
@@ -58,11 +50,6 @@ const ADD_TO_DAY = `INSERT INTO "ToolDay"
     "tokensSent" = "tokensSent" + excluded."tokensSent", "tokensBefore" = "tokensBefore" + excluded."tokensBefore",
     "succeeded" = "succeeded" + excluded."succeeded", "largest" = MAX("largest", excluded."largest"),
     "updatedAt" = excluded."updatedAt"`
-
-const ADD_TO_CALL_SUM = `INSERT INTO "CallSum" (${[...SUM_KEY, ...SUM_AMOUNTS, 'createdAt', 'updatedAt'].map(name => `"${name}"`).join(', ')})
-  VALUES (${[...SUM_KEY, ...SUM_AMOUNTS].map(() => '?').join(', ')}, ?, ?)
-  ON CONFLICT (${SUM_KEY.map(name => `"${name}"`).join(', ')}) DO UPDATE SET
-    ${SUM_AMOUNTS.map(name => `"${name}" = "${name}" + excluded."${name}"`).join(', ')}, "updatedAt" = excluded."updatedAt"`
 
 /** Returns the date in UTC. */
 const dayOf = (time: number): string => toTimeText(time).slice(0, '2026-11-22'.length)
@@ -117,7 +104,7 @@ const open = (target: SqliteTarget) => {
   const insertGap = db.prepare(insertInto('ExecutionGap', GAP_COLUMNS))
   const addTokens = db.prepare<[number | null, number, 0 | 1, string, string], CountedCall>(ADD_TOKENS)
   const addToDay = db.prepare(ADD_TO_DAY)
-  const addToCallSum = db.prepare(ADD_TO_CALL_SUM)
+  const storeSums = createSqliteSums(db)
   const findOrganization = db.prepare<[string], string>('SELECT "organizationId" FROM "Server" WHERE "id" = ?').pluck()
   const clientNames = createClientNames()
 
@@ -154,7 +141,7 @@ const open = (target: SqliteTarget) => {
     const [id, serverId, instanceId, tool, , , startedAt, , outcome, status] = row
     const tokens = counts.get(id)
     counts.delete(id)
-    sums.addCall(toSummedCall(row), tokens)
+    sums.addCall(toSummedCall(row), tokens && toSummedTokens(tokens))
     if (!isNameKnown({ instanceId, outcome, tool })) return
     const key = { serverId, day: dayOf(startedAt), tool }
     days.add(key, { calls: 1, ...(tokens && amountsOf(tokens, status)) })
@@ -167,7 +154,7 @@ const open = (target: SqliteTarget) => {
     // Undefined if the row is gone, was never stored, or already has tokens.
     if (found === undefined) return
     const call = toSummed(found)
-    sums.addTokens(call, tokens)
+    sums.addTokens(call, toSummedTokens(tokens))
     if (isNameKnown(call)) days.add({ ...call, day: dayOf(call.startedAt) }, amountsOf(tokens, call.status))
   }
 
@@ -176,13 +163,6 @@ const open = (target: SqliteTarget) => {
       const { calls, counted, estimated, tokensSent, tokensBefore, succeeded, largest } = sum
       const amounts = [calls, counted, estimated, tokensSent, tokensBefore, succeeded, largest]
       addToDay.run(newExecutionId(), serverId, day, tool, ...amounts, now, now)
-    }
-  }
-
-  const storeSums = (sums: CallSums, now: number): void => {
-    const time = toTimeText(now)
-    for (const [serverId, seconds, startsAt, ...rest] of sums.list(now)) {
-      addToCallSum.run(serverId, seconds, toTimeText(startsAt), ...rest, time, time)
     }
   }
 
@@ -229,7 +209,7 @@ const open = (target: SqliteTarget) => {
     return { kind: 'written', dropped, refused }
   })
 
-  return { store: storeBatch.immediate, close: () => db.close() }
+  return { store: storeBatch.immediate, run: createSqliteTasks(db, clientNames), close: () => db.close() }
 }
 
 /**
@@ -252,6 +232,14 @@ export const createSqliteWriter = (target: SqliteTarget): BatchWriter => {
         const reason = reasonOf(codeOf(error))
         if (reason !== 'the database was locked') disconnect()
         return { kind: 'failed', reason, message: String(error) }
+      }
+    },
+    run: async task => {
+      try {
+        connection ??= open(target)
+        return { kind: 'task_done', result: connection.run(task) }
+      } catch (error) {
+        return { kind: 'task_failed', message: String(error) }
       }
     },
     close: async () => disconnect(),

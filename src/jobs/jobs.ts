@@ -73,4 +73,8 @@ export const JOBS = {
     load: async () => (await import('../history/charts/sum-calls.ts')).createCallSumming(),
     timeLimitMs: 30_000,
   },
+  'format-calls': {
+    load: async () => (await import('../history/export/format-calls.ts')).createCallFormatting(),
+    timeLimitMs: 30_000,
+  },
 }

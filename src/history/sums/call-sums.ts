@@ -1,6 +1,5 @@
 import { resultOfErrorStatus } from '../call-result.ts'
 import type { ExecutionRow } from '../execution-row.ts'
-import type { TokensRow } from '../recording-batch.ts'
 import { isNameKnown } from '../tool-day-sums.ts'
 import { addDuration, addHistogram, DURATION_COLUMNS, emptyHistogram, type Histogram } from './durations.ts'
 
@@ -34,6 +33,9 @@ export type SummedCall = {
   status: number | null
   result: string | null
 }
+
+/** Tokens sent, and those that would have been sent if nothing had been left out. */
+export type SummedTokens = { sent: number; otherwise: number }
 
 export const toSummedCall = (row: ExecutionRow): SummedCall => {
   const [, serverId, instanceId, tool, userId, client, startedAt, durationMs, outcome, status, , , , , result] = row
@@ -170,14 +172,14 @@ export const createCallSums = (nameOf: ClientNames) => {
       add(findOrAdd(minutes, { serverId: call.serverId, by, value, startsAt }))
     }
   }
-  const addTokensTo = (sum: Sum, [, , sent, otherwise]: TokensRow): void => {
+  const addTokensTo = (sum: Sum, { sent, otherwise }: SummedTokens): void => {
     sum.counted += 1
     sum.tokensSent += sent
     sum.tokensBefore += otherwise
   }
   return {
     /** Adds a new call, and its tokens if they have been counted. */
-    addCall: (call: SummedCall, tokens: TokensRow | undefined): void => {
+    addCall: (call: SummedCall, tokens: SummedTokens | undefined): void => {
       const isError = call.outcome === 'error'
       const isFailed = isError && isFailure(resultOf(call))
       addTo(call, sum => {
@@ -189,7 +191,7 @@ export const createCallSums = (nameOf: ClientNames) => {
       })
     },
     /** Adds the tokens of a call that was added before. */
-    addTokens: (call: SummedCall, tokens: TokensRow): void => addTo(call, sum => addTokensTo(sum, tokens)),
+    addTokens: (call: SummedCall, tokens: SummedTokens): void => addTo(call, sum => addTokensTo(sum, tokens)),
     /**
      * Returns the sums of all periods that are still stored at this time, in milliseconds since the epoch. They are in
      * the order of their keys, so that processes which write at the same time wait for each other in the same order.

@@ -1,10 +1,12 @@
 import { createHistoryCharts, type HistoryChartParts } from './history-charts.ts'
+import { createHistoryExport, type HistoryExportParts } from './history-export.ts'
 
-export type CallHistoryParts = HistoryChartParts
+export type CallHistoryParts = HistoryChartParts & HistoryExportParts
 
 /** What users do with many recorded calls at once. Their servers limit which calls they may see. */
 export const createCallHistory = (parts: CallHistoryParts) => ({
   ...createHistoryCharts(parts),
+  ...createHistoryExport(parts),
 })
 
 export type CallHistory = ReturnType<typeof createCallHistory>
