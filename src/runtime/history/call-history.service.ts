@@ -1,4 +1,5 @@
 import { createHistoryCharts, type HistoryChartParts } from './history-charts.ts'
+import { createHistoryCount } from './history-count.ts'
 import { createHistoryExport, type HistoryExportParts } from './history-export.ts'
 
 export type CallHistoryParts = HistoryChartParts & HistoryExportParts
@@ -7,6 +8,7 @@ export type CallHistoryParts = HistoryChartParts & HistoryExportParts
 export const createCallHistory = (parts: CallHistoryParts) => ({
   ...createHistoryCharts(parts),
   ...createHistoryExport(parts),
+  ...createHistoryCount(parts.db),
 })
 
 export type CallHistory = ReturnType<typeof createCallHistory>

@@ -1,10 +1,12 @@
 import type { FastifyReply } from 'fastify'
+import { z } from 'zod'
 import type { StoredExecution } from '../../history/executions.store.ts'
 import { actorOf } from '../../lib/http/access.ts'
 import { signalOf } from '../../lib/http/gone.ts'
 import { addressOf } from '../../lib/http/list-query.ts'
 import { exactTime } from '../../lib/http/pages/time-text.ts'
 import type { PageData } from '../../lib/http/pages/views.ts'
+import { formatCount } from '../../lib/kernel/format.ts'
 import { DEFAULT_PAGE_SIZE } from '../../lib/kernel/limits.ts'
 import { calledText } from '../../runtime/call/called-text.ts'
 import type { ExecutionService } from '../../runtime/execution.service.ts'
@@ -21,6 +23,10 @@ import { type HistoryQuery, readHistoryQuery, toAddress } from './history-query.
 export type HistoryPlace = {
   place: CallPlace
   path: string
+  /** Path of its calls in the API, after the version. */
+  apiPath: string
+  /** Whether the reader may delete calls. */
+  mayRemove: boolean
   /** Whose history it is, for the title. */
   name: string
   /** The frame around the page, for its layout. */
@@ -79,6 +85,22 @@ const linksOf = ({ path }: HistoryPlace, query: HistoryQuery, { nextCursor }: Fo
   }
 }
 
+/** Returns the address of the page that deletes the calls that match now. Calls that come later do not count. */
+const removalAddress = (path: string, { given, filters }: HistoryQuery): string =>
+  toAddress(`${path}/removal`, filters.to === undefined ? [...given, ['to', new Date().toISOString()]] : given)
+
+/** Returns whether new calls may appear on the page. */
+const isLive = ({ cursor, errors, filters }: HistoryQuery): boolean =>
+  cursor === '' && errors.length === 0 && filters.to === undefined
+
+const Done = z.object({ done: z.literal('removed'), count: z.coerce.number().int().min(0) })
+
+/** Returns the message shown after calls were deleted. */
+const removedText = (query: unknown): string | undefined => {
+  const done = Done.safeParse(query).data
+  return done && `${formatCount(done.count, 'call')} deleted.`
+}
+
 /** Shows the calls that match the filters in the address, and beside them the details of one. */
 export const showHistory = async (
   reply: FastifyReply,
@@ -109,7 +131,7 @@ export const showHistory = async (
     title: `${call === undefined ? '' : `${calledText(call)} · `}History of ${place.name}`,
     scripts: ['call-history'],
     path: place.path,
-    filters: { ...toFilterForm(place.path, query, choices, new Date()), errors: query.errors },
+    filters: { ...toFilterForm(place.path, query, choices, new Date()), errors: query.errors, isLive: isLive(query) },
     days: days.map(({ text, rows }) => ({
       text,
       rows: rows.map(row =>
@@ -124,6 +146,12 @@ export const showHistory = async (
     isWrong: query.errors.length > 0,
     newest: links.newest,
     older: links.older,
+    exports: ['CSV', 'JSON', 'NDJSON'].map(text => ({
+      text,
+      href: toAddress(`/api/v1${place.apiPath}/export`, [...query.forApi, ['format', text.toLowerCase()]]),
+    })),
+    removal: place.mayRemove ? removalAddress(place.path, query) : undefined,
+    done: removedText(reply.request.query),
     // Closing the call leads back to its row.
     back: `${links.here}${call === undefined ? '' : `#call-${call.id}`}`,
     call: call && {

@@ -21,6 +21,8 @@ export const historyPages: FastifyPluginAsync<HistoryPagesParts> = async (app, {
     return {
       place: { serverId: server.id },
       path: serverTabPath(server.id, 'history'),
+      apiPath: `/servers/${server.id}/executions`,
+      mayRemove: server.mayManage,
       name: server.name,
       frame: { server },
       findNames: async ids => {

@@ -22,8 +22,10 @@ export const organizationHistoryPages: FastifyPluginAsync<Parts> = async (app, {
     return {
       place: { organizationId: id },
       path: organizationPath(id, 'history'),
+      apiPath: `/organizations/${id}/executions`,
+      mayRemove: organization.mayManage,
       name: organization.name,
-      frame: { organization },
+      frame: { organization, live: `/organizations/${id}/live` },
       findNames: async callerIds => ({ ...(await execution.listOrganizationNames(actor, id, callerIds)), tools: [] }),
       mayRepeat: () => true,
     }

@@ -4,7 +4,7 @@ import type { PageRow, Pages } from './page-row.ts'
 import { unlikeSchemaCall } from './response-pages.ts'
 
 const FILTERED =
-  'tool=quote_rate&result=rejected&result=failed&status=4xx&client=claude&from=2020-01-01T00:00&to=2020-01-02T00:00&q=%3Cb%3E'
+  'tool=quote_rate&result=rejected&result=failed&status=4xx&client=claude&from=2020-01-01&to=2020-01-02&q=%3Cb%3E'
 
 /** Returns the path of a call that was sent three times, with all phases measured. */
 const onTimedCall = async ({ app, serverId, executionId }: DashboardWorld, path: string): Promise<string> => {
@@ -35,7 +35,7 @@ const onTimedCall = async ({ app, serverId, executionId }: DashboardWorld, path:
 }
 
 const openFilter = (name: string) => async (page: Page) => {
-  await page.locator('summary', { hasText: name }).click()
+  await page.locator('.filter > summary', { hasText: name }).click()
   await page.getByRole('group', { name }).getByRole('button', { name: 'Apply' }).waitFor()
 }
 

@@ -73,7 +73,7 @@ describe('the history of a server, in a real browser', () => {
     const opened = await open([LATE, EARLY], { timezoneId: EAST, locale: 'en-GB' })
     const { page, complaints } = opened
     const filter = async (from: string, to: string) => {
-      await page.locator('summary', { hasText: 'Time' }).click()
+      await page.locator('.filter > summary', { hasText: 'Time' }).click()
       await page.getByLabel('From').fill(from)
       await page.getByLabel('Until').fill(to)
       await page.getByRole('group', { name: 'Time' }).getByRole('button', { name: 'Apply' }).click()
@@ -85,7 +85,7 @@ describe('the history of a server, in a real browser', () => {
     await expect.poll(() => rowsOf(opened)).toEqual(['Mon 24 November 2025', 'call_1'])
     // An address with times in UTC shows them as the reader's.
     await page.goto(`${page.url().split('?')[0]}?from=2025-11-24T02:10:00Z&to=2025-11-24T12:00:00Z`)
-    await page.locator('summary', { hasText: 'Time' }).click()
+    await page.locator('.filter > summary', { hasText: 'Time' }).click()
     expect(await page.getByLabel('From').inputValue()).toBe('2025-11-24T16:10')
     await page.getByRole('group', { name: 'Time' }).getByRole('button', { name: 'Apply' }).click()
     await expect.poll(() => rowsOf(opened)).toEqual(['Mon 24 November 2025', 'call_1'])
