@@ -9,6 +9,7 @@ import { callTokensRoutes } from './api/history/call-tokens.routes.ts'
 import { chartRoutes } from './api/history/charts.routes.ts'
 import { executionRoutes } from './api/history/execution.routes.ts'
 import { exportRoutes } from './api/history/export.routes.ts'
+import { callRemovalRoutes } from './api/history/removal.routes.ts'
 import { importApplyingRoutes } from './api/imports/import-applying.routes.ts'
 import { importChangeRoutes } from './api/imports/import-changes.routes.ts'
 import { importRoutes } from './api/imports/imports.routes.ts'
@@ -68,6 +69,7 @@ const ROUTES: readonly FastifyPluginAsyncZod<ApiParts>[] = [
   callTokensRoutes,
   chartRoutes,
   exportRoutes,
+  callRemovalRoutes,
 ]
 
 export const appApi = async (api: HttpServer, parts: ApiParts): Promise<void> => {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Database, Rows } from '../lib/db/client.ts'
-import { decodeCursor, encodeCursor, type Page } from '../lib/http/paging.ts'
+import type { Page } from '../lib/http/paging.ts'
 import { MAX_PAGE_SIZE } from '../lib/kernel/limits.ts'
 import { mapFound, withoutNulls } from '../lib/kernel/missing.ts'
 import { resultOfErrorStatus } from './call-result.ts'
@@ -14,6 +14,7 @@ import {
   type RecordedArguments,
   TIMING_PHASES,
 } from './execution-record.ts'
+import { decodeCallCursor, encodeCallCursor } from './query/call-ranges.ts'
 import { selectionOf } from './query/conditions.ts'
 import type { CallScope, ExecutionFilters } from './query/execution-filters.ts'
 import { searchKeys } from './query/search-keys.ts'
@@ -26,8 +27,6 @@ export type ExecutionQuery = ExecutionFilters & { limit: number; cursor?: string
 
 /** A page of calls. `lookedUntil` is set if the search ended before it found as many as wanted: the time it got to. */
 export type ExecutionPage = Page<StoredExecution> & { lookedUntil: Date | undefined }
-
-const CURSOR = z.tuple([z.iso.datetime().transform(text => new Date(text)), z.uuid()])
 
 const REQUEST = z.object({
   method: z.string(),
@@ -108,8 +107,7 @@ export const createExecutionStore = (db: Database) => ({
     { limit, cursor, ...filters }: ExecutionQuery,
     signal?: AbortSignal,
   ): Promise<ExecutionPage> => {
-    const key = decodeCursor(cursor, CURSOR)
-    const start = key && { startedAt: key[0], id: key[1] }
+    const start = decodeCallCursor(cursor)
     const { keys, stoppedAt } = await searchKeys(db, selectionOf(scope, filters), start, limit + 1, signal)
     const ids = keys.slice(0, limit).map(({ id }) => id)
     const rows = await db.execution.findMany({
@@ -120,7 +118,7 @@ export const createExecutionStore = (db: Database) => ({
     const next = keys.length > limit ? keys[limit - 1] : stoppedAt
     return {
       items: rows.map(toExecution),
-      nextCursor: next === undefined ? null : encodeCursor([next.startedAt, next.id]),
+      nextCursor: next === undefined ? null : encodeCallCursor(next),
       lookedUntil: keys.length > limit ? undefined : stoppedAt?.startedAt,
     }
   },

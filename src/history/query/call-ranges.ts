@@ -1,6 +1,7 @@
 import { empty, type Sql, sqltag as sql } from '@prisma/client/runtime/client'
 import { z } from 'zod'
 import type { Database } from '../../lib/db/client.ts'
+import { decodeCursor, encodeCursor } from '../../lib/http/paging.ts'
 import type { Selection } from './conditions.ts'
 
 /** The place of a call in the history: lists are sorted by time and then by id, newest first. */
@@ -59,3 +60,13 @@ export const listKeys = async (
     await db.$queryRaw(sql`
       SELECT "startedAt", "id" FROM "Execution" WHERE ${within(selection, range)} ${NEWEST_FIRST} LIMIT ${limit}`),
   )
+
+const CURSOR = z.tuple([z.iso.datetime().transform(text => new Date(text)), z.uuid()])
+
+/** Decodes the cursor of a list of calls. Throws `invalid_request` if it is invalid. */
+export const decodeCallCursor = (cursor: string | undefined): CallKey | undefined => {
+  const key = decodeCursor(cursor, CURSOR)
+  return key && { startedAt: key[0], id: key[1] }
+}
+
+export const encodeCallCursor = ({ startedAt, id }: CallKey): string => encodeCursor([startedAt, id])

@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import { instantSchema } from '../../lib/http/schemas.ts'
+import type { JsonObject } from '../../lib/kernel/json.ts'
+import { definedFields } from '../../lib/kernel/missing.ts'
 import { CALL_RESULTS } from '../call-result.ts'
 
 /** Maximum number of values of a filter. */
@@ -83,4 +85,20 @@ export type OrganizationScope = {
   serverIds: readonly string[]
   ownServerIds: readonly string[]
   readerId: string
+}
+
+const toStatusText = ({ first, last }: { first: number; last: number }): string =>
+  first === last ? String(first) : `${first / 100}xx`
+
+/** Returns the filters as they are written in a query, for the audit log. */
+export const describeFilters = ({ instanceId, ...filters }: ExecutionFilters): JsonObject => {
+  const { caller, status, from, to } = filters
+  return definedFields({
+    ...filters,
+    instanceId,
+    caller: caller?.map(id => id ?? ANONYMOUS),
+    status: status?.map(toStatusText),
+    from: from?.toISOString(),
+    to: to?.toISOString(),
+  })
 }

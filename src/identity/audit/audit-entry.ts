@@ -48,6 +48,8 @@ export const AUDIT_ACTIONS = [
   'server.transferred',
   'server.toolkit_updated',
   'server.removed',
+  'call.removal_began',
+  'call.removed',
   'global.set',
   'global.removed',
   'secret.set',

@@ -8,7 +8,18 @@ import { idOf, idRoute } from '../frame/user-page.ts'
 import { getOrganizationFrame, organizationPath } from './organization-frame.ts'
 
 /** Kinds of entries in an organization's audit log. Other kinds appear only in the installation's log. */
-const KINDS = ['organization', 'member', 'invitation', 'toolkit', 'server', 'global', 'secret', 'oauth_client', 'grant']
+const KINDS = [
+  'organization',
+  'member',
+  'invitation',
+  'toolkit',
+  'server',
+  'call',
+  'global',
+  'secret',
+  'oauth_client',
+  'grant',
+]
 
 /** Registers the page with an organization's audit log, for its admins and owners. */
 export const organizationAuditPages: FastifyPluginAsync<{

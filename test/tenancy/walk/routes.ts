@@ -421,6 +421,13 @@ const servers: Row[] = [
   { route: 'DELETE /api/v1/upstreams/:id', spare: 'upstream', statuses: buildWithin(204) },
   { route: 'GET /api/v1/servers/:uuid/bindings', statuses: READ_WITHIN },
   { route: 'GET /api/v1/servers/:uuid/executions', statuses: READ_WITHIN },
+  { route: 'GET /api/v1/servers/:uuid/executions/charts', statuses: READ_WITHIN },
+  { route: 'GET /api/v1/servers/:uuid/executions/export', query: '?format=csv', statuses: READ_WITHIN },
+  { route: 'DELETE /api/v1/servers/:uuid/executions', query: '?tool=none', statuses: within('manage', 200) },
+  { route: 'GET /api/v1/organizations/:id/executions', statuses: READ },
+  { route: 'GET /api/v1/organizations/:id/executions/charts', statuses: READ },
+  { route: 'GET /api/v1/organizations/:id/executions/export', query: '?format=json', statuses: READ },
+  { route: 'DELETE /api/v1/organizations/:id/executions', query: '?tool=none', statuses: manage(200) },
   // The sums do not tell whose calls they count.
   {
     route: 'GET /api/v1/servers/:uuid/executions/tokens',
@@ -502,6 +509,17 @@ const history: Row[] = [
   { route: 'GET /servers/:uuid/history', statuses: READ_WITHIN },
   // The owner's call.
   { route: 'GET /servers/:uuid/history/:id', statuses: [401, 404, 403, 403, 404, 200, 200, 200, 403, 403] },
+  { route: 'GET /servers/:uuid/history/removal', statuses: seeing('manage') },
+  // The name is missing.
+  { route: 'POST /servers/:uuid/history/removal', statuses: manage(400), form: {} },
+  { route: 'GET /organizations/:id/history', statuses: READ },
+  {
+    route: 'GET /organizations/:id/history/:callId',
+    statuses: [401, 404, 403, 403, 404, 200, 200, 200, 403, 403],
+    id: ({ executionId }) => executionId,
+  },
+  { route: 'GET /organizations/:id/history/removal', statuses: seeing('manage') },
+  { route: 'POST /organizations/:id/history/removal', statuses: manage(400), form: {} },
 ]
 
 const accessPages: Row[] = [
@@ -966,6 +984,7 @@ const pages: Row[] = [
   // Members without access to the private server see its name and owner.
   { route: 'GET /servers/:uuid', statuses: READ },
   { route: 'GET /servers/:uuid/live', statuses: READ_WITHIN },
+  { route: 'GET /organizations/:id/live', statuses: READ },
   { route: 'GET /servers/:uuid/sample/removal', spare: 'sample', statuses: seeing('manage') },
   { route: 'POST /servers/:uuid/sample/removal', spare: 'sample', statuses: manage(303), form: {} },
   { route: 'GET /sign-in', statuses: everybody(200) },

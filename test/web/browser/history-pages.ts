@@ -76,6 +76,22 @@ export const historyPages: Pages = {
       },
     },
   ],
+  'GET /servers/:uuid/history/removal': [
+    { path: '/servers/:serverId/history/removal?status=4xx&to=2999-01-01' },
+    { path: '/servers/:serverId/history/removal?tool=%3Cb%3E', state: 'nothing' },
+    {
+      path: '/servers/:serverId/history/removal?status=4xx',
+      state: 'wrong-name',
+      status: 400,
+      act: async page => {
+        await page.getByRole('button', { name: 'Delete calls' }).click()
+        await page.getByText('The name is not').waitFor()
+      },
+    },
+  ],
+  'GET /organizations/:id/history/removal': [
+    { path: '/organizations/:organizationId/history/removal?status=4xx&to=2999-01-01' },
+  ],
   'GET /organizations/:id/history/:callId': [
     { path: world => onTimedCall(world, `/organizations/${world.organizationId}/history`) },
   ],

@@ -496,6 +496,7 @@ export const NOT_PAGES: Readonly<Record<string, string>> = {
   'GET /first-run/request': 'redirects; the page of its form is checked in test/web/browser/first-run-doors.test.ts',
   'GET /first-run/upstream': 'checked in test/web/browser/first-run-doors.test.ts',
   'GET /servers/:uuid/live': 'server-sent events',
+  'GET /organizations/:id/live': 'server-sent events',
   'GET /search/options': 'the options of the palette, in a row of GET /search',
   'GET /sign-in/code': 'only during a sign-in; otherwise redirects to /sign-in',
   'GET /sign-in/external': 'redirects to the external provider',
