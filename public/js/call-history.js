@@ -1,7 +1,7 @@
 // On the history of calls: tabs of the open call, time fields in the reader's time zone, dragging in charts, and new calls.
 
-import { startChartRanges } from './chart-range.js'
 import { startTail } from './call-tail.js'
+import { startChartRanges } from './chart-range.js'
 import { startTabs } from './tool-editor-tabs.js'
 
 /** Returns a time as the value of a datetime-local field in the reader's time zone. @param {Date} time */

@@ -54,9 +54,12 @@ const toCharts = ({ from, to, total, bars, barSeconds }: Chart) => {
       id: 'chart-calls',
       range,
       ...toCallChart(bars, {
-        label: `Calls over time: ${formatNumber(total.calls)}, of which ${formatNumber(total.rejected)} were rejected and ${formatNumber(total.failed)} failed`,
+        label: `Calls over time: ${formatNumber(total.calls)}, ${formatNumber(total.rejected)} rejected, ${formatNumber(total.failed)} failed`,
         // The text is about an hour of one day.
-        busiest: areDays || barSeconds !== 3_600 || most === undefined ? undefined : { hour: shownHour(most.startsAt), calls: formatCount(most.calls, 'call') },
+        busiest:
+          areDays || barSeconds !== 3_600 || most === undefined
+            ? undefined
+            : { hour: shownHour(most.startsAt), calls: formatCount(most.calls, 'call') },
         caption: 'Calls: rejected in amber, failed in red',
         toText: formatNumber,
         areDays,

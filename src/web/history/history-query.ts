@@ -20,7 +20,15 @@ export type FilterName = keyof typeof FILTER_LABELS
 const isFilterName = (name: string): name is FilterName => Object.hasOwn(FILTER_LABELS, name)
 
 /** Parameters of the page that are not filters. */
-const OTHER_PARAMETERS: ReadonlySet<string> = new Set(['zone', 'cursor', 'detail', 'charts', 'removed', 'done', 'count'])
+const OTHER_PARAMETERS: ReadonlySet<string> = new Set([
+  'zone',
+  'cursor',
+  'detail',
+  'charts',
+  'removed',
+  'done',
+  'count',
+])
 /** Filters that have one value. */
 const SINGLE: ReadonlySet<string> = new Set(['q', 'from', 'to', 'outcome'])
 

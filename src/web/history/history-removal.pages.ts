@@ -62,7 +62,10 @@ export const historyRemovalPages: FastifyPluginAsync<{
     const { removed = 0 } = Progress.parse(request.query)
     const count = String(done.removed + removed)
     if (done.nextCursor !== null) return toAddress(`${path}/removal`, [...query.given, ['removed', count]])
-    return toAddress(path, [...query.given, ['done', 'removed'], ['count', count]])
+    return toAddress(path, [
+      ['done', 'removed'],
+      ['count', count],
+    ])
   }
 
   const texts = {

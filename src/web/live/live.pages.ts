@@ -22,10 +22,7 @@ export const livePages: FastifyPluginAsync<Parts> = async (app, { live, servers,
     onlyCallerShown(policyOf(await servers.getServer(actor, serverId)), actor)
 
   /** Returns whether the actor may still see the same calls. */
-  const maySee = async (
-    actor: Actor | undefined,
-    { serverId, callerId }: CountedCalls,
-  ): Promise<boolean> => {
+  const maySee = async (actor: Actor | undefined, { serverId, callerId }: CountedCalls): Promise<boolean> => {
     if (actor === undefined || !actor.scopes.has('read')) return false
     try {
       return (await findOnlyCaller(actor, serverId)) === callerId

@@ -510,8 +510,13 @@ const history: Row[] = [
   // The owner's call.
   { route: 'GET /servers/:uuid/history/:id', statuses: [401, 404, 403, 403, 404, 200, 200, 200, 403, 403] },
   { route: 'GET /servers/:uuid/history/removal', statuses: seeing('manage') },
-  // The name is missing.
-  { route: 'POST /servers/:uuid/history/removal', statuses: manage(400), form: {} },
+  {
+    route: 'POST /servers/:uuid/history/removal',
+    spare: 'plainServer',
+    query: '?tool=none',
+    statuses: manage(303),
+    form: { sure: 'Plain' },
+  },
   { route: 'GET /organizations/:id/history', statuses: READ },
   {
     route: 'GET /organizations/:id/history/:callId',
@@ -519,7 +524,13 @@ const history: Row[] = [
     id: ({ executionId }) => executionId,
   },
   { route: 'GET /organizations/:id/history/removal', statuses: seeing('manage') },
-  { route: 'POST /organizations/:id/history/removal', statuses: manage(400), form: {} },
+  {
+    route: 'POST /organizations/:id/history/removal',
+    spare: 'organization',
+    query: '?tool=none',
+    statuses: manage(303),
+    form: { sure: CANARY },
+  },
 ]
 
 const accessPages: Row[] = [

@@ -23,7 +23,7 @@ describe('the history page of a server', () => {
   const call = (tool: string, args: object = {}) =>
     owner.expectOk('POST', `/instances/${instanceIds[tool]}/call`, { arguments: args })
   const linksIn = (html: string): string[] =>
-    [...html.matchAll(/href="([^"]*\/history\/[^"]*)"/g)].map(([, href = '']) => href.replaceAll('&amp;', '&'))
+    [...html.matchAll(/<a id="call-[^"]*" href="([^"]*)"/g)].map(([, href = '']) => href.replaceAll('&amp;', '&'))
 
   const owner = runUser(patchbay)
   beforeAll(async () => {
