@@ -41,9 +41,24 @@ async function* textsOf(db: Database, selection: Selection, formatCalls: FormatC
   }
 }
 
+/** Yields values, and fetches each while the one before it is used. */
+async function* oneAhead<T>(values: AsyncGenerator<T>): AsyncGenerator<T> {
+  let next = values.next()
+  try {
+    for (let current = await next; current.done !== true; current = await next) {
+      next = values.next()
+      yield current.value
+    }
+  } finally {
+    // If the reader has left, nobody else waits for the value that is being fetched.
+    next.catch(() => undefined)
+    await values.return(undefined)
+  }
+}
+
 /**
- * Yields all calls of a selection as a file, newest first. Reads a range of calls when the one before it has been taken,
- * so a slow reader costs no memory, and no query runs longer than for one range. Calls that are recorded meanwhile are
+ * Yields all calls of a selection as a file, newest first. Reads at most one range of calls ahead, so a slow reader
+ * costs no memory, and no query runs longer than for one range. Calls that are recorded meanwhile are
  * newer and left out.
  */
 export async function* exportCalls(
@@ -55,7 +70,7 @@ export async function* exportCalls(
   if (format === 'csv') yield CSV_HEADER
   if (format === 'json') yield '['
   let separator = '\n'
-  for await (const text of textsOf(db, selection, formatCalls)) {
+  for await (const text of oneAhead(textsOf(db, selection, formatCalls))) {
     yield format === 'json' ? `${separator}${text}` : text
     separator = ',\n'
   }

@@ -14,16 +14,23 @@ export const NEWEST_FIRST = sql`ORDER BY "startedAt" DESC, "id" DESC`
 
 const KeyRow = z.object({ startedAt: z.coerce.date(), id: z.string() })
 
-/** Selects calls that are older than a call. */
-const olderThan = (key: CallKey | undefined): Sql =>
-  key === undefined ? empty : sql` AND ("startedAt", "id") < (${key.startedAt}, ${key.id})`
+const olderThan = ({ startedAt, id }: CallKey): Sql => sql` AND ("startedAt", "id") < (${startedAt}, ${id})`
+const downTo = ({ startedAt, id }: CallKey): Sql => sql` AND ("startedAt", "id") >= (${startedAt}, ${id})`
 
-const downTo = (key: CallKey | undefined): Sql =>
-  key === undefined ? empty : sql` AND ("startedAt", "id") >= (${key.startedAt}, ${key.id})`
+/**
+ * Selects the calls of a range, before the other conditions are checked. SQLite uses one bound of each side, so there is
+ * only one: without that of the range, each range would be read from the newest call again.
+ */
+const inRange = ({ base, from, to }: Selection, { after, until }: Pick<CallRange, 'after' | 'until'>): Sql => {
+  const isWithin = after !== undefined && (to === undefined || after.startedAt < to)
+  const upper = isWithin ? olderThan(after) : to === undefined ? empty : sql` AND "startedAt" < ${to}`
+  const lower = until !== undefined ? downTo(until) : from === undefined ? empty : sql` AND "startedAt" >= ${from}`
+  return sql`${base}${upper}${lower}`
+}
 
 /** Selects the calls of a range that match. */
-export const within = ({ base, rest }: Selection, { after, until }: Pick<CallRange, 'after' | 'until'>): Sql =>
-  sql`${base}${olderThan(after)}${downTo(until)}${rest === undefined ? empty : sql` AND ${rest}`}`
+export const within = (selection: Selection, range: Pick<CallRange, 'after' | 'until'>): Sql =>
+  selection.rest === undefined ? inRange(selection, range) : sql`${inRange(selection, range)} AND ${selection.rest}`
 
 /**
  * Yields ranges of the calls of a selection, newest first, each with as many calls as `sizeOf` says before its other
@@ -31,7 +38,7 @@ export const within = ({ base, rest }: Selection, { after, until }: Pick<CallRan
  */
 export async function* rangesOf(
   db: Database,
-  { base }: Selection,
+  selection: Selection,
   start: CallKey | undefined,
   sizeOf: (index: number) => number,
 ): AsyncGenerator<CallRange> {
@@ -40,7 +47,7 @@ export async function* rangesOf(
     const size = sizeOf(index)
     const [last] = z.array(KeyRow).parse(
       await db.$queryRaw(sql`
-        SELECT "startedAt", "id" FROM "Execution" WHERE ${base}${olderThan(after)}
+        SELECT "startedAt", "id" FROM "Execution" WHERE ${inRange(selection, { after, until: undefined })}
         ${NEWEST_FIRST} LIMIT 1 OFFSET ${size - 1}`),
     )
     yield { after, until: last, rows: size }

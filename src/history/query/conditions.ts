@@ -3,10 +3,16 @@ import type { CallResult } from '../call-result.ts'
 import type { CallScope, ExecutionFilters, OrganizationScope } from './execution-filters.ts'
 
 /**
- * Conditions that select calls. An index serves `base`: it reads the calls in the order of time. `rest` and the search
- * text only pick among them, so they are checked on a bounded number of calls at a time.
+ * Conditions that select calls. An index serves `base` and the time: it reads the calls in the order of time. `rest` and
+ * the search text only pick among them, so they are checked on a bounded number of calls at a time.
  */
-export type Selection = { base: Sql; rest: Sql | undefined; q: string | undefined }
+export type Selection = {
+  base: Sql
+  from: Date | undefined
+  to: Date | undefined
+  rest: Sql | undefined
+  q: string | undefined
+}
 
 const NEVER = sql`1 = 0`
 
@@ -95,8 +101,6 @@ const whereAndWho = (scope: CallScope, { server: servers, caller: callers }: Exe
 export const selectionOf = (scope: CallScope, filters: ExecutionFilters): Selection => {
   const { tool, result, outcome, status, client, instanceId, from, to, q } = filters
   const { base, rest } = whereAndWho(scope, filters)
-  if (from !== undefined) base.push(sql`"startedAt" >= ${from}`)
-  if (to !== undefined) base.push(sql`"startedAt" < ${to}`)
   if (tool !== undefined) rest.push(among(sql`"tool"`, tool))
   if (instanceId !== undefined) rest.push(sql`"instanceId" = ${instanceId}`)
   if (outcome !== undefined) rest.push(outcome === 'ok' ? sql`"outcome" = 'ok'` : sql`"outcome" = 'error'`)
@@ -105,5 +109,5 @@ export const selectionOf = (scope: CallScope, filters: ExecutionFilters): Select
     rest.push(anyOf(status.map(({ first, last }) => sql`"status" BETWEEN ${first} AND ${last}`)))
   }
   if (client !== undefined) rest.push(anyOf(client.map(calledFrom)))
-  return { base: allOf(base), rest: rest.length === 0 ? undefined : allOf(rest), q }
+  return { base: allOf(base), from, to, rest: rest.length === 0 ? undefined : allOf(rest), q }
 }

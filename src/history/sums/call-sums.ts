@@ -79,10 +79,10 @@ type Sum = {
 }
 
 /** The client's name without its version. */
-export const nameOfClient = (client: string): string => client.replace(/\/[^/]*$/, '')
+const nameOfClient = (client: string): string => client.replace(/\/[^/]*$/, '')
 
 /** The value for the clients of a server that are too many to be summed one by one. */
-export const OTHER_CLIENTS = '…'
+const OTHER_CLIENTS = '…'
 /** Most clients of a server that are summed one by one, per day and process, because clients choose their names. */
 const MAX_CLIENTS = 100
 

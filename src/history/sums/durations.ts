@@ -3,7 +3,7 @@
  * long, and the last one all that are longer than three minutes. Stored sums are counted in these buckets, so neither
  * number may change.
  */
-export const BUCKETS = 40
+const BUCKETS = 40
 const FIRST_MS = 0.5
 const RATIO = 1.4
 

@@ -89,4 +89,3 @@ export const createHistoryUpkeep = ({ db, recorder }: HistoryUpkeepParts) => {
     },
   }
 }
-export type HistoryUpkeep = ReturnType<typeof createHistoryUpkeep>
