@@ -24,6 +24,7 @@ import { designPages } from './web/diagram/design.pages.ts'
 import type { ServerFrameParts } from './web/frame/server-frame.ts'
 import { globalsPages } from './web/globals/globals.pages.ts'
 import { historyPages } from './web/history/history.pages.ts'
+import { historyRemovalPages } from './web/history/history-removal.pages.ts'
 import { organizationHistoryPages } from './web/history/organization-history.pages.ts'
 import { importPages } from './web/imports/import.pages.ts'
 import { importApplyingPages } from './web/imports/import-applying.pages.ts'
@@ -31,6 +32,7 @@ import { importSourcePages } from './web/imports/import-source.pages.ts'
 import { inspectorPages } from './web/inspector/inspector.pages.ts'
 import { livePages } from './web/live/live.pages.ts'
 import type { Live } from './web/live/live.ts'
+import { organizationLivePages } from './web/live/organization-live.pages.ts'
 import { operatorPages } from './web/operator/operator.pages.ts'
 import { organizationUsagePages } from './web/operator/organization-usage.pages.ts'
 import { statusPages } from './web/operator/status.pages.ts'
@@ -98,6 +100,7 @@ const PAGES: readonly FastifyPluginAsync<PagesParts & { frames: ServerFrameParts
   serversPages,
   overviewPages,
   livePages,
+  organizationLivePages,
   serverToolsPages,
   toolAddingPages,
   toolEnablingPages,
@@ -115,6 +118,7 @@ const PAGES: readonly FastifyPluginAsync<PagesParts & { frames: ServerFrameParts
   inspectorPages,
   accessPages,
   historyPages,
+  historyRemovalPages,
   settingsPages,
   maskingPages,
   publicServerPages,

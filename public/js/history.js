@@ -1,4 +1,4 @@
-// On a server's history: groups calls by the reader's days, and moves between them with the keyboard.
+// On the history of calls: groups calls by the reader's days, and moves between them with the keyboard.
 
 /** Created with the first day that needs it: see times.js. @type {Intl.DateTimeFormat | undefined} */
 let dayFormat
@@ -87,9 +87,15 @@ const handleKey = (list, key) => {
   return move(list, step)
 }
 
-const table = document.querySelector('table[data-days]')
-const list = table?.closest('.scroll') ?? null
+/** The table is replaced when there are new calls. */
+const findTable = () => document.querySelector('table[data-days]')
+
+const table = findTable()
 if (table !== null) groupByDay(table)
+document.addEventListener('htmx:load', event => {
+  const added = event.target instanceof Element ? event.target.querySelector('table[data-days]') : null
+  if (added !== null) groupByDay(added)
+})
 
 // The address names the row of a call that was closed. The browser focuses it, but loses it when rows move.
 const closed = document.getElementById(location.hash.slice(1))
@@ -105,5 +111,5 @@ if (location.hash === MOVED && opened instanceof HTMLElement) {
 document.addEventListener('keydown', event => {
   const hasModifier = event.ctrlKey || event.altKey || event.metaKey || event.shiftKey
   if (event.defaultPrevented || hasModifier || isTyping()) return
-  if (handleKey(list, event.key)) event.preventDefault()
+  if (handleKey(findTable()?.closest('.scroll') ?? null, event.key)) event.preventDefault()
 })

@@ -1,4 +1,4 @@
-// Updates a server's page while it is visible: see GET /servers/:uuid/live.
+// Updates a server's page, and the history of an organization, while it is visible: see GET /servers/:uuid/live.
 
 /** Combines changes that arrive together into one reload. */
 const RELOAD_DELAY_MS = 300
@@ -149,6 +149,7 @@ const follow = (place, address) => {
     })
     on('figures', ({ figures }) => showFigures(figures))
     on('calls', ({ calls, first }) => {
+      document.dispatchEvent(new Event('patchbay:calls'))
       showCalls(calls)
       showFirstCall(first)
     })

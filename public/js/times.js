@@ -26,6 +26,7 @@ const clockText = formatter({ dateStyle: 'medium', timeStyle: 'short' })
 const clockTextWithSeconds = formatter({ dateStyle: 'medium', timeStyle: 'medium' })
 const timeOfDayText = formatter({ timeStyle: 'medium' })
 const hourText = formatter({ timeStyle: 'short' })
+const shortDateText = formatter({ day: 'numeric', month: 'short' })
 const millisecondsText = formatter({
   hour: '2-digit',
   minute: '2-digit',
@@ -83,6 +84,9 @@ const showTimes = part => {
   // Drawings have no <time>, and some headings name the zone of the times below them.
   for (const element of part.querySelectorAll('text[data-time]')) {
     element.textContent = hourText(new Date(element.getAttribute('data-time') ?? ''))
+  }
+  for (const element of part.querySelectorAll('text[data-date]')) {
+    element.textContent = shortDateText(new Date(element.getAttribute('data-date') ?? ''))
   }
   for (const element of part.querySelectorAll('[data-zone]')) element.textContent = zoneName()
   // Forms with dates send the zone in which the reader means them.

@@ -1,4 +1,5 @@
 import { createHistoryCharts, type HistoryChartParts } from './history-charts.ts'
+import { createHistoryCount } from './history-count.ts'
 import { createHistoryExport, type HistoryExportParts } from './history-export.ts'
 import { createHistoryRemoval, type HistoryRemovalParts } from './history-removal.ts'
 
@@ -8,6 +9,7 @@ export type CallHistoryParts = HistoryChartParts & HistoryExportParts & HistoryR
 export const createCallHistory = (parts: CallHistoryParts) => ({
   ...createHistoryCharts(parts),
   ...createHistoryExport(parts),
+  ...createHistoryCount(parts.db),
   ...createHistoryRemoval(parts),
 })
 

@@ -1,7 +1,6 @@
 import type { Database } from '../../lib/db/client.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
-import { AppError } from '../../lib/kernel/errors.ts'
-import { callScopeOf } from '../../servers/access/call-scope.store.ts'
+import { organizationScopeOf } from '../../servers/access/call-scope.store.ts'
 import { findPeopleOf } from '../../servers/access/people.store.ts'
 
 /** Names for a page with the calls of an organization, by id. */
@@ -14,8 +13,7 @@ export type OrganizationNames = { servers: ReadonlyMap<string, string>; callers:
 export const createOrganizationNames =
   (db: Database) =>
   async (actor: Actor, organizationId: string, callerIds: readonly string[]): Promise<OrganizationNames> => {
-    const scope = await callScopeOf(db, actor, { organizationId }, 'read')
-    if ('serverId' in scope) throw new AppError('internal', 'The calls of an organization are not those of one server.')
+    const scope = await organizationScopeOf(db, actor, organizationId, 'read')
     const servers = await db.server.findMany({
       where: { id: { in: [...scope.serverIds, ...scope.ownServerIds] } },
       select: { id: true, name: true, ownerId: true },

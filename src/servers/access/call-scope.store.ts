@@ -14,6 +14,7 @@ const scopeOfOrganization = async (db: Database, actor: Actor, organizationId: s
   const servers = await db.server.findMany({
     where: { organizationId, removedAt: null, AND: [openTo(actor)] },
     select: { id: true, access: true, ownerId: true },
+    orderBy: { id: 'asc' },
   })
   const seesAll = ({ access, ownerId }: (typeof servers)[number]): boolean =>
     access !== 'private' || ownerId === actor.userId || may(actor, organizationId, 'manage')
@@ -23,6 +24,17 @@ const scopeOfOrganization = async (db: Database, actor: Actor, organizationId: s
     ownServerIds: servers.filter(server => !seesAll(server)).map(({ id }) => id),
     readerId: actor.userId,
   }
+}
+
+/** Returns the calls of an organization that the actor may see. Throws the errors of `assertMay`. */
+export const organizationScopeOf = async (
+  db: Database,
+  actor: Actor,
+  organizationId: string,
+  permission: Permission,
+): Promise<OrganizationScope> => {
+  assertMay(actor, organizationId, permission)
+  return scopeOfOrganization(db, actor, organizationId)
 }
 
 /**
@@ -35,10 +47,7 @@ export const callScopeOf = async (
   place: CallPlace,
   permission: Permission,
 ): Promise<CallScope> => {
-  if ('organizationId' in place) {
-    assertMay(actor, place.organizationId, permission)
-    return scopeOfOrganization(db, actor, place.organizationId)
-  }
+  if ('organizationId' in place) return organizationScopeOf(db, actor, place.organizationId, permission)
   const server = await getServerFor(db, actor, place.serverId, permission)
   return { serverId: server.id, callerId: onlyCallerShown(policyOf(server), actor) }
 }

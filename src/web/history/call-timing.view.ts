@@ -1,6 +1,6 @@
 import { type CallAttempt, type CallTiming, TIMING_PHASES } from '../../history/execution-record.ts'
-import { statusWithPhrase } from '../../lib/outbound/reason-phrase.ts'
 import { formatDuration } from '../../lib/kernel/format.ts'
+import { statusWithPhrase } from '../../lib/outbound/reason-phrase.ts'
 
 /** Whose time a phase is, which selects its color: Patchbay's own, waiting for a connection, or the API's. */
 type Owner = 'own' | 'wait' | 'api'

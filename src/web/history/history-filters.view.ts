@@ -2,7 +2,15 @@ import type { ExecutionFilters } from '../../history/query/execution-filters.ts'
 import { localTimeText } from '../../lib/http/pages/zoned-days.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../lib/kernel/durations.ts'
 import { shorten } from '../../lib/kernel/format.ts'
-import { FILTER_LABELS, type FilterName, type HistoryQuery, type Pairs, toAddress } from './history-query.ts'
+import {
+  FILTER_LABELS,
+  type FilterName,
+  type HistoryQuery,
+  isTimeFilter,
+  type Pairs,
+  rangeAddress,
+  toAddress,
+} from './history-query.ts'
 
 /** What can be filtered by: what the page shows, and what the reader may see besides. */
 export type FilterChoices = {
@@ -80,16 +88,6 @@ const RANGES = [
   { ms: 7 * DAY_MS, text: 'Last 7 days' },
   { ms: 30 * DAY_MS, text: 'Last 30 days' },
 ]
-
-const isTimeFilter = (name: string): boolean => name === 'from' || name === 'to'
-
-/** Returns the address of the page with this time range, and without the time range that it has. */
-export const rangeAddress = (path: string, { given }: HistoryQuery, from: Date, to?: Date): string =>
-  toAddress(path, [
-    ...given.filter(([name]) => !isTimeFilter(name)),
-    ['from', from.toISOString()],
-    ...(to === undefined ? [] : [['to', to.toISOString()] as const]),
-  ])
 
 const timeField = (time: Date | undefined, typed: string | undefined, zone: string) => ({
   /** Without scripts, the field is in the zone of the form. A script changes it to the reader's. */

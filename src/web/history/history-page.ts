@@ -1,16 +1,20 @@
 import type { FastifyReply } from 'fastify'
+import { z } from 'zod'
 import type { StoredExecution } from '../../history/executions.store.ts'
 import { actorOf } from '../../lib/http/access.ts'
 import { signalOf } from '../../lib/http/gone.ts'
 import { addressOf } from '../../lib/http/list-query.ts'
 import { exactTime } from '../../lib/http/pages/time-text.ts'
 import type { PageData } from '../../lib/http/pages/views.ts'
+import { formatCount } from '../../lib/kernel/format.ts'
 import { DEFAULT_PAGE_SIZE } from '../../lib/kernel/limits.ts'
 import { calledText } from '../../runtime/call/called-text.ts'
 import type { ExecutionService } from '../../runtime/execution.service.ts'
+import type { CallHistory } from '../../runtime/history/call-history.service.ts'
 import type { CallPlace } from '../../servers/access/call-scope.store.ts'
 import { serverTabPath } from '../frame/server-frame.ts'
 import { queryOf } from '../frame/user-page.ts'
+import { isSlowChart, toChartsView } from './call-charts.view.ts'
 import { toCallView, toHistoryDays } from './history.view.ts'
 import { toFilterForm } from './history-filters.view.ts'
 import { type HistoryQuery, readHistoryQuery, toAddress } from './history-query.ts'
@@ -19,6 +23,10 @@ import { type HistoryQuery, readHistoryQuery, toAddress } from './history-query.
 export type HistoryPlace = {
   place: CallPlace
   path: string
+  /** Path of its calls in the API, after the version. */
+  apiPath: string
+  /** Whether the reader may delete calls. */
+  mayRemove: boolean
   /** Whose history it is, for the title. */
   name: string
   /** The frame around the page, for its layout. */
@@ -41,6 +49,30 @@ const present = (values: readonly (string | undefined)[]): string[] => [
   ...new Set(values.flatMap(value => (value === undefined || value === '' ? [] : [value]))),
 ]
 
+/** What the pages read the history with. */
+export type HistoryReaders = { execution: ExecutionService; callHistory: Pick<CallHistory, 'chartExecutions'> }
+
+/** Reads the calls and, unless they would take time, their charts, which every page but the later ones has. */
+const readCalls = async (
+  reply: FastifyReply,
+  readers: HistoryReaders,
+  { place }: HistoryPlace,
+  query: HistoryQuery,
+) => {
+  const { filters, cursor, charts, errors } = query
+  if (errors.length > 0) return { found: NOTHING, chart: undefined, isChartOffered: false }
+  const actor = actorOf(reply.request)
+  const signal = signalOf(reply)
+  const page = { limit: DEFAULT_PAGE_SIZE, cursor: cursor === '' ? undefined : cursor }
+  const mayChart = cursor === '' && charts !== 'none'
+  const isCharted = mayChart && (charts === 'show' || !isSlowChart(query))
+  const [found, chart] = await Promise.all([
+    readers.execution.listExecutions(actor, place, { ...filters, ...page }, signal),
+    isCharted ? readers.callHistory.chartExecutions(actor, place, filters, signal) : undefined,
+  ])
+  return { found, chart, isChartOffered: mayChart && !isCharted }
+}
+
 /** Addresses of pages with the same filters. */
 const linksOf = ({ path }: HistoryPlace, query: HistoryQuery, { nextCursor }: Found) => {
   const at = (cursor: string | null) => (cursor === null ? [] : [['cursor', cursor] as const])
@@ -53,23 +85,34 @@ const linksOf = ({ path }: HistoryPlace, query: HistoryQuery, { nextCursor }: Fo
   }
 }
 
+/** Returns the address of the page that deletes the calls that match now. Calls that come later do not count. */
+const removalAddress = (path: string, { given, filters }: HistoryQuery): string =>
+  toAddress(`${path}/removal`, filters.to === undefined ? [...given, ['to', new Date().toISOString()]] : given)
+
+/** Returns whether new calls may appear on the page. */
+const isLive = ({ cursor, errors, filters }: HistoryQuery): boolean =>
+  cursor === '' && errors.length === 0 && filters.to === undefined
+
+const Done = z.object({ done: z.literal('removed'), count: z.coerce.number().int().min(0) })
+
+/** Returns the message shown after calls were deleted. */
+const removedText = (query: unknown): string | undefined => {
+  const done = Done.safeParse(query).data
+  return done && `${formatCount(done.count, 'call')} deleted.`
+}
+
 /** Shows the calls that match the filters in the address, and beside them the details of one. */
 export const showHistory = async (
   reply: FastifyReply,
-  execution: ExecutionService,
+  readers: HistoryReaders,
   place: HistoryPlace,
   call?: StoredExecution,
 ): Promise<FastifyReply> => {
-  const actor = actorOf(reply.request)
   const query = readHistoryQuery(queryOf(reply.request))
-  const isWrong = query.errors.length > 0
-  const page = { limit: DEFAULT_PAGE_SIZE, cursor: query.cursor === '' ? undefined : query.cursor }
-  const found = isWrong
-    ? NOTHING
-    : await execution.listExecutions(actor, place.place, { ...query.filters, ...page }, signalOf(reply))
+  const { found, chart, isChartOffered } = await readCalls(reply, readers, place, query)
   const shown = [...found.items, ...(call === undefined ? [] : [call])]
   const wanted = query.filters.caller?.flatMap(id => id ?? []) ?? []
-  const callers = present(shown.map(({ userId }) => userId))
+  const callers = present([...shown.map(({ userId }) => userId), ...(chart?.callers ?? []).map(({ key }) => key)])
   const { tools, ...names } = await place.findNames([...callers, ...wanted])
   const links = linksOf(place, query, found)
   const isFirst = query.cursor === ''
@@ -77,7 +120,9 @@ export const showHistory = async (
     servers: names.servers,
     names: names.callers,
     callers,
-    tools: [...new Set([...tools, ...present(shown.map(({ tool }) => tool))])].toSorted(),
+    tools: [
+      ...new Set([...tools, ...present(shown.map(({ tool }) => tool)), ...(chart?.tools ?? []).map(({ key }) => key)]),
+    ].toSorted(),
     clients: present(shown.map(({ client }) => client?.replace(/\/[^/]*$/, ''))).toSorted(),
   }
   const days = toHistoryDays({ ...found, isFirst, isLast: found.nextCursor === null }, names, new Date())
@@ -86,17 +131,27 @@ export const showHistory = async (
     title: `${call === undefined ? '' : `${calledText(call)} · `}History of ${place.name}`,
     scripts: ['call-history'],
     path: place.path,
-    filters: { ...toFilterForm(place.path, query, choices, new Date()), errors: query.errors },
+    filters: { ...toFilterForm(place.path, query, choices, new Date()), errors: query.errors, isLive: isLive(query) },
     days: days.map(({ text, rows }) => ({
       text,
-      rows: rows.map(row => ('gap' in row ? row : { ...row, href: links.ofCall(row.id), isCurrent: row.id === call?.id })),
+      rows: rows.map(row =>
+        'gap' in row ? row : { ...row, href: links.ofCall(row.id), isCurrent: row.id === call?.id },
+      ),
     })),
     hasServers: names.servers !== undefined,
+    charts: chart && toChartsView(chart, { path: place.path, query, names: names.callers }),
+    chartHref: isChartOffered ? toAddress(place.path, [...query.given, ['charts', 'show']]) : undefined,
     lookedUntil: found.lookedUntil && exactTime(found.lookedUntil),
     isFiltered: query.isFiltered,
-    isWrong,
+    isWrong: query.errors.length > 0,
     newest: links.newest,
     older: links.older,
+    exports: ['CSV', 'JSON', 'NDJSON'].map(text => ({
+      text,
+      href: toAddress(`/api/v1${place.apiPath}/export`, [...query.forApi, ['format', text.toLowerCase()]]),
+    })),
+    removal: place.mayRemove ? removalAddress(place.path, query) : undefined,
+    done: removedText(reply.request.query),
     // Closing the call leads back to its row.
     back: `${links.here}${call === undefined ? '' : `#call-${call.id}`}`,
     call: call && {
@@ -107,5 +162,5 @@ export const showHistory = async (
           : addressOf(serverTabPath(call.serverId, 'inspector'), { tool: call.tool, call: call.id }),
     },
   }
-  return reply.page('history/history', data, { status: isWrong ? 400 : 200 })
+  return reply.page('history/history', data, { status: query.errors.length > 0 ? 400 : 200 })
 }

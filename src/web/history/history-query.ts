@@ -20,7 +20,15 @@ export type FilterName = keyof typeof FILTER_LABELS
 const isFilterName = (name: string): name is FilterName => Object.hasOwn(FILTER_LABELS, name)
 
 /** Parameters of the page that are not filters. */
-const OTHER_PARAMETERS: ReadonlySet<string> = new Set(['zone', 'cursor', 'detail', 'done', 'count'])
+const OTHER_PARAMETERS: ReadonlySet<string> = new Set([
+  'zone',
+  'cursor',
+  'detail',
+  'charts',
+  'removed',
+  'done',
+  'count',
+])
 /** Filters that have one value. */
 const SINGLE: ReadonlySet<string> = new Set(['q', 'from', 'to', 'outcome'])
 
@@ -33,7 +41,9 @@ export type Pairs = readonly (readonly [name: string, value: string])[]
 
 /** Adds parameters to a path. Unlike `addressOf`, a name may be repeated. */
 export const toAddress = (path: string, pairs: Pairs): string =>
-  pairs.length === 0 ? path : `${path}?${new URLSearchParams(pairs.map(([name, value]): [string, string] => [name, value]))}`
+  pairs.length === 0
+    ? path
+    : `${path}?${new URLSearchParams(pairs.map(([name, value]): [string, string] => [name, value]))}`
 
 export type HistoryQuery = {
   /** The filters and the zone as they are in the address. */
@@ -44,6 +54,8 @@ export type HistoryQuery = {
   errors: readonly string[]
   zone: string
   cursor: string
+  /** `show` if charts are wanted that take time, `none` if the page is shown without charts. */
+  charts: string
   isFiltered: boolean
 }
 
@@ -110,6 +122,17 @@ export const readHistoryQuery = (query: URLSearchParams): HistoryQuery => {
     ...parseFilters(forApi),
     zone,
     cursor: query.get('cursor') ?? '',
+    charts: query.get('charts') ?? '',
     isFiltered: given.length > 0,
   }
 }
+
+export const isTimeFilter = (name: string): boolean => name === 'from' || name === 'to'
+
+/** Returns the address of the page with this time range, and without the time range that it has. */
+export const rangeAddress = (path: string, { given }: HistoryQuery, from: Date, to?: Date): string =>
+  toAddress(path, [
+    ...given.filter(([name]) => !isTimeFilter(name)),
+    ['from', from.toISOString()],
+    ...(to === undefined ? [] : [['to', to.toISOString()] as const]),
+  ])

@@ -7,14 +7,17 @@ import type { LiveStream } from './live-stream.ts'
 const MAX_PER_SIGN_IN = 8
 /** Maximum open streams per user across all sessions. Each watched server costs one database read per second. */
 const MAX_PER_USER = 32
-/** Maximum open streams per server across all viewers. */
-const MAX_PER_SERVER = 200
+/** Maximum open streams per server, and per organization, across all viewers. */
+const MAX_PER_PLACE = 200
 /** Interval of keep-alive comments, well below the 60 s after which proxies close idle connections. */
 const BEAT_EVERY_MS = 15_000
 /** How often access is checked again, because the end of a session does not raise an event. */
 const CHECK_EVERY_MS = 5_000
 
-export type Viewer = CountedCalls & {
+/** Where calls are watched: on a server, or on all servers of an organization. */
+type Place = CountedCalls | { organizationId: string }
+
+export type Viewer = Place & {
   userId: string
   /** ID of the session or token. */
   signInId: string
@@ -23,6 +26,10 @@ export type Viewer = CountedCalls & {
 }
 
 type Entry = Viewer & { stream: LiveStream }
+
+const placeOf = (place: Place): string => ('serverId' in place ? place.serverId : place.organizationId)
+const isOn = (place: Place, serverId: string): place is CountedCalls & Place =>
+  'serverId' in place && place.serverId === serverId
 
 type LiveStreamsParts = { bus: EventBus; onChanged: (watched: CountedCalls, send: LiveStream['send']) => void }
 
@@ -56,11 +63,11 @@ export const createLiveStreams = ({ bus, onChanged }: LiveStreamsParts) => {
     bus.subscribe('access_changed', ({ userId }) => checkAll(entry => entry.userId === userId)),
     bus.subscribe('resync', () => checkAll(() => true)),
     bus.subscribe('server_removed', ({ serverId }) => {
-      for (const entry of entries) if (entry.serverId === serverId) dismiss(entry)
+      for (const entry of entries) if (isOn(entry, serverId)) dismiss(entry)
     }),
     bus.subscribe('server_changed', ({ serverId }) => {
-      for (const entry of entries) if (entry.serverId === serverId) onChanged(entry, entry.stream.send)
-      return checkAll(entry => entry.serverId === serverId)
+      for (const entry of entries) if (isOn(entry, serverId)) onChanged(entry, entry.stream.send)
+      return checkAll(entry => isOn(entry, serverId))
     }),
   ]
 
@@ -78,12 +85,12 @@ export const createLiveStreams = ({ bus, onChanged }: LiveStreamsParts) => {
 
   return {
     /** Throws `rate_limited` if a limit is reached, or `unavailable` while Patchbay is stopping. */
-    assertRoom: ({ serverId, signInId, userId }: Omit<Viewer, 'mayStay' | 'callerId'>): void => {
+    assertRoom: ({ signInId, userId, ...place }: Place & Pick<Viewer, 'signInId' | 'userId'>): void => {
       if (isClosing) throw new AppError('unavailable', 'Patchbay is stopping.')
       const isFull =
         countOf(entry => entry.signInId === signInId) >= MAX_PER_SIGN_IN ||
         countOf(entry => entry.userId === userId) >= MAX_PER_USER ||
-        countOf(entry => entry.serverId === serverId) >= MAX_PER_SERVER
+        countOf(entry => placeOf(entry) === placeOf(place)) >= MAX_PER_PLACE
       if (isFull) throw new AppError('rate_limited', 'Too many pages with live updates are open. Close some of them.')
     },
 

@@ -1,7 +1,6 @@
-import { promisify } from 'node:util'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
-import { z } from 'zod'
-import { actorOf, bearerOf, type FindActors } from '../../lib/http/access.ts'
+import type { CountedCalls } from '../../history/call-figures.store.ts'
+import { actorOf, type FindActors } from '../../lib/http/access.ts'
 import { type SessionStore, sessionIdOf } from '../../lib/http/sessions.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
@@ -10,33 +9,20 @@ import type { ServerService } from '../../servers/servers.service.ts'
 import { serverIdOf, serverRoute } from '../frame/server-tab.ts'
 import type { Live } from './live.ts'
 import { openLiveStream } from './live-stream.ts'
-import type { Viewer } from './live-streams.ts'
+import { createFindViewer } from './viewer-actor.ts'
 
 type Parts = { live: Live; servers: Pick<ServerService, 'getServer'>; accounts: FindActors; sessionStore: SessionStore }
 
-const SessionOfUser = z.looseObject({ userId: z.string() })
-
 /** Registers `GET /servers/:uuid/live`, which streams a server's events to its open pages. */
 export const livePages: FastifyPluginAsync<Parts> = async (app, { live, servers, accounts, sessionStore }) => {
-  const readSession = promisify(sessionStore.get.bind(sessionStore))
-
-  /** Looks up the requesting user again. Returns undefined if the user has signed out or the token has been revoked. */
-  const findActor = async (request: FastifyRequest): Promise<Actor | undefined> => {
-    const sessionId = sessionIdOf(request)
-    if (sessionId === undefined) return accounts.findActorByToken(bearerOf(request) ?? '')
-    const session = SessionOfUser.safeParse(await readSession(sessionId))
-    return session.success ? accounts.findActorByUserId(session.data.userId) : undefined
-  }
+  const findActor = createFindViewer(accounts, sessionStore)
 
   /** Returns the only caller whose calls the actor may see; undefined if they may see all calls. */
   const findOnlyCaller = async (actor: Actor, serverId: string): Promise<string | undefined> =>
     onlyCallerShown(policyOf(await servers.getServer(actor, serverId)), actor)
 
   /** Returns whether the requesting user may still see the same calls. */
-  const maySee = async (
-    request: FastifyRequest,
-    { serverId, callerId }: Pick<Viewer, 'serverId' | 'callerId'>,
-  ): Promise<boolean> => {
+  const maySee = async (request: FastifyRequest, { serverId, callerId }: CountedCalls): Promise<boolean> => {
     try {
       const actor = await findActor(request)
       if (actor === undefined || !actor.scopes.has('read')) return false
@@ -52,7 +38,7 @@ export const livePages: FastifyPluginAsync<Parts> = async (app, { live, servers,
     const serverId = serverIdOf(request)
     const seen = { serverId, callerId: await findOnlyCaller(actor, serverId) }
     const signInId = sessionIdOf(request) ?? actor.userId
-    live.assertRoom({ serverId, signInId, userId: actor.userId })
+    live.assertRoom({ ...seen, signInId, userId: actor.userId })
     if (request.method === 'HEAD') return reply.type('text/event-stream').send('')
     const viewer = {
       ...seen,

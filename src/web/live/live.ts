@@ -1,11 +1,14 @@
-import { createCallFigureStore } from '../../history/call-figures.store.ts'
+import { type CountedCalls, createCallFigureStore } from '../../history/call-figures.store.ts'
 import { createExecutionStore } from '../../history/executions.store.ts'
+import type { OrganizationScope } from '../../history/query/execution-filters.ts'
 import type { Database } from '../../lib/db/client.ts'
 import type { EventBus } from '../../lib/events/event-bus.ts'
+import { MINUTE_MS } from '../../lib/kernel/durations.ts'
 import { toLiveState } from '../frame/server-frame.ts'
 import { firstCallText, toCallView, toFigureTexts } from '../overview/overview.view.ts'
 import type { LiveStream } from './live-stream.ts'
 import { createLiveStreams, type Viewer } from './live-streams.ts'
+import { createScopeWatches } from './scope-watch.ts'
 import { createServerWatches, type ServerWatchParts, type WatchEvent } from './server-watch.ts'
 
 type LiveParts = Pick<ServerWatchParts, 'openStreams' | 'upstreamStates' | 'onTrouble'> & {
@@ -15,6 +18,10 @@ type LiveParts = Pick<ServerWatchParts, 'openStreams' | 'upstreamStates' | 'onTr
 
 /** Maximum calls per read. If more arrive within a second, the rest appear only in the history. */
 const NEWEST = 20
+/** How far back new calls of an organization are looked for. A call is recorded when it ends. */
+const NEWEST_WITHIN_MS = 5 * MINUTE_MS
+
+type ServerViewer = Viewer & CountedCalls
 
 /** Sends live updates to open pages: calls, figures, open connections and other changes. */
 export const createLive = ({ db, bus, openStreams, upstreamStates, onTrouble }: LiveParts) => {
@@ -26,6 +33,13 @@ export const createLive = ({ db, bus, openStreams, upstreamStates, onTrouble }: 
     readFigures: watched => figures.ofServer(watched, new Date()),
     openStreams,
     upstreamStates,
+    onTrouble,
+  })
+  const scopes = createScopeWatches({
+    listNewest: async scope => {
+      const from = new Date(Date.now() - NEWEST_WITHIN_MS)
+      return (await executions.list(scope, { from, limit: NEWEST })).items.map(({ id }) => id)
+    },
     onTrouble,
   })
   const streams = createLiveStreams({
@@ -61,9 +75,18 @@ export const createLive = ({ db, bus, openStreams, upstreamStates, onTrouble }: 
     watchedCount: watches.watchedCount,
     close: streams.close,
     /** Sends the server's events to the stream. Returns a function to call when the stream closes. */
-    attach: (viewer: Viewer, stream: LiveStream): (() => void) => {
+    attach: (viewer: ServerViewer, stream: LiveStream): (() => void) => {
       const forget = streams.add(viewer, stream)
       const stop = watches.watch(viewer, event => tell(stream, event))
+      return () => {
+        stop()
+        forget()
+      }
+    },
+    /** Works like `attach` for all servers of an organization. Only says that there are new calls. */
+    attachToOrganization: (viewer: Viewer, scope: OrganizationScope, stream: LiveStream): (() => void) => {
+      const forget = streams.add(viewer, stream)
+      const stop = scopes.watch(scope, () => stream.send('calls', { calls: [] }))
       return () => {
         stop()
         forget()

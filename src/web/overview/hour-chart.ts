@@ -6,8 +6,8 @@ const TOP = 18
 const VIEW_BOX = `0 -8 ${WIDTH} 200`
 /** Fraction of an hour's width taken up by its bar. The rest is a gap. */
 const BAR_SHARE = 0.8
-/** Number of hours between labels below the axis. */
-const NAMED_EVERY = 4
+/** Number of labels below the axis. */
+const LABELS = 6
 
 const place = (value: number): string => value.toFixed(1)
 
@@ -33,11 +33,22 @@ type Words = {
   busiest?: { hour: ShownHour; calls: string } | undefined
   caption: string
   toText: (value: number) => string
+  /** Whether labels below the axis are days instead of times of day. */
+  areDays?: boolean
 }
 
-/** Returns the axes of an hourly chart, and the functions that map values to coordinates. */
-const frameFor = (startsAt: readonly Date[], most: number, { label, busiest, caption, toText }: Words) => {
+const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
+
+const labelOf = (startsAt: Date, areDays = false) => ({
+  ...shownHour(startsAt),
+  ...(areDays && { text: DAY.format(startsAt) }),
+  isDay: areDays,
+})
+
+/** Returns the axes of a chart over time, and the functions that map values to coordinates. */
+const frameFor = (startsAt: readonly Date[], most: number, { label, busiest, caption, toText, areDays }: Words) => {
   const step = stepFor(most)
+  const every = Math.max(1, Math.ceil(startsAt.length / LABELS))
   const slot = (WIDTH - LEFT) / startsAt.length
   const xOf = (index: number): number => LEFT + slot * index
   const yOf = (value: number): number => FLOOR - (value / (step * 3)) * (FLOOR - TOP)
@@ -51,7 +62,7 @@ const frameFor = (startsAt: readonly Date[], most: number, { label, busiest, cap
     right: WIDTH,
     ticks: [0, 1, 2, 3].map(index => ({ y: place(yOf(index * step)), text: toText(index * step) })),
     hours: startsAt.flatMap((date, index) =>
-      index % NAMED_EVERY === 0 ? [{ x: place(xOf(index + 0.5)), ...shownHour(date) }] : [],
+      index % every === 0 ? [{ x: place(xOf(index + 0.5)), ...labelOf(date, areDays) }] : [],
     ),
   }
   return { slot, xOf, yOf, axes }
@@ -60,10 +71,10 @@ type Frame = ReturnType<typeof frameFor>
 
 type BarKind = 'ok' | 'rejected' | 'failed'
 
-/** Data for `views/parts/hour-chart.eta`: labeled axes, and bars or lines by hour. */
+/** Data for `views/parts/hour-chart.eta`: labeled axes, and bars or lines by hour or another period. */
 export type HourChart = Frame['axes'] & {
   bars: readonly { kind: BarKind; x: string; y: string; width: string; height: string }[]
-  lines: readonly { kind: 'usual' | 'slowest'; path: string }[]
+  lines: readonly { kind: 'usual' | 'slow' | 'slowest'; path: string }[]
 }
 
 /** Builds a bar chart of the calls per hour, with rejected calls above the successful ones and failed calls on top. */
@@ -103,9 +114,14 @@ const lineOf = (values: readonly (number | undefined)[], { xOf, yOf }: Frame): s
     })
     .join('')
 
-/** Builds a line chart of call durations per hour: the median and the 99th percentile. */
+/** Builds a line chart of call durations per hour: the median, the 99th percentile and, if given, the 95th. */
 export const toDurationChart = (
-  hours: readonly { startsAt: Date; p50Ms?: number; p99Ms?: number }[],
+  hours: readonly {
+    startsAt: Date
+    p50Ms?: number | undefined
+    p95Ms?: number | undefined
+    p99Ms?: number | undefined
+  }[],
   words: Words,
 ): HourChart => {
   const [usual, slowest] = [hours.map(({ p50Ms }) => p50Ms), hours.map(({ p99Ms }) => p99Ms)]
@@ -113,7 +129,14 @@ export const toDurationChart = (
   const frame = frameFor(startsAt, Math.max(...slowest.map(value => value ?? 0), 0), words)
   const lines = [
     { kind: 'slowest', path: lineOf(slowest, frame) },
+    {
+      kind: 'slow',
+      path: lineOf(
+        hours.map(({ p95Ms }) => p95Ms),
+        frame,
+      ),
+    },
     { kind: 'usual', path: lineOf(usual, frame) },
   ] as const
-  return { ...frame.axes, bars: [], lines }
+  return { ...frame.axes, bars: [], lines: lines.filter(({ path }) => path !== '') }
 }

@@ -605,6 +605,28 @@ const history: Row[] = [
   { route: 'GET /servers/:uuid/history', statuses: READ_WITHIN },
   // The owner's call.
   { route: 'GET /servers/:uuid/history/:id', statuses: [401, 404, 403, 403, 404, 200, 200, 200, 403, 403] },
+  { route: 'GET /servers/:uuid/history/removal', statuses: seeing('manage') },
+  {
+    route: 'POST /servers/:uuid/history/removal',
+    spare: 'plainServer',
+    query: '?tool=none',
+    statuses: manage(303),
+    form: { sure: 'Plain' },
+  },
+  { route: 'GET /organizations/:id/history', statuses: READ },
+  {
+    route: 'GET /organizations/:id/history/:callId',
+    statuses: [401, 404, 403, 403, 404, 200, 200, 200, 403, 403],
+    id: ({ executionId }) => executionId,
+  },
+  { route: 'GET /organizations/:id/history/removal', statuses: seeing('manage') },
+  {
+    route: 'POST /organizations/:id/history/removal',
+    spare: 'organization',
+    query: '?tool=none',
+    statuses: manage(303),
+    form: { sure: CANARY },
+  },
 ]
 
 const accessPages: Row[] = [
@@ -1076,6 +1098,7 @@ const pages: Row[] = [
   // Members without access to the private server see its name and owner.
   { route: 'GET /servers/:uuid', statuses: READ },
   { route: 'GET /servers/:uuid/live', statuses: READ_WITHIN },
+  { route: 'GET /organizations/:id/live', statuses: READ },
   { route: 'GET /servers/:uuid/sample/removal', spare: 'sample', statuses: seeing('manage') },
   { route: 'POST /servers/:uuid/sample/removal', spare: 'sample', statuses: manage(303), form: {} },
   { route: 'GET /sign-in', statuses: everybody(200) },

@@ -4,7 +4,7 @@ import type { PageRow, Pages } from './page-row.ts'
 import { unlikeSchemaCall } from './response-pages.ts'
 
 const FILTERED =
-  'tool=quote_rate&result=rejected&result=failed&status=4xx&client=claude&from=2020-01-01T00:00&to=2020-01-02T00:00&q=%3Cb%3E'
+  'tool=quote_rate&result=rejected&result=failed&status=4xx&client=claude&from=2020-01-01&to=2020-01-02&q=%3Cb%3E'
 
 /** Returns the path of a call that was sent three times, with all phases measured. */
 const onTimedCall = async ({ app, serverId, executionId }: DashboardWorld, path: string): Promise<string> => {
@@ -35,7 +35,7 @@ const onTimedCall = async ({ app, serverId, executionId }: DashboardWorld, path:
 }
 
 const openFilter = (name: string) => async (page: Page) => {
-  await page.locator('summary', { hasText: name }).click()
+  await page.locator('.filter > summary', { hasText: name }).click()
   await page.getByRole('group', { name }).getByRole('button', { name: 'Apply' }).waitFor()
 }
 
@@ -44,6 +44,11 @@ const statesOf = (path: string): readonly PageRow[] => [
   { path: `${path}?${FILTERED}`, state: 'nothing-found' },
   { path: `${path}?outcome=error`, state: 'outcome-filter', act: openFilter('Outcome') },
   { path: `${path}?from=2020-01-01`, state: 'time-filter', act: openFilter('Time') },
+  {
+    path,
+    state: 'charts',
+    act: page => page.getByText('Durations, tokens, and tables').click(),
+  },
   { path: `${path}?tols=%3Cb%3E&result=gone`, state: 'unknown-filter', status: 400 },
 ]
 
@@ -70,6 +75,22 @@ export const historyPages: Pages = {
         await page.getByRole('tab', { name: 'cURL' }).click()
       },
     },
+  ],
+  'GET /servers/:uuid/history/removal': [
+    { path: '/servers/:serverId/history/removal?status=4xx&to=2999-01-01' },
+    { path: '/servers/:serverId/history/removal?tool=%3Cb%3E', state: 'nothing' },
+    {
+      path: '/servers/:serverId/history/removal?status=4xx',
+      state: 'wrong-name',
+      status: 400,
+      act: async page => {
+        await page.getByRole('button', { name: 'Delete calls' }).click()
+        await page.getByText('The name is not').waitFor()
+      },
+    },
+  ],
+  'GET /organizations/:id/history/removal': [
+    { path: '/organizations/:organizationId/history/removal?status=4xx&to=2999-01-01' },
   ],
   'GET /organizations/:id/history/:callId': [
     { path: world => onTimedCall(world, `/organizations/${world.organizationId}/history`) },

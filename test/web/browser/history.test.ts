@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { BrowserContextOptions } from 'playwright-core'
 import { describe, expect, it, vi } from 'vitest'
-import { DAY_MS, HOUR_MS } from '../../../src/lib/kernel/durations.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/lib/kernel/durations.ts'
+import { buildExecution } from '../../history/execution.ts'
 import { makeServer, signUp } from '../../support/api-client.ts'
 import { openPage } from '../../support/open-page.ts'
 import { runPatchbay } from '../../support/world.ts'
@@ -73,7 +74,7 @@ describe('the history of a server, in a real browser', () => {
     const opened = await open([LATE, EARLY], { timezoneId: EAST, locale: 'en-GB' })
     const { page, complaints } = opened
     const filter = async (from: string, to: string) => {
-      await page.locator('summary', { hasText: 'Time' }).click()
+      await page.locator('.filter > summary', { hasText: 'Time' }).click()
       await page.getByLabel('From').fill(from)
       await page.getByLabel('Until').fill(to)
       await page.getByRole('group', { name: 'Time' }).getByRole('button', { name: 'Apply' }).click()
@@ -85,7 +86,7 @@ describe('the history of a server, in a real browser', () => {
     await expect.poll(() => rowsOf(opened)).toEqual(['Mon 24 November 2025', 'call_1'])
     // An address with times in UTC shows them as the reader's.
     await page.goto(`${page.url().split('?')[0]}?from=2025-11-24T02:10:00Z&to=2025-11-24T12:00:00Z`)
-    await page.locator('summary', { hasText: 'Time' }).click()
+    await page.locator('.filter > summary', { hasText: 'Time' }).click()
     expect(await page.getByLabel('From').inputValue()).toBe('2025-11-24T16:10')
     await page.getByRole('group', { name: 'Time' }).getByRole('button', { name: 'Apply' }).click()
     await expect.poll(() => rowsOf(opened)).toEqual(['Mon 24 November 2025', 'call_1'])
@@ -149,5 +150,138 @@ describe('the history of a server, in a real browser', () => {
     await page.keyboard.press('ArrowDown')
     expect(await page.evaluate('document.activeElement.id')).toBe('q')
     expect(page.url()).toContain(calls[0]?.id)
+  })
+
+  it('filters by what is checked in a menu, and removes a filter by its chip', async () => {
+    const opened = await open([LATE, EARLY, new Date(EARLY.getTime() - DAY_MS)])
+    const { page, complaints } = opened
+    await page.locator('.filter > summary', { hasText: 'Tool' }).click()
+    await page.getByRole('checkbox', { name: 'call_0' }).check()
+    await page.getByRole('checkbox', { name: 'call_2' }).check()
+    await page.getByRole('group', { name: 'Tool' }).getByRole('button', { name: 'Apply' }).click()
+    await page.waitForURL('**tool=call_0&tool=call_2**')
+    const tools = () => page.locator('tbody td code').allTextContents()
+    await expect.poll(tools).toEqual(['call_0', 'call_2'])
+    await page.getByRole('link', { name: 'Remove the filter Tool call_0' }).click()
+    await expect.poll(tools).toEqual(['call_2'])
+    await page.getByRole('link', { name: 'Clear all' }).click()
+    await expect.poll(tools).toHaveLength(3)
+    expect(complaints.take()).toEqual([])
+  })
+
+  it('shows the tabs of a call, and keeps the open one in the address', async () => {
+    const { page, serverId, calls, complaints } = await open([LATE, EARLY])
+    await patchbay.services.db.execution.updateMany({
+      where: { serverId },
+      data: {
+        request: JSON.stringify({ method: 'GET', url: 'https://api.example/x', headers: [] }),
+        timing: JSON.stringify({ connectMs: 18, firstByteMs: 291 }),
+      },
+    })
+    await page.goto(`/servers/${serverId}/history/${calls[0]?.id}`)
+    const phases = page.locator('table[aria-labelledby="timing-title"] tr')
+    expect((await phases.allTextContents()).map(text => text.replace(/\s+/g, ''))).toEqual([
+      'PhaseBarDuration',
+      'Connect,TLS18ms',
+      'Waitfortheresponse291ms',
+    ])
+    await page.getByRole('tab', { name: 'Overview' }).press('ArrowRight')
+    expect(await page.getByRole('region', { name: 'Request', exact: true }).isVisible()).toBe(true)
+    await page.getByRole('tab', { name: 'cURL' }).click()
+    await page.waitForURL('**detail=curl')
+    await page.reload()
+    expect(await page.getByRole('region', { name: 'cURL command' }).textContent()).toContain('curl')
+    expect(await phases.first().isVisible()).toBe(false)
+    expect(complaints.take()).toEqual([])
+  })
+
+  it('selects a time range by dragging in the chart', async () => {
+    const { page, serverId, complaints } = await open([])
+    const { recorder } = patchbay.services
+    const start = Math.floor(Date.now() / HOUR_MS) * HOUR_MS - 2 * HOUR_MS
+    for (const [index, minute] of [10, 90].entries()) {
+      const startedAt = new Date(start + minute * MINUTE_MS)
+      recorder.record(buildExecution(serverId, { tool: `call_${index}`, startedAt }))
+    }
+    await recorder.flush()
+    const at = (minutes: number) => new Date(start + minutes * MINUTE_MS).toISOString()
+    await page.goto(`/servers/${serverId}/history?from=${at(0)}&to=${at(120)}`)
+    const chart = page.getByRole('img', { name: /^Calls over time: 2/ })
+    await chart.scrollIntoViewIfNeeded()
+    const box = await chart.boundingBox()
+    if (box === null) throw new Error('the chart is not shown')
+    // The plot is from 56 to 960 of the drawing's width, in bars of one minute.
+    const xOf = (minute: number) => box.x + ((56 + (904 * (minute + 0.5)) / 120) / 960) * box.width
+    const y = box.y + box.height / 2
+    await page.mouse.move(xOf(20), y)
+    await page.mouse.down()
+    await page.mouse.move(xOf(12), y)
+    await page.mouse.move(xOf(5), y)
+    expect(await page.locator('.chart .selected').count()).toBe(1)
+    await page.mouse.up()
+    await expect.poll(() => page.locator('tbody td code').allTextContents()).toEqual(['call_0'])
+    await page.getByRole('img', { name: /^Calls over time: 1/ }).waitFor()
+    expect(await page.locator('#from').getAttribute('data-local-time')).toBe(at(5))
+    expect(await page.locator('#to').getAttribute('data-local-time')).toBe(at(21))
+    expect(complaints.take()).toEqual([])
+  })
+
+  it('selects a time range by a form and by links without scripts', async () => {
+    const { page, calls } = await open([LATE, EARLY], { javaScriptEnabled: false })
+    await page.locator('.filter > summary', { hasText: 'Time' }).click()
+    await page.getByLabel('From').fill('2025-11-24T02:00')
+    await page.getByLabel('Until').fill('2025-11-24T03:00')
+    await page.getByRole('group', { name: 'Time' }).getByRole('button', { name: 'Apply' }).click()
+    expect(await page.locator('tbody td code').allTextContents()).toEqual(['call_1'])
+    await page.getByRole('region', { name: 'Table of calls' }).getByRole('link').click()
+    await page.waitForURL(`**/${calls[1]?.id}?**`)
+    expect(await page.getByRole('heading', { name: 'Arguments' }).count()).toBe(0)
+    await page.locator('.filter > summary', { hasText: 'Time' }).click()
+    await page.getByRole('link', { name: 'Last hour' }).click()
+    await page.getByText('No calls match').waitFor()
+  })
+
+  it('shows new calls that match as they arrive, until this is switched off', async () => {
+    const { page, serverId, complaints } = await open([EARLY])
+    const { organizationId } = await patchbay.services.db.server.findUniqueOrThrow({ where: { id: serverId } })
+    const { recorder } = patchbay.services
+    const record = (tool: string) => recorder.record(buildExecution(serverId, { tool, startedAt: new Date() }))
+    for (const path of [`/servers/${serverId}/history`, `/organizations/${organizationId}/history`]) {
+      const name = path.includes('servers') ? 'one' : 'other'
+      await page.goto(`${path}?tool=new_${name}`)
+      await page.getByText('No calls match').waitFor()
+      await page.getByRole('switch', { name: 'Live' }).waitFor()
+      // The stream tells about calls that come after it was opened.
+      await expect
+        .poll(
+          () => {
+            record(`new_${name}`)
+            record('unlike')
+            return page.locator('tbody td code').allTextContents()
+          },
+          { interval: 1_000, timeout: 20_000 },
+        )
+        .toContain(`new_${name}`)
+      expect(await page.locator('tbody td code').allTextContents()).not.toContain('unlike')
+      expect(await page.locator('tr.day').allTextContents()).toEqual(['Today'])
+    }
+    expect(complaints.take()).toEqual([])
+  })
+
+  it('downloads the calls that match, and deletes them after a question', async () => {
+    const { page, serverId, complaints } = await open([LATE, EARLY])
+    await page.goto(`/servers/${serverId}/history?tool=call_1`)
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'NDJSON' }).click(),
+    ])
+    expect(download.suggestedFilename()).toBe('calls.ndjson')
+    await page.getByRole('link', { name: 'Delete calls' }).click()
+    await page.getByRole('heading', { name: 'Delete 1 call of Desk?' }).waitFor()
+    await page.getByLabel('Type the name to confirm').fill('Desk')
+    await page.getByRole('button', { name: 'Delete calls' }).click()
+    await page.getByText('1 call deleted.').waitFor()
+    expect(await page.locator('tbody td code').allTextContents()).toEqual(['call_0'])
+    expect(complaints.take()).toEqual([])
   })
 })

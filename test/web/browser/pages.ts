@@ -6,12 +6,7 @@ import { importPages, withoutRoom } from './import-pages.ts'
 import { onSuspendedServer, operatorPages } from './operator-pages.ts'
 import { type PageRow, type Pages, saveOutdated } from './page-row.ts'
 import { palettePages } from './palette-pages.ts'
-import {
-  chosenSchema,
-  proposedSchema,
-  refusedPagination,
-  unlikeSchemaResponse,
-} from './response-pages.ts'
+import { chosenSchema, proposedSchema, refusedPagination, unlikeSchemaResponse } from './response-pages.ts'
 import { serverTabPages } from './server-tab-pages.ts'
 import { unboundEditor } from './unbound-pages.ts'
 import { undoPages } from './undo-pages.ts'
@@ -549,6 +544,7 @@ export const NOT_PAGES: Readonly<Record<string, string>> = {
   'GET /first-run/request': 'redirects; the page of its form is checked in test/web/browser/first-run-doors.test.ts',
   'GET /first-run/upstream': 'checked in test/web/browser/first-run-doors.test.ts',
   'GET /servers/:uuid/live': 'server-sent events',
+  'GET /organizations/:id/live': 'server-sent events',
   'GET /search/options': 'the options of the palette, in a row of GET /search',
   'GET /sign-in/code': 'only during a sign-in; otherwise redirects to /sign-in',
   'GET /sign-in/external': 'redirects to the external provider',

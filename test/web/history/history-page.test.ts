@@ -23,7 +23,7 @@ describe('the history page of a server', () => {
   const call = (tool: string, args: object = {}) =>
     owner.expectOk('POST', `/instances/${instanceIds[tool]}/call`, { arguments: args })
   const linksIn = (html: string): string[] =>
-    [...html.matchAll(/href="([^"]*\/history\/[^"]*)"/g)].map(([, href = '']) => href.replaceAll('&amp;', '&'))
+    [...html.matchAll(/<a id="call-[^"]*" href="([^"]*)"/g)].map(([, href = '']) => href.replaceAll('&amp;', '&'))
 
   const owner = runUser(patchbay)
   beforeAll(async () => {
@@ -108,7 +108,9 @@ describe('the history page of a server', () => {
 
   it('shows each filter in effect as a link that removes it', async () => {
     const person = await signIn()
-    const { html } = await person.get(`${path}?tool=good&tool=bad&status=4xx&caller=${owner.userId}&from=2026-01-01T00:00`)
+    const { html } = await person.get(
+      `${path}?tool=good&tool=bad&status=4xx&caller=${owner.userId}&from=2026-01-01T00:00`,
+    )
     const chips = html.slice(html.indexOf('aria-label="Active filters"'))
     const removals = [...chips.matchAll(/<a class="filter" data-set href="([^"]*)">/g)].map(([, href = '']) =>
       href.replaceAll('&amp;', '&'),
@@ -140,7 +142,9 @@ describe('the history page of a server', () => {
     expect(odd).toContain('From “yesterday” is not a date or time')
     expect(odd).toContain('Until “2020-02-30” is not a date or time')
     expect(await refusalOf('from=0000-01-01')).toContain('is not a date or time')
-    expect(await refusalOf('from=2026-02-01&to=2026-01-01')).toContain('The end of the time range is not after its start.')
+    expect(await refusalOf('from=2026-02-01&to=2026-01-01')).toContain(
+      'The end of the time range is not after its start.',
+    )
     expect(await refusalOf('q=a&q=b')).toContain('The filter “q” is given twice.')
     expect(await refusalOf(Array.from({ length: 101 }, (_, index) => `tool=${index}`).join('&'))).toContain(
       'Tool has more than 100 values',
