@@ -52,6 +52,7 @@ describe.each(databasesOfRun)('a call of a tool, on $kind', kind => {
       },
       /** Returns the newest call as its own page in the API has it. */
       newest: async () => {
+        await patchbay.services.recorder.flush()
         const { body } = await builder.expectOk('GET', `/servers/${serverId}/executions`)
         const id = History.parse(body).items[0]?.id ?? ''
         return Call.parse((await builder.expectOk('GET', `/executions/${id}`)).body)

@@ -50,6 +50,7 @@ describe.each(databasesOfRun)('a call of a tool of an attached MCP server, on $k
     return {
       call: () => client.callTool('up_work'),
       newest: async () => {
+        await world.patchbay.services.recorder.flush()
         const { body } = await world.operator.expectOk('GET', `/servers/${serverId}/executions`)
         return History.parse(body).items[0]
       },
