@@ -5,7 +5,7 @@ import { RESERVED_TOOL_PREFIX, TOOL_NAME, TOOL_NAME_RULE } from '../lib/kernel/n
 import { parseOriginPattern } from '../lib/outbound/credentials.ts'
 import { responseTokens } from '../tools/response/response-tokens.ts'
 import { contextShape, createContextShape } from './context-rules.ts'
-import { maskingRules } from './masking/masking-rules.ts'
+import { maskingRules, maskingRulesView } from './masking/masking-rules.ts'
 import { ACCESS_TIERS, PRESENTATIONS } from './server.ts'
 import { ShownAsView } from './settings/shown-as.ts'
 
@@ -93,7 +93,7 @@ export const ServerView = z.object({
   allowAnyOrigin,
   reviewUpstreamChanges,
   ...contextShape,
-  masking: maskingRules,
+  masking: maskingRulesView,
   cutNotice: orNull(contextShape.cutNotice),
   shownAs: orNull(ShownAsView).describe(
     'the presentation that auto selected, and why; null for other presentations and in lists',

@@ -29,7 +29,7 @@ const hasCheckDigit = (digits: string): boolean => {
   return sum % 10 === 0
 }
 
-export const isCardNumber = (digits: string): boolean =>
+const isCardNumber = (digits: string): boolean =>
   digits.length >= MIN_DIGITS &&
   digits.length <= MAX_DIGITS &&
   NETWORKS.some(network => network.test(digits)) &&
