@@ -62,6 +62,7 @@ describe('a tool', () => {
       response: null,
       pagination: null,
       cacheSeconds: null,
+      callPrice: null,
       cacheShared: null,
       problem: null,
       parameters: {
