@@ -63,6 +63,7 @@ describe('a tool', () => {
       pagination: null,
       retries: null,
       cacheSeconds: null,
+      callPrice: null,
       cacheShared: null,
       problem: null,
       parameters: {

@@ -1,4 +1,4 @@
-import { exactTime } from '../../lib/http/pages/time-text.ts'
+import { shownTime } from '../../lib/http/pages/time-text.ts'
 import { formatNumber } from '../../lib/kernel/format.ts'
 import type { LimitScope } from '../../limits/limit.ts'
 import type { LimitInUse } from '../../limits/limits.service.ts'
@@ -20,7 +20,7 @@ const ONLY: Readonly<Record<LimitScope, string>> = {
 }
 
 /** Describes the amount of a limit, such as "60 calls per minute". Money has no unit, because only its admins know it. */
-export const amountText = ({ unit, period, amount }: Pick<LimitInUse, 'unit' | 'period' | 'amount'>): string => {
+const amountText = ({ unit, period, amount }: Pick<LimitInUse, 'unit' | 'period' | 'amount'>): string => {
   const shown = formatNumber(amount)
   if (unit === 'money') return `Price of ${shown} per ${period}`
   const noun = unit === 'calls' ? (amount === 1 ? 'call' : 'calls') : 'model tokens'
@@ -49,7 +49,7 @@ export const toLimitRow = (path: string, limit: LimitInUse) => {
     whose,
     share: Math.min(1, used / limit.amount),
     state: stateOf(used / limit.amount),
-    resets: exactTime(limit.resetsAt),
+    resets: shownTime(limit.resetsAt),
   }
 }
 
