@@ -66,7 +66,7 @@ const AttemptView = z.object({
   failure: orNull(z.string()).describe('why there was no response'),
 })
 
-export const ExecutionView = z.object({
+const ExecutionView = z.object({
   id: z.string(),
   serverId: z.string(),
   instanceId: orNull(z.string()),

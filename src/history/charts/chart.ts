@@ -17,7 +17,7 @@ export const emptySum = (): ChartSum => ({
   histogram: emptyHistogram(),
 })
 
-export const addToSum = (sum: ChartSum, added: ChartSum): void => {
+const addToSum = (sum: ChartSum, added: ChartSum): void => {
   sum.calls += added.calls
   sum.rejected += added.rejected
   sum.failed += added.failed

@@ -63,7 +63,7 @@ const openPostgresReader = async (target: PostgresTarget): Promise<RawReader> =>
   }
 }
 
-export const openRawReader = (target: DatabaseTarget): Promise<RawReader> =>
+const openRawReader = (target: DatabaseTarget): Promise<RawReader> =>
   target.kind === 'sqlite' ? openSqliteReader(target) : openPostgresReader(target)
 
 /** Keeps the connection of a thread open between its jobs, and replaces it after a failure. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { newExecutionId } from '../../../src/history/execution-id.ts'
 import type { Rows } from '../../../src/lib/db/client.ts'
-import { type ApiClient, type ApiResponse, makeServer } from '../../support/api-client.ts'
+import type { ApiClient, ApiResponse } from '../../support/api-client.ts'
 import type { DatabaseKindForTests } from '../../support/databases.ts'
 import { during, startWorld } from '../../support/world.ts'
 
@@ -83,4 +83,3 @@ export const readAllCalls = async (api: ApiClient, path: string) => {
 
 const Refusal = z.object({ detail: z.string() })
 export const refusalOf = ({ status, body }: ApiResponse): string => `${status} ${Refusal.parse(body).detail}`
-export { makeServer }

@@ -63,9 +63,11 @@ describe.each(databaseKinds)('deleting calls by filter on $kind', kind => {
   it('leaves calls that are recorded afterwards', async () => {
     const server = await world.server()
     world.services.recorder.record(buildExecution(server))
+    await world.services.recorder.flush()
     await remove(world.owner, `/servers/${server}/executions?tool=get_weather`)
     const later = buildExecution(server)
     world.services.recorder.record(later)
+    await world.services.recorder.flush()
     expect(await left(server)).toEqual([later.id])
   })
 
