@@ -135,7 +135,6 @@ export const toChartsView = (chart: Chart, shown: Shown) => {
     },
   }
 }
-export type ChartsView = ReturnType<typeof toChartsView>
 
 /** How many of these things the filters select by. There are sums for one of them. */
 const SUMMED = [['result', 'outcome', 'status'], ['tool'], ['caller'], ['client']] as const

@@ -84,6 +84,7 @@ export const historyPages: Pages = {
       state: 'wrong-name',
       status: 400,
       act: async page => {
+        await page.getByLabel('Type the name to confirm').fill('Another')
         await page.getByRole('button', { name: 'Delete calls' }).click()
         await page.getByText('The name is not').waitFor()
       },

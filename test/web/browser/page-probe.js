@@ -172,9 +172,11 @@ const beginKeyboard = () => {
   before = new Set(toReach())
   window.scrollTo(0, 0)
   document.addEventListener('focusin', note)
-  // Scrollable parts can also be focused, and a date field has four stops: day, month, year and calendar.
+  // Scrollable parts can also be focused, and a date field has four stops: day, month, year and calendar. With a time,
+  // it has up to eight.
   const dates = document.querySelectorAll('input[type="date"]').length
-  return before.size + 3 * dates + document.querySelectorAll('.scroll, .tabs, .menu, pre').length + 2
+  const times = document.querySelectorAll('input[type="datetime-local"]').length
+  return before.size + 3 * dates + 7 * times + document.querySelectorAll('.scroll, .tabs, .menu, pre').length + 2
 }
 
 /** Returns the faults, and whether elements were replaced meanwhile, as happens on live pages. */
