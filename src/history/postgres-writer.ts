@@ -3,6 +3,7 @@ import { toPgConfig } from '../lib/db/postgres.ts'
 import type { PostgresTarget } from '../lib/db/target.ts'
 import { RESERVED_TOOL_PREFIX } from '../lib/kernel/names.ts'
 import { EXECUTION_COLUMNS, type ExecutionRow, POSITION } from './execution-row.ts'
+import { EVENT_COLUMNS, type FailedCallRow, failedCallsOf, IS_WANTED } from './failed-calls.ts'
 import type {
   BatchWriter,
   GapRow,
@@ -135,6 +136,17 @@ const INSERT_EXECUTIONS = {
 }
 const INSERT_GAPS = { name: 'insert-gaps', text: insertRows('ExecutionGap', GAP_VALUES) }
 
+/** Puts failed calls, as rows of type `FailedCallRow`, into the outbox if somebody wants to know about them. */
+const ENTER_FAILED_CALLS = {
+  name: 'enter-failed-calls',
+  text: `
+    INSERT INTO "Event" (${EVENT_COLUMNS})
+    SELECT fields->>0, "Server"."organizationId", 'call.failed', fields->>3, ${toTime('fields->>2')}, false, ${NOW}, ${NOW}
+    FROM jsonb_array_elements($1::jsonb) AS item(fields) JOIN "Server" ON "Server"."id" = fields->>1
+    WHERE ${IS_WANTED}
+    ON CONFLICT DO NOTHING`,
+}
+
 /** Adds tokens from rows of type `TokensRow` to calls. Skips calls that already have tokens. */
 const ADD_TOKENS = {
   name: 'add-tokens',
@@ -212,7 +224,7 @@ const insertExecutions = async (client: Client, rows: readonly CountedRow[]): Pr
 const writeRows = async (
   client: Client,
   statement: typeof INSERT_GAPS,
-  rows: GapRow[] | TokensRow[],
+  rows: GapRow[] | TokensRow[] | FailedCallRow[],
 ): Promise<void> => {
   if (rows.length > 0) await client.query({ ...statement, values: [JSON.stringify(rows)] })
 }
@@ -253,6 +265,7 @@ export const createPostgresWriter = (target: PostgresTarget): BatchWriter => {
     const rows = executions.map((row): CountedRow => [...row, ...(counts.get(row[POSITION.id]) ?? NOT_COUNTED)])
     const { kept, refused } = await insertExecutions(client, rows)
     await writeRows(client, INSERT_GAPS, gaps)
+    await writeRows(client, ENTER_FAILED_CALLS, failedCallsOf(executions))
     // The rows inserted above already have their tokens, so this statement skips them.
     await writeRows(client, ADD_TOKENS, tokens)
     return { kind: 'written', dropped: executions.length - kept - refused.length, refused }

@@ -2,6 +2,7 @@ import { openRawSqlite } from '../lib/db/sqlite.ts'
 import type { SqliteTarget } from '../lib/db/target.ts'
 import { newExecutionId } from './execution-id.ts'
 import { EXECUTION_COLUMNS, type ExecutionRow, POSITION } from './execution-row.ts'
+import { EVENT_COLUMNS, type FailedCallRow, failedCallsOf, IS_WANTED } from './failed-calls.ts'
 import {
   type BatchWriter,
   GAP_COLUMNS,
@@ -54,6 +55,10 @@ const ADD_TO_DAY = `INSERT INTO "ToolDay"
     "succeeded" = "succeeded" + excluded."succeeded", "largest" = MAX("largest", excluded."largest"),
     "updatedAt" = excluded."updatedAt"`
 
+const ENTER_FAILED_CALL = `INSERT INTO "Event" (${EVENT_COLUMNS})
+  SELECT ?, "organizationId", 'call.failed', ?, ?, 0, ?, ? FROM "Server" WHERE "id" = ? AND ${IS_WANTED}
+  ON CONFLICT DO NOTHING`
+
 /** Number of characters in a time that make up the day. */
 const DAY_CHARACTERS = '2026-11-22'.length
 
@@ -102,6 +107,7 @@ const open = (target: SqliteTarget) => {
   const insertGap = db.prepare(insertInto('ExecutionGap', GAP_COLUMNS))
   const addTokens = db.prepare<[number | null, number, 0 | 1, string, string], CountedCall>(ADD_TOKENS)
   const addToDay = db.prepare(ADD_TO_DAY)
+  const enterFailedCall = db.prepare(ENTER_FAILED_CALL)
 
   const parametersOf = (rows: readonly ExecutionRow[], counts: Counts, now: string): (string | number | null)[] => {
     const parameters: (string | number | null)[] = []
@@ -158,6 +164,11 @@ const open = (target: SqliteTarget) => {
     fateOf(() => insertGap.run(id, serverId, missing, toTimeText(from), toTimeText(to), reason, now, now))
   }
 
+  /** Puts a failed call into the outbox if somebody wants to know about it. */
+  const storeEvent = ([id, serverId, startedAt, data]: FailedCallRow, now: string): void => {
+    fateOf(() => enterFailedCall.run(id, data, toTimeText(startedAt), now, now, serverId))
+  }
+
   const storeBatch = db.transaction(({ executions, gaps, tokens }: RecordingBatch): WriteOutcome => {
     const now = toTimeText(Date.now())
     const refused: RefusedRow[] = []
@@ -177,6 +188,7 @@ const open = (target: SqliteTarget) => {
     for (const gap of gaps) storeGap(gap, now)
     for (const row of counts.values()) storeTokens(row, now, sums)
     storeSums(sums, now)
+    for (const row of failedCallsOf(executions)) storeEvent(row, now)
     return { kind: 'written', dropped, refused }
   })
 

@@ -66,6 +66,12 @@ export const AUDIT_ACTIONS = [
   'grant.created',
   'grant.removed',
   'grant.misused',
+  'webhook.created',
+  'webhook.changed',
+  'webhook.enabled',
+  'webhook.disabled',
+  'webhook.secret_renewed',
+  'webhook.removed',
 ] as const
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]
 

@@ -48,6 +48,8 @@ const idsBySegment = (world: World): Readonly<Record<string, string>> => ({
   history: world.executionId,
   'oauth-clients': world.oauthClientId,
   clients: world.oauthClientId,
+  webhooks: world.webhookId,
+  deliveries: world.deliveryId,
 })
 
 /** Returns the path and query to request. Creates the object that they refer to if the row says so. */
@@ -345,6 +347,23 @@ const connections: Row[] = [
   { route: 'GET /api/v1/oauth-clients/:id', statuses: seeing('manage') },
   { route: 'PATCH /api/v1/oauth-clients/:id', statuses: manage(200), body: ({ fresh }) => ({ name: fresh() }) },
   { route: 'DELETE /api/v1/oauth-clients/:id', spare: 'oauthClient', statuses: manage(204) },
+]
+
+const webhooks: Row[] = [
+  { route: 'GET /api/v1/organizations/:id/webhooks', statuses: seeing('manage') },
+  {
+    route: 'POST /api/v1/organizations/:id/webhooks',
+    statuses: manage(201),
+    body: { url: 'https://hooks.example.com/', events: ['limit.reached'] },
+  },
+  { route: 'GET /api/v1/webhooks/:id', statuses: seeing('manage') },
+  { route: 'PATCH /api/v1/webhooks/:id', statuses: manage(200), body: ({ fresh }) => ({ description: fresh() }) },
+  { route: 'DELETE /api/v1/webhooks/:id', spare: 'webhook', statuses: manage(204) },
+  { route: 'POST /api/v1/webhooks/:id/secret', statuses: manage(200) },
+  { route: 'POST /api/v1/webhooks/:id/test', statuses: manage(202) },
+  { route: 'GET /api/v1/webhooks/:id/deliveries', statuses: seeing('manage') },
+  { route: 'GET /api/v1/deliveries/:id', statuses: seeing('manage') },
+  { route: 'POST /api/v1/deliveries/:id/replay', statuses: manage(202) },
 ]
 
 /** Pages of the operator, who is the owner here. */
@@ -1025,6 +1044,7 @@ const rows: readonly Row[] = [
   ...organizationPages,
   ...organizations,
   ...connections,
+  ...webhooks,
   ...toolkits,
   ...toolkitPages,
   ...toolPages,
