@@ -25,6 +25,7 @@ export const AUDIT_ACTIONS = [
   'token.removed',
   'organization.created',
   'organization.renamed',
+  'organization.history_changed',
   'organization.removed',
   'member.added',
   'member.role_changed',
