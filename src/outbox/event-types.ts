@@ -57,9 +57,9 @@ type LimitData = {
 
 export type EventType = keyof EventData
 
-/** An event of any type, with the data of that type. */
+/** An event of any type, with the data of that type. With an id, the event can be entered only once. */
 export type NewEvent = {
-  [Type in EventType]: { organizationId: string; type: Type; data: EventData[Type] }
+  [Type in EventType]: { organizationId: string; type: Type; data: EventData[Type]; id?: string }
 }[EventType]
 
 /** What each event tells, in the order of the pages. */

@@ -20,11 +20,13 @@ const isWanted = async (tx: Transaction, organizationId: string, type: EventType
 export const enterEvents = async (tx: Transaction, events: readonly NewEvent[]): Promise<void> => {
   const wanted = new Map<string, boolean>()
   const happenedAt = new Date()
-  for (const { organizationId, type, data } of events) {
+  for (const { organizationId, type, data, id } of events) {
     const key = `${organizationId} ${type}`
     if (!wanted.has(key)) wanted.set(key, await isWanted(tx, organizationId, type))
     if (wanted.get(key) !== true) continue
-    await tx.event.create({ data: { organizationId, type, data: JSON.stringify(data), happenedAt } })
+    await tx.event.create({
+      data: { organizationId, type, data: JSON.stringify(data), happenedAt, ...(id !== undefined && { id }) },
+    })
   }
 }
 

@@ -15,7 +15,7 @@ import { BACKOFF_MS } from './delivery/schedule.ts'
 import { createWebhookService } from './webhooks.service.ts'
 
 /** Overrides for tests. */
-export type WebhookTiming = { backoffMs?: readonly number[]; pollMs?: number }
+export type WebhookTiming = { backoffMs?: readonly number[]; pollMs?: number; ratesEveryMs?: number }
 
 export type WebhooksNeeds = {
   db: Database
@@ -37,7 +37,7 @@ export const webhooksPlugin = (needs: WebhooksNeeds, lifecycle: Lifecycle) => {
   lifecycle.onClose(mailQueue.settle)
   const disable = createDisabling({ ...needs, mailQueue, baseUrl: settings.baseUrl })
   const schedule = { backoffMs: timing.backoffMs ?? BACKOFF_MS, random: Math.random }
-  const deliverer = createDeliverer({ db, sealing, http, logger, schedule, disable, pollMs: timing.pollMs })
+  const deliverer = createDeliverer({ db, sealing, http, logger, schedule, disable, ...timing })
   lifecycle.onClose(deliverer.close)
   lifecycle.addChores({ name: 'remove old events', run: signal => removeOldEvents(db, new Date(), signal) })
   return { webhooks: createWebhookService(needs), deliverer }

@@ -5,11 +5,11 @@ import type { DatabaseKindForTests } from '../support/databases.ts'
 import { runPatchbay } from '../support/world.ts'
 
 /** Attempts follow each other at once, and the outbox is looked at often. */
-export const QUICK = { backoffMs: [0, 0], pollMs: 10 }
+export const QUICK = { backoffMs: [0, 0], pollMs: 10, ratesEveryMs: 10 }
 
 /** Runs an application that delivers events to webhooks, for the tests of a block. */
 export const runDelivering = (kind: DatabaseKindForTests, options: { hasMail?: boolean } = {}) =>
-  runPatchbay({ kind, ...options, services: { webhooks: QUICK } })
+  runPatchbay({ kind, ...options, services: { webhooks: QUICK, connectionLimits: { retryDelaysMs: [10] } } })
 
 const NewWebhook = z.looseObject({ id: z.uuid(), secret: z.string() })
 type NewWebhook = z.infer<typeof NewWebhook>

@@ -1,4 +1,6 @@
+import { MINUTE_MS } from '../../lib/kernel/durations.ts'
 import { createStop } from '../../lib/kernel/stop-signal.ts'
+import { enterErrorRates } from '../error-rates.store.ts'
 import { type DeliveringParts, deliverWebhook } from './deliver-webhook.ts'
 import { leaseDueWebhooks } from './due-webhooks.store.ts'
 import { dispatchEvents } from './outbox-dispatch.store.ts'
@@ -11,13 +13,15 @@ const POLL_MS = 1_000
 export type DelivererOptions = Omit<DeliveringParts, 'signal'> & {
   logger: { warn: (details: object, message: string) => void }
   pollMs?: number | undefined
+  /** How often the error rates of servers are looked at. */
+  ratesEveryMs?: number | undefined
 }
 
 /**
  * Delivers events from the outbox to webhooks. Several processes on one database share the work: each event and each
  * webhook is handled by one of them at a time.
  */
-export const createDeliverer = ({ logger, pollMs = POLL_MS, ...parts }: DelivererOptions) => {
+export const createDeliverer = ({ logger, pollMs = POLL_MS, ratesEveryMs = MINUTE_MS, ...parts }: DelivererOptions) => {
   const { db } = parts
   const stop = createStop()
   const underWay = new Map<string, Promise<void>>()
@@ -42,8 +46,16 @@ export const createDeliverer = ({ logger, pollMs = POLL_MS, ...parts }: Delivere
     }
   }
 
+  let ratesCheckedAt = Number.NEGATIVE_INFINITY
+  const checkRates = async (): Promise<void> => {
+    if (performance.now() - ratesCheckedAt < ratesEveryMs) return
+    ratesCheckedAt = performance.now()
+    await enterErrorRates(db, Date.now())
+  }
+
   const pollOnce = async (): Promise<void> => {
     try {
+      await checkRates()
       while (!stop.aborted && (await dispatchEvents(db))) await startDue()
       if (!stop.aborted) await startDue()
       isInTrouble = false
