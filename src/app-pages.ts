@@ -42,6 +42,8 @@ import { organizationInvitationPages } from './web/organizations/organization-in
 import { organizationSettingsPages } from './web/organizations/organization-settings.pages.ts'
 import { organizationsPages } from './web/organizations/organizations.pages.ts'
 import { ownOrganizationPages } from './web/organizations/own-organizations.pages.ts'
+import { webhookPages } from './web/organizations/webhook.pages.ts'
+import { webhooksPages } from './web/organizations/webhooks.pages.ts'
 import { overviewPages } from './web/overview/overview.pages.ts'
 import { publicServerPages } from './web/overview/public-server.pages.ts'
 import { serversPages } from './web/overview/servers.pages.ts'
@@ -127,6 +129,8 @@ const PAGES: readonly FastifyPluginAsync<PagesParts & { frames: ServerFrameParts
   memberPages,
   organizationInvitationPages,
   organizationUsagePages,
+  webhooksPages,
+  webhookPages,
   organizationAuditPages,
   organizationSettingsPages,
   signInPages,

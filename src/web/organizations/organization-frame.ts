@@ -7,6 +7,7 @@ const TABS = [
   { tab: 'members', text: 'Members' },
   { tab: 'invitations', text: 'Invitations', manages: true },
   { tab: 'usage', text: 'Usage' },
+  { tab: 'webhooks', text: 'Webhooks', manages: true },
   { tab: 'audit', text: 'Audit', manages: true },
   { tab: 'settings', text: 'Settings', manages: true },
 ] as const

@@ -364,6 +364,24 @@ const webhooks: Row[] = [
   { route: 'GET /api/v1/webhooks/:id/deliveries', statuses: seeing('manage') },
   { route: 'GET /api/v1/deliveries/:id', statuses: seeing('manage') },
   { route: 'POST /api/v1/deliveries/:id/replay', statuses: manage(202) },
+  { route: 'GET /organizations/:id/webhooks', statuses: seeing('manage') },
+  {
+    route: 'POST /organizations/:id/webhooks',
+    statuses: manage(200),
+    form: { url: 'https://hooks.example.com/', description: '', events: 'limit.reached' },
+  },
+  { route: 'GET /webhooks/:id', statuses: seeing('manage') },
+  {
+    route: 'POST /webhooks/:id',
+    statuses: manage(303),
+    form: ({ fresh }) => ({ url: '', description: fresh(), events: 'limit.reached' }),
+  },
+  { route: 'POST /webhooks/:id/state', spare: 'webhook', statuses: manage(303) },
+  { route: 'POST /webhooks/:id/test', statuses: manage(303) },
+  { route: 'POST /webhooks/:id/secret', statuses: manage(200) },
+  { route: 'POST /deliveries/:id/replay', statuses: manage(303) },
+  { route: 'GET /webhooks/:id/removal', statuses: seeing('manage') },
+  { route: 'POST /webhooks/:id/removal', spare: 'webhook', statuses: manage(303), form: { sure: '' } },
 ]
 
 /** Pages of the operator, who is the owner here. */
