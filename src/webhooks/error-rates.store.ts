@@ -10,7 +10,7 @@ const WINDOW_MINUTES = 5
 /** Fewer calls say nothing about a rate. */
 const MIN_CALLS = 20
 /** The threshold of an organization that has set none, in percent. */
-export const DEFAULT_ERROR_RATE_PERCENT = 25
+const DEFAULT_ERROR_RATE_PERCENT = 25
 /** While the rate stays over the threshold, an event tells so again after this time. */
 const REPEAT_MS = HOUR_MS
 

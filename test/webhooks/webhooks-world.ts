@@ -5,7 +5,7 @@ import type { DatabaseKindForTests } from '../support/databases.ts'
 import { runPatchbay } from '../support/world.ts'
 
 /** Attempts follow each other at once, and the outbox is looked at often. */
-export const QUICK = { backoffMs: [0, 0], pollMs: 10, ratesEveryMs: 10 }
+const QUICK = { backoffMs: [0, 0], pollMs: 10, ratesEveryMs: 10 }
 
 /** Runs an application that delivers events to webhooks, for the tests of a block. */
 export const runDelivering = (kind: DatabaseKindForTests, options: { hasMail?: boolean } = {}) =>
@@ -36,7 +36,7 @@ const Deliveries = z.object({
   ),
 })
 
-export const deliveriesOf = async (api: ApiClient, webhookId: string) =>
+const deliveriesOf = async (api: ApiClient, webhookId: string) =>
   Deliveries.parse((await api.expectOk('GET', `/webhooks/${webhookId}/deliveries`)).body).items
 
 /** Resolves with the deliveries of a webhook once none of them is waiting and there are at least this many. */
