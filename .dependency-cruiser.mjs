@@ -6,10 +6,10 @@
  */
 const LAYERS = [
   ['lib'],
-  ['templates', 'passthrough/proxy'],
+  ['templates', 'passthrough/proxy', 'outbox'],
   ['identity', 'history'],
   ['tenancy', 'tools', 'suspensions'],
-  ['upstreams', 'limits'],
+  ['upstreams', 'limits', 'webhooks'],
   ['servers', 'passthrough/route'],
   ['runtime/call', 'imports'],
   ['results', 'tool-search'],

@@ -47,6 +47,8 @@ import { organizationInvitationPages } from './web/organizations/organization-in
 import { organizationSettingsPages } from './web/organizations/organization-settings.pages.ts'
 import { organizationsPages } from './web/organizations/organizations.pages.ts'
 import { ownOrganizationPages } from './web/organizations/own-organizations.pages.ts'
+import { webhookPages } from './web/organizations/webhook.pages.ts'
+import { webhooksPages } from './web/organizations/webhooks.pages.ts'
 import { overviewPages } from './web/overview/overview.pages.ts'
 import { publicServerPages } from './web/overview/public-server.pages.ts'
 import { serversPages } from './web/overview/servers.pages.ts'
@@ -139,6 +141,8 @@ const PAGES: readonly FastifyPluginAsync<PagesParts & { frames: ServerFrameParts
   organizationHistoryPages,
   organizationUsagePages,
   limitPages,
+  webhooksPages,
+  webhookPages,
   organizationAuditPages,
   organizationSettingsPages,
   signInPages,

@@ -14,6 +14,7 @@ import { listClientSealingKeyIds } from './oauth/clients/known-clients.store.ts'
 import { listSigningSealingKeyIds } from './oauth/signing-keys.store.ts'
 import { listSealingKeyIds } from './servers/globals/globals.store.ts'
 import { listUpstreamSealingKeyIds } from './upstreams/oauth-client/clients.store.ts'
+import { listWebhookSealingKeyIds } from './webhooks/webhooks.store.ts'
 
 /** Returns whether, by its settings, nobody but the users of this machine can reach Patchbay. */
 const isForThisMachine = ({ listensOnLoopback, baseUrl, trustProxy }: Settings): boolean =>
@@ -35,6 +36,7 @@ export const listKeyIdsInUse = async (db: Transaction): Promise<string[]> =>
       listSigningSealingKeyIds(db),
       listUpstreamSealingKeyIds(db),
       listImportSealingKeyIds(db),
+      listWebhookSealingKeyIds(db),
     ])
   ).flat()
 

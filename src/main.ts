@@ -117,6 +117,7 @@ export const serveInstallation = async ({ settings, services, logger, announce }
     const close = await listen(app, settings)
     try {
       services.upkeep.start()
+      services.deliverer.start()
       services.upstreamConnections
         .start()
         .catch(error => logger.error({ err: error }, 'could not connect the MCP servers that connect at startup'))

@@ -35,6 +35,7 @@ import { limitsPlugin } from './limits/plugin.ts'
 import { endClientsOf } from './oauth/clients/oauth-clients.store.ts'
 import { endGrantsOf } from './oauth/grants/consents.store.ts'
 import { oauthPlugin } from './oauth/plugin.ts'
+import { enterChanges } from './outbox/outbox.store.ts'
 import { passthroughPlugin } from './passthrough/route/plugin.ts'
 import type { ResponseCacheOptions } from './results/cache/response-cache.ts'
 import { resultsPlugin } from './results/plugin.ts'
@@ -65,6 +66,7 @@ import { createStateDigest } from './upstreams/config/state-digest.ts'
 import type { ConnectionLimits } from './upstreams/connection/shared-connection.ts'
 import { upstreamsPlugin } from './upstreams/plugin.ts'
 import type { Upstream, UpstreamState } from './upstreams/upstream.ts'
+import { type WebhookTiming, webhooksPlugin } from './webhooks/plugin.ts'
 
 /** Returns the origins at which requests reach Patchbay itself: its public URL and its port on this machine. */
 const ownOriginsOf = ({ baseUrl, port }: Settings): string[] => {
@@ -91,6 +93,8 @@ export type ServiceOptions = {
   hashingCost?: HashingCost | undefined
   /** Overrides the module that the threads and processes of the job pool run. */
   jobsWorker?: string | undefined
+  /** Overrides when webhooks are tried, and tried again. */
+  webhooks?: WebhookTiming
 }
 
 /** The memory for the responses of APIs and attached MCP servers. */
@@ -114,7 +118,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
   const databaseHealth = createDatabaseHealth({ db, notices })
   lifecycle.onClose(databaseHealth.close)
   const bus = createEventBus({ logger })
-  const changes = await createChanges({ db, target: settings.database, bus, logger })
+  const changes = await createChanges({ db, target: settings.database, bus, logger, enter: enterChanges })
   lifecycle.onClose(changes.close)
   const suspending = await suspensionsPlugin({ db, bus, changes, logger }, lifecycle)
   const { suspensions } = suspending
@@ -223,6 +227,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
     },
     lifecycle,
   )
+  const webhooks = webhooksPlugin({ ...common, network, timing: options.webhooks }, lifecycle)
   const { maxToolsPerServer } = settings.limits
   const limits = await limitsPlugin({ ...common, limitClock: options.limitClock }, lifecycle)
   const importApplying = createImportApplying({ ...common, tools: tools.tools, maxToolsPerServer })
@@ -286,6 +291,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
     ...tenancy,
     ...limits,
     ...imports,
+    ...webhooks,
     importApplying,
     upkeep,
     setup,

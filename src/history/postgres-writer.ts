@@ -2,6 +2,7 @@ import { Client, DatabaseError } from 'pg'
 import { toPgConfig } from '../lib/db/postgres.ts'
 import type { PostgresTarget } from '../lib/db/target.ts'
 import { type ExecutionRow, POSITION } from './execution-row.ts'
+import { ENTER_ON_POSTGRES, failedCallsOf } from './failed-calls.ts'
 import { inTransaction } from './in-transaction.ts'
 import { ADD_TOKENS, INSERT_EXECUTIONS, INSERT_GAPS } from './postgres-statements.ts'
 import {
@@ -153,6 +154,8 @@ export const createPostgresWriter = (target: PostgresTarget): BatchWriter => {
     const batch = createBatch(client, clientNames, tokens)
     const { kept, refused } = await batch.insertExecutions(executions)
     if (gaps.length > 0) await client.query({ ...INSERT_GAPS, values: [JSON.stringify(gaps)] })
+    const failed = failedCallsOf(executions)
+    if (failed.length > 0) await client.query({ ...ENTER_ON_POSTGRES, values: [JSON.stringify(failed)] })
     await batch.addTokens()
     return { kind: 'written', dropped: executions.length - kept - refused.length, refused }
   }

@@ -2,6 +2,7 @@ import { openRawSqlite } from '../lib/db/sqlite.ts'
 import type { SqliteTarget } from '../lib/db/target.ts'
 import { newExecutionId } from './execution-id.ts'
 import { EXECUTION_COLUMNS, type ExecutionRow, POSITION } from './execution-row.ts'
+import { ENTER_ON_SQLITE, type FailedCallRow, failedCallsOf } from './failed-calls.ts'
 import {
   type BatchWriter,
   GAP_COLUMNS,
@@ -104,6 +105,7 @@ const open = (target: SqliteTarget) => {
   const insertGap = db.prepare(insertInto('ExecutionGap', GAP_COLUMNS))
   const addTokens = db.prepare<[number | null, number, 0 | 1, string, string], CountedCall>(ADD_TOKENS)
   const addToDay = db.prepare(ADD_TO_DAY)
+  const enterFailedCall = db.prepare(ENTER_ON_SQLITE)
   const storeSums = createSqliteSums(db)
   const findOrganization = db.prepare<[string], string>('SELECT "organizationId" FROM "Server" WHERE "id" = ?').pluck()
   const clientNames = createClientNames()
@@ -181,6 +183,10 @@ const open = (target: SqliteTarget) => {
     fateOf(() => insertGap.run(id, serverId, missing, toTimeText(from), toTimeText(to), reason, now, now))
   }
 
+  const storeEvent = ([id, serverId, startedAt, data]: FailedCallRow, now: string): void => {
+    fateOf(() => enterFailedCall.run(id, data, toTimeText(startedAt), now, now, serverId))
+  }
+
   const storeBatch = db.transaction(({ executions, gaps, tokens }: RecordingBatch): WriteOutcome => {
     const time = Date.now()
     const now = toTimeText(time)
@@ -203,6 +209,7 @@ const open = (target: SqliteTarget) => {
       }
     }
     for (const gap of gaps) storeGap(gap, now)
+    for (const row of failedCallsOf(executions)) storeEvent(row, now)
     for (const row of batch.counts.values()) storeTokens(row, now, batch)
     storeDays(batch.days, now)
     storeSums(batch.sums, time)

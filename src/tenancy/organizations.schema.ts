@@ -20,6 +20,7 @@ export const UpdateOrganization = z.strictObject({
   name: nameSchema.optional(),
   keepCallsDays: keepCallsDays.nullish(),
   keepCalls: keepCalls.nullish(),
+  errorRatePercent: z.int().min(1).max(100).nullish(),
 })
 
 export const RemoveOrganization = z.strictObject({
@@ -33,6 +34,9 @@ export const OrganizationView = z
     role: role.describe('role of the requesting user'),
     keepCallsDays: orNull(z.int()).describe('days after which calls leave the history; null: never'),
     keepCalls: orNull(z.int()).describe('how many calls the history keeps, the newest; null: all'),
+    errorRatePercent: orNull(z.int()).describe(
+      'share of failed calls from which the event `server.error_rate_exceeded` is sent; null: 25',
+    ),
     ...times,
   })
   .meta({ id: 'Organization' })

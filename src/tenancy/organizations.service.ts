@@ -59,6 +59,8 @@ export type OrganizationChange = {
   /** Limits of the history. Null: none. */
   keepCallsDays?: number | null | undefined
   keepCalls?: number | null | undefined
+  /** From which share of failed calls an event tells about a server. Null: the default. */
+  errorRatePercent?: number | null | undefined
 }
 
 export type RemovalPreview = { servers: number; toolkits: number; refusal: string | undefined }
@@ -116,7 +118,8 @@ export const createOrganizationService = (parts: RemovalParts) => {
         assertMay(actor, id, 'manage')
         const before = await getOrganization(tx, actor, id)
         const { name = before.name, keepCallsDays = before.keepCallsDays, keepCalls = before.keepCalls } = changed
-        await store.updateOrganization(tx, id, { name, keepCallsDays, keepCalls })
+        const { errorRatePercent = before.errorRatePercent } = changed
+        await store.updateOrganization(tx, id, { name, keepCallsDays, keepCalls, errorRatePercent })
         const target = { type: 'organization', id, name }
         const entry = { actor, organizationId: id, target }
         if (name !== before.name) {

@@ -30,7 +30,7 @@ export const countCreated = (tx: Transaction, userId: string): Promise<number> =
 export const updateOrganization = async (
   tx: Transaction,
   id: string,
-  data: Pick<Rows.Organization, 'name' | 'keepCallsDays' | 'keepCalls'>,
+  data: Pick<Rows.Organization, 'name' | 'keepCallsDays' | 'keepCalls' | 'errorRatePercent'>,
 ): Promise<void> => {
   await tx.organization.updateMany({ where: { id }, data })
 }

@@ -14,6 +14,7 @@ import { VERSION } from '../lib/process/version.ts'
 import { createUpstreamCatalogues } from './catalogue/catalogues.ts'
 import type { CompileOutputSchemas } from './catalogue/output-schemas.ts'
 import { createUpstreamOffers, type UpstreamOffersParts } from './catalogue/upstream-offers.ts'
+import { createOutageEvents } from './connection/outage-events.ts'
 import type { ConnectionLimits } from './connection/shared-connection.ts'
 import { createStdioProcesses } from './connection/stdio-processes.ts'
 import { createUpstreamConnections } from './connection/upstream-connections.ts'
@@ -104,6 +105,12 @@ export const upstreamsPlugin = (needs: UpstreamsNeeds, lifecycle: Lifecycle) => 
     },
     bus,
   })
+  const outageEvents = createOutageEvents({
+    connections,
+    changes,
+    onError: (error, id) => logger.error({ err: error, id }, 'the state of an MCP server could not be stored'),
+  })
+  lifecycle.onClose(outageEvents.settle)
   lifecycle.onClose(connections.close)
   // Ends the processes and connections of what is suspended.
   needs.onSuspensionChange(() => {

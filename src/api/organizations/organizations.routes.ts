@@ -38,8 +38,8 @@ export const organizationRoutes: FastifyPluginAsyncZod<Parts> = async (app, { or
     organizationView,
     async ({ actor, params: { id }, body }) => {
       await assertUnchanged(['id', 'role'], body, () => organizations.getOrganization(actor, id))
-      const { name, keepCallsDays, keepCalls } = body
-      return organizations.changeOrganization(actor, id, { name, keepCallsDays, keepCalls })
+      const { name, keepCallsDays, keepCalls, errorRatePercent } = body
+      return organizations.changeOrganization(actor, id, { name, keepCallsDays, keepCalls, errorRatePercent })
     },
   )
   routes.remove(

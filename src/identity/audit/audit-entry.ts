@@ -81,6 +81,12 @@ export const AUDIT_ACTIONS = [
   'grant.misused',
   'origin.blocked',
   'origin.unblocked',
+  'webhook.created',
+  'webhook.changed',
+  'webhook.enabled',
+  'webhook.disabled',
+  'webhook.secret_renewed',
+  'webhook.removed',
 ] as const
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]
 

@@ -3,6 +3,7 @@ import { removeInBatches } from '../../lib/db/batches.ts'
 import type { Database, Rows, Transaction } from '../../lib/db/client.ts'
 import type { JsonValue } from '../../lib/kernel/json.ts'
 import { definedFields, withoutNulls } from '../../lib/kernel/missing.ts'
+import { enterEvents } from '../../outbox/outbox.store.ts'
 import type { AuditQuery } from './audit.schema.ts'
 import {
   type AuditEntry,
@@ -12,12 +13,16 @@ import {
   toEntryChange,
   toEntryText,
 } from './audit-entry.ts'
+import { eventsOf } from './audit-events.ts'
 
 // The only code that accesses audit entries. It adds, reads and expires entries, but never changes them.
 
 const textOrNull = (text: string | undefined): string | null => (text === undefined ? null : toEntryText(text))
 
-/** Records an action in the same transaction that performs it, so that either both happen or neither does. */
+/**
+ * Records an action in the same transaction that performs it, so that either both happen or neither does. Puts what
+ * others want to know about it into the outbox.
+ */
 export const writeAudit = async (tx: Transaction, record: AuditRecord): Promise<void> => {
   const { action, actor, organizationId, target, change } = record
   await tx.auditEntry.create({
@@ -33,6 +38,7 @@ export const writeAudit = async (tx: Transaction, record: AuditRecord): Promise<
       ...(change === undefined ? {} : { change: toEntryChange(change) }),
     },
   })
+  await enterEvents(tx, eventsOf(record))
 }
 
 const toChange = (stored: unknown): JsonValue | undefined =>

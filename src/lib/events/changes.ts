@@ -16,6 +16,8 @@ export type ChangesOptions = {
   target: DatabaseTarget
   bus: EventBus
   logger: ChangesLog
+  /** Stores more about the announced events, in the same transaction. */
+  enter?: (tx: Transaction, events: readonly DomainEvent[]) => Promise<void>
 }
 
 const withoutRepeats = (events: readonly DomainEvent[]): readonly DomainEvent[] => [
@@ -23,7 +25,7 @@ const withoutRepeats = (events: readonly DomainEvent[]): readonly DomainEvent[] 
 ]
 
 /** Connects the bus to the other processes that use the same database. Resolves once the bus receives their events. */
-export const createChanges = async ({ db, target, bus, logger }: ChangesOptions) => {
+export const createChanges = async ({ db, target, bus, logger, enter }: ChangesOptions) => {
   const origin = randomUUID()
   const underWay = new Set<Promise<void>>()
   const publish = (event: DomainEvent): void => {
@@ -57,7 +59,10 @@ export const createChanges = async ({ db, target, bus, logger }: ChangesOptions)
         const events: DomainEvent[] = [] // new for each attempt
         const result = await work(tx, event => events.push(event))
         announced = withoutRepeats(events)
-        if (announced.length > 0) await feed.send(tx, announced)
+        if (announced.length > 0) {
+          await enter?.(tx, announced)
+          await feed.send(tx, announced)
+        }
         return result
       })
       await Promise.all(announced.map(event => bus.publish(event)))

@@ -1,6 +1,7 @@
 import type { Database } from '../../lib/db/client.ts'
 import type { Changes } from '../../lib/events/changes.ts'
 import type { Upstream } from '../upstream.ts'
+import { enterUpstreamEvent } from '../upstream-events.store.ts'
 import {
   findCatalogue,
   listCatalogueHashes,
@@ -8,7 +9,7 @@ import {
   sumOtherCatalogues,
   touchCatalogue,
 } from './catalogue.store.ts'
-import { type Catalogue, hashOf, type StoredCatalogue, sourceOf } from './catalogue.ts'
+import { type Catalogue, hashOf, type StoredCatalogue, sourceOf, toolDifferences } from './catalogue.ts'
 import { MAX_SERVER_CATALOGUES_CHARS, UNUSED_MS } from './catalogue-limits.ts'
 
 /** Empties the lists of a catalogue that would exceed the server's limit, and adds a flag that says so. */
@@ -72,7 +73,10 @@ export const createCatalogueCache = ({ db, changes }: { db: Database; changes: C
           return
         }
         await changes.commit(async (tx, announce) => {
-          if (await saveCatalogue(tx, id, stored)) announce({ type: 'upstream_changed', upstreamId: id, serverId })
+          if (!(await saveCatalogue(tx, id, stored))) return
+          announce({ type: 'upstream_changed', upstreamId: id, serverId })
+          const data = before && toolDifferences(before.catalogue.tools, stored.catalogue.tools)
+          if (data !== undefined) await enterUpstreamEvent(tx, id, { type: 'upstream.tools_changed', data })
         })
       } catch (error) {
         memory.delete(id)

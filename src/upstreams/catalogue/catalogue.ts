@@ -46,3 +46,17 @@ export const sourceOf = ({ config }: Pick<Upstream, 'config'>): string => {
 }
 
 export const hashOf = (catalogue: Catalogue): string => digest(catalogue)
+
+/** Maximum number of names in each list of differences. */
+const MAX_NAMES = 100
+
+/** Returns the names of the tools that were added, removed and changed, or undefined if there are none. */
+export const toolDifferences = (before: readonly CatalogueItem[], after: readonly CatalogueItem[]) => {
+  const old = new Map(before.map(({ name, declared }) => [name, digest(declared)]))
+  const names = new Set(after.map(({ name }) => name))
+  const namesOf = (items: readonly CatalogueItem[]): string[] => items.slice(0, MAX_NAMES).map(({ name }) => name)
+  const added = namesOf(after.filter(({ name }) => !old.has(name)))
+  const removed = namesOf(before.filter(({ name }) => !names.has(name)))
+  const changed = namesOf(after.filter(({ name, declared }) => old.has(name) && old.get(name) !== digest(declared)))
+  return added.length + removed.length + changed.length === 0 ? undefined : { added, removed, changed }
+}

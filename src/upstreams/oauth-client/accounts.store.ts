@@ -3,6 +3,7 @@ import { type IdPage, idPageQuery } from '../../lib/http/id-paging.ts'
 import { mapFound, withoutNulls } from '../../lib/kernel/missing.ts'
 import type { Sealed } from '../../lib/process/sealing.ts'
 import type { NamedServer } from '../upstream-audit.ts'
+import { enterUpstreamEvent } from '../upstream-events.store.ts'
 import { type AccountInfo, EVERYBODY, type Holder } from './account.ts'
 
 /** `organizationId` is the organization of the upstream's server. */
@@ -153,9 +154,11 @@ export const breakAccount = async (
   if (count === 0) return undefined
   const row = await tx.upstreamAccount.findUnique({
     where: { id },
-    select: { upstream: { select: { serverId: true } } },
+    select: { upstreamId: true, userId: true, upstream: { select: { serverId: true } } },
   })
-  return row?.upstream.serverId
+  if (row === null) return undefined
+  await enterUpstreamEvent(tx, row.upstreamId, { type: 'upstream_account.disconnected', data: { userId: row.userId } })
+  return row.upstream.serverId
 }
 
 export const removeAccount = async (tx: Transaction, id: string): Promise<void> => {

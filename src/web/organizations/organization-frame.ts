@@ -10,6 +10,7 @@ const TABS = [
   { tab: 'history', text: 'History' },
   { tab: 'usage', text: 'Usage' },
   { tab: 'limits', text: 'Limits', manages: true },
+  { tab: 'webhooks', text: 'Webhooks', manages: true },
   { tab: 'audit', text: 'Audit', manages: true },
   { tab: 'settings', text: 'Settings', manages: true },
 ] as const

@@ -49,6 +49,8 @@ const idsBySegment = (world: World): Readonly<Record<string, string>> => ({
   history: world.executionId,
   'oauth-clients': world.oauthClientId,
   clients: world.oauthClientId,
+  webhooks: world.webhookId,
+  deliveries: world.deliveryId,
 })
 
 /** Returns the path and query to request. Creates the object that they refer to if the row says so. */
@@ -385,6 +387,41 @@ const connections: Row[] = [
   { route: 'GET /api/v1/oauth-clients/:id', statuses: seeing('manage') },
   { route: 'PATCH /api/v1/oauth-clients/:id', statuses: manage(200), body: ({ fresh }) => ({ name: fresh() }) },
   { route: 'DELETE /api/v1/oauth-clients/:id', spare: 'oauthClient', statuses: manage(204) },
+]
+
+const webhooks: Row[] = [
+  { route: 'GET /api/v1/organizations/:id/webhooks', statuses: seeing('manage') },
+  {
+    route: 'POST /api/v1/organizations/:id/webhooks',
+    statuses: manage(201),
+    body: { url: 'https://hooks.example.com/', events: ['limit.reached'] },
+  },
+  { route: 'GET /api/v1/webhooks/:id', statuses: seeing('manage') },
+  { route: 'PATCH /api/v1/webhooks/:id', statuses: manage(200), body: ({ fresh }) => ({ description: fresh() }) },
+  { route: 'DELETE /api/v1/webhooks/:id', spare: 'webhook', statuses: manage(204) },
+  { route: 'POST /api/v1/webhooks/:id/secret', statuses: manage(200) },
+  { route: 'POST /api/v1/webhooks/:id/test', statuses: manage(202) },
+  { route: 'GET /api/v1/webhooks/:id/deliveries', statuses: seeing('manage') },
+  { route: 'GET /api/v1/deliveries/:id', statuses: seeing('manage') },
+  { route: 'POST /api/v1/deliveries/:id/replay', statuses: manage(202) },
+  { route: 'GET /organizations/:id/webhooks', statuses: seeing('manage') },
+  {
+    route: 'POST /organizations/:id/webhooks',
+    statuses: manage(200),
+    form: { url: 'https://hooks.example.com/', description: '', events: 'limit.reached' },
+  },
+  { route: 'GET /webhooks/:id', statuses: seeing('manage') },
+  {
+    route: 'POST /webhooks/:id',
+    statuses: manage(303),
+    form: ({ fresh }) => ({ url: '', description: fresh(), events: 'limit.reached' }),
+  },
+  { route: 'POST /webhooks/:id/state', spare: 'webhook', statuses: manage(303) },
+  { route: 'POST /webhooks/:id/test', statuses: manage(303) },
+  { route: 'POST /webhooks/:id/secret', statuses: manage(200) },
+  { route: 'POST /deliveries/:id/replay', statuses: manage(303) },
+  { route: 'GET /webhooks/:id/removal', statuses: seeing('manage') },
+  { route: 'POST /webhooks/:id/removal', spare: 'webhook', statuses: manage(303), form: { sure: '' } },
 ]
 
 /** Pages of the operator, who is the owner here. */
@@ -1159,6 +1196,7 @@ const rows: readonly Row[] = [
   ...organizationPages,
   ...organizations,
   ...connections,
+  ...webhooks,
   ...toolkits,
   ...toolkitPages,
   ...toolPages,

@@ -54,6 +54,8 @@ const CHANGEABLE = [
   'OAuthClient',
   'OAuthArtifact',
   'AccessToken',
+  'Webhook',
+  'Delivery',
 ]
 
 /** Creates an organization with a member in each role and one object of every kind. */
@@ -113,6 +115,11 @@ export const makeWorld = async (origin: string, services: Services, databaseUrl:
 
   const ownerActor = await services.accounts.findActorByUserId(owner.userId)
   if (ownerActor === undefined) throw new Error('the owner has no account')
+
+  const addWebhook = async (url: string): Promise<string> =>
+    (await owner.create(`/organizations/${organizationId}/webhooks`, { url, events: ['limit.reached'] })).id
+  const webhookId = await addWebhook(`https://hooks.example.com/${CANARY}`)
+  const { id: deliveryId } = await owner.create(`/webhooks/${webhookId}/test`, undefined)
 
   let count = 0
   const fresh = () => `${CANARY}_${++count}`
@@ -231,6 +238,11 @@ export const makeWorld = async (origin: string, services: Services, databaseUrl:
       const wish = { name: fresh(), redirectUris: ['https://app.example.com/callback'] }
       return (await owner.create(`/organizations/${organizationId}/oauth-clients`, wish)).id
     },
+    /** Creates a webhook with a plain address, and removes others of this kind: an organization can have only a few. */
+    webhook: async () => {
+      await db.webhook.deleteMany({ where: { id: { not: webhookId } } })
+      return addWebhook('https://hooks.example.com/')
+    },
     /** Creates another organization with the same members. */
     organization: async () => {
       const members = await db.membership.findMany({ where: { organizationId }, select: { userId: true, role: true } })
@@ -264,6 +276,8 @@ export const makeWorld = async (origin: string, services: Services, databaseUrl:
     instanceId,
     upstreamId,
     executionId,
+    webhookId,
+    deliveryId,
     serverId: made.serverId,
     toolkitId: made.toolkitId,
   }

@@ -138,6 +138,14 @@ export const startDashboardWorld = async ({ baseUrl, carrierUrl }: WorldOptions 
       tokensOf('proxy_filter', ago, 0, 1_200 * (ago % 3)),
     ]),
   })
+  const webhook = await owner.create(`/organizations/${organizationId}/webhooks`, {
+    url: 'https://hooks.kestrel.example/patchbay/events?key=long',
+    description: 'Pager of the night shift',
+    events: ['call.failed', 'upstream.down', 'upstream.recovered'],
+  })
+  const { id: deliveryId } = await owner.create(`/webhooks/${webhook.id}/test`, undefined)
+  const lastError = 'It responded with the status 503.'
+  await db.delivery.update({ where: { id: deliveryId }, data: { attempts: 3, lastStatus: 503, lastError } })
   const oauthClient = await owner.create(`/organizations/${organizationId}/oauth-clients`, {
     name: HOSTILE_NAME,
     redirectUris: ['https://batch.kestrel.example/oauth/callback/of/the/night/shift'],
@@ -182,6 +190,7 @@ export const startDashboardWorld = async ({ baseUrl, carrierUrl }: WorldOptions 
     viewerId: viewer.userId,
     leaver: viewer,
     organizationId,
+    webhookId: webhook.id,
     /** The viewer's own organization. */
     emptyOrganizationId: own.organizationId,
     oauthClientId: oauthClient.id,

@@ -323,6 +323,12 @@ const organizations: Pages = {
     },
   ],
   'GET /organizations/:id/limits/:limitId': [{ path: '/organizations/:organizationId/limits/:limitId' }],
+  'GET /organizations/:id/webhooks': [
+    { path: '/organizations/:organizationId/webhooks' },
+    { path: '/organizations/:emptyOrganizationId/webhooks', state: 'empty', who: 'viewer' },
+  ],
+  'GET /webhooks/:id': [{ path: '/webhooks/:webhookId' }],
+  'GET /webhooks/:id/removal': [{ path: '/webhooks/:webhookId/removal' }],
   'GET /organizations/:id/audit': [
     { path: '/organizations/:organizationId/audit' },
     { path: '/organizations/:organizationId/audit?from=yesterday', state: 'refused', status: 400 },

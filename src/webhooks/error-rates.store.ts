@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto'
+import { type Database, transact } from '../lib/db/client.ts'
+import { isUniqueViolation } from '../lib/db/failures.ts'
+import { HOUR_MS, MINUTE_MS } from '../lib/kernel/durations.ts'
+import { type EventType, storedTypeOf } from '../outbox/event-types.ts'
+import { enterEvents } from '../outbox/outbox.store.ts'
+
+/** How far back calls are counted. */
+const WINDOW_MINUTES = 5
+/** Fewer calls say nothing about a rate. */
+const MIN_CALLS = 20
+/** The threshold of an organization that has set none, in percent. */
+const DEFAULT_ERROR_RATE_PERCENT = 25
+/** While the rate stays over the threshold, an event tells so again after this time. */
+const REPEAT_MS = HOUR_MS
+
+const TYPE = 'server.error_rate_exceeded' satisfies EventType
+
+const listWatching = async (db: Database) => {
+  const events = { contains: storedTypeOf(TYPE) }
+  const where = {
+    OR: [
+      { webhooks: { some: { state: 'active' as const, events } } },
+      { memberships: { some: { eventMail: { events } } } },
+    ],
+  }
+  return db.organization.findMany({ where, select: { id: true, errorRatePercent: true } })
+}
+
+const sumCalls = async (db: Database, organizationId: string, since: Date) => {
+  const sums = await db.callSum.groupBy({
+    by: ['serverId'],
+    where: { server: { organizationId, removedAt: null }, seconds: 60, by: 'result', startsAt: { gte: since } },
+    _sum: { calls: true, failed: true, rejected: true },
+  })
+  return sums.map(({ serverId, _sum: { calls, failed, rejected } }) => ({
+    serverId,
+    calls: calls ?? 0,
+    failed: (failed ?? 0) + (rejected ?? 0),
+  }))
+}
+
+type Busy = { serverId: string; calls: number; failed: number }
+
+/** Returns the same id in every process for an event of this server at this time. */
+const eventIdOf = (serverId: string, minute: number): string => {
+  const hex = createHash('sha256').update(`${serverId} ${minute}`).digest('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+}
+
+const enterExceeded = (db: Database, organizationId: string, threshold: number, busy: Busy, now: number) =>
+  transact(db, async tx => {
+    const { serverId, calls, failed } = busy
+    const recent = { createdAt: { gt: new Date(now - REPEAT_MS) }, data: { contains: serverId } }
+    if ((await tx.event.findFirst({ where: { organizationId, type: TYPE, ...recent } })) !== null) return
+    const server = await tx.server.findUnique({ where: { id: serverId }, select: { name: true } })
+    if (server === null) return
+    const errorRate = Math.round((1_000 * failed) / calls) / 10
+    const data = { serverId, serverName: server.name, calls, failed, errorRate, threshold, minutes: WINDOW_MINUTES }
+    const id = eventIdOf(serverId, Math.floor(now / MINUTE_MS))
+    await enterEvents(tx, [{ organizationId, type: TYPE, data, id }])
+  })
+
+/**
+ * Puts into the outbox which servers had too many failed calls in the last minutes, at most one event an hour for each.
+ * `now` is in milliseconds since 1970. Several processes can do this at the same time.
+ */
+export const enterErrorRates = async (db: Database, now: number): Promise<void> => {
+  const since = new Date(Math.floor(now / MINUTE_MS) * MINUTE_MS - WINDOW_MINUTES * MINUTE_MS)
+  for (const { id, errorRatePercent } of await listWatching(db)) {
+    const threshold = errorRatePercent ?? DEFAULT_ERROR_RATE_PERCENT
+    for (const busy of await sumCalls(db, id, since)) {
+      if (busy.calls < MIN_CALLS || busy.failed * 100 < threshold * busy.calls) continue
+      await enterExceeded(db, id, threshold, busy, now).catch((error: unknown) => {
+        // Another process has entered the same event.
+        if (!isUniqueViolation(error)) throw error
+      })
+    }
+  }
+}
