@@ -92,14 +92,19 @@ const createSend =
     return { json: text === '' ? undefined : JSON.parse(text), cookie: cookies.join('; ') }
   }
 
+/** Returns a function that sends requests with a personal access token, which works also after a restart. */
+export const sendWith = (port: number, token: string): Send => {
+  const send = createSend(port, { authorization: `Bearer ${token}` })
+  return async (method, path, body) => (await send(method, path, body)).json
+}
+
 /** Signs up, creates a personal access token, and returns a function that sends requests with it. */
 export const signUp = async (port: number, email: string = EMAIL): Promise<Send> => {
   const { cookie } = await createSend(port, {})('POST', '/signup', { email, password: PASSWORD })
   const session = await createSend(port, { cookie })('GET', '/session')
   const headers = { cookie: session.cookie || cookie, 'x-csrf-token': WithCsrfToken.parse(session.json).csrfToken }
   const made = await createSend(port, headers)('POST', '/tokens', { name: 'bench' })
-  const send = createSend(port, { authorization: `Bearer ${WithToken.parse(made.json).token}` })
-  return async (method, path, body) => (await send(method, path, body)).json
+  return sendWith(port, WithToken.parse(made.json).token)
 }
 
 /** Signs in as the same user and returns the cookies of the session. */

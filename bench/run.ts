@@ -12,6 +12,7 @@ import { runBudget } from './scenarios/budget.ts'
 import { runCalls } from './scenarios/calls.ts'
 import { runChanges } from './scenarios/changes.ts'
 import { runFinding } from './scenarios/finding.ts'
+import { runHistory } from './scenarios/history.ts'
 import { runImports } from './scenarios/imports.ts'
 import { runMemory } from './scenarios/memory.ts'
 import { runMemoryInUse } from './scenarios/memory-in-use.ts'
@@ -48,6 +49,7 @@ const run = async (options: Options, checkouts: Awaited<ReturnType<typeof readCh
     { title: 'passthrough', isWanted: options.only.has('passthrough'), run: runPassthrough },
     { title: 'finding tools', isWanted: options.only.has('finding'), run: runFinding, isOwnOnly: true },
     { title: 'noisy neighbours', isWanted: options.only.has('neighbours'), run: runNeighbours },
+    { title: 'history', isWanted: options.only.has('history'), run: runHistory, isOwnOnly: true },
     { title: 'profile', isWanted: options.only.has('profile'), run: runProfile, isOwnOnly: true },
     { title: 'start with upstreams', isWanted: options.only.has('upstreams'), run: runUpstreamStart },
   ]

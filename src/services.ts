@@ -212,6 +212,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
       ...tools,
       verifyMcpToken,
       endAccountsOf: upstreamOAuth.removeAccountsOfServer,
+      removeHistoryOf: history.historyUpkeep.removeHistoryOf,
       sampleOrigin: SAMPLE_ORIGIN,
     },
     lifecycle,

@@ -7,9 +7,11 @@ import {
   type MissingReason,
   READY,
   type RecordingBatch,
+  type TaskOutcome,
   type WorkerRequest,
   type WriteOutcome,
 } from './recording-batch.ts'
+import type { HistoryTask } from './upkeep/history-tasks.ts'
 
 /** The worker file, which is TypeScript or compiled like this file. */
 const WORKER_FILE = new URL(`./recorder.worker${extname(import.meta.url)}`, import.meta.url)
@@ -47,6 +49,7 @@ const createWriterThread = (options: { target: DatabaseTarget; startWorker: Star
   let worker: Worker | undefined
   const ready = Promise.withResolvers<void>()
   let settle: ((outcome: WriteOutcome | Crash) => void) | undefined
+  let settleTask: ((outcome: TaskOutcome) => void) | undefined
 
   const start = (): Worker => {
     const started = startWorker(WORKER_FILE, {
@@ -55,8 +58,9 @@ const createWriterThread = (options: { target: DatabaseTarget; startWorker: Star
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
     })
     let failure = ''
-    started.on('message', (message: WriteOutcome | typeof READY) => {
+    started.on('message', (message: WriteOutcome | TaskOutcome | typeof READY) => {
       if (message === READY) ready.resolve()
+      else if (message.kind === 'task_done' || message.kind === 'task_failed') settleTask?.(message)
       else settle?.(message)
     })
     started.on('error', error => {
@@ -65,7 +69,9 @@ const createWriterThread = (options: { target: DatabaseTarget; startWorker: Star
     started.on('exit', code => {
       if (worker === started) worker = undefined
       ready.resolve()
-      settle?.({ kind: 'crashed', message: failure || `it ended with code ${code}` })
+      const message = failure || `it ended with code ${code}`
+      settleTask?.({ kind: 'task_failed', message })
+      settle?.({ kind: 'crashed', message })
     })
     return started
   }
@@ -96,6 +102,19 @@ const createWriterThread = (options: { target: DatabaseTarget; startWorker: Star
         } catch (error) {
           // The thread could not be created, because the system is out of memory or threads.
           settle({ kind: 'crashed', message: String(error) })
+        }
+      }),
+    /** Does a batch of a task, between two batches of records. One task at a time. */
+    run: (task: HistoryTask): Promise<TaskOutcome> =>
+      new Promise(resolve => {
+        settleTask = outcome => {
+          settleTask = undefined
+          resolve(outcome)
+        }
+        try {
+          post({ kind: 'task', task })
+        } catch (error) {
+          settleTask({ kind: 'task_failed', message: String(error) })
         }
       }),
     /** Terminates the thread at once. A batch in progress counts as crashed. */
@@ -194,6 +213,8 @@ export const createBatchDelivery = (options: {
         }
       }
     },
+
+    run: thread.run,
 
     /** Ends the pause before the next attempt. */
     hurry: (): void => pause.abort(),

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../lib/kernel/json.ts'
 import type { CallResult } from './call-result.ts'
+import type { HistoryTask, TaskResult } from './upkeep/history-tasks.ts'
 
 /** Marks masked requests, so that the compiler rejects unmasked ones. As a symbol, the mark is not stored. */
 export const MASKED = Symbol('masked')
@@ -26,6 +27,31 @@ export type RecordedArguments = {
   masked: readonly string[]
 }
 
+/**
+ * Where the time of a call went, in milliseconds. A phase that did not take place, or was not measured, is missing. The
+ * phases of a call that was sent several times are the sums of all attempts.
+ *
+ * - `resolveMs`: resolving the arguments and rendering the request
+ * - `queueMs`: waiting for a free connection or for memory
+ * - `dnsMs`: looking up the host
+ * - `connectMs`: TCP and TLS
+ * - `firstByteMs`: from the request to the first byte of the response
+ * - `bodyMs`: from there to the end of the response
+ * - `shapeMs`: shaping and masking the result
+ */
+export const TIMING_PHASES = ['resolveMs', 'queueMs', 'dnsMs', 'connectMs', 'firstByteMs', 'bodyMs', 'shapeMs'] as const
+export type CallTiming = Partial<Record<(typeof TIMING_PHASES)[number], number>>
+
+/** A request that was sent for a call. It has a `status` if there was a response, otherwise a `failure`. */
+export type CallAttempt = {
+  /** Milliseconds from the start of the call to the start of the attempt. */
+  startMs: number
+  durationMs: number
+  status?: number | undefined
+  /** Why there was no response, in a few words, masked. */
+  failure?: string | undefined
+}
+
 /** A tools/call and its outcome, as recorded in the history. */
 export type ExecutionRecord = {
   id: string
@@ -37,6 +63,10 @@ export type ExecutionRecord = {
   userId: string | undefined
   /** `name/version` of the client, truncated to 200 characters. */
   client: string | undefined
+  /** The personal access token, or the grant of the application. Undefined if there is none, as for pages. */
+  tokenId?: string | undefined
+  /** The id of the HTTP request, as in the header x-request-id. Undefined for calls from pages. */
+  requestId?: string | undefined
   startedAt: Date
   durationMs: number
   outcome: 'ok' | 'error'
@@ -50,6 +80,10 @@ export type ExecutionRecord = {
   request: MaskedRequest | undefined
   /** Undefined for a passthrough request, and for calls recorded before Patchbay recorded arguments. */
   arguments?: RecordedArguments | undefined
+  /** Undefined if nothing was measured. */
+  timing?: CallTiming | undefined
+  /** All attempts, if there was more than one. */
+  attempts?: readonly CallAttempt[] | undefined
 }
 
 export type ExecutionTokens = {
@@ -90,6 +124,8 @@ export type Recorder = {
    * the database is unavailable.
    */
   flush: () => Promise<void>
+  /** Does a batch of a task on the history, between two batches of records. Throws if it fails. */
+  run: (task: HistoryTask) => Promise<TaskResult>
   /** Flushes for a limited time and closes the connection. Later records count as missing. */
   close: () => Promise<void>
   /** Numbers of queued records, and of missing and stored ones since startup, for health checks and tests. */

@@ -1,16 +1,18 @@
 import { z } from 'zod'
-import { removeInBatches } from '../lib/db/batches.ts'
 import type { Database, Rows } from '../lib/db/client.ts'
 import { decodeCursor, type Page, toPage } from '../lib/http/paging.ts'
 import { MAX_PAGE_SIZE } from '../lib/kernel/limits.ts'
 import { definedFields, mapFound, withoutNulls } from '../lib/kernel/missing.ts'
 import { type CallResult, resultOfErrorStatus } from './call-result.ts'
 import {
+  type CallAttempt,
+  type CallTiming,
   type ExecutionGap,
   type ExecutionRecord,
   MASKED,
   type MaskedRequest,
   type RecordedArguments,
+  TIMING_PHASES,
 } from './execution-record.ts'
 
 /** `from` is inclusive, `to` exclusive. */
@@ -53,6 +55,23 @@ const ARGUMENTS = z.object({
 const toArguments = (text: string | null): RecordedArguments | undefined =>
   text === null ? undefined : ARGUMENTS.parse(JSON.parse(text))
 
+const TIMING = z.partialRecord(z.enum(TIMING_PHASES), z.number())
+
+const toTiming = (text: string | null): CallTiming | undefined =>
+  text === null ? undefined : TIMING.parse(JSON.parse(text))
+
+const ATTEMPTS = z.array(
+  z.object({
+    startMs: z.number(),
+    durationMs: z.number(),
+    status: z.number().optional(),
+    failure: z.string().optional(),
+  }),
+)
+
+const toAttempts = (text: string | null): CallAttempt[] | undefined =>
+  text === null ? undefined : ATTEMPTS.parse(JSON.parse(text))
+
 export type StoredExecution = ExecutionRecord & {
   /** Tokens of the whole result and of the part that was sent. Undefined while not counted. */
   tokensBefore: number | undefined
@@ -66,13 +85,18 @@ export type StoredExecution = ExecutionRecord & {
 type ListedRow = Omit<Rows.Execution, 'arguments'> & { arguments?: string | null }
 
 /** Converts a row. Rows from before results were recorded get the one that follows from their outcome and status. */
-const toExecution = ({ request, arguments: args, tokensEstimated, result, ...row }: ListedRow): StoredExecution => ({
-  ...withoutNulls(row),
-  result: result ?? (row.outcome === 'ok' ? 'success' : resultOfErrorStatus(row.status ?? undefined)),
-  request: toRequest(request),
-  arguments: toArguments(args ?? null),
-  areTokensEstimated: tokensEstimated ?? false,
-})
+const toExecution = (listed: ListedRow): StoredExecution => {
+  const { request, arguments: args, tokensEstimated, result, timing, attempts, ...row } = listed
+  return {
+    ...withoutNulls(row),
+    result: result ?? (row.outcome === 'ok' ? 'success' : resultOfErrorStatus(row.status ?? undefined)),
+    request: toRequest(request),
+    arguments: toArguments(args ?? null),
+    timing: toTiming(timing),
+    attempts: toAttempts(attempts),
+    areTokensEstimated: tokensEstimated ?? false,
+  }
+}
 
 const IS_REFUSAL = { status: { gte: 400, lte: 499 } }
 
@@ -145,14 +169,3 @@ export const createExecutionStore = (db: Database) => ({
     })
   },
 })
-
-/**
- * Deletes the history of a server that is being removed. Deletes in batches and without a transaction, so it can be
- * called again after an interruption.
- */
-export const removeHistoryOf = async (db: Database, serverId: string, signal?: AbortSignal): Promise<void> => {
-  const where = { serverId }
-  await removeInBatches(limit => db.execution.deleteMany({ where, limit }), signal)
-  await removeInBatches(limit => db.executionGap.deleteMany({ where, limit }), signal)
-  await removeInBatches(limit => db.toolDay.deleteMany({ where, limit }), signal)
-}

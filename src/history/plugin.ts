@@ -7,6 +7,7 @@ import { createRecorder } from './recorder.ts'
 import type { MissingReason } from './recording-batch.ts'
 import { removeOldSends } from './response-sizes.store.ts'
 import { removeOldToolDays } from './tool-days.store.ts'
+import { createHistoryUpkeep } from './upkeep/history-upkeep.ts'
 
 export type HistoryNeeds = {
   db: Database
@@ -28,9 +29,17 @@ export const historyPlugin = ({ db, databaseHealth, logger, settings }: HistoryN
     maxQueuedBytes: settings.memory.recordBytes,
   })
   lifecycle.onClose(recorder.close)
+  const historyUpkeep = createHistoryUpkeep({ db, recorder })
   lifecycle.addChores(
     { name: 'remove old sums of tokens', run: signal => removeOldToolDays(db, new Date(), signal) },
+    { name: 'give calls their organization', run: historyUpkeep.fill },
+    { name: 'give calls of moved servers their organization', run: historyUpkeep.moveCalls },
+    {
+      name: 'remove calls beyond the limits of organizations',
+      run: signal => historyUpkeep.removeOldCalls(new Date(), signal),
+    },
+    { name: 'remove old sums of calls', run: signal => historyUpkeep.removeOldSums(new Date(), signal) },
     { name: 'remove old sizes of responses', run: signal => removeOldSends(db, new Date(), signal) },
   )
-  return { recorder }
+  return { recorder, historyUpkeep }
 }

@@ -1,163 +1,26 @@
 import { Client, DatabaseError } from 'pg'
 import { toPgConfig } from '../lib/db/postgres.ts'
 import type { PostgresTarget } from '../lib/db/target.ts'
-import { RESERVED_TOOL_PREFIX } from '../lib/kernel/names.ts'
-import { EXECUTION_COLUMNS, type ExecutionRow, POSITION } from './execution-row.ts'
-import type {
-  BatchWriter,
-  GapRow,
-  MissingReason,
-  RecordingBatch,
-  RefusedRow,
-  TokensRow,
-  WriteOutcome,
+import { type ExecutionRow, POSITION } from './execution-row.ts'
+import { inTransaction } from './in-transaction.ts'
+import { ADD_TOKENS, INSERT_EXECUTIONS, INSERT_GAPS } from './postgres-statements.ts'
+import {
+  type BatchWriter,
+  type MissingReason,
+  type RecordingBatch,
+  type RefusedRow,
+  type TokensRow,
+  toSummedTokens,
+  type WriteOutcome,
 } from './recording-batch.ts'
+import { type ClientNames, createCallSums, createClientNames, type SummedCall, toSummedCall } from './sums/call-sums.ts'
+import { storePostgresSums } from './sums/postgres-sums.ts'
+import { doPostgresTask } from './upkeep/postgres-tasks.ts'
 
 /** Time without a response after which the database server is considered gone. */
 const QUERY_TIMEOUT_MS = 10_000
 /** Shorter than PostgreSQL's deadlock_timeout of one second, so that a batch yields to a deletion. */
 const LOCK_TIMEOUT_MS = 500
-
-const toTime = (value: string): string => `to_timestamp((${value})::float8 / 1000) AT TIME ZONE 'UTC'`
-
-/** Members of a row and of its tokens, in order. `otherwise` and `size` have no column: they are only added to the day. */
-const COUNTED_MEMBERS = [
-  ...EXECUTION_COLUMNS,
-  'tokensBefore',
-  'tokensSent',
-  'otherwise',
-  'tokensEstimated',
-  'size',
-] as const
-
-/** Returns the SQL expression for a member. `fields` is a `CountedRow` as a JSON array. */
-const field = (member: (typeof COUNTED_MEMBERS)[number]): string => `fields->>${COUNTED_MEMBERS.indexOf(member)}`
-
-/** The SQL expression for each column. */
-const EXECUTION_VALUES = {
-  id: field('id'),
-  serverId: field('serverId'),
-  instanceId: field('instanceId'),
-  tool: field('tool'),
-  userId: field('userId'),
-  client: field('client'),
-  startedAt: toTime(field('startedAt')),
-  durationMs: `(${field('durationMs')})::float8`,
-  outcome: `(${field('outcome')})::"Outcome"`,
-  status: `(${field('status')})::int`,
-  requestBytes: `(${field('requestBytes')})::int`,
-  responseBytes: `(${field('responseBytes')})::int`,
-  error: field('error'),
-  request: field('request'),
-  result: `(${field('result')})::"CallResult"`,
-  arguments: field('arguments'),
-  tokensBefore: `(${field('tokensBefore')})::int`,
-  tokensSent: `(${field('tokensSent')})::int`,
-  tokensEstimated: `(${field('tokensEstimated')})::boolean`,
-}
-
-/** The SQL expressions for the columns of a `GapRow`. */
-const GAP_VALUES = {
-  id: 'fields->>0',
-  serverId: 'fields->>1',
-  missing: '(fields->>2)::int',
-  from: toTime('fields->>3'),
-  to: toTime('fields->>4'),
-  reason: 'fields->>5',
-}
-
-/** The most tokens of a 2xx response, which is a maximum. All other amounts of a day are sums. */
-const LARGEST = 'largest'
-
-const addAmount = (name: string): string =>
-  name === LARGEST
-    ? `"${name}" = GREATEST("ToolDay"."${name}", excluded."${name}")`
-    : `"${name}" = "ToolDay"."${name}" + excluded."${name}"`
-
-/** SQL condition for the calls that `isSuccess` accepts. */
-const IS_SUCCESS = '"status" BETWEEN 200 AND 299'
-
-const NOW = `now() AT TIME ZONE 'UTC'`
-
-/**
- * Returns SQL that adds amounts to the sums per tool and day. `from` selects executions. Skips passthrough requests and
- * calls that `isNameKnown` rejects. The fixed order prevents deadlocks between processes.
- */
-const addToDays = (amounts: Record<string, string>, from: string): string => {
-  const names = Object.keys(amounts)
-  const key = `"serverId", to_char("startedAt", 'YYYY-MM-DD'), "tool"`
-  return `
-    INSERT INTO "ToolDay" ("id", "serverId", "day", "tool", ${names.map(name => `"${name}"`).join(', ')}, "createdAt", "updatedAt")
-    SELECT gen_random_uuid()::text, ${key}, ${Object.values(amounts).join(', ')}, ${NOW}, ${NOW}
-    FROM ${from} WHERE "tool" <> '' AND ("instanceId" IS NOT NULL OR "outcome" = 'ok' OR starts_with("tool", '${RESERVED_TOOL_PREFIX}')) GROUP BY ${key} ORDER BY ${key}
-    ON CONFLICT ("serverId", "day", "tool") DO UPDATE SET
-      ${names.map(addAmount).join(', ')}, "updatedAt" = excluded."updatedAt"`
-}
-
-/**
- * Returns a statement for any number of rows, so that it is prepared once. Its only parameter is a
- * JSON array of rows. The join drops rows of deleted servers; its lock protects the other servers
- * from deletion until the rows are inserted. Gaps have their server's id in the same position. `besides` is a query on the newly inserted rows.
- */
-const insertRows = (table: string, values: Record<string, string>, besides?: string): string => {
-  const names = [...Object.keys(values), 'createdAt', 'updatedAt'].map(name => `"${name}"`).join(', ')
-  return `
-    WITH kept AS MATERIALIZED (
-      SELECT ${[...Object.values(values), NOW, NOW].join(', ')}
-      FROM jsonb_array_elements($1::jsonb) AS item(fields)
-      JOIN "Server" ON "Server"."id" = ${field('serverId')}
-      FOR KEY SHARE OF "Server"
-    ), inserted AS (
-      INSERT INTO "${table}" (${names}) SELECT * FROM kept ON CONFLICT DO NOTHING RETURNING *
-    )${besides === undefined ? '' : `, besides AS (${besides})`}
-    SELECT count(*)::int AS kept FROM kept`
-}
-
-const INSERT_EXECUTIONS = {
-  name: 'insert-executions',
-  text: insertRows(
-    'Execution',
-    EXECUTION_VALUES,
-    addToDays(
-      {
-        calls: 'count(*)',
-        counted: 'count("tokensSent")',
-        estimated: 'count(*) FILTER (WHERE "tokensEstimated")',
-        tokensSent: 'coalesce(sum("tokensSent"), 0)',
-        tokensBefore: 'coalesce(sum("otherwise"), 0)',
-        succeeded: `count("tokensSent") FILTER (WHERE ${IS_SUCCESS})`,
-        [LARGEST]: `coalesce(max("size") FILTER (WHERE ${IS_SUCCESS}), 0)`,
-      },
-      `(SELECT inserted.*, (${field('otherwise')})::int AS "otherwise", (${field('size')})::int AS "size"
-        FROM inserted JOIN jsonb_array_elements($1::jsonb) AS item(fields) ON ${field('id')} = inserted."id") AS counted`,
-    ),
-  ),
-}
-const INSERT_GAPS = { name: 'insert-gaps', text: insertRows('ExecutionGap', GAP_VALUES) }
-
-/** Adds tokens from rows of type `TokensRow` to calls. Skips calls that already have tokens. */
-const ADD_TOKENS = {
-  name: 'add-tokens',
-  text: `
-    WITH item AS (
-      SELECT fields->>0 AS "id", (fields->>1)::int AS "before", (fields->>2)::int AS "sent", (fields->>3)::int AS "otherwise", (fields->>4)::boolean AS "estimated", (fields->>5)::int AS "size"
-      FROM jsonb_array_elements($1::jsonb) AS element(fields)
-    ), counted AS (
-      UPDATE "Execution" SET "tokensBefore" = item."before", "tokensSent" = item."sent", "tokensEstimated" = item."estimated", "updatedAt" = ${NOW}
-      FROM item WHERE "Execution"."id" = item."id" AND "Execution"."tokensSent" IS NULL
-      RETURNING "serverId", "instanceId", "outcome", "status", "startedAt", "tool", item."sent", item."otherwise", item."estimated", item."size"
-    )${addToDays(
-      {
-        counted: 'count(*)',
-        estimated: 'count(*) FILTER (WHERE "estimated")',
-        tokensSent: 'sum("sent")',
-        tokensBefore: 'sum("otherwise")',
-        succeeded: `count(*) FILTER (WHERE ${IS_SUCCESS})`,
-        [LARGEST]: `coalesce(max("size") FILTER (WHERE ${IS_SUCCESS}), 0)`,
-      },
-      'counted',
-    )}`,
-}
 
 /**
  * Returns whether the values of a row caused the error: a data exception or a constraint violation (PostgreSQL,
@@ -179,50 +42,88 @@ type CountedRow = readonly [
   ...([number | null, number, number, 0 | 1, number] | [null, null, null, null, null]),
 ]
 
-const NOT_COUNTED = [null, null, null, null, null] as const
+const toCountedRow = (row: ExecutionRow, tokens: TokensRow | undefined): CountedRow => {
+  if (tokens === undefined) return [...row, null, null, null, null, null]
+  const [, ...amounts] = tokens
+  return [...row, ...amounts]
+}
 
 type Written = { kept: number; refused: RefusedRow[] }
 
-const insertExecutions = async (client: Client, rows: readonly CountedRow[]): Promise<Written> => {
-  if (rows.length === 0) return { kept: 0, refused: [] }
-  try {
-    const { rows: counted } = await client.query<{ kept: number }>({
-      ...INSERT_EXECUTIONS,
-      values: [JSON.stringify(rows)],
-    })
-    return { kept: counted[0]?.kept ?? 0, refused: [] }
-  } catch (error) {
-    if (!isRowAtFault(error)) throw error
-    const [first] = rows
-    if (first !== undefined && rows.length === 1) {
-      return {
-        kept: 0,
-        refused: [{ serverId: first[POSITION.serverId], startedAt: first[POSITION.startedAt], message: error.message }],
+/** Creates the statements of a batch. `counts` are the tokens by execution id. */
+const createBatch = (client: Client, clientNames: ClientNames, tokens: TokensRow[]) => {
+  const counts = new Map(tokens.map(row => [row[0], row]))
+
+  /** Inserts rows and adds those that are new to the sums. Returns the number of rows whose server exists. */
+  const insertAll = (rows: readonly ExecutionRow[]): Promise<number> =>
+    inTransaction(client, async () => {
+      const counted = rows.map(row => toCountedRow(row, counts.get(row[POSITION.id])))
+      const values = [JSON.stringify(counted)]
+      const [found] = (
+        await client.query<{ kept: number; inserted: string[] | null }>({ ...INSERT_EXECUTIONS, values })
+      ).rows
+      const inserted = new Set(found?.inserted)
+      const sums = createCallSums(clientNames)
+      for (const row of rows) {
+        const id = row[POSITION.id]
+        if (!inserted.has(id)) continue
+        const counted = counts.get(id)
+        sums.addCall(toSummedCall(row), counted && toSummedTokens(counted))
       }
+      await storePostgresSums(client, sums, Date.now())
+      return found?.kept ?? 0
+    })
+
+  const insertExecutions = async (rows: readonly ExecutionRow[]): Promise<Written> => {
+    if (rows.length === 0) return { kept: 0, refused: [] }
+    try {
+      return { kept: await insertAll(rows), refused: [] }
+    } catch (error) {
+      if (!isRowAtFault(error)) throw error
+      const [first] = rows
+      if (first !== undefined && rows.length === 1) {
+        const { message } = error
+        return {
+          kept: 0,
+          refused: [{ serverId: first[POSITION.serverId], startedAt: first[POSITION.startedAt], message }],
+        }
+      }
+      // Halving finds bad rows in a few attempts.
+      const middle = rows.length >> 1
+      const left = await insertExecutions(rows.slice(0, middle))
+      const right = await insertExecutions(rows.slice(middle))
+      return { kept: left.kept + right.kept, refused: [...left.refused, ...right.refused] }
     }
-    // Halving finds bad rows in a few attempts.
-    const middle = rows.length >> 1
-    const left = await insertExecutions(client, rows.slice(0, middle))
-    const right = await insertExecutions(client, rows.slice(middle))
-    return { kept: left.kept + right.kept, refused: [...left.refused, ...right.refused] }
+  }
+
+  return {
+    insertExecutions,
+    /** Adds tokens to rows of earlier batches. The rows of this one already have theirs, so they are skipped. */
+    addTokens: async (): Promise<void> => {
+      if (tokens.length === 0) return
+      await inTransaction(client, async () => {
+        const { rows } = await client.query<SummedCall & { id: string }>({
+          ...ADD_TOKENS,
+          values: [JSON.stringify(tokens)],
+        })
+        const sums = createCallSums(clientNames)
+        for (const row of rows) {
+          const counted = counts.get(row.id)
+          if (counted !== undefined) sums.addTokens(row, toSummedTokens(counted))
+        }
+        await storePostgresSums(client, sums, Date.now())
+      })
+    },
   }
 }
 
-/** Runs a prepared statement on rows, if there are any. */
-const writeRows = async (
-  client: Client,
-  statement: typeof INSERT_GAPS,
-  rows: GapRow[] | TokensRow[],
-): Promise<void> => {
-  if (rows.length > 0) await client.query({ ...statement, values: [JSON.stringify(rows)] })
-}
-
 /**
- * Creates a writer with its own connection. It writes each batch with one statement per table, and reconnects after a
+ * Creates a writer with its own connection. It writes each batch with a few statements, and reconnects after a
  * failure.
  */
 export const createPostgresWriter = (target: PostgresTarget): BatchWriter => {
   let connection: Client | undefined
+  const clientNames = createClientNames()
 
   const disconnect = async (): Promise<void> => {
     const closing = connection
@@ -249,12 +150,10 @@ export const createPostgresWriter = (target: PostgresTarget): BatchWriter => {
 
   const write = async ({ executions, gaps, tokens }: RecordingBatch): Promise<WriteOutcome> => {
     const client = await connect()
-    const counts = new Map(tokens.map(([id, ...amounts]) => [id, amounts]))
-    const rows = executions.map((row): CountedRow => [...row, ...(counts.get(row[POSITION.id]) ?? NOT_COUNTED)])
-    const { kept, refused } = await insertExecutions(client, rows)
-    await writeRows(client, INSERT_GAPS, gaps)
-    // The rows inserted above already have their tokens, so this statement skips them.
-    await writeRows(client, ADD_TOKENS, tokens)
+    const batch = createBatch(client, clientNames, tokens)
+    const { kept, refused } = await batch.insertExecutions(executions)
+    if (gaps.length > 0) await client.query({ ...INSERT_GAPS, values: [JSON.stringify(gaps)] })
+    await batch.addTokens()
     return { kind: 'written', dropped: executions.length - kept - refused.length, refused }
   }
 
@@ -267,6 +166,14 @@ export const createPostgresWriter = (target: PostgresTarget): BatchWriter => {
         // Do not wait for it, because a server that is gone never responds.
         if (reason !== 'the database was locked') void disconnect()
         return { kind: 'failed', reason, message: String(error) }
+      }
+    },
+    run: async task => {
+      try {
+        return { kind: 'task_done', result: await doPostgresTask(await connect(), clientNames, task) }
+      } catch (error) {
+        if (reasonOf(error) !== 'the database was locked') void disconnect()
+        return { kind: 'task_failed', message: String(error) }
       }
     },
     close: disconnect,

@@ -54,6 +54,8 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
   const loop = createRecordingLoop({ queue, missing, delivery, flushIntervalMs })
   let closing: Promise<void> | undefined
   let isClosed = false
+  /** Resolves once the last task is done. */
+  let running: Promise<void> = Promise.resolve()
   /** Records that were neither stored nor reported as a gap: those left at close, and later ones. */
   let lost = 0
 
@@ -98,6 +100,20 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
       if (!isClosed) loop.noteUncounted()
     },
     flush: loop.flush,
+    run: async task => {
+      const previous = running
+      const { promise, resolve } = Promise.withResolvers<void>()
+      running = promise
+      try {
+        await previous
+        if (closing !== undefined) throw new Error('the recorder is closed')
+        const outcome = await delivery.run(task)
+        if (outcome.kind === 'task_failed') throw new Error(`a task on the history failed: ${outcome.message}`)
+        return outcome.result
+      } finally {
+        resolve()
+      }
+    },
     close: () => {
       closing ??= finish()
       return closing

@@ -20,11 +20,18 @@ writer.then(
   () => undefined, // The first write reports it.
 )
 
-parentPort?.on('message', async (request: WorkerRequest) => {
-  if (request.kind === 'write') {
-    parentPort?.postMessage(await (await writer).write(request.batch))
-    return
+const handle = async (request: WorkerRequest): Promise<void> => {
+  const { write, run, close } = await writer
+  if (request.kind === 'write') parentPort?.postMessage(await write(request.batch))
+  else if (request.kind === 'task') parentPort?.postMessage(await run(request.task))
+  else {
+    await close()
+    parentPort?.close()
   }
-  await (await writer).close()
-  parentPort?.close()
+}
+
+/** Handles one request at a time, because they share a connection. A failure ends the thread. */
+let handled = Promise.resolve()
+parentPort?.on('message', (request: WorkerRequest) => {
+  handled = handled.then(() => handle(request))
 })

@@ -1,5 +1,7 @@
 import type { ExecutionTokens } from './execution-record.ts'
 import type { ExecutionRow } from './execution-row.ts'
+import type { SummedTokens } from './sums/call-sums.ts'
+import type { HistoryTask, TaskResult } from './upkeep/history-tasks.ts'
 
 /** A gap as sent to the worker, with times in milliseconds since the epoch. */
 export type GapRow = [id: string, serverId: string, missing: number, from: number, to: number, reason: string]
@@ -43,10 +45,23 @@ export type WriteOutcome =
 /** Sent by the worker once it has loaded everything that a write needs. */
 export const READY = 'ready'
 
-export type WorkerRequest = { kind: 'write'; batch: RecordingBatch } | { kind: 'close' }
+export type WorkerRequest =
+  | { kind: 'write'; batch: RecordingBatch }
+  | { kind: 'task'; task: HistoryTask }
+  | { kind: 'close' }
 
-/** Writes batches over its own connection. `write` never throws. */
-export type BatchWriter = { write: (batch: RecordingBatch) => Promise<WriteOutcome>; close: () => Promise<void> }
+/** The outcome of a task. Failed: nothing is known to be done. */
+export type TaskOutcome = { kind: 'task_done'; result: TaskResult } | { kind: 'task_failed'; message: string }
+
+/** Writes batches, and does tasks between them, over its own connection. `write` and `run` never throw. */
+export type BatchWriter = {
+  write: (batch: RecordingBatch) => Promise<WriteOutcome>
+  run: (task: HistoryTask) => Promise<TaskOutcome>
+  close: () => Promise<void>
+}
+
+/** The tokens of a row, as far as they are summed. */
+export const toSummedTokens = ([, , sent, otherwise]: TokensRow): SummedTokens => ({ sent, otherwise })
 
 export const toTokensRow = ({
   executionId,

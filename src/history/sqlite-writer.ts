@@ -10,12 +10,13 @@ import {
   type RecordingBatch,
   type RefusedRow,
   type TokensRow,
+  toSummedTokens,
   type WriteOutcome,
 } from './recording-batch.ts'
+import { type CallSums, createCallSums, createClientNames, type SummedCall, toSummedCall } from './sums/call-sums.ts'
+import { createSqliteSums, toTimeText } from './sums/sqlite-sums.ts'
 import { createToolDaySums, isNameKnown, isSuccess, type ToolDaySums } from './tool-day-sums.ts'
-
-/** Formats times as Prisma's SQLite adapter does, because they are compared as text. */
-const toTimeText = (milliseconds: number): string => new Date(milliseconds).toISOString().replace('Z', '+00:00')
+import { createSqliteTasks } from './upkeep/sqlite-tasks.ts'
 
 /** How long a write waits for another connection's lock. Waiting blocks only this thread. */
 const BUSY_TIMEOUT_MS = 1_000
@@ -23,8 +24,8 @@ const BUSY_TIMEOUT_MS = 1_000
 /** Number of rows per statement. With eight, a row takes a fifth less time than alone. More rows bring no benefit. */
 const ROWS_AT_ONCE = 8
 
-/** Columns of a row and of its tokens, which are null if they have not been counted. */
-const INSERTED_COLUMNS = [...EXECUTION_COLUMNS, 'tokensBefore', 'tokensSent', 'tokensEstimated']
+/** Columns of a row, its tokens, which are null if they have not been counted, and its server's organization. */
+const INSERTED_COLUMNS = [...EXECUTION_COLUMNS, 'tokensBefore', 'tokensSent', 'tokensEstimated', 'organizationId']
 
 const insertInto = (table: string, columns: readonly string[], rows = 1): string => {
   const names = [...columns, 'createdAt', 'updatedAt'].map(name => `"${name}"`)
@@ -34,15 +35,11 @@ const insertInto = (table: string, columns: readonly string[], rows = 1): string
 
 /** Skips rows that already have tokens. */
 const ADD_TOKENS = `UPDATE "Execution" SET "tokensBefore" = ?, "tokensSent" = ?, "tokensEstimated" = ?, "updatedAt" = ?
-  WHERE "id" = ? AND "tokensSent" IS NULL RETURNING "serverId", "instanceId", "outcome", "status", "tool", SUBSTR("startedAt", 1, 10) AS "day"`
-type CountedCall = {
-  serverId: string
-  instanceId: string | null
-  outcome: string
-  status: number | null
-  tool: string
-  day: string
-}
+  WHERE "id" = ? AND "tokensSent" IS NULL RETURNING "serverId", "instanceId", "tool", "userId", "client", "startedAt",
+    "durationMs", "outcome", "status", "result"`
+type CountedCall = Omit<SummedCall, 'startedAt'> & { startedAt: string }
+
+const toSummed = (call: CountedCall): SummedCall => ({ ...call, startedAt: Date.parse(call.startedAt) })
 
 const ADD_TO_DAY = `INSERT INTO "ToolDay"
   ("id", "serverId", "day", "tool", "calls", "counted", "estimated", "tokensSent", "tokensBefore", "succeeded", "largest", "createdAt", "updatedAt")
@@ -54,11 +51,16 @@ const ADD_TO_DAY = `INSERT INTO "ToolDay"
     "succeeded" = "succeeded" + excluded."succeeded", "largest" = MAX("largest", excluded."largest"),
     "updatedAt" = excluded."updatedAt"`
 
-/** Number of characters in a time that make up the day. */
-const DAY_CHARACTERS = '2026-11-22'.length
+/** Returns the date in UTC. */
+const dayOf = (time: number): string => toTimeText(time).slice(0, '2026-11-22'.length)
 
-/** Tokens by execution id. */
-type Counts = Map<string, TokensRow>
+/** What is known and summed up while a batch is stored. `counts` are the tokens by execution id. */
+type Batch = {
+  counts: Map<string, TokensRow>
+  days: ToolDaySums
+  sums: CallSums
+  organizationOf: (serverId: string) => string | null
+}
 
 const amountsOf = ([, , sent, otherwise, estimated, size]: TokensRow, status: number | null) => ({
   counted: 1,
@@ -102,15 +104,22 @@ const open = (target: SqliteTarget) => {
   const insertGap = db.prepare(insertInto('ExecutionGap', GAP_COLUMNS))
   const addTokens = db.prepare<[number | null, number, 0 | 1, string, string], CountedCall>(ADD_TOKENS)
   const addToDay = db.prepare(ADD_TO_DAY)
+  const storeSums = createSqliteSums(db)
+  const findOrganization = db.prepare<[string], string>('SELECT "organizationId" FROM "Server" WHERE "id" = ?').pluck()
+  const clientNames = createClientNames()
 
-  const parametersOf = (rows: readonly ExecutionRow[], counts: Counts, now: string): (string | number | null)[] => {
+  const parametersOf = (
+    rows: readonly ExecutionRow[],
+    { counts, organizationOf }: Batch,
+    now: string,
+  ): (string | number | null)[] => {
     const parameters: (string | number | null)[] = []
     for (const row of rows) {
       const first = parameters.length
       for (const value of row) parameters.push(value)
       parameters[first + POSITION.startedAt] = toTimeText(row[POSITION.startedAt])
       const [, before = null, sent = null, , estimated = null] = counts.get(row[POSITION.id]) ?? []
-      parameters.push(before, sent, estimated, now, now)
+      parameters.push(before, sent, estimated, organizationOf(row[POSITION.serverId]), now, now)
     }
     return parameters
   }
@@ -119,37 +128,51 @@ const open = (target: SqliteTarget) => {
    * Stores rows, in one statement if there are enough of them. If the statement fails because of an invalid row, stores
    * each row separately. If the batch was sent before, either all of its rows are already stored or none.
    */
-  const storeExecutions = (rows: readonly ExecutionRow[], counts: Counts, now: string) => {
+  const storeExecutions = (rows: readonly ExecutionRow[], batch: Batch, now: string) => {
     if (rows.length === ROWS_AT_ONCE) {
-      const fate = fateOf(() => insertExecutions.run(parametersOf(rows, counts, now)))
+      const fate = fateOf(() => insertExecutions.run(parametersOf(rows, batch, now)))
       if (fate === 'stored' || fate === 'known') return rows.map(row => ({ row, fate }))
     }
-    return rows.map(row => ({ row, fate: fateOf(() => insertExecution.run(parametersOf([row], counts, now))) }))
+    return rows.map(row => ({ row, fate: fateOf(() => insertExecution.run(parametersOf([row], batch, now))) }))
   }
 
   /** Adds a new row and its tokens to the sums. */
-  const countCall = (row: ExecutionRow, counts: Counts, sums: ToolDaySums): void => {
+  const countCall = (row: ExecutionRow, { counts, days, sums }: Batch): void => {
     const [id, serverId, instanceId, tool, , , startedAt, , outcome, status] = row
     const tokens = counts.get(id)
     counts.delete(id)
+    sums.addCall(toSummedCall(row), tokens && toSummedTokens(tokens))
     if (!isNameKnown({ instanceId, outcome, tool })) return
-    const key = { serverId, day: toTimeText(startedAt).slice(0, DAY_CHARACTERS), tool }
-    sums.add(key, { calls: 1, ...(tokens && amountsOf(tokens, status)) })
+    const key = { serverId, day: dayOf(startedAt), tool }
+    days.add(key, { calls: 1, ...(tokens && amountsOf(tokens, status)) })
   }
 
   /** Adds tokens to a row of an earlier batch. */
-  const storeTokens = (tokens: TokensRow, now: string, sums: ToolDaySums): void => {
+  const storeTokens = (tokens: TokensRow, now: string, { days, sums }: Batch): void => {
     const [id, before, sent, , estimated] = tokens
-    const counted = addTokens.get(before, sent, estimated, now, id)
+    const found = addTokens.get(before, sent, estimated, now, id)
     // Undefined if the row is gone, was never stored, or already has tokens.
-    if (counted !== undefined && isNameKnown(counted)) sums.add(counted, amountsOf(tokens, counted.status))
+    if (found === undefined) return
+    const call = toSummed(found)
+    sums.addTokens(call, toSummedTokens(tokens))
+    if (isNameKnown(call)) days.add({ ...call, day: dayOf(call.startedAt) }, amountsOf(tokens, call.status))
   }
 
-  const storeSums = (sums: ToolDaySums, now: string): void => {
-    for (const { serverId, day, tool, ...sum } of sums.list()) {
+  const storeDays = (days: ToolDaySums, now: string): void => {
+    for (const { serverId, day, tool, ...sum } of days.list()) {
       const { calls, counted, estimated, tokensSent, tokensBefore, succeeded, largest } = sum
       const amounts = [calls, counted, estimated, tokensSent, tokensBefore, succeeded, largest]
       addToDay.run(newExecutionId(), serverId, day, tool, ...amounts, now, now)
+    }
+  }
+
+  /** Looks up each server once per batch. Returns null for a deleted server, whose rows are dropped. */
+  const createOrganizationLookup = () => {
+    const known = new Map<string, string | null>()
+    return (serverId: string): string | null => {
+      const found = known.get(serverId) ?? findOrganization.get(serverId) ?? null
+      known.set(serverId, found)
+      return found
     }
   }
 
@@ -159,15 +182,20 @@ const open = (target: SqliteTarget) => {
   }
 
   const storeBatch = db.transaction(({ executions, gaps, tokens }: RecordingBatch): WriteOutcome => {
-    const now = toTimeText(Date.now())
+    const time = Date.now()
+    const now = toTimeText(time)
     const refused: RefusedRow[] = []
-    const sums = createToolDaySums()
-    const counts: Counts = new Map(tokens.map(row => [row[0], row]))
+    const batch: Batch = {
+      counts: new Map(tokens.map(row => [row[0], row])),
+      days: createToolDaySums(),
+      sums: createCallSums(clientNames),
+      organizationOf: createOrganizationLookup(),
+    }
     let dropped = 0
     for (let first = 0; first < executions.length; first += ROWS_AT_ONCE) {
       const rows = executions.slice(first, first + ROWS_AT_ONCE)
-      for (const { row, fate } of storeExecutions(rows, counts, now)) {
-        if (fate === 'stored') countCall(row, counts, sums)
+      for (const { row, fate } of storeExecutions(rows, batch, now)) {
+        if (fate === 'stored') countCall(row, batch)
         else if (fate === 'dropped') dropped++
         else if (fate !== 'known') {
           refused.push({ serverId: row[POSITION.serverId], startedAt: row[POSITION.startedAt], message: fate.refused })
@@ -175,12 +203,13 @@ const open = (target: SqliteTarget) => {
       }
     }
     for (const gap of gaps) storeGap(gap, now)
-    for (const row of counts.values()) storeTokens(row, now, sums)
-    storeSums(sums, now)
+    for (const row of batch.counts.values()) storeTokens(row, now, batch)
+    storeDays(batch.days, now)
+    storeSums(batch.sums, time)
     return { kind: 'written', dropped, refused }
   })
 
-  return { store: storeBatch.immediate, close: () => db.close() }
+  return { store: storeBatch.immediate, run: createSqliteTasks(db, clientNames), close: () => db.close() }
 }
 
 /**
@@ -203,6 +232,14 @@ export const createSqliteWriter = (target: SqliteTarget): BatchWriter => {
         const reason = reasonOf(codeOf(error))
         if (reason !== 'the database was locked') disconnect()
         return { kind: 'failed', reason, message: String(error) }
+      }
+    },
+    run: async task => {
+      try {
+        connection ??= open(target)
+        return { kind: 'task_done', result: connection.run(task) }
+      } catch (error) {
+        return { kind: 'task_failed', message: String(error) }
       }
     },
     close: async () => disconnect(),

@@ -1,7 +1,6 @@
 import { createReleases, type Releases } from '../lib/kernel/releases.ts'
 import { createStop, type Stop } from '../lib/kernel/stop-signal.ts'
 import type { CallContext } from '../runtime/call/compiled-tool.ts'
-import type { Caller } from '../servers/access/access.ts'
 import type { CallLink } from '../upstreams/connection/call-link.ts'
 import type { ClientChannel } from './client-channel.ts'
 import type { RequestId, RequestMessage } from './message.ts'
@@ -22,10 +21,12 @@ export type Call = CallContext & {
 /** A running request, which can be cancelled until it has a response. */
 export type RunningCall = { call: Call; response: Promise<RpcResponse> }
 
+/** Where a call comes from. */
+export type CallOrigin = Pick<CallContext, 'caller' | 'client' | 'requestId'>
+
 export const createCall = (
   { id }: RequestMessage,
-  caller: Caller,
-  client: string | undefined,
+  { caller, client, requestId }: CallOrigin,
   channel: ClientChannel,
   link?: CallLink,
-): Call => ({ id, caller, client, signal: createStop(), releases: createReleases(), link, channel })
+): Call => ({ id, caller, client, requestId, signal: createStop(), releases: createReleases(), link, channel })

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
+import { newRequestId } from '../lib/http/request-ids.ts'
 import { URL_ENDING } from '../lib/kernel/server-url.ts'
 import type { HttpExchange } from './http-exchange.ts'
 
@@ -36,6 +37,6 @@ export const handleDirectly = (app: FastifyInstance, { post, rareMethod }: Direc
     const path = isRare ? PATH_BELOW : method === 'POST' && !isClosing ? SERVER_PATH : undefined
     const serverId = path?.exec(url)?.[1]
     if (serverId === undefined) for (const listener of toFastify) listener.call(app.server, incoming, raw)
-    else (isRare ? rareMethod : post)({ incoming, raw, headers, serverId })
+    else (isRare ? rareMethod : post)({ incoming, raw, headers, serverId, requestId: newRequestId() })
   })
 }

@@ -9,6 +9,8 @@ export type HttpExchange = {
   raw: ServerResponse
   headers: IncomingHttpHeaders
   serverId: string
+  /** As in the log and the history. */
+  requestId: string
   /** The value of Access-Control-Allow-Origin. Undefined unless a page sent the request and may read the response. */
   allowedOrigin?: string | undefined
 }

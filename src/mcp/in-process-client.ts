@@ -80,7 +80,7 @@ const startCall = (sent: Sent, message: RequestMessage, report: ReportFault): Pr
   const found = findTool(router, message.params)
   if (isRefusal(found)) return errorResponse(message.id, found)
   const client = clientName(metaOf(message.params)?.[META.clientInfo])
-  const call = createCall(message, sent.caller, client, CLOSED_CHANNEL)
+  const call = createCall(message, { caller: sent.caller, client }, CLOSED_CHANNEL)
   if (sent.signal?.aborted) call.signal.abort()
   sent.signal?.addEventListener('abort', call.signal.abort, { once: true })
   return callTool(router, reporting(found, sent.onRecorded), call, 'stateless', report).finally(call.releases.end)

@@ -1,5 +1,6 @@
 import type { FastifyError, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { createClientOrigins, createOwnOrigin } from '../lib/http/origins.ts'
+import { newRequestId } from '../lib/http/request-ids.ts'
 import { watchSlowResponses } from '../lib/http/slow-responses.ts'
 import { isWebSocketUpgrade } from '../lib/http/websocket-upgrade.ts'
 import { listenForUpgrades, type Upgrade } from '../passthrough/proxy/upgrades.ts'
@@ -125,7 +126,13 @@ export const mcpRoutes =
     const exchangeOf = (request: FastifyRequest<ServerParams>, reply: FastifyReply): HttpExchange => {
       reply.hijack()
       const { raw } = request
-      return { incoming: raw, raw: reply.raw, headers: raw.headers, serverId: request.params.uuid }
+      return {
+        incoming: raw,
+        raw: reply.raw,
+        headers: raw.headers,
+        serverId: request.params.uuid,
+        requestId: request.id,
+      }
     }
     const serve = (http: HttpExchange, handle: Handle, elsewhere?: (http: HttpExchange) => void): void => {
       const next = (admitted: ServerRequest): void => {
@@ -186,7 +193,8 @@ export const mcpRoutes =
         ignore()
         return
       }
-      const http: HttpExchange = { incoming, raw, headers: incoming.headers, serverId }
+      const requestId = newRequestId()
+      const http: HttpExchange = { incoming, raw, headers: incoming.headers, serverId, requestId }
       const next = (admitted: ServerRequest): void => {
         const compiled = admitted.mounted.router.server.passthrough
         if (compiled === undefined) notFound(http)

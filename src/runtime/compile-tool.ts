@@ -57,18 +57,19 @@ const wholeOf = ({ response, result }: PerformedCall, masker: Masker): CallCost[
 }
 
 /** Identifies a call in the history. */
-type CallIdentity = Required<Pick<CallToRecord, 'serverId' | 'instanceId' | 'tool' | 'caller' | 'client'>>
+type CallIdentity = Required<Pick<CallToRecord, 'serverId' | 'instanceId' | 'tool' | 'caller' | 'client' | 'requestId'>>
 
 /** Returns what the history records for a call. */
 export const describeOutcome = (
   { result, callResult, request, response, cached, schemaMismatch, startedAt, durationMs }: PerformedCall,
-  { serverId, instanceId, tool, caller, client }: CallIdentity,
+  { serverId, instanceId, tool, caller, client, requestId }: CallIdentity,
 ): CallToRecord => ({
   serverId,
   instanceId,
   tool,
   caller,
   client,
+  requestId,
   startedAt,
   durationMs,
   request,
@@ -129,9 +130,9 @@ export const compileTool = (
     ...((!isEnabled || lacksValue(compiled, bindings, globals)) && { isHidden: true }),
     call: async (args, context) => {
       if (!isEnabled) return { result: errorResult(explainDisabled(name)) }
-      const { caller, client, signal, releases } = context
+      const { caller, client, requestId, signal, releases } = context
       const outcome = await performCall(getPlan, http, args, signal, onInternalError, cacheFor?.(caller), releases)
-      const call = describeOutcome(outcome, { serverId, instanceId, tool: name, caller, client })
+      const call = describeOutcome(outcome, { serverId, instanceId, tool: name, caller, client, requestId })
       const id = recordCall(recorder, masker, { ...call, arguments: { values: args, isSecret } })
       return {
         result: outcome.result,

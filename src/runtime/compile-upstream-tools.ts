@@ -171,7 +171,7 @@ const compileOne = (
     isReadOnly: rules.isReadOnly,
     isLinked: true,
     call: async (args, context) => {
-      const { caller, client } = context
+      const { caller, client, requestId } = context
       const startedAt = new Date()
       const startedMs = performance.now()
       const send = (signal: StopSignal) => callOnce(tool, args, { ...context, signal }, masker, parts)
@@ -188,6 +188,7 @@ const compileOne = (
         tool: name,
         caller,
         client,
+        requestId,
         startedAt,
         durationMs,
         result: isCached(received) ? 'success' : received.callResult,

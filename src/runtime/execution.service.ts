@@ -87,7 +87,7 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
       actor: Actor,
       instanceId: string,
       args: JsonObject,
-      signal: AbortSignal,
+      { signal, requestId }: { signal: AbortSignal; requestId: string },
     ): Promise<ToolResult> => {
       const { instance, server } = await instances.getInstanceToCall(actor, instanceId)
       const compiled = assertDefinition(instance.tool)
@@ -101,7 +101,8 @@ export const createExecutionService = (parts: ExecutionServiceParts) => {
         compactTables,
       }
       const tool = compileTool(instance, compiled, globals, parts, shapingContext)
-      const call: CallContext = { caller: { userId: actor.userId, tokenId: '' }, client: 'patchbay-api', signal }
+      const caller = { userId: actor.userId, tokenId: '' }
+      const call: CallContext = { caller, client: 'patchbay-api', requestId, signal }
       const outcome = await tool.call(args, call)
       parts.callLedger.note(outcome, signal)
       const { result, nextPage } = outcome

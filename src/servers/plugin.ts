@@ -31,7 +31,7 @@ export type ServersNeeds = {
   mailer: Pick<Mailer, 'isDelivering' | 'send'>
   verifyMcpToken: VerifyMcpToken
   suspensions: Suspensions
-} & Pick<ServerRemovalParts, 'endAccountsOf'> &
+} & Pick<ServerRemovalParts, 'endAccountsOf' | 'removeHistoryOf'> &
   Pick<SampleServiceParts, 'toolkits' | 'sampleOrigin'>
 
 /**
@@ -47,10 +47,9 @@ const deriveServerChanges = ({ db, bus }: { db: Database; bus: EventBus }): void
 }
 
 export const serversPlugin = (needs: ServersNeeds, lifecycle: Lifecycle) => {
-  const { db, changes, bus, sealing, settings, logger, mailer, verifyMcpToken, endAccountsOf, toolkits, sampleOrigin } =
-    needs
+  const { db, changes, bus, sealing, settings, logger, mailer, verifyMcpToken, toolkits, sampleOrigin } = needs
   const { maxToolsPerServer } = settings.limits
-  const removal = createServerRemoval({ db, endAccountsOf, logger })
+  const removal = createServerRemoval(needs)
   lifecycle.onClose(removal.close)
   const mailQueue = createMailQueue(logger)
   lifecycle.onClose(mailQueue.settle)

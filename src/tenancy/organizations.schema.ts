@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Email } from '../identity/accounts.schema.ts'
 import { readOnlyField, readOnlyTimes } from '../lib/http/pages/read-only.ts'
-import { nameSchema, timeSchema } from '../lib/http/schemas.ts'
+import { nameSchema, orNull, timeSchema } from '../lib/http/schemas.ts'
 import { ROLES } from '../lib/kernel/roles.ts'
 
 const role = z.enum(ROLES)
@@ -9,11 +9,17 @@ const times = { createdAt: timeSchema, updatedAt: timeSchema }
 
 export const CreateOrganization = z.strictObject({ name: nameSchema })
 
+/** Upper limits that fit into the column, and into a date. */
+const keepCallsDays = z.int().min(1).max(36_500)
+const keepCalls = z.int().min(1).max(1_000_000_000)
+
 export const UpdateOrganization = z.strictObject({
   id: readOnlyField,
   role: readOnlyField,
   ...readOnlyTimes,
   name: nameSchema.optional(),
+  keepCallsDays: keepCallsDays.nullish(),
+  keepCalls: keepCalls.nullish(),
 })
 
 export const RemoveOrganization = z.strictObject({
@@ -21,7 +27,14 @@ export const RemoveOrganization = z.strictObject({
 })
 
 export const OrganizationView = z
-  .object({ id: z.uuid(), name: z.string(), role: role.describe('role of the requesting user'), ...times })
+  .object({
+    id: z.uuid(),
+    name: z.string(),
+    role: role.describe('role of the requesting user'),
+    keepCallsDays: orNull(z.int()).describe('days after which calls leave the history; null: never'),
+    keepCalls: orNull(z.int()).describe('how many calls the history keeps, the newest; null: all'),
+    ...times,
+  })
   .meta({ id: 'Organization' })
 
 export const ChangeRole = z.strictObject({ role })

@@ -1,5 +1,6 @@
-import { createOrganization, renameOrganization } from '../identity/accounts.store.ts'
+import { createOrganization } from '../identity/accounts.store.ts'
 import { writeAudit } from '../identity/audit/audit.store.ts'
+import { differences } from '../identity/audit/audit-entry.ts'
 import type { Transaction } from '../lib/db/client.ts'
 import type { IdPage } from '../lib/http/id-paging.ts'
 import { type Actor, assertMay } from '../lib/kernel/actor.ts'
@@ -53,6 +54,13 @@ const assertNotLast = async (tx: Transaction, actor: Actor): Promise<void> => {
   throw new AppError('conflict', 'This is your only organization. Create another one first, or delete your account.')
 }
 
+export type OrganizationChange = {
+  name?: string | undefined
+  /** Limits of the history. Null: none. */
+  keepCallsDays?: number | null | undefined
+  keepCalls?: number | null | undefined
+}
+
 export type RemovalPreview = { servers: number; toolkits: number; refusal: string | undefined }
 
 /** Returns the error message if an assertion fails, or undefined if it passes. */
@@ -102,15 +110,22 @@ export const createOrganizationService = (parts: RemovalParts) => {
     listOrganizations: (actor: Actor, page: IdPage): Promise<Organization[]> =>
       store.listOrganizations(db, actor.userId, page),
 
-    renameOrganization: (actor: Actor, id: string, name: string | undefined): Promise<Organization> =>
+    /** Changes the name or how long calls are kept. A field that is undefined stays as it is. */
+    changeOrganization: (actor: Actor, id: string, changed: OrganizationChange): Promise<Organization> =>
       changes.commit(async tx => {
         assertMay(actor, id, 'manage')
         const before = await getOrganization(tx, actor, id)
-        if (name === undefined || name === before.name) return before
-        await renameOrganization(tx, id, name)
+        const { name = before.name, keepCallsDays = before.keepCallsDays, keepCalls = before.keepCalls } = changed
+        await store.updateOrganization(tx, id, { name, keepCallsDays, keepCalls })
         const target = { type: 'organization', id, name }
-        const change = { name: { from: before.name, to: name } }
-        await writeAudit(tx, { action: 'organization.renamed', actor, organizationId: id, target, change })
+        const entry = { actor, organizationId: id, target }
+        if (name !== before.name) {
+          const change = { name: { from: before.name, to: name } }
+          await writeAudit(tx, { action: 'organization.renamed', ...entry, change })
+        }
+        const { keepCallsDays: days, keepCalls: calls } = before
+        const kept = differences({ keepCallsDays: days, keepCalls: calls }, { keepCallsDays, keepCalls })
+        if (kept !== undefined) await writeAudit(tx, { action: 'organization.history_changed', ...entry, change: kept })
         return getOrganization(tx, actor, id)
       }),
 

@@ -27,6 +27,14 @@ export const listOrganizations = async (tx: Transaction, userId: string, page: I
 export const countCreated = (tx: Transaction, userId: string): Promise<number> =>
   tx.organization.count({ where: { creatorId: userId } })
 
+export const updateOrganization = async (
+  tx: Transaction,
+  id: string,
+  data: Pick<Rows.Organization, 'name' | 'keepCallsDays' | 'keepCalls'>,
+): Promise<void> => {
+  await tx.organization.updateMany({ where: { id }, data })
+}
+
 export const removeOrganization = async (tx: Transaction, id: string): Promise<void> => {
   await tx.organization.delete({ where: { id } })
 }

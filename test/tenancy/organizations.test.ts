@@ -26,6 +26,24 @@ describe.each(databasesOfRun)('an organization on $kind', kind => {
     expect(await world.auditOf(made.id)).toEqual(['organization.created', 'organization.renamed'])
   })
 
+  it('limits its history over the API, and keeps everything unless it does', async () => {
+    const owner = await world.person()
+    const { id } = await owner.create('/organizations', { name: 'Engines' })
+    const path = `/organizations/${id}`
+    expect((await owner.send('GET', path)).body).toMatchObject({ keepCallsDays: null, keepCalls: null })
+    const limits = { keepCallsDays: 30, keepCalls: 100_000 }
+    expect((await owner.expectOk('PATCH', path, limits)).body).toMatchObject({ name: 'Engines', ...limits })
+    const changed = await owner.expectOk('PATCH', path, { keepCallsDays: null })
+    expect(changed.body).toMatchObject({ keepCallsDays: null, keepCalls: 100_000 })
+    for (const wrong of [{ keepCallsDays: 0 }, { keepCalls: 0 }, { keepCalls: 2e9 }, { keepCallsDays: 1.5 }]) {
+      expect(await owner.send('PATCH', path, wrong)).toMatchObject({ status: 400 })
+    }
+    const builder = await world.member(id, 'builder')
+    expect(await builder.send('PATCH', path, { keepCalls: 1 })).toMatchObject({ status: 403 })
+    const history = 'organization.history_changed'
+    expect(await world.auditOf(id)).toEqual(['organization.created', history, history])
+  })
+
   it.each(['', ' ', 'a'.repeat(101), 'two\nlines', '\u202emoc.elpmaxe', '\u2067moc.elpmaxe'])(
     'is not named %j',
     async name => {

@@ -42,7 +42,11 @@ export const executionRoutes: FastifyPluginAsyncZod<{ execution: ExecutionServic
     '/instances/:id/call',
     { params, body: CallArguments },
     { schema: CallToolResultView, toView: toResultView },
-    ({ actor, params, body, reply }) => execution.callInstance(actor, params.id, body.arguments, signalOf(reply)),
+    ({ actor, params, body, reply }) =>
+      execution.callInstance(actor, params.id, body.arguments, {
+        signal: signalOf(reply),
+        requestId: reply.request.id,
+      }),
   )
 
   routes.get(

@@ -49,6 +49,27 @@ export const ExecutionQuery = pageQuery.extend({
   tool: z.string().max(64).optional(),
 })
 
+const milliseconds = orNull(z.number())
+
+const TimingView = z
+  .object({
+    resolveMs: milliseconds.describe('resolving the arguments and rendering the request'),
+    queueMs: milliseconds.describe('waiting for a free connection or for memory'),
+    dnsMs: milliseconds,
+    connectMs: milliseconds.describe('TCP and TLS'),
+    firstByteMs: milliseconds.describe('from the request to the first byte of the response'),
+    bodyMs: milliseconds.describe('from there to the end of the response'),
+    shapeMs: milliseconds.describe('shaping and masking the result'),
+  })
+  .describe('milliseconds by phase, of all attempts together; null for a phase that was not measured')
+
+const AttemptView = z.object({
+  startMs: z.number().describe('from the start of the call'),
+  durationMs: z.number(),
+  status: orNull(z.int()),
+  failure: orNull(z.string()).describe('why there was no response'),
+})
+
 export const ExecutionView = z.object({
   id: z.string(),
   serverId: z.string(),
@@ -56,6 +77,8 @@ export const ExecutionView = z.object({
   tool: orNull(z.string()).describe('null for a passthrough request'),
   caller: orNull(z.string()).describe('id of the calling user; null on a public server'),
   client: orNull(z.string()),
+  token: orNull(z.string()).describe("id of the caller's access token, or of the application's grant"),
+  requestId: orNull(z.string()).describe('as in the header x-request-id; null for calls from pages'),
   startedAt: timeSchema,
   durationMs: z.number(),
   outcome: z.enum(['ok', 'error']),
@@ -74,6 +97,8 @@ export const ExecutionView = z.object({
   tokensBefore: orNull(z.int()).describe('tokens of the whole result; null if not counted (yet)'),
   tokensSent: orNull(z.int()).describe('tokens of the result that was sent'),
   tokensEstimated: z.boolean().describe('whether the tokens were estimated, as for long results'),
+  timing: orNull(TimingView),
+  attempts: orNull(z.array(AttemptView)).describe('all attempts, if there was more than one'),
   createdAt: timeSchema,
   updatedAt: timeSchema,
 })

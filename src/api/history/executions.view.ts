@@ -41,6 +41,7 @@ export const toExecutionView = (execution: StoredExecution) => ({
   ...execution,
   tool: execution.tool === '' ? null : execution.tool,
   caller: execution.userId,
+  token: execution.tokenId,
   request: execution.request && toRequestView(execution.request),
   answerAgeMs: execution.request?.answerAgeMs,
   schemaMismatch: execution.request?.schemaMismatch,

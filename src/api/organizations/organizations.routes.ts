@@ -38,7 +38,8 @@ export const organizationRoutes: FastifyPluginAsyncZod<Parts> = async (app, { or
     organizationView,
     async ({ actor, params: { id }, body }) => {
       await assertUnchanged(['id', 'role'], body, () => organizations.getOrganization(actor, id))
-      return organizations.renameOrganization(actor, id, body.name)
+      const { name, keepCallsDays, keepCalls } = body
+      return organizations.changeOrganization(actor, id, { name, keepCallsDays, keepCalls })
     },
   )
   routes.remove(

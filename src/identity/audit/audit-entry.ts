@@ -29,6 +29,7 @@ export const AUDIT_ACTIONS = [
   'organization.renamed',
   'organization.suspended',
   'organization.restored',
+  'organization.history_changed',
   'organization.removed',
   'member.added',
   'member.role_changed',

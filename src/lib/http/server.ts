@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto'
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { withoutServerSlash } from '../kernel/server-url.ts'
 import { createErrorHandler } from './problem.ts'
 import { readerConstraint } from './reader.ts'
+import { newRequestId } from './request-ids.ts'
 import { respondAfterLargeBodies } from './unread-body.ts'
 import { MAX_HEADER_BYTES, respondToUnreadableRequest } from './unreadable-requests.ts'
 import { serializerCompiler, validatorCompiler } from './validation.ts'
@@ -23,13 +23,6 @@ export const KEEP_ALIVE_DELAY_MS = 60_000
 /** Maximum length of a path parameter, percent-encoded. Long enough for a global's key of 64 characters. */
 const MAX_PATH_PARAMETER_CHARACTERS = 256
 
-/** Returns a generator of request ids such as `9f3c01aa-1` that are unique across processes. */
-const createRequestIds = (): (() => string) => {
-  const run = randomBytes(4).toString('hex')
-  let count = 0
-  return () => `${run}-${(++count).toString(36)}`
-}
-
 export type HttpServerOptions = {
   /** CIDR ranges of the proxies whose X-Forwarded-* headers are trusted. */
   trustProxy: readonly string[]
@@ -45,7 +38,7 @@ export const createHttpServer = (options: HttpServerOptions) => {
     loggerInstance: logger,
     // Logging a line per MCP call would cost more than the call itself. The API scope logs its own requests.
     logController: new LogController({ disableRequestLogging: true }),
-    genReqId: createRequestIds(),
+    genReqId: newRequestId,
     trustProxy: trustProxy.length > 0 ? [...trustProxy] : false,
     bodyLimit: maxRequestBytes,
     // During a shutdown, requests on open connections still get a response before the connection closes.

@@ -107,7 +107,7 @@ export const createHttpSse = ({ baseUrl, limits, challenges, checkRoom, watchAcc
     return resultResponse(request.id, router.initialize(parsed.version))
   }
 
-  const serve = (connection: Connection, { mounted, caller }: ServerRequest, message: Message): void => {
+  const serve = (connection: Connection, { mounted, caller, http }: ServerRequest, message: Message): void => {
     const { stream } = connection
     const send = (response: RpcResponse): void => stream.send(messageEvent(responseText(response)))
     if (message.kind !== 'request') {
@@ -120,7 +120,8 @@ export const createHttpSse = ({ baseUrl, limits, challenges, checkRoom, watchAcc
     }
     const { session } = connection
     const channel = createChannel(json => stream.send(messageEvent(json)))
-    const started = serveRequest({ router: mounted.router, session, message, caller, channel, report })
+    const { requestId } = http
+    const started = serveRequest({ router: mounted.router, session, message, caller, requestId, channel, report })
     if (!('call' in started)) {
       send(started)
       return

@@ -1,6 +1,6 @@
 import type { Caller } from '../../servers/access/access.ts'
 import { type CallLink, findLogLevel } from '../../upstreams/connection/call-link.ts'
-import { type Call, createCall, type RunningCall } from '../call.ts'
+import { type Call, type CallOrigin, createCall, type RunningCall } from '../call.ts'
 import { callTool, findTool } from '../call-tool.ts'
 import type { ClientChannel } from '../client-channel.ts'
 import type { ReportFault } from '../http-exchange.ts'
@@ -30,9 +30,17 @@ type SessionRequest = {
   session: Session
   message: RequestMessage
   caller: Caller
+  /** The id of the HTTP request. */
+  requestId: string
   channel: ClientChannel
   report: ReportFault
 }
+
+const originOf = ({ session, caller, requestId }: SessionRequest): CallOrigin => ({
+  caller,
+  client: session.client,
+  requestId,
+})
 
 const linkFor = ({ router, session, message, channel }: SessionRequest): CallLink => ({
   ...createCallLink(message, channel, session, session.logLevel),
@@ -46,12 +54,12 @@ const track = (session: Session, call: Call, response: Promise<RpcResponse>): Ru
 }
 
 const startToolCall = (request: SessionRequest): RpcResponse | RunningCall => {
-  const { router, session, message, caller, channel, report } = request
+  const { router, session, message, channel, report } = request
   const listed = findTool(router, message.params)
   const found = isRefusal(listed) ? (findUnlisted(router, session, message) ?? listed) : listed
   if (isRefusal(found)) return errorResponse(message.id, found)
   const link = found.routed.tool.isLinked === true ? linkFor(request) : undefined
-  const call = createCall(message, caller, session.client, channel, link)
+  const call = createCall(message, originOf(request), channel, link)
   return track(session, call, callTool(router, found, call, 'session', report))
 }
 
@@ -60,23 +68,23 @@ const startToolCall = (request: SessionRequest): RpcResponse | RunningCall => {
  * names.
  */
 const startAsking = (request: SessionRequest): RunningCall | undefined => {
-  const { router, session, message, caller, channel, report } = request
+  const { router, session, message, channel, report } = request
   if (!mayAskUpstream(router, message)) return undefined
-  const call = createCall(message, caller, session.client, channel, linkFor(request))
+  const call = createCall(message, originOf(request), channel, linkFor(request))
   const response = requestUpstream(router, message, call, 'session', report)
   return response && track(session, call, response)
 }
 
 /** Starts or ends a subscription to a resource. Returns undefined if no upstream has the resource. */
 const startSubscribing = (request: SessionRequest): RpcResponse | RunningCall | undefined => {
-  const { router, session, message, caller, channel } = request
+  const { router, session, message, channel } = request
   const uri = message.params?.uri
   if (router.offers === undefined || typeof uri !== 'string') return undefined
   if (message.method === 'resources/unsubscribe') {
     unsubscribe(session, uri)
     return resultResponse(message.id, '{}')
   }
-  const call = createCall(message, caller, session.client, channel)
+  const call = createCall(message, originOf(request), channel)
   const response = subscribe(router, session, message, uri, call)
   return response instanceof Promise ? track(session, call, response) : response
 }

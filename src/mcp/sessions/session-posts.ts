@@ -93,14 +93,16 @@ export const createSessionPosts = ({ sessions, streams, maxSessionsPerServer, re
       return 'accepted'
     }
     const channel = createPostChannel(true, onCutOff => streams.streamResponse(request, session, onCutOff))
-    const started = serveRequest({ router, session, message, caller: request.caller, channel, report })
+    const { caller, http } = request
+    const { requestId } = http
+    const started = serveRequest({ router, session, message, caller, requestId, channel, report })
     if (!('call' in started)) return started
     return { ...started, request: message, channel }
   },
 
   /** Handles a batch and sends its responses together. Cancelled requests have none (2025-03-26, basic/transports). */
   dispatchBatch: (
-    { mounted: { router }, caller }: ServerRequest,
+    { mounted: { router }, caller, http: { requestId } }: ServerRequest,
     session: Session,
     messages: readonly Message[],
   ): BatchReply | 'accepted' => {
@@ -114,7 +116,7 @@ export const createSessionPosts = ({ sessions, streams, maxSessionsPerServer, re
         continue
       }
       const index = ids.push(message.id) - 1
-      const started = serveRequest({ router, session, message, caller, channel: CLOSED_CHANNEL, report })
+      const started = serveRequest({ router, session, message, caller, requestId, channel: CLOSED_CHANNEL, report })
       if (!('call' in started)) {
         responses.add(index, message.id, started)
         continue

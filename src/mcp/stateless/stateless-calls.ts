@@ -34,11 +34,14 @@ const openChannel = ({ http, mounted }: ServerRequest): PostChannel =>
   })
 
 const startCall = (
-  { caller }: ServerRequest,
+  { caller, http: { requestId } }: ServerRequest,
   message: RequestMessage,
   channel: ClientChannel,
   link: CallLink | undefined,
-): Call => createCall(message, caller, clientName(metaOf(message.params)?.[META.clientInfo]), channel, link)
+): Call => {
+  const client = clientName(metaOf(message.params)?.[META.clientInfo])
+  return createCall(message, { caller, client, requestId }, channel, link)
+}
 
 /** Starts the calls of the stateless era. */
 export const createStatelessCalls = (states: RequestStates, report: ReportFault) => {

@@ -94,6 +94,7 @@ export const startPassage = (parts: PassageParts): Passage => {
       url,
       caller,
       client,
+      requestId: http.requestId,
       startedAt,
       durationMs,
       status,

@@ -20,7 +20,7 @@ const withoutId = (args: JsonObject): JsonObject => (args.cache_id === undefined
  */
 export const createInspectionRecords =
   ({ serverId, recorder, masker }: InspectionRecordParts) =>
-  (tool: string, args: JsonObject, { caller, client }: CallContext) => {
+  (tool: string, args: JsonObject, { caller, client, requestId }: CallContext) => {
     const startedAt = new Date()
     const startedMs = performance.now()
     return (result: ToolResult | UpstreamResult, callResult: CallResult): string => {
@@ -32,6 +32,7 @@ export const createInspectionRecords =
         tool,
         caller,
         client,
+        requestId,
         startedAt,
         durationMs: performance.now() - startedMs,
         result: callResult,

@@ -102,7 +102,7 @@ const maskError = (error: string | undefined, own: Masker | undefined): string |
 /** A call to record. Its error must already be masked, because the caller has received it. */
 export type CallToRecord = Omit<
   ExecutionRecord,
-  'id' | 'instanceId' | 'userId' | 'request' | 'outcome' | 'arguments'
+  'id' | 'instanceId' | 'userId' | 'tokenId' | 'request' | 'outcome' | 'arguments'
 > & {
   instanceId?: string
   caller: Caller
@@ -115,6 +115,9 @@ export type CallToRecord = Omit<
   /** Undefined if they are not recorded, as for requests to passthrough servers. */
   arguments?: ArgumentsToRecord | undefined
 }
+
+/** The grant of an application, because its access tokens change. Calls from pages have an empty token id. */
+const tokenIdOf = (caller: Caller): string | undefined => caller && (caller.grantId ?? (caller.tokenId || undefined))
 
 /** Records a call in the history, with the secrets of its request masked. Returns the id of the execution. */
 export const recordCall = (recorder: Pick<Recorder, 'record'>, masker: Masker, call: CallToRecord): string => {
@@ -129,6 +132,8 @@ export const recordCall = (recorder: Pick<Recorder, 'record'>, masker: Masker, c
     tool: call.tool,
     userId: caller?.userId,
     client: call.client,
+    tokenId: tokenIdOf(caller),
+    requestId: call.requestId,
     startedAt: call.startedAt,
     durationMs: roundToMicroseconds(call.durationMs),
     outcome: call.result === 'success' ? 'ok' : 'error',
@@ -139,6 +144,8 @@ export const recordCall = (recorder: Pick<Recorder, 'record'>, masker: Masker, c
     error: own === masker ? error?.slice(0, ERROR_CHARACTERS) : maskError(error, own),
     request: request && (own === undefined ? hideRequest(request) : toStoredRequest(request, own, call)),
     arguments: call.arguments && toRecordedArguments(call.arguments, own ?? masker),
+    timing: call.timing,
+    attempts: call.attempts,
   })
   return id
 }

@@ -9,6 +9,7 @@ export type PassageRecord = {
   url: string
   caller: Caller
   client: string | undefined
+  requestId: string
   startedAt: Date
   durationMs: number
   status: number | undefined

@@ -12,6 +12,8 @@ export type CallContext = {
   readonly caller: Caller
   /** The client's `name/version`, as reported by the client. */
   readonly client: string | undefined
+  /** The id of the HTTP request. Undefined for a call that did not arrive over HTTP, as from a page. */
+  readonly requestId?: string | undefined
   /** Aborted when the caller disconnects or cancels the call. */
   readonly signal: StopSignal
   /** Releases the memory of the result once the result has been sent. */

@@ -1,9 +1,10 @@
-import { removeHistoryOf } from '../../history/executions.store.ts'
 import type { Database } from '../../lib/db/client.ts'
 import * as store from '../servers.store.ts'
 
 export type ServerRemovalParts = {
   db: Database
+  /** Deletes the calls of a server and all that is known of them, in batches. */
+  removeHistoryOf: (serverId: string, signal: AbortSignal) => Promise<void>
   /** Disconnects the server's accounts at upstreams. */
   endAccountsOf: (serverId: string) => Promise<void>
   logger: { warn: (details: object, message: string) => void }
@@ -13,14 +14,14 @@ export type ServerRemovalParts = {
  * Finishes the removal of a server: deletes its history, which may take long, and then its row. Until then the row is
  * marked as removed, so nobody can see or call the server. If the process ends meanwhile, a later one continues.
  */
-export const createServerRemoval = ({ db, endAccountsOf, logger }: ServerRemovalParts) => {
+export const createServerRemoval = ({ db, removeHistoryOf, endAccountsOf, logger }: ServerRemovalParts) => {
   const stopping = new AbortController()
   const pending = new Set<Promise<void>>()
 
   const remove = async (serverId: string): Promise<void> => {
     try {
       await endAccountsOf(serverId)
-      await removeHistoryOf(db, serverId, stopping.signal)
+      await removeHistoryOf(serverId, stopping.signal)
       if (!stopping.signal.aborted) await store.removeMarkedServer(db, serverId)
     } catch (error) {
       logger.warn(

@@ -23,6 +23,7 @@ export const moveInstancesToCopies = async (
 
 /**
  * Moves a server to another organization. Its snapshots move too, because they must belong to the same organization.
+ * Upkeep gives its recorded calls the id of the organization.
  */
 export const moveServer = async (
   tx: Transaction,
@@ -30,7 +31,7 @@ export const moveServer = async (
   { organizationId, ownerId }: { organizationId: string; ownerId: string },
 ): Promise<void> => {
   await tx.toolkit.updateMany({ where: { serverId: id }, data: { organizationId } })
-  await tx.server.update({ where: { id }, data: { organizationId, ownerId } })
+  await tx.server.update({ where: { id }, data: { organizationId, ownerId, hasMovedCalls: true } })
 }
 
 export const listGrantingUserIds = async (tx: Transaction, serverId: string): Promise<string[]> => {

@@ -59,7 +59,7 @@ export const organizationSettingsPages: FastifyPluginAsync<Parts> = async (
     page: (request, actor, typed) => settingsPage(request, actor, typed?.name),
     save: async (request, actor, typed) => {
       const { name } = parseInput(CreateOrganization, typed)
-      await organizations.renameOrganization(actor, idOf(request), name)
+      await organizations.changeOrganization(actor, idOf(request), { name })
       return `${organizationPath(idOf(request), 'settings')}?done=renamed`
     },
   })

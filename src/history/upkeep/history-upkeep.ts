@@ -1,0 +1,92 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { removeInBatches } from '../../lib/db/batches.ts'
+import type { Database } from '../../lib/db/client.ts'
+import { DAY_MS, MINUTE_MS } from '../../lib/kernel/durations.ts'
+import type { Recorder } from '../execution-record.ts'
+import type { HistoryTask, Place, RemovedCalls } from './history-tasks.ts'
+import {
+  findOrganizationOf,
+  listLimits,
+  listMovedServerIds,
+  listServerIds,
+  noteCallsMoved,
+} from './history-upkeep.store.ts'
+
+/** A pause this many times as long as the batch before it leaves most of the time to calls. */
+const PAUSE_FACTOR = 1
+
+/** How long calls are filled at a time. */
+const FILL_MS = 5 * MINUTE_MS
+
+export type HistoryUpkeepParts = { db: Database; recorder: Pick<Recorder, 'run'> }
+
+/** Does the work on long histories in batches. If a run is aborted or fails, the next one continues its work. */
+export const createHistoryUpkeep = ({ db, recorder }: HistoryUpkeepParts) => {
+  /** Runs batches of a task until nothing is left to do. */
+  const runAll = async (taskAfter: (last: Place | undefined) => HistoryTask, signal: AbortSignal | undefined) => {
+    let last: Place | undefined
+    while (!signal?.aborted) {
+      const startedMs = performance.now()
+      const result = await recorder.run(taskAfter(last))
+      if (result.isDone) return
+      last = result.last
+      await delay((performance.now() - startedMs) * PAUSE_FACTOR)
+    }
+  }
+
+  const removeCalls = (calls: RemovedCalls, signal: AbortSignal | undefined): Promise<void> =>
+    runAll(() => ({ kind: 'remove_calls', calls }), signal)
+
+  const moveCallsOf = async (serverId: string, signal: AbortSignal): Promise<void> => {
+    const organizationId = await findOrganizationOf(db, serverId)
+    await runAll(after => ({ kind: 'move', serverId, after }), signal)
+    if (!signal.aborted && organizationId !== undefined) await noteCallsMoved(db, serverId, organizationId)
+  }
+
+  return {
+    /**
+     * Gives calls from before organizations were recorded that of their server, and adds them to the sums. Stops after a
+     * while, because other chores wait for it.
+     */
+    fill: (signal: AbortSignal): Promise<void> =>
+      runAll(() => ({ kind: 'fill' }), AbortSignal.any([signal, AbortSignal.timeout(FILL_MS)])),
+
+    /** Gives the calls of servers that have moved to another organization its id. */
+    moveCalls: async (signal: AbortSignal): Promise<void> => {
+      for (const serverId of await listMovedServerIds(db)) await moveCallsOf(serverId, signal)
+    },
+
+    /** Removes the calls that are older or more than their organization wants to keep. */
+    removeOldCalls: async (now: Date, signal: AbortSignal): Promise<void> => {
+      for (const { id: organizationId, keepCallsDays, keepCalls } of await listLimits(db)) {
+        if (keepCallsDays !== null) {
+          await removeCalls({ organizationId, until: new Date(now.getTime() - keepCallsDays * DAY_MS) }, signal)
+        }
+        if (keepCalls !== null && !signal.aborted) {
+          const { found } = await recorder.run({ kind: 'find_limit', organizationId, keep: keepCalls })
+          if (found !== undefined) await removeCalls({ organizationId, until: new Date(found) }, signal)
+        }
+      }
+    },
+
+    /** Removes the sums that are older than they are kept. */
+    removeOldSums: async (now: Date, signal: AbortSignal): Promise<void> => {
+      for (const serverId of await listServerIds(db)) {
+        await runAll(() => ({ kind: 'remove_old_sums', serverId, now }), signal)
+      }
+    },
+
+    /**
+     * Deletes the history of a server that is being removed, in batches and without a transaction, so it can be called
+     * again after an interruption.
+     */
+    removeHistoryOf: async (serverId: string, signal?: AbortSignal): Promise<void> => {
+      const where = { serverId }
+      await removeCalls({ serverId }, signal)
+      await runAll(() => ({ kind: 'remove_sums', serverId }), signal)
+      await removeInBatches(limit => db.executionGap.deleteMany({ where, limit }), signal)
+      await removeInBatches(limit => db.toolDay.deleteMany({ where, limit }), signal)
+    },
+  }
+}
+export type HistoryUpkeep = ReturnType<typeof createHistoryUpkeep>
