@@ -196,7 +196,8 @@ describe('a page of an allowed origin', () => {
       expect(response.status).toBe(200)
       expect(response.headers).toMatchObject({
         'access-control-allow-origin': origin,
-        'access-control-expose-headers': 'Mcp-Session-Id, MCP-Protocol-Version, Retry-After, WWW-Authenticate, X-Request-Id',
+        'access-control-expose-headers':
+          'Mcp-Session-Id, MCP-Protocol-Version, Retry-After, WWW-Authenticate, X-Request-Id',
         vary: 'Origin',
       })
       expect(response.headers['access-control-allow-credentials']).toBeUndefined()
@@ -275,7 +276,8 @@ describe('a page of another origin', () => {
       expect(response.status).toBe(status)
       expect(response.headers).toMatchObject({
         'access-control-allow-origin': '*',
-        'access-control-expose-headers': 'Mcp-Session-Id, MCP-Protocol-Version, Retry-After, WWW-Authenticate, X-Request-Id',
+        'access-control-expose-headers':
+          'Mcp-Session-Id, MCP-Protocol-Version, Retry-After, WWW-Authenticate, X-Request-Id',
       })
       expect(response.headers['access-control-allow-credentials']).toBeUndefined()
     }

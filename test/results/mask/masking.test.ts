@@ -141,7 +141,14 @@ describe('the request in the history', () => {
       nextPage: undefined,
     }
     const records: ExecutionRecord[] = []
-    const identity = { serverId: '2', instanceId: '3', tool: 't', caller: undefined, client: undefined, requestId: undefined }
+    const identity = {
+      serverId: '2',
+      instanceId: '3',
+      tool: 't',
+      caller: undefined,
+      client: undefined,
+      requestId: undefined,
+    }
     const call = describeOutcome({ ...outcome, startedAt: new Date(0), durationMs: 1 }, identity)
     recordCall({ record: one => records.push(one) }, createMasker(secrets), call)
     return records[0]
