@@ -27,9 +27,11 @@ import { createGarbageCollector } from './lib/process/collect-garbage.ts'
 import { watchFileDescriptors } from './lib/process/file-descriptors.ts'
 import { createLifecycle, type Lifecycle } from './lib/process/lifecycle.ts'
 import type { Logger } from './lib/process/logger.ts'
+import { watchLoopDelay } from './lib/process/loop-delay.ts'
 import { createNotices } from './lib/process/notices.ts'
 import type { Settings } from './lib/process/settings.ts'
 import { createUpkeep } from './lib/process/upkeep.ts'
+import { watchVitals } from './lib/process/vitals.ts'
 import { createTokenWork } from './lib/tokens/token-work.ts'
 import { limitsPlugin } from './limits/plugin.ts'
 import { endClientsOf } from './oauth/clients/oauth-clients.store.ts'
@@ -161,6 +163,16 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
   lifecycle.onClose(workers.close)
   const history = historyPlugin(common, lifecycle)
   const counting = createTokenWork(workers.job('count-tokens'))
+  const loop = watchLoopDelay()
+  lifecycle.onClose(loop.close)
+  const vitals = watchVitals({
+    notices,
+    dataDirectory: settings.dataDirectory,
+    memoryMb: settings.memory.totalMb,
+    loop,
+    countQueuedRecords: () => history.recorder.stats().queued,
+  })
+  lifecycle.onClose(vitals.close)
   const results = resultsPlugin(
     {
       ...common,
@@ -294,6 +306,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
     ...webhooks,
     importApplying,
     upkeep,
+    vitals,
     setup,
     verifyMcpToken,
     tokenCounterFor: counting.counterFor,

@@ -1,5 +1,6 @@
 import { DatabaseFailure } from '../lib/db/failures.ts'
 import type { ClientOrigins } from '../lib/http/origins.ts'
+import { REQUEST_ID } from '../lib/http/request-ids.ts'
 import type { AccessPolicy, Caller, createServerAccess } from '../servers/access/access.ts'
 import type { Challenges } from './challenges.ts'
 import { type HttpExchange, hasDisconnected, writeRefusal } from './http-exchange.ts'
@@ -80,7 +81,10 @@ export const createAdmission = (options: AdmissionOptions) => {
     const isDatabaseDown = cause instanceof DatabaseFailure
     // The original failure, and an outage of the database, have already been logged.
     if (cause === error && !isDatabaseDown) {
-      logger.error({ err: error, serverId: http.serverId }, 'could not admit a request to an MCP server')
+      logger.error(
+        { err: error, serverId: http.serverId, requestId: http.requestId },
+        'could not admit a request to an MCP server',
+      )
     }
     if (!http.raw.headersSent) writeRefusal(http, isDatabaseDown ? notReady(cause) : NOT_READY)
   }
@@ -122,7 +126,7 @@ export const createAdmission = (options: AdmissionOptions) => {
 const FOREIGN = refusal(403, ERROR.transport, 'Forbidden: this Origin or Host is not allowed')
 
 /** Omits CORS headers, so that the calling page cannot read this response. */
-const writeForeign = ({ raw }: HttpExchange): void => {
-  raw.writeHead(403, ['content-type', 'application/json'])
+const writeForeign = ({ raw, requestId }: HttpExchange): void => {
+  raw.writeHead(403, ['content-type', 'application/json', REQUEST_ID, requestId])
   raw.end(errorResponse(null, FOREIGN).head)
 }

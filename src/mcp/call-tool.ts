@@ -10,8 +10,7 @@ import {
   type PassedResult,
 } from '../runtime/call/tool-result.ts'
 import type { Call } from './call.ts'
-import type { ReportFault } from './http-exchange.ts'
-import { ERROR } from './protocol.ts'
+import { internalError, type ReportFault } from './http-exchange.ts'
 import type { Era } from './registry/listing.ts'
 import type { RoutedCall, Router } from './registry/router.ts'
 import {
@@ -21,7 +20,6 @@ import {
   type Json,
   type Refusal,
   type RpcResponse,
-  refusal,
   resultResponse,
   upstreamRefusal,
 } from './rpc-response.ts'
@@ -149,7 +147,7 @@ export const callTool = async (
       era === 'stateless' ? renderStatelessResult(router, result) : renderSessionResult(result, isOutputWrapped)
     return resultResponse(id, text)
   } catch (error) {
-    report(error, 'unexpected error in a tool call')
-    return errorResponse(id, refusal(200, ERROR.internal, 'Internal error'))
+    report(error, 'unexpected error in a tool call', call.requestId)
+    return errorResponse(id, internalError(200, call.requestId))
   }
 }

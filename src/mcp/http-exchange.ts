@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { EXPOSED_HEADERS } from '../lib/http/origins.ts'
+import { REQUEST_ID } from '../lib/http/request-ids.ts'
 import { ERROR } from './protocol.ts'
 import { errorResponse, type Refusal, type RpcResponse, refusal, sizeOf } from './rpc-response.ts'
 
@@ -25,9 +26,14 @@ const corsFields = (allowedOrigin: string): string[] => [
   'Origin',
 ]
 
-/** Writes the status and the headers. `fields` is a flat list of names and values, which Node writes unchanged. */
-export const writeHead = ({ raw, allowedOrigin }: HttpExchange, status: number, fields: readonly string[]): void => {
-  raw.writeHead(status, allowedOrigin === undefined ? [...fields] : [...fields, ...corsFields(allowedOrigin)])
+/**
+ * Writes the status and the headers. `fields` is a flat list of names and values, which Node writes unchanged. Adds the
+ * request id, unless a response that is passed on has one of its own.
+ */
+export const writeHead = (http: HttpExchange, status: number, fields: readonly string[]): void => {
+  const { raw, allowedOrigin, requestId } = http
+  const all = fields.includes(REQUEST_ID) ? [...fields] : [...fields, REQUEST_ID, requestId]
+  raw.writeHead(status, allowedOrigin === undefined ? all : [...all, ...corsFields(allowedOrigin)])
 }
 
 /** Whether the client has disconnected. This is checked directly, because 'close' may already have been emitted. */
@@ -94,13 +100,17 @@ export const writeResponse = (http: HttpExchange, response: RpcResponse): void =
 export const writeRefusal = (http: HttpExchange, reason: Refusal): void =>
   writeResponse(http, errorResponse(null, reason))
 
-/** Reports an unexpected error. Callers receive no details. */
-export type ReportFault = (error: unknown, message: string) => void
+/** Reports an unexpected error, with the id of the HTTP request if there is one. Callers receive no details. */
+export type ReportFault = (error: unknown, message: string, requestId?: string) => void
+
+/** Returns the error for an unexpected exception, with the id under which the log has it. */
+export const internalError = (status: number, requestId: string | undefined): Refusal =>
+  refusal(status, ERROR.internal, 'Internal error', requestId === undefined ? undefined : { requestId })
 
 /** Handles an unexpected exception. In an event listener, the exception would otherwise end the process. */
 export const writeFault = (http: HttpExchange, error: unknown, report: ReportFault): void => {
-  report(error, 'unexpected error while handling an MCP request')
-  if (!http.raw.headersSent) writeRefusal(http, refusal(500, ERROR.internal, 'Internal error'))
+  report(error, 'unexpected error while handling an MCP request', http.requestId)
+  if (!http.raw.headersSent) writeRefusal(http, internalError(500, http.requestId))
 }
 
 /** Sends status 202 for messages that get no response: notifications, responses and cancelled requests. */

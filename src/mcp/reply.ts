@@ -91,7 +91,7 @@ const writePending = (
   })
   response
     .then(deliver)
-    .catch(error => report(error, 'could not send the response to an MCP request'))
+    .catch(error => report(error, 'could not send the response to an MCP request', http.requestId))
     .finally(() => {
       // Then 'close' may have been emitted before there was a listener.
       if (raw.destroyed) call.releases.end()
@@ -124,7 +124,7 @@ const writeBatch = (
   })
   responses
     .then(deliver)
-    .catch(error => report(error, 'could not send the responses of an MCP batch'))
+    .catch(error => report(error, 'could not send the responses of an MCP batch', http.requestId))
     .finally(() => {
       // Then 'close' may have been emitted before there was a listener.
       if (raw.destroyed) release()

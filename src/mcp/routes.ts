@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { createClientOrigins, createOwnOrigin } from '../lib/http/origins.ts'
-import { newRequestId } from '../lib/http/request-ids.ts'
+import { newRequestId, REQUEST_ID } from '../lib/http/request-ids.ts'
 import { watchSlowResponses } from '../lib/http/slow-responses.ts'
 import { isWebSocketUpgrade } from '../lib/http/websocket-upgrade.ts'
 import type { Floods } from '../limits/floods.ts'
@@ -79,7 +79,8 @@ export const mcpRoutes =
     const findFlood = createFloodCheck(options.floods)
     const { admit, findFor } = createAdmission({ registry, origins, authorize, challenges, findFlood, logger })
     const watchAccess = createWatchAccess(authorize, now)
-    const report = (error: unknown, message: string): void => logger.error({ err: error }, message)
+    const report: ReportFault = (error, message, requestId) =>
+      logger.error({ err: error, ...(requestId !== undefined && { requestId }) }, message)
     const sessions = createSessions({
       ids: createSessionIds(signingKeys),
       now,
@@ -120,11 +121,11 @@ export const mcpRoutes =
     app.addContentTypeParser('*', (_request, _payload, done) => done(null))
 
     // Handles Fastify's own errors, such as an invalid Content-Type.
-    app.setErrorHandler<FastifyError>((error, _request, reply) => {
+    app.setErrorHandler<FastifyError>((error, { id }, reply) => {
       const status = error.statusCode ?? 500
-      const why = refusal(status, ERROR.transport, status < 500 ? error.message : 'Internal error')
-      if (status >= 500) report(error, 'unexpected error while handling an MCP request')
-      return reply.code(status).type('application/json').send(errorResponse(null, why).head)
+      const why = refusal(status, ERROR.transport, status < 500 ? error.message : 'Internal error', { requestId: id })
+      if (status >= 500) report(error, 'unexpected error while handling an MCP request', id)
+      return reply.code(status).header(REQUEST_ID, id).type('application/json').send(errorResponse(null, why).head)
     })
 
     const exchangeOf = (request: FastifyRequest<ServerParams>, reply: FastifyReply): HttpExchange => {
@@ -207,7 +208,7 @@ export const mcpRoutes =
       try {
         admit(http, next, notFound)
       } catch (error) {
-        report(error, 'unexpected error while handling an MCP request')
+        report(error, 'unexpected error while handling an MCP request', requestId)
         upgrade.socket.destroy()
       }
     })

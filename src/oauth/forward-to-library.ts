@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { REQUEST_ID } from '../lib/http/request-ids.ts'
 import type { Engine } from './engine.ts'
 import type { EngineParts } from './engine-parts.ts'
 
@@ -42,6 +43,7 @@ export const createForwardToLibrary = (loadEngine: LoadEngine, baseUrl: string):
     for (const [name, value] of Object.entries(reply.getHeaders())) {
       if (value !== undefined) reply.raw.setHeader(name, value)
     }
+    reply.raw.setHeader(REQUEST_ID, request.id)
     await handle(request.raw, reply.raw)
   }
 }

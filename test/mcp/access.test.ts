@@ -197,7 +197,7 @@ describe('a page of an allowed origin', () => {
       expect(response.headers).toMatchObject({
         'access-control-allow-origin': origin,
         'access-control-expose-headers':
-          'Mcp-Session-Id, MCP-Protocol-Version, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate',
+          'Mcp-Session-Id, MCP-Protocol-Version, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id',
         vary: 'Origin',
       })
       expect(response.headers['access-control-allow-credentials']).toBeUndefined()
@@ -277,7 +277,7 @@ describe('a page of another origin', () => {
       expect(response.headers).toMatchObject({
         'access-control-allow-origin': '*',
         'access-control-expose-headers':
-          'Mcp-Session-Id, MCP-Protocol-Version, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate',
+          'Mcp-Session-Id, MCP-Protocol-Version, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id',
       })
       expect(response.headers['access-control-allow-credentials']).toBeUndefined()
     }

@@ -90,6 +90,7 @@ describe('headers through a passthrough server', () => {
       'transfer-encoding',
       'x-content-type-options',
       'x-own',
+      'x-request-id',
     ])
     expect(answer.headers.get('x-own')).toBe('a, b')
     // A page from an upstream must not run anything on the dashboard's origin.
@@ -272,7 +273,13 @@ describe('headers through a passthrough server', () => {
         expect(answer.headers.get('content-security-policy')).toMatch(/^sandbox;/)
         expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
         const detail = expect.stringContaining('The MCP server redirected')
-        expect(JSON.parse(answer.text)).toEqual({ type: 'about:blank', title: 'Bad Gateway', status: 502, detail })
+        expect(JSON.parse(answer.text)).toEqual({
+          type: 'about:blank',
+          requestId: expect.any(String),
+          title: 'Bad Gateway',
+          status: 502,
+          detail,
+        })
         expect(answer.error).toEqual(detail)
       })
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { makeServer, signUp } from '../support/api-client.ts'
 import { databasesOfRun } from '../support/databases.ts'
@@ -40,6 +41,27 @@ describe.each(databasesOfRun)('the operator’s pages on $kind', kind => {
     expect(text).toMatch(/Event loop delay, p99 [\d.]+ (ms|s)/)
     expect(text).toMatch(/Missing 0 /)
     expect(text).toContain('complete since startup')
+  })
+
+  it('show what the process uses, the slowest tools and, on PostgreSQL, every process', async () => {
+    const fast = { name: 'fast', method: 'GET', url: 'http://sample.patchbay.internal/' }
+    const { serverId } = await makeServer(operator, [fast], { server: { name: 'Clock' } })
+    const call = { serverId, outcome: 'ok', requestBytes: 0, responseBytes: 0, startedAt: new Date() } as const
+    await patchbay.db.execution.createMany({
+      data: [
+        { ...call, id: randomUUID(), tool: 'slow', durationMs: 9_000 },
+        { ...call, id: randomUUID(), tool: 'slow', durationMs: 11_000 },
+        { ...call, id: randomUUID(), tool: 'fast', durationMs: 20_000 },
+        { ...call, id: randomUUID(), tool: 'fast', durationMs: 10 },
+        { ...call, id: randomUUID(), tool: 'fast', durationMs: 10 },
+      ],
+    })
+    const text = textOf((await browser.get('/operator')).html)
+    expect(text).toMatch(/Memory [\d.,]+ MB of [\d.,]+ (MB|GB)/)
+    expect(text).toMatch(/Disk of the data folder [\d.,]+ .B of [\d.,]+ .B/)
+    expect(text).toMatch(/slow Clock 2 10 s 11 s fast Clock 3 6\.7 s 20 s/)
+    if (kind.kind === 'postgresql') expect(text).toMatch(new RegExp(`process ${process.pid} \\(this one\\) \\d`))
+    else expect(text).not.toContain('Processes on this database')
   })
 
   it('warn about a wrong base URL, and name the URL that was actually used', async () => {

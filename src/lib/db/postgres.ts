@@ -1,5 +1,6 @@
 import type { ClientConfig } from 'pg'
 import { parseIntoClientConfig } from 'pg-connection-string'
+import { processName } from './process-name.ts'
 import type { PostgresTarget } from './target.ts'
 
 /** Time limit for opening a connection or waiting for a free connection in the pool. */
@@ -10,7 +11,7 @@ const CONNECT_TIMEOUT_MS = 5_000
  * adapter would run statements meant for another database (a shadow database) on this one.
  */
 export const toPgConfig = ({ url }: PostgresTarget): ClientConfig => ({
-  application_name: 'patchbay',
+  application_name: processName(),
   connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   keepAlive: true,
   ...parseIntoClientConfig(url),

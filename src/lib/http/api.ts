@@ -7,6 +7,7 @@ import { readJsonBodies } from './json-body.ts'
 import { type ApiDescription, describeApi } from './openapi.ts'
 import { type OriginPolicy, refuseForeignOrigins } from './origins.ts'
 import { sendProblem } from './problem.ts'
+import { REQUEST_ID } from './request-ids.ts'
 import { keepSessions, requireCsrfTokens, type SessionOptions } from './sessions.ts'
 import { respondToUnknownRoutes } from './unknown-routes.ts'
 
@@ -33,7 +34,7 @@ const logResponses = (api: FastifyInstance): void => {
 const setHeaders = (api: FastifyInstance): void => {
   api.addHook('onRequest', async (request, reply) => {
     reply.header('cache-control', 'no-store')
-    reply.header('x-request-id', request.id)
+    reply.header(REQUEST_ID, request.id)
     // PostgreSQL does not accept NUL, so a query with a path or filter that contains NUL would fail.
     if (request.url.includes('%00')) throw new AppError('invalid_request', 'The URL contains a NUL character (%00).')
   })

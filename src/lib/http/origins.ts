@@ -9,7 +9,7 @@ const INSPECTOR_ORIGINS = ['http://localhost:6274', 'http://127.0.0.1:6274']
 
 /** Headers of MCP, OAuth and HTTP that pages may read (Fetch standard, "CORS protocol"). */
 export const EXPOSED_HEADERS =
-  'Mcp-Session-Id, MCP-Protocol-Version, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate'
+  'Mcp-Session-Id, MCP-Protocol-Version, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id'
 
 export type OriginOptions = {
   /** Public URL of this installation. */

@@ -2,6 +2,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { AppError, type AppErrorCode, unknownAddress } from '../kernel/errors.ts'
 import { QueueFullError } from '../worker/fair-queue.ts'
+import { REQUEST_ID } from './request-ids.ts'
 import { refusalToAppError, SchemaRefusal } from './validation.ts'
 
 export const PROBLEM_MEDIA_TYPE = 'application/problem+json'
@@ -19,7 +20,10 @@ export const problemSchema = z
       .array(z.object({ path: z.string(), message: z.string() }))
       .optional()
       .describe('All errors in the request, each with a JSON path'),
-    requestId: z.string().optional().describe('Only for internal errors: quote it when you report the problem'),
+    requestId: z
+      .string()
+      .optional()
+      .describe('As in the header x-request-id and in the log; missing only if the request could not be read'),
   })
   .meta({ id: 'Problem' })
 export type Problem = z.infer<typeof problemSchema>
@@ -40,19 +44,20 @@ const TITLES = {
   storage_full: 'Storage is full',
 } as const satisfies Record<AppErrorCode, string>
 
-/** Converts an error to a problem document. Includes the request id only for internal errors. */
+/** Converts an error to a problem document. */
 export const toProblem = (error: AppError, requestId: string): Problem => ({
   type: `urn:patchbay:error:${error.code}`,
   title: TITLES[error.code],
   status: error.status,
   detail: error.message,
   ...(error.errors && { errors: [...error.errors] }),
-  ...(error.code === 'internal' && { requestId }),
+  requestId,
 })
 
 /** Sends an error as a problem document, with a Retry-After header if the error specifies when to retry. */
 export const sendProblem = (request: FastifyRequest, reply: FastifyReply, error: AppError): FastifyReply => {
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds))
+  reply.header(REQUEST_ID, request.id)
   // RFC 9110 §15.5.2: every 401 needs a challenge. For a refused token, a more specific one is already set.
   if (error.code === 'unauthenticated' && !reply.hasHeader('www-authenticate')) {
     reply.header('www-authenticate', BEARER_CHALLENGE)

@@ -6,3 +6,6 @@ let count = 0
 
 /** Returns the id of an HTTP request, such as `9f3c01aa-1`. It is in error responses, log lines and the history. */
 export const newRequestId = (): string => `${RUN}-${(++count).toString(36)}`
+
+/** The header of responses that has the id. One in a request is ignored: anybody could choose it. */
+export const REQUEST_ID = 'x-request-id'

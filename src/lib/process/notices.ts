@@ -1,3 +1,12 @@
+/** What Patchbay warns of before it becomes a problem. */
+export const WARNING_NAMES = [
+  'memory_high',
+  'disk_low',
+  'file_descriptors_low',
+  'event_loop_slow',
+  'history_behind',
+] as const
+
 /** What can be wrong with a running process. Each name is also a label in `/metrics`. */
 export const NOTICE_NAMES = [
   'database_unreachable',
@@ -5,6 +14,7 @@ export const NOTICE_NAMES = [
   'database_unwritable',
   'file_descriptors',
   'unnamed_proxy',
+  ...WARNING_NAMES,
 ] as const
 export type NoticeName = (typeof NOTICE_NAMES)[number]
 

@@ -136,7 +136,7 @@ export const createHttpSse = ({ baseUrl, limits, challenges, checkRoom, watchAcc
     }
     response
       .then(deliver)
-      .catch(error => report(error, 'could not send the response to an MCP request'))
+      .catch(error => report(error, 'could not send the response to an MCP request', requestId))
       .finally(call.releases.end)
   }
 

@@ -2,9 +2,8 @@ import type { Readable } from 'node:stream'
 import { type CallResult, resultOfFault } from '../../history/call-result.ts'
 import { CUT_OFF } from '../../lib/http/drain.ts'
 import { tooLarge } from '../../mcp/body.ts'
-import { hasDisconnected, type ReportFault, writeRefusal } from '../../mcp/http-exchange.ts'
-import { ERROR } from '../../mcp/protocol.ts'
-import { CUT_BY_SHUTDOWN, type Refusal, refusal } from '../../mcp/rpc-response.ts'
+import { hasDisconnected, internalError, type ReportFault, writeRefusal } from '../../mcp/http-exchange.ts'
+import { CUT_BY_SHUTDOWN, type Refusal } from '../../mcp/rpc-response.ts'
 import type { ProxyFault, ReverseProxy } from '../proxy/reverse-proxy.ts'
 import type { Slot } from '../route/balancer.ts'
 import { type PassthroughTarget, pathAt } from '../route/target.ts'
@@ -48,8 +47,8 @@ export const createPassRequest =
       try {
         return work()
       } catch (error) {
-        report(error, 'unexpected error while forwarding a request')
-        refuse(refusal(500, ERROR.internal, 'Internal error'))
+        report(error, 'unexpected error while forwarding a request', http.requestId)
+        refuse(internalError(500, http.requestId))
         return undefined
       }
     }

@@ -94,7 +94,7 @@ export const createPassthrough = (options: PassthroughOptions): PassthroughHandl
     }
     const refuse = (error: unknown): void => {
       if (!(error instanceof UpstreamError))
-        report(error, 'could not get the access token of an account at an MCP server')
+        report(error, 'could not get the access token of an account at an MCP server', http.requestId)
       const why = error instanceof UpstreamError ? error.message : 'The MCP server is unavailable right now.'
       passage.fail(why)
       if (!hasDisconnected(http)) writeRefusal(http, refusal(502, ERROR.transport, why))

@@ -21,7 +21,9 @@ export const credentialsRefusal = (status: number): Refusal =>
 
 /** Writes a problem document (RFC 9457) with 502, for clients that expect a page. */
 export const writeBadGateway = (http: HttpExchange, detail: string): void => {
-  const body = JSON.stringify({ type: 'about:blank', title: 'Bad Gateway', status: 502, detail } satisfies Problem)
+  const { requestId } = http
+  const problem = { type: 'about:blank', title: 'Bad Gateway', status: 502, detail, requestId } satisfies Problem
+  const body = JSON.stringify(problem)
   const length = String(Buffer.byteLength(body))
   writeHead(http, 502, ['content-type', PROBLEM_MEDIA_TYPE, 'content-length', length, ...CONFINED])
   http.raw.end(body)

@@ -1,18 +1,19 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import type { Recorder } from '../../history/execution-record.ts'
+import { listSlowestTools } from '../../history/slowest-tools.store.ts'
 import type { AuditLog } from '../../identity/audit/audit-log.ts'
 import { countAllUsers, listAllUsers } from '../../identity/user-list.store.ts'
 import type { Database } from '../../lib/db/client.ts'
 import { DatabaseFailure } from '../../lib/db/failures.ts'
-import { measureDatabase } from '../../lib/db/measure.ts'
+import { listConnectedProcesses, measureDatabase } from '../../lib/db/measure.ts'
 import { actorOf } from '../../lib/http/access.ts'
 import { listQuery } from '../../lib/http/list-query.ts'
 import { isFragmentRequest } from '../../lib/http/pages/views.ts'
 import { adviseOnBaseUrl } from '../../lib/process/base-url-advice.ts'
-import { watchLoopDelay } from '../../lib/process/loop-delay.ts'
 import type { Notices } from '../../lib/process/notices.ts'
 import type { Settings } from '../../lib/process/settings.ts'
 import { VERSION } from '../../lib/process/version.ts'
+import type { VitalsWatch } from '../../lib/process/vitals.ts'
 import type { CallLedger } from '../../results/ledger/call-ledger.ts'
 import { countAllServers } from '../../servers/server-names.store.ts'
 import { readAuditTable } from '../frame/audit-table.ts'
@@ -27,6 +28,7 @@ type Parts = {
   notices: Pick<Notices, 'list'>
   audit: AuditLog
   settings: Settings
+  vitals: Pick<VitalsWatch, 'check'>
   /** Counts for this process only. */
   registry: { openStreamCount: () => number; mountedCount: () => number }
 }
@@ -43,11 +45,8 @@ const askedAt = ({ protocol, host }: FastifyRequest): string => `${protocol}://$
 /** Registers the operator's pages to look at: health, accounts, settings and audit log. */
 export const operatorPages: FastifyPluginAsync<Parts> = async (
   app,
-  { db, recorder, callLedger, notices, audit, settings, registry },
+  { db, recorder, callLedger, notices, audit, settings, vitals, registry },
 ) => {
-  const loop = watchLoopDelay()
-  app.addHook('onClose', async () => loop.close())
-
   // Nobody can be identified while the database fails. So anybody sees this page, which says no more than `/readyz`.
   app.setErrorHandler((error, request, reply) => {
     if (!(error instanceof DatabaseFailure) || isFragmentRequest(request)) throw error
@@ -58,13 +57,22 @@ export const operatorPages: FastifyPluginAsync<Parts> = async (
   })
 
   app.get('/operator', { config }, async (request, reply) => {
-    const [bytes, users, servers] = await Promise.all([sizeOf(db), countAllUsers(db), countAllServers(db)])
+    const [bytes, users, servers, processes, slowest, measured] = await Promise.all([
+      sizeOf(db),
+      countAllUsers(db),
+      countAllServers(db),
+      listConnectedProcesses(db),
+      listSlowestTools(db),
+      vitals.check(),
+    ])
     const health = toHealthView({
       version: VERSION,
       database: { kind: db.kind, bytes },
       users,
       servers,
-      loop: loop.read(),
+      vitals: measured,
+      processes,
+      slowest,
       records: recorder.stats(),
       ledger: callLedger.stats(),
       notices: notices.list(),

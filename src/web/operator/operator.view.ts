@@ -1,11 +1,14 @@
+import { hostname } from 'node:os'
 import type { Recorder } from '../../history/execution-record.ts'
+import { CALLS_LOOKED_AT, type SlowTool } from '../../history/slowest-tools.store.ts'
 import type { ListedUser } from '../../identity/user-list.store.ts'
+import type { ConnectedProcess } from '../../lib/db/measure.ts'
 import { addressOf } from '../../lib/http/list-query.ts'
 import { exactTime, shownTime } from '../../lib/http/pages/time-text.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { formatBytes, formatDuration, formatNumber } from '../../lib/kernel/format.ts'
-import type { LoopDelay } from '../../lib/process/loop-delay.ts'
 import type { Notice } from '../../lib/process/notices.ts'
+import type { Vitals } from '../../lib/process/vitals.ts'
 import type { CallLedger } from '../../results/ledger/call-ledger.ts'
 
 const MINUTE_S = 60
@@ -26,7 +29,10 @@ export type Health = {
   database: { kind: 'sqlite' | 'postgresql'; bytes: number | undefined }
   users: number
   servers: number
-  loop: LoopDelay
+  vitals: Vitals
+  /** Undefined if the database does not know the processes. */
+  processes: readonly ConnectedProcess[] | undefined
+  slowest: readonly SlowTool[]
   records: ReturnType<Recorder['stats']>
   ledger: ReturnType<CallLedger['stats']>
   notices: readonly Notice[]
@@ -35,8 +41,30 @@ export type Health = {
   baseUrl: { url: string; advice: string | undefined; askedAt: string }
 }
 
-export const toHealthView = ({ loop, records, ledger, ...health }: Health) => {
-  const { rss, heapUsed } = process.memoryUsage()
+/** Formats what is used of something, such as `120 of 1,024`. */
+const partText = ({ used, limit }: { used: number; limit: number }, format: (value: number) => string): string =>
+  `${format(used)} of ${format(limit)}`
+
+const toProcessRow = ({ version, pid, host, since, connections }: ConnectedProcess) => ({
+  name: `${host || 'unknown host'}, process ${pid}`,
+  version,
+  connections: formatNumber(connections),
+  since: shownTime(since),
+  isSelf: pid === String(process.pid) && hostname().startsWith(host),
+})
+
+const toSlowRow = ({ serverId, server, tool, calls, mean, longest }: SlowTool) => ({
+  id: serverId,
+  server,
+  tool,
+  calls: formatNumber(calls),
+  mean: formatDuration(mean),
+  longest: formatDuration(longest),
+})
+
+export const toHealthView = ({ vitals, records, ledger, processes, slowest, ...health }: Health) => {
+  const { heapUsed } = process.memoryUsage()
+  const { memory, descriptors, disk, loop } = vitals
   const upSeconds = process.uptime()
   const startedAt = new Date(Date.now() - upSeconds * 1_000)
   return {
@@ -46,12 +74,18 @@ export const toHealthView = ({ loop, records, ledger, ...health }: Health) => {
     })),
     figures: [
       { name: 'Uptime', value: upFor(upSeconds) },
-      { name: 'Memory', value: formatBytes(rss), besides: `${formatBytes(heapUsed)} JavaScript heap` },
+      {
+        name: 'Memory',
+        value: partText(memory, formatBytes),
+        besides: `${formatBytes(heapUsed)} JavaScript heap`,
+      },
       {
         name: 'Event loop delay, p99',
         value: formatDuration(loop.p99Ms),
         besides: `max ${formatDuration(loop.maxMs)}`,
       },
+      ...(descriptors === undefined ? [] : [{ name: 'File descriptors', value: partText(descriptors, formatNumber) }]),
+      ...(disk === undefined ? [] : [{ name: 'Disk of the data folder', value: partText(disk, formatBytes) }]),
       { name: 'Open connections', value: formatNumber(health.openStreams) },
       {
         name: 'Servers in memory',
@@ -83,6 +117,9 @@ export const toHealthView = ({ loop, records, ledger, ...health }: Health) => {
       },
       { name: 'Accounts', value: formatNumber(health.users) },
     ],
+    processes: processes?.map(toProcessRow),
+    slowest: slowest.map(toSlowRow),
+    callsLookedAt: formatNumber(CALLS_LOOKED_AT),
     started: exactTime(startedAt),
     since: exactTime(loop.since),
     baseUrl: {

@@ -8,6 +8,7 @@ import { respondToCutOff } from '../cut-off.ts'
 import { type OriginPolicy, refuseForeignOrigins } from '../origins.ts'
 import { createErrorReader, sendProblem, toProblem } from '../problem.ts'
 import { isForPerson } from '../reader.ts'
+import { REQUEST_ID } from '../request-ids.ts'
 import { keepSessions, type SessionOptions } from '../sessions.ts'
 import { findAllowedMethods, watchRoutes } from '../unknown-routes.ts'
 import { readForms } from './form-fields.ts'
@@ -178,7 +179,7 @@ export const configurePages = async (pages: FastifyInstance, options: PagesOptio
   })
   pages.addHook('onRequest', async (request, reply) => {
     reply.header('cache-control', 'no-store')
-    reply.header('x-request-id', request.id)
+    reply.header(REQUEST_ID, request.id)
     if (request.url.includes('%00'))
       throw new AppError('invalid_request', 'The address contains a NUL character (%00).')
   })
