@@ -114,7 +114,7 @@ export const createAdmission = (options: AdmissionOptions) => {
           const flood = access.ok ? findFlood(mounted.router.server.access, access.value) : undefined
           if (flood !== undefined) writeRefusal(http, flood)
           else if (access.ok) next({ http, mounted, caller: access.value })
-            else if (typeof access.error === 'object') writeRefusal(http, suspended(access.error.suspended))
+          else if (typeof access.error === 'object') writeRefusal(http, suspended(access.error.suspended))
           else writeRefusal(http, access.error === 'forbidden' ? FORBIDDEN : challenges.invalidToken(http))
         })
       }
