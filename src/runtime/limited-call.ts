@@ -47,7 +47,7 @@ const admitCall = (
 const refuseCall = (
   { serverId, instanceId, name, isSecret }: LimitedTool,
   values: Parameters<CompiledTool['call']>[0],
-  { caller, client }: CallContext,
+  { caller, client, requestId }: CallContext,
   { recorder, masker }: LimitedCallParts,
   error: string,
 ): ToolOutcome<ToolResult> => {
@@ -57,6 +57,7 @@ const refuseCall = (
     tool: name,
     caller,
     client,
+    requestId,
     startedAt: new Date(),
     durationMs: 0,
     result: 'blocked',
