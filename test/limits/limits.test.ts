@@ -25,7 +25,9 @@ describe.each(databasesOfRun)('a limit on $kind', kind => {
     expect(api.seen).toHaveLength(before + 2)
     expect(await usesOf(owner, `${limitsOf(owner)}/${limit.id}`)).toEqual({ all: 2 })
     const history = await owner.expectOk('GET', `/servers/${serverId}/executions`)
-    expect(history.body).toMatchObject({ items: [{ result: 'blocked', error: refused }, {}, {}] })
+    expect(history.body).toMatchObject({
+      items: [{ result: 'blocked', error: refused, requestId: expect.any(String) }, {}, {}],
+    })
     now = NOON + 12 * 60 * MINUTE_MS
     expect(await callTool(url, owner.token)).toBeUndefined()
   })
