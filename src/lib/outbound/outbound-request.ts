@@ -46,6 +46,11 @@ export type OutboundResponse = {
   url: string
 }
 
+const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'TRACE'])
+
+/** Returns whether a request with this method may be sent twice without harm (RFC 9110 §9.2.2). */
+export const isIdempotent = (method: string): boolean => IDEMPOTENT.has(method)
+
 export const isSuccess = ({ status }: OutboundResponse): boolean => status >= 200 && status <= 299
 
 /** A request that did not get a complete response. `message` may be shown; `cause` may not. */
