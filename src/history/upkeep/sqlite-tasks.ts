@@ -1,7 +1,8 @@
 import type { RawSqlite } from '../../lib/db/sqlite.ts'
+import { toTimeText } from '../../lib/db/sqlite-time.ts'
 import { storedTokens } from '../sums/amounts.ts'
 import { type ClientNames, createCallSums, type SummedCall } from '../sums/call-sums.ts'
-import { createSqliteSums, toTimeText } from '../sums/sqlite-sums.ts'
+import { createSqliteSums } from '../sums/sqlite-sums.ts'
 import { type HistoryTask, type Place, TASK_ROWS, type TaskResult } from './history-tasks.ts'
 import { createRemovals, type Removal } from './task-statements.ts'
 
