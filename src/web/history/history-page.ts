@@ -1,6 +1,8 @@
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
+import { haveSums } from '../../history/charts/summed-filters.ts'
 import type { StoredExecution } from '../../history/executions.store.ts'
+import { nameOfClient } from '../../history/sums/call-sums.ts'
 import { actorOf } from '../../lib/http/access.ts'
 import { signalOf } from '../../lib/http/gone.ts'
 import { addressOf } from '../../lib/http/list-query.ts'
@@ -14,7 +16,7 @@ import type { CallHistory } from '../../runtime/history/call-history.service.ts'
 import type { CallPlace } from '../../servers/access/call-scope.store.ts'
 import { serverTabPath } from '../frame/server-frame.ts'
 import { queryOf } from '../frame/user-page.ts'
-import { isSlowChart, toChartsView } from './call-charts.view.ts'
+import { toChartsView } from './call-charts.view.ts'
 import { toCallView, toHistoryDays } from './history.view.ts'
 import { toFilterForm } from './history-filters.view.ts'
 import { type HistoryQuery, readHistoryQuery, toAddress } from './history-query.ts'
@@ -27,7 +29,7 @@ export type HistoryPlace = {
   apiPath: string
   /** Whether the reader may delete calls. */
   mayRemove: boolean
-  /** Whose history it is, for the title. */
+  /** The name of the server or organization, for the title. */
   name: string
   /** The frame around the page, for its layout. */
   frame: Omit<PageData, 'title'>
@@ -49,10 +51,10 @@ const present = (values: readonly (string | undefined)[]): string[] => [
   ...new Set(values.flatMap(value => (value === undefined || value === '' ? [] : [value]))),
 ]
 
-/** What the pages read the history with. */
+/** The services that read the history for the pages. */
 export type HistoryReaders = { execution: ExecutionService; callHistory: Pick<CallHistory, 'chartExecutions'> }
 
-/** Reads the calls and, unless they would take time, their charts, which every page but the later ones has. */
+/** Reads the calls and, on the first page, their charts, unless these have to be asked for because they take time. */
 const readCalls = async (
   reply: FastifyReply,
   readers: HistoryReaders,
@@ -65,7 +67,7 @@ const readCalls = async (
   const signal = signalOf(reply)
   const page = { limit: DEFAULT_PAGE_SIZE, cursor: cursor === '' ? undefined : cursor }
   const mayChart = cursor === '' && charts !== 'none'
-  const isCharted = mayChart && (charts === 'show' || !isSlowChart(query))
+  const isCharted = mayChart && (charts === 'show' || haveSums(filters))
   const [found, chart] = await Promise.all([
     readers.execution.listExecutions(actor, place, { ...filters, ...page }, signal),
     isCharted ? readers.callHistory.chartExecutions(actor, place, filters, signal) : undefined,
@@ -123,7 +125,7 @@ export const showHistory = async (
     tools: [
       ...new Set([...tools, ...present(shown.map(({ tool }) => tool)), ...(chart?.tools ?? []).map(({ key }) => key)]),
     ].toSorted(),
-    clients: present(shown.map(({ client }) => client?.replace(/\/[^/]*$/, ''))).toSorted(),
+    clients: present(shown.map(({ client }) => client && nameOfClient(client))).toSorted(),
   }
   const days = toHistoryDays({ ...found, isFirst, isLast: found.nextCursor === null }, names, new Date())
   const data = {
