@@ -71,8 +71,8 @@ export const createSuspensionService = ({ db, changes }: SuspensionServiceParts)
   getSuspendable: (kind: Suspendable, id: string): Promise<store.Target> => getTarget(db, kind, id),
 
   /**
-   * Finds what an operator means by its id, an address that contains the id, or its name (the email address of a user).
-   * Throws `invalid_request` for the field `target` if that is nothing, or not only one.
+   * Finds a user, an organization or a server by its id, a URL that contains the id, or its name (for a user, the email
+   * address). Throws `invalid_request` for the field `target` unless there is exactly one.
    */
   findSuspendable: async (kind: Suspendable, text: string): Promise<store.Target> => {
     const named = await store.findIdsNamed(db, kind, text.trim(), MAX_SAME_NAMES)

@@ -16,7 +16,7 @@ export type RawReader = {
 
 /** How long a read waits while another process recovers or closes the database. */
 const BUSY_TIMEOUT_MS = 5_000
-/** More than a query takes that reads a limited number of rows. */
+/** Longer than any query on a limited number of rows takes. */
 const QUERY_TIMEOUT_MS = 30_000
 /** PostgreSQL's type `timestamp`, which Patchbay stores in UTC. */
 const TIMESTAMP_TYPE = 1114

@@ -55,7 +55,7 @@ export type DispatchRequest = {
   bodyIdleMs: number
   /** Protocol to switch to, or null. */
   upgrade: string | null
-  /** Measures the request, if anybody wants to know. */
+  /** Measures the request, if it is measured. */
   trace?: RequestTrace | undefined
 }
 

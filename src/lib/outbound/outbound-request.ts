@@ -27,8 +27,8 @@ export type OutboundRequest = {
   /** Replaces the secrets in a text. An error does not name an origin that a redirect makes of a secret. */
   mask?: ((text: string) => string) | undefined
   /**
-   * How often the request may be sent again after a temporary failure, if its method allows it: at most `MAX_RETRIES`,
-   * and within `timeoutMs`. Default: 0.
+   * Maximum number of retries after a temporary failure, if the method is idempotent: at most `MAX_RETRIES`, and within
+   * `timeoutMs`. Default: 0.
    */
   retries?: number | undefined
   /** Measures the request. */

@@ -5,7 +5,7 @@ import { type NoticeName, type Notices, WARNING_NAMES } from './notices.ts'
 
 type Part = { used: number; limit: number }
 
-/** What this process uses of what it has. Undefined where the system does not say. */
+/** Resources that this process uses, and their limits. Undefined where the system does not report them. */
 export type Vitals = {
   /** Resident memory in bytes, of PATCHBAY_MEMORY_MB. */
   memory: Part
@@ -30,7 +30,7 @@ const SLOW_LOOP_MS = 250
 /** Waiting records from which Patchbay warns. At 1,000 calls a second, 250 wait. */
 const MANY_RECORDS = 20_000
 
-/** How often the process is measured. */
+/** Interval of the measurements. */
 const INTERVAL_MS = 60_000
 
 const isOver = (part: Part | undefined, share: number): boolean => part !== undefined && part.used > part.limit * share
@@ -47,7 +47,7 @@ const MESSAGES = {
     'More than 20,000 calls wait to be written to the history. Calls are lost from it when their memory is full: check the speed of the database.',
 } as const satisfies Record<(typeof WARNING_NAMES)[number], string>
 
-/** Returns what will become a problem if it goes on. */
+/** Returns the warnings that apply. */
 export const warningsIn = ({ memory, descriptors, disk, loop, queuedRecords }: Vitals): Set<NoticeName> => {
   const isTrue: Record<(typeof WARNING_NAMES)[number], boolean> = {
     memory_high: isOver(memory, HIGH_MEMORY),

@@ -10,11 +10,11 @@ const FAULTS: ReadonlySet<OutboundFault> = new Set(['refused', 'reset', 'connect
 
 /** Longest pause before the first retry, doubled before each further one. */
 const FIRST_PAUSE_MS = 200
-/** Number of requests that pay for one retry, so that an origin gets at most a fifth more requests. */
+/** Requests that pay for one retry, so that an origin gets at most a fifth more requests. */
 const PRICE = 5
 /** Retries that an origin has before its first requests have paid for them: as many as one call can make. */
 const ADVANCE = 3
-/** Retries that can be saved up, so that a failure after a long good time does not bring a burst. */
+/** Retries that can be saved up, so that a failure after a long time without one causes no burst. */
 const MAX_SAVED = 20
 /** Maximum number of organizations and origins with a budget. Those not used for longest start again. */
 const MAX_BUDGETS = 1_000
