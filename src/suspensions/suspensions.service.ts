@@ -34,7 +34,7 @@ const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/i
 const MAX_SAME_NAMES = 5
 
 const wrongTarget = (message: string): AppError =>
-  new AppError('invalid_request', `This ${message}.`, { errors: [{ path: 'target', message }] })
+  new AppError('invalid_request', `The target ${message}.`, { errors: [{ path: 'target', message }] })
 
 const getTarget = async (tx: Transaction, kind: Suspendable, id: string): Promise<store.Target> =>
   orThrow(await store.findTarget(tx, kind, id), () => new AppError('not_found', `This ${kind} does not exist.`))
@@ -79,7 +79,7 @@ export const createSuspensionService = ({ db, changes }: SuspensionServiceParts)
     const id = named.length === 1 ? named[0] : UUID.exec(text)?.[0].toLowerCase()
     const found = id === undefined ? undefined : await store.findTarget(db, kind, id)
     if (found !== undefined) return found
-    const several = `is the name of several: give the id of one (${named.join(', ')})`
+    const several = `is used by several ${kind}s: enter the id of one of them (${named.join(', ')})`
     throw wrongTarget(named.length > 1 ? several : `is not the id or ${NAMES[kind]} of ${ARTICLES[kind]} ${kind}`)
   },
 

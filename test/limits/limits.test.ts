@@ -191,7 +191,7 @@ describe.each(databasesOfRun)('a limit on $kind', kind => {
     }
   })
 
-  it('refuses the requests of a caller who goes on calling over it with 429 until the next minute, and nobody else', async () => {
+  it('refuses the requests of a caller who keeps calling over it with 429 until the next minute, and nobody else', async () => {
     now = NOON + 20_000
     const owner = await world.person()
     const other = await world.member(owner.organizationId, 'viewer')
