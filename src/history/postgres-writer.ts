@@ -2,7 +2,7 @@ import { Client, DatabaseError } from 'pg'
 import { toPgConfig } from '../lib/db/postgres.ts'
 import type { PostgresTarget } from '../lib/db/target.ts'
 import { type ExecutionRow, POSITION } from './execution-row.ts'
-import { ENTER_ON_POSTGRES, failedCallsOf } from './failed-calls.ts'
+import { ENTER_ON_POSTGRES, type FailedCallRow, failedCallsOf } from './failed-calls.ts'
 import { inTransaction } from './in-transaction.ts'
 import { ADD_TOKENS, INSERT_EXECUTIONS, INSERT_GAPS } from './postgres-statements.ts'
 import {
@@ -118,6 +118,20 @@ const createBatch = (client: Client, clientNames: ClientNames, tokens: TokensRow
   }
 }
 
+/** Puts failed calls into the outbox. Leaves out those that the database refuses: the history is worth more. */
+const enterFailedCalls = async (client: Client, calls: readonly FailedCallRow[]): Promise<void> => {
+  if (calls.length === 0) return
+  try {
+    await client.query({ ...ENTER_ON_POSTGRES, values: [JSON.stringify(calls)] })
+  } catch (error) {
+    if (!isRowAtFault(error)) throw error
+    const middle = calls.length >> 1
+    if (middle === 0) return
+    await enterFailedCalls(client, calls.slice(0, middle))
+    await enterFailedCalls(client, calls.slice(middle))
+  }
+}
+
 /**
  * Creates a writer with its own connection. It writes each batch with a few statements, and reconnects after a
  * failure.
@@ -154,8 +168,7 @@ export const createPostgresWriter = (target: PostgresTarget): BatchWriter => {
     const batch = createBatch(client, clientNames, tokens)
     const { kept, refused } = await batch.insertExecutions(executions)
     if (gaps.length > 0) await client.query({ ...INSERT_GAPS, values: [JSON.stringify(gaps)] })
-    const failed = failedCallsOf(executions)
-    if (failed.length > 0) await client.query({ ...ENTER_ON_POSTGRES, values: [JSON.stringify(failed)] })
+    await enterFailedCalls(client, failedCallsOf(executions))
     await batch.addTokens()
     return { kind: 'written', dropped: executions.length - kept - refused.length, refused }
   }

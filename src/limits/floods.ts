@@ -36,6 +36,8 @@ export const createFloods = (clock: () => number) => {
   return {
     /** Notes a refused call. */
     note: async (sender: Sender, { limit, retryAfterSeconds }: LimitRefusal): Promise<void> => {
+      // One anonymous caller of a tool would shut out all others from the server's other tools.
+      if (limit.scope === 'tool' && (sender.tokenId ?? sender.userId) === undefined) return
       const key = keyOf(sender)
       const limiter = await loadLimiter()
       const { consumedPoints } = await limiter.penalty(key)

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { isForeignKeyViolation } from '../lib/db/failures.ts'
 import type { DatabaseHealth } from '../lib/db/health.ts'
 import { MINUTE_MS } from '../lib/kernel/durations.ts'
 import type { Limit } from './limit.ts'
@@ -70,7 +71,11 @@ export const createMeters = ({ uses, databaseHealth, onLevel, clock }: MetersOpt
   const open = (entry: { limit: Limit }, target: string): Meter => {
     const { id, period } = entry.limit
     const add = async (amount: number): Promise<UseSum> => {
-      const sum = await inTime(() => uses.add({ id, period }, target, amount))
+      const sum = await inTime(() => uses.add({ id, period }, target, amount)).catch((error: unknown) => {
+        // The limit was deleted. Its meters would try forever to add what they have counted.
+        if (isForeignKeyViolation(error)) entries.delete(id)
+        throw error
+      })
       const level = levelOf(entry.limit.amount, sum.total - amount, sum.total)
       if (level !== undefined) onLevel({ limit: entry.limit, target, period: sum.period, level })
       return sum

@@ -37,9 +37,15 @@ export const limitsPlugin = async (needs: LimitsNeeds, lifecycle: Lifecycle) => 
   const callAdmission = createCallAdmission(meters, floods.note)
   const load = async (organizationId?: string): Promise<void> =>
     callAdmission.replace(await listLimitsInForce(db, organizationId), organizationId)
-  bus.subscribe('limits_changed', ({ organizationId }) => load(organizationId))
-  bus.subscribe('resync', () => load())
-  await load()
+  let loading: Promise<void> = Promise.resolve()
+  /** One after the other: a read that began before a change must not be applied after one that has seen it. */
+  const reload = (organizationId?: string): Promise<void> => {
+    loading = loading.catch(() => undefined).then(() => load(organizationId))
+    return loading
+  }
+  bus.subscribe('limits_changed', ({ organizationId }) => reload(organizationId))
+  bus.subscribe('resync', () => reload())
+  await reload()
   lifecycle.addChores({ name: 'remove old uses of limits', run: signal => removeOldUses(db, new Date(), signal) })
   return {
     callAdmission,

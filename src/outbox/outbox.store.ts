@@ -1,4 +1,4 @@
-import type { Transaction } from '../lib/db/client.ts'
+import type { Rows, Transaction } from '../lib/db/client.ts'
 import type { DomainEvent } from '../lib/events/domain-event.ts'
 import { type EventType, type NewEvent, storedTypeOf } from './event-types.ts'
 
@@ -20,14 +20,15 @@ const isWanted = async (tx: Transaction, organizationId: string, type: EventType
 export const enterEvents = async (tx: Transaction, events: readonly NewEvent[]): Promise<void> => {
   const wanted = new Map<string, boolean>()
   const happenedAt = new Date()
+  const rows: Rows.Prisma.EventCreateManyInput[] = []
   for (const { organizationId, type, data, id } of events) {
     const key = `${organizationId} ${type}`
     if (!wanted.has(key)) wanted.set(key, await isWanted(tx, organizationId, type))
     if (wanted.get(key) !== true) continue
-    await tx.event.create({
-      data: { organizationId, type, data: JSON.stringify(data), happenedAt, ...(id !== undefined && { id }) },
-    })
+    rows.push({ organizationId, type, data: JSON.stringify(data), happenedAt, ...(id !== undefined && { id }) })
   }
+  // In one statement: a toolkit can be in thousands of servers, and the transaction has ten seconds for all of it.
+  if (rows.length > 0) await tx.event.createMany({ data: rows })
 }
 
 const serverChanges = async (tx: Transaction, ids: readonly string[], change: 'changed' | 'removed') => {

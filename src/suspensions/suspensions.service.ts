@@ -75,12 +75,21 @@ export const createSuspensionService = ({ db, changes }: SuspensionServiceParts)
    * address). Throws `invalid_request` for the field `target` unless there is exactly one.
    */
   findSuspendable: async (kind: Suspendable, text: string): Promise<store.Target> => {
-    const named = await store.findIdsNamed(db, kind, text.trim(), MAX_SAME_NAMES)
-    const id = named.length === 1 ? named[0] : UUID.exec(text)?.[0].toLowerCase()
-    const found = id === undefined ? undefined : await store.findTarget(db, kind, id)
-    if (found !== undefined) return found
-    const several = `is used by several ${kind}s: enter the id of one of them (${named.join(', ')})`
-    throw wrongTarget(named.length > 1 ? several : `is not the id or ${NAMES[kind]} of ${ARTICLES[kind]} ${kind}`)
+    const given = text.trim()
+    const id = UUID.exec(given)?.[0].toLowerCase()
+    const identified = id === undefined ? undefined : await store.findTarget(db, kind, id)
+    if (identified !== undefined && given.toLowerCase() === id) return identified
+    // A name may contain the id of something else, so that the wrong one would be suspended.
+    const named = await store.findIdsNamed(db, kind, given, MAX_SAME_NAMES)
+    const ids = [...new Set([...named, ...(identified === undefined ? [] : [identified.id])])]
+    const several =
+      identified === undefined
+        ? `is used by several ${kind}s`
+        : `is the name of one ${kind} and contains the id of another`
+    if (ids.length > 1) throw wrongTarget(`${several}: enter the id of one of them (${ids.join(', ')})`)
+    const [only] = named
+    const found = identified ?? (only === undefined ? undefined : await store.findTarget(db, kind, only))
+    return orThrow(found, () => wrongTarget(`is not the id or ${NAMES[kind]} of ${ARTICLES[kind]} ${kind}`))
   },
 
   listSuspended: (kind: Suspendable, page: IdPage): Promise<Suspension[]> => store.listSuspended(db, kind, page),

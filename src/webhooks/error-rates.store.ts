@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Database, transact } from '../lib/db/client.ts'
 import { isUniqueViolation } from '../lib/db/failures.ts'
-import { HOUR_MS, MINUTE_MS } from '../lib/kernel/durations.ts'
+import { MINUTE_MS } from '../lib/kernel/durations.ts'
 import { type EventType, storedTypeOf } from '../outbox/event-types.ts'
 import { enterEvents } from '../outbox/outbox.store.ts'
 
@@ -12,7 +12,7 @@ const MIN_CALLS = 20
 /** The threshold of an organization that has set none, in percent. */
 const DEFAULT_ERROR_RATE_PERCENT = 25
 /** While the rate stays over the threshold, another event follows after this time. */
-const REPEAT_MS = HOUR_MS
+const REPEAT_MINUTES = 60
 
 const TYPE = 'server.error_rate_exceeded' satisfies EventType
 
@@ -51,14 +51,15 @@ const eventIdOf = (serverId: string, minute: number): string => {
 const enterExceeded = (db: Database, organizationId: string, threshold: number, busy: Busy, now: number) =>
   transact(db, async tx => {
     const { serverId, calls, failed } = busy
-    const recent = { createdAt: { gt: new Date(now - REPEAT_MS) }, data: { contains: serverId } }
-    if ((await tx.event.findFirst({ where: { organizationId, type: TYPE, ...recent } })) !== null) return
+    const minute = Math.floor(now / MINUTE_MS)
+    // By their ids: an organization can have any number of events within the hour.
+    const recent = Array.from({ length: REPEAT_MINUTES }, (_, before) => eventIdOf(serverId, minute - before))
+    if ((await tx.event.findFirst({ where: { id: { in: recent } }, select: { id: true } })) !== null) return
     const server = await tx.server.findUnique({ where: { id: serverId }, select: { name: true } })
     if (server === null) return
     const errorRate = Math.round((1_000 * failed) / calls) / 10
     const data = { serverId, serverName: server.name, calls, failed, errorRate, threshold, minutes: WINDOW_MINUTES }
-    const id = eventIdOf(serverId, Math.floor(now / MINUTE_MS))
-    await enterEvents(tx, [{ organizationId, type: TYPE, data, id }])
+    await enterEvents(tx, [{ organizationId, type: TYPE, data, id: eventIdOf(serverId, minute) }])
   })
 
 /**

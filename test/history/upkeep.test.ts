@@ -97,6 +97,25 @@ describe.each(databaseKinds)('the upkeep of the history on $kind', kind => {
     expect(await db.execution.count({ where: { serverId: otherId } })).toBe(7)
   })
 
+  it('goes on with the other organizations if it cannot remove the calls of one', async () => {
+    const { upkeep, addOldCalls, db, recorder, serverId, organizationId, never } = await createWorld()
+    await addOldCalls(10, daysAgo(31))
+    await upkeep.fill(never)
+    const other = await db.organization.create({ data: { name: 'Broken', keepCallsDays: 1 } })
+    await db.organization.update({ where: { id: organizationId }, data: { keepCallsDays: 30 } })
+    const failing = createHistoryUpkeep({
+      db,
+      recorder: {
+        run: async task => {
+          if (JSON.stringify(task).includes(other.id)) throw new Error('it takes too long')
+          return recorder.run(task)
+        },
+      },
+    })
+    await expect(failing.removeOldCalls(NOW, never)).rejects.toThrow('it takes too long')
+    expect(await db.execution.count({ where: { serverId } })).toBe(0)
+  })
+
   it('removes the oldest calls beyond the number that their organization allows', async () => {
     const { upkeep, addOldCalls, db, organizationId, never } = await createWorld()
     await addOldCalls(1_203)

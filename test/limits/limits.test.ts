@@ -191,6 +191,26 @@ describe.each(databasesOfRun)('a limit on $kind', kind => {
     }
   })
 
+  it('of one tool leaves the others to anonymous callers, however often one of them calls it', async () => {
+    now = NOON + 20_000
+    const owner = await world.person()
+    const { url, serverId, toolIds } = await makeLimitedServer(
+      owner,
+      api.origin,
+      [{ name: 'tool' }, { name: 'other' }],
+      'public',
+    )
+    const { tool: targetId } = toolIds
+    await owner.create(limitsOf(owner), { ...DAILY_CALLS, scope: 'tool', targetId, period: 'minute', amount: 1 })
+    for (let batch = 0; batch < 7; batch++) {
+      await Promise.all(Array.from({ length: 10 }, () => postCall(url, undefined, 'tool')))
+    }
+    expect(await callTool(url, undefined, 'tool')).toContain('Limit reached')
+    expect(await callTool(url, undefined, 'other')).toBeUndefined()
+    const { body } = await owner.expectOk('GET', `/servers/${serverId}/executions?result=blocked&limit=1`)
+    expect(body).toMatchObject({ items: [{ requestId: expect.any(String) }] })
+  })
+
   it('refuses the requests of a caller who keeps calling over it with 429 until the next minute, and nobody else', async () => {
     now = NOON + 20_000
     const owner = await world.person()

@@ -21,13 +21,16 @@ describe.each(databaseKinds)('the limits of a process on $kind', kind => {
     const db = await openDatabase(database.target)
     onTestFinished(() => db.close())
     const { id: organizationId } = await db.organization.create({ data: { name: 'Limited' } })
-    const state = { process: 0, database: NOON, isAway: false }
+    const state = { process: 0, database: NOON, isAway: false, writes: 0 }
     const levels: LimitLevel['level'][] = []
     const open = () => {
       const meters = createMeters({
         uses: createLimitUses(db, () => state.database),
         databaseHealth: {
-          whileReachable: work => (state.isAway ? Promise.reject(new Error('the database is away')) : work()),
+          whileReachable: work => {
+            state.writes++
+            return state.isAway ? Promise.reject(new Error('the database is away')) : work()
+          },
         },
         onLevel: ({ level }) => levels.push(level),
         clock: () => state.process,
@@ -120,6 +123,20 @@ describe.each(databaseKinds)('the limits of a process on $kind', kind => {
     expect(await tryCalls(20)).toBe(0)
     admission.replace([])
     expect(await tryCalls(20)).toBe(20)
+  })
+
+  it('forget what they have counted once they are deleted', async () => {
+    const { db, state, limitTo, open } = await start()
+    const limit = await limitTo(10, 'day')
+    const { admission, tryCalls, meters } = open()
+    admission.replace([limit])
+    expect(await tryCalls(3)).toBe(3)
+    await db.limit.delete({ where: { id: limit.id } })
+    admission.replace([])
+    await meters.flush()
+    const { writes } = state
+    await meters.flush()
+    expect(state.writes).toBe(writes)
   })
 
   it('report 80 % and all of a limit once, whichever process reaches it', async () => {

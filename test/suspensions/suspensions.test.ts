@@ -10,6 +10,7 @@ import { createBrowser } from '../support/browser.ts'
 import { databasesOfRun } from '../support/databases.ts'
 import { createPageBrowser } from '../support/page-browser.ts'
 import { type Person, runFakeApi, runPatchbay } from '../support/world.ts'
+import { readEvents } from '../web/event-reader.ts'
 
 const PASSWORD = 'correct horse battery staple'
 const REASON = 'Calls an API that its owner has closed'
@@ -180,6 +181,36 @@ describe.each(databasesOfRun)('a suspension on $kind', kind => {
 
     await operator.expectOk('DELETE', `/blocked-origins/${blocked.id}`)
     expect((await callTool(url, 'echo')).text).not.toContain(REASON)
+  })
+
+  it('is a user: the live page of their organization ends, also if it was opened with a token', async () => {
+    const { owner } = await makeOwned()
+    // Access is checked again every five seconds.
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'], shouldClearNativeTimers: true })
+    onTestFinished(() => void vi.useRealTimers())
+    const path = `${world.origin}/organizations/${owner.organizationId}/live`
+    const stream = await readEvents(path, { authorization: `Bearer ${owner.token}` })
+    onTestFinished(stream.close)
+    expect(stream.status).toBe(200)
+    await suspend(`/users/${owner.userId}`)
+    vi.advanceTimersByTime(5_000)
+    await stream.next('over', z.object({}))
+    await stream.closed
+  })
+
+  it('is what the operator named: no name makes it something else', async () => {
+    const { findSuspendable } = world.services.suspensionService
+    const { serverId } = await makeOwned()
+    const decoy = await makeOwned()
+    const rename = (name: string) => decoy.owner.expectOk('PATCH', `/servers/${decoy.serverId}`, { name })
+    const address = `${world.origin}/s/${serverId}`
+    expect((await findSuspendable('server', address)).id).toBe(serverId)
+    await rename(serverId)
+    expect((await findSuspendable('server', serverId)).id).toBe(serverId)
+    await rename(address)
+    await expect(findSuspendable('server', address)).rejects.toThrow('the id of another')
+    await rename('A decoy')
+    expect((await findSuspendable('server', 'A decoy')).id).toBe(decoy.serverId)
   })
 
   it('is listed for the operator, who cannot suspend themselves', async () => {

@@ -1,4 +1,5 @@
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { enterEvents } from '../../src/outbox/outbox.store.ts'
 import { makeServer } from '../support/api-client.ts'
 import { databaseKinds } from '../support/databases.ts'
 import { startWorld } from '../support/world.ts'
@@ -90,6 +91,31 @@ describe.each(databaseKinds)('webhooks on $kind', kind => {
     expect(blocked).toMatchObject({ state: 'failed', lastStatus: null })
     expect(blocked?.lastError).toContain('cloud metadata address')
     expect(target.requests).toEqual([])
+  })
+
+  it('does not read a long response to its end', async () => {
+    const owner = await patchbay.person()
+    const receiver = await startReceiver(response => void response.writeHead(200).end('x'.repeat(100_000)))
+    const { id } = await addWebhook(owner, receiver.url, ['server.changed'])
+    await owner.create('/servers', { name: 'Weather' })
+    const [delivery] = await settledDeliveriesOf(owner, id)
+    expect(delivery).toMatchObject({ state: 'failed', lastError: 'Its response is longer than 64 KiB.' })
+  })
+
+  it('waits while the organization is suspended', async () => {
+    const owner = await patchbay.person()
+    const receiver = await startReceiver()
+    const { id } = await addWebhook(owner, receiver.url, ['server.changed'])
+    const { suspensionService: suspensions } = patchbay.services
+    const { organizationId } = owner
+    await suspensions.suspend(undefined, 'organization', organizationId, { reason: 'Spam' })
+    const data = { serverId: id, serverName: 'Weather', change: 'changed' } as const
+    await enterEvents(patchbay.db, [{ organizationId, type: 'server.changed', data }])
+    await vi.waitUntil(() => patchbay.db.delivery.findFirst({ where: { webhookId: id } }), { interval: 10 })
+    expect(receiver.requests).toEqual([])
+    await suspensions.restore(undefined, 'organization', organizationId)
+    await receiver.received(1)
+    expect(await settledDeliveriesOf(owner, id)).toMatchObject([{ state: 'delivered', attempts: 1 }])
   })
 
   it('is not held up by a receiver that hangs', async () => {

@@ -2,7 +2,7 @@ import { TIMING_PHASES } from '../execution-record.ts'
 import type { ExportedCall } from './export-row.ts'
 
 /** Beginnings that make a spreadsheet take a text for a formula. */
-const FORMULA = /^[=+\-@\t\r]/
+const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/
 const QUOTED = /[",\r\n]/
 
 /**

@@ -43,15 +43,19 @@ async function* textsOf(db: Database, selection: Selection, formatCalls: FormatC
 
 /** Yields values, and fetches each while the one before it is used. */
 async function* oneAhead<T>(values: AsyncGenerator<T>): AsyncGenerator<T> {
-  let next = values.next()
+  const fetchNext = (): Promise<IteratorResult<T>> => {
+    const next = values.next()
+    // Nobody waits for it while the reader is slow or has left, and an unhandled failure would end the process.
+    next.catch(() => undefined)
+    return next
+  }
+  let next = fetchNext()
   try {
     for (let current = await next; current.done !== true; current = await next) {
-      next = values.next()
+      next = fetchNext()
       yield current.value
     }
   } finally {
-    // If the reader has left, nobody else waits for the value that is being fetched.
-    next.catch(() => undefined)
     await values.return(undefined)
   }
 }

@@ -37,6 +37,20 @@ export const createHistoryUpkeep = ({ db, recorder }: HistoryUpkeepParts) => {
   const removeCalls = (calls: RemovedCalls, signal: AbortSignal | undefined): Promise<void> =>
     runAll(() => ({ kind: 'remove_calls', calls }), signal)
 
+  const removeCallsOver = async (
+    { id: organizationId, keepCallsDays, keepCalls }: Awaited<ReturnType<typeof listLimits>>[number],
+    now: Date,
+    signal: AbortSignal,
+  ): Promise<void> => {
+    if (keepCallsDays !== null && !signal.aborted) {
+      await removeCalls({ organizationId, until: new Date(now.getTime() - keepCallsDays * DAY_MS) }, signal)
+    }
+    if (keepCalls !== null && !signal.aborted) {
+      const { found } = await recorder.run({ kind: 'find_limit', organizationId, keep: keepCalls })
+      if (found !== undefined) await removeCalls({ organizationId, until: new Date(found) }, signal)
+    }
+  }
+
   const moveCallsOf = async (serverId: string, signal: AbortSignal): Promise<void> => {
     const organizationId = await findOrganizationOf(db, serverId)
     await runAll(after => ({ kind: 'move', serverId, after }), signal)
@@ -56,17 +70,16 @@ export const createHistoryUpkeep = ({ db, recorder }: HistoryUpkeepParts) => {
       for (const serverId of await listMovedServerIds(db)) await moveCallsOf(serverId, signal)
     },
 
-    /** Removes the calls beyond the limits on age and number that their organization has set. */
+    /**
+     * Removes the calls beyond the limits on age and number that their organization has set. If that fails for some,
+     * continues with the others and throws the first error at the end.
+     */
     removeOldCalls: async (now: Date, signal: AbortSignal): Promise<void> => {
-      for (const { id: organizationId, keepCallsDays, keepCalls } of await listLimits(db)) {
-        if (keepCallsDays !== null) {
-          await removeCalls({ organizationId, until: new Date(now.getTime() - keepCallsDays * DAY_MS) }, signal)
-        }
-        if (keepCalls !== null && !signal.aborted) {
-          const { found } = await recorder.run({ kind: 'find_limit', organizationId, keep: keepCalls })
-          if (found !== undefined) await removeCalls({ organizationId, until: new Date(found) }, signal)
-        }
+      const errors: unknown[] = []
+      for (const limits of await listLimits(db)) {
+        await removeCallsOver(limits, now, signal).catch((error: unknown) => errors.push(error))
       }
+      if (errors.length > 0) throw errors[0]
     },
 
     /** Removes the sums that are past their retention. */

@@ -109,11 +109,17 @@ export const createCallLedger = ({ countTexts, recorder, onInternalError }: Call
     if (tool !== undefined) tools.add(tool, otherwise, tokensSent, cost.isMismatch === true)
   }
 
+  /** Skips a result. A limit still gets an estimate, or many calls at once would escape it. */
+  const skip = (cost: CallCost, sent: () => Sample): void => {
+    totals.notCounted++
+    cost.countTokens?.(estimate(sent()).tokens)
+  }
+
   const countBatch = async (batch: readonly Waiting[]): Promise<void> => {
     const texts = batch.flatMap(textsOf)
     const counted = texts.length === 0 ? undefined : await countTexts.run(OWNER, texts)
     if (counted?.ok === false) {
-      totals.notCounted += batch.length
+      for (const { cost, sent } of batch) skip(cost, () => sent)
       return
     }
     const counts = (counted?.value ?? []).values()
@@ -132,7 +138,7 @@ export const createCallLedger = ({ countTexts, recorder, onInternalError }: Call
     try {
       await countBatch(batch)
     } catch (error) {
-      totals.notCounted += batch.length
+      for (const { cost, sent } of batch) skip(cost, () => sent)
       onInternalError(error)
     } finally {
       inProgress = 0
@@ -168,7 +174,7 @@ export const createCallLedger = ({ countTexts, recorder, onInternalError }: Call
     note: ({ result, cost }: ToolOutcome, signal: StopSignal): void => {
       if (cost === undefined || isRefused(result) || signal.aborted) return
       if (waiting.length >= MAX_BATCH_RESULTS) {
-        totals.notCounted++
+        skip(cost, () => sampleSent(result, cost.sent))
         return
       }
       const measured = typeof cost.whole === 'function' ? cost.whole() : cost.whole

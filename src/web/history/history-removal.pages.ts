@@ -37,7 +37,8 @@ const toShown = (request: FastifyRequest, { path, query, counted, filters }: Loa
   return {
     text: `${so}${countText(counted)} of the history match the filters and will be deleted, with their requests and arguments. Figures and charts keep counting them. This cannot be undone.`,
     items: filters.map(text => ({ text })),
-    isBlocked: counted.calls === 0,
+    // More may match among the calls that were not looked at.
+    isBlocked: counted.calls === 0 && !counted.isCut,
     back: toAddress(path, query.given),
   }
 }
@@ -58,10 +59,17 @@ export const historyRemovalPages: FastifyPluginAsync<{
 
   /** Deletes calls. If there are more than one request deletes, asks again. */
   const remove = async (request: FastifyRequest, { place, path, query }: Loaded, reply: FastifyReply) => {
-    const done = await callHistory.removeExecutions(actorOf(request), place, query.filters, signalOf(reply))
+    const removal = { ...query.filters, cursor: query.cursor || undefined }
+    const done = await callHistory.removeExecutions(actorOf(request), place, removal, signalOf(reply))
     const { removed = 0 } = Progress.parse(request.query)
     const count = String(done.removed + removed)
-    if (done.nextCursor !== null) return toAddress(`${path}/removal`, [...query.given, ['removed', count]])
+    if (done.nextCursor !== null) {
+      const progress = [
+        ['removed', count],
+        ['cursor', done.nextCursor],
+      ] as const
+      return toAddress(`${path}/removal`, [...query.given, ...progress])
+    }
     return toAddress(path, [
       ['done', 'removed'],
       ['count', count],

@@ -8,6 +8,11 @@ export type ScopeWatchParts = {
 
 /** How often the history is read. One read serves all listeners who see the same calls. */
 const READ_EVERY_MS = 1_000
+/**
+ * A pause this many times as long as the read before it. Where few of many calls may be seen, a read takes long, and with
+ * SQLite it blocks this thread.
+ */
+const PAUSE_FACTOR = 20
 
 type Watch = { listeners: Set<() => void>; timer: NodeJS.Timeout | undefined; known: ReadonlySet<string> | undefined }
 
@@ -16,6 +21,7 @@ export const createScopeWatches = ({ listNewest, onTrouble }: ScopeWatchParts) =
   const watches = new Map<string, Watch>()
 
   const read = async (scope: OrganizationScope, watch: Watch): Promise<void> => {
+    const startedMs = performance.now()
     try {
       const newest = await listNewest(scope)
       const { known } = watch
@@ -26,7 +32,8 @@ export const createScopeWatches = ({ listNewest, onTrouble }: ScopeWatchParts) =
       onTrouble(error, scope.organizationId)
     }
     if (watch.listeners.size === 0) return
-    watch.timer = setTimeout(() => void read(scope, watch), READ_EVERY_MS)
+    const pauseMs = Math.max(READ_EVERY_MS, (performance.now() - startedMs) * PAUSE_FACTOR)
+    watch.timer = setTimeout(() => void read(scope, watch), pauseMs)
     watch.timer.unref()
   }
 

@@ -10,8 +10,8 @@ import { signedHeaders } from '../signature.ts'
 
 /** Time limit of a request. Standard Webhooks recommend 15 to 30 seconds. */
 const TIMEOUT_MS = 15_000
-/** Nobody reads the responses. A longer one is a failure. */
-const MAX_RESPONSE_BYTES = 1_024 * 1_024
+/** Nobody reads the responses. A longer one is a failure, because 512 of them may arrive at the same time. */
+const MAX_RESPONSE_BYTES = 64 * 1_024
 /** Length of the stored beginning of a response. */
 const STORED_CHARACTERS = 1_000
 
@@ -74,7 +74,8 @@ export const attempt = async (
     }
   } catch (error) {
     if (!(error instanceof OutboundError)) throw error
-    const text = `It could not be sent: ${error.message}.`
+    const isTooLong = error.fault === 'too_large'
+    const text = isTooLong ? 'Its response is longer than 64 KiB.' : `It could not be sent: ${error.message}.`
     const ms = performance.now() - startedAt
     return { isDelivered: false, ms, status: undefined, error: text, response: undefined, retryAfterMs: undefined }
   }

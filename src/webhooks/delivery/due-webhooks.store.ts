@@ -39,11 +39,14 @@ const toLeased = async (db: Database, id: string, now: Date): Promise<LeasedWebh
   return { id, organizationId, lease, sealed: { text: content, keyId }, failingSince: failingSince ?? undefined }
 }
 
-/** Takes up to `limit` webhooks with something to deliver, for this process alone. The longest waiting come first. */
+/**
+ * Takes up to `limit` webhooks with something to deliver, for this process alone. The longest waiting come first. Those
+ * of a suspended organization wait, because attempts that cannot succeed would disable them.
+ */
 export const leaseDueWebhooks = async (db: Database, limit: number): Promise<LeasedWebhook[]> => {
   const now = new Date()
   const due = await db.webhook.findMany({
-    where: { dueAt: { lte: now }, state: 'active', ...isFree(now) },
+    where: { dueAt: { lte: now }, state: 'active', organization: { suspendedAt: null }, ...isFree(now) },
     orderBy: { dueAt: 'asc' },
     take: limit,
     select: { id: true },

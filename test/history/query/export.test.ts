@@ -1,6 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
+import { exportCalls } from '../../../src/history/export/export-calls.ts'
+import { selectionOf } from '../../../src/history/query/conditions.ts'
 import { databaseKinds } from '../../support/databases.ts'
 import { buildExecution } from '../execution.ts'
 import { refusalOf, runCallsWorld } from './calls-world.ts'
@@ -96,7 +98,7 @@ describe.each(databaseKinds)('an export of calls on $kind', kind => {
 
   it('as CSV has no cell that a spreadsheet would run', async () => {
     const server = await world.server()
-    const tools = ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', 'say "hi", all', "'quoted", 'plain']
+    const tools = ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', '＝1', 'say "hi", all', "'quoted", 'plain']
     await world.addCalls(server, tools.length, index => ({ tool: tools[index] ?? '' }))
     const text = await textOf(server, 'format=csv')
     const [header = '', ...lines] = text.split('\r\n')
@@ -111,6 +113,7 @@ describe.each(databaseKinds)('an export of calls on $kind', kind => {
       "'@SUM(A1)",
       "'\t=1",
       '"\'\r=1"',
+      "'＝1",
       '"say ""hi"", all"',
       "'quoted",
       'plain',
@@ -147,6 +150,46 @@ describe.each(databaseKinds)('an export of calls on $kind', kind => {
     expect(exported.filter(id => ids.includes(id))).toEqual(ids)
     expect(new Set(exported).size).toBe(exported.length)
     expect(recorder.stats().missing).toBe(before.missing)
+  })
+
+  it('fails at its reader, however slow, if reading fails', async () => {
+    const server = await world.server()
+    await world.addCalls(server, 1_200)
+    const failed = Promise.withResolvers<void>()
+    const unhandled: unknown[] = []
+    const note = (error: unknown) => void unhandled.push(error)
+    process.on('unhandledRejection', note)
+    onTestFinished(() => void process.off('unhandledRejection', note))
+    let queries = 0
+    const parts = exportCalls(world.db, selectionOf({ serverId: server }, {}), 'ndjson', async () => {
+      if (queries++ === 0) return 'the first part'
+      failed.resolve()
+      throw new Error('the database is away')
+    })
+    expect((await parts.next()).value).toBe('the first part')
+    await failed.promise
+    // The process learns of an unhandled failure after the turn of the event loop in which it happened.
+    await setImmediate()
+    await setImmediate()
+    expect(unhandled).toEqual([])
+    await expect(parts.next()).rejects.toThrow('the database is away')
+  })
+
+  it('is refused to a user who reads four others at the same time', async () => {
+    const server = await world.server()
+    await world.addCalls(server, 3_000, () => ({ error: 'x'.repeat(8_000) }))
+    const path = `/servers/${server}/executions/export?format=ndjson`
+    const stop = new AbortController()
+    const open = await Promise.all(Array.from({ length: 4 }, () => request(path, stop.signal)))
+    const refused = await request(path)
+    expect(refused.status).toBe(429)
+    expect(await refused.json()).toMatchObject({ detail: expect.stringContaining('4 files') })
+    const other = await world.member(world.organizationId, 'viewer')
+    expect((await other.send('GET', `${path}&tool=nothing`)).status).toBe(200)
+    const [first] = open
+    expect((await first?.text())?.split('\n')).toHaveLength(3_001)
+    expect((await request(`${path}&tool=nothing`)).status).toBe(200)
+    stop.abort()
   })
 
   it('ends when the client disconnects', async () => {

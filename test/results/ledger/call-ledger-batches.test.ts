@@ -84,6 +84,18 @@ describe('the ledger', () => {
     await whenRecorded(24)
   })
 
+  it('gives a limit an estimate of the results for which there is no time', async () => {
+    const { send, whenRecorded } = begin()
+    const counted: number[] = []
+    for (let index = 0; index < 30; index++) {
+      send(`${index}`, textOf(7), { countTokens: (tokens: number) => void counted.push(tokens) })
+    }
+    const estimated = Math.ceil(textOf(7).length / 4)
+    expect(counted).toEqual(Array(6).fill(estimated))
+    await whenRecorded(24)
+    expect(counted).toEqual([...Array(6).fill(estimated), ...Array(24).fill(await countTokens(textOf(7)))])
+  })
+
   it('counts the text beside an image, however large the image is', async () => {
     const { ledger, recorded, whenRecorded } = begin()
     const note = (executionId: string, sent: ToolOutcome['result']) =>

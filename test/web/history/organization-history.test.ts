@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { makeServer, signUp } from '../../support/api-client.ts'
 import { signInToPages, textOf } from '../../support/signed-in.ts'
 import { organizationsOf, runPatchbay } from '../../support/world.ts'
@@ -126,11 +126,30 @@ describe('the history page of an organization', () => {
   })
 
   it('says how far it looked, and goes on from there', async () => {
-    const { person, desk, addCalls, path } = await open()
+    const { person, name, desk, addCalls, path } = await open()
     await addCalls(desk, 'often', 20_500)
     const first = await person.get(`${path}?tool=rare`)
     expect(first.html).toContain('No calls match so far')
     const [, older = ''] = /rel="next" href="([^"]*)"/.exec(first.html) ?? []
     expect((await person.get(older.replaceAll('&amp;', '&'))).html).toContain('No calls match')
+    await addCalls(desk, 'rare', 1, { startedAt: new Date(0) })
+    const removal = `${path}/removal?tool=rare`
+    expect(textOf((await person.get(removal)).html)).toContain('at least 0 calls of the history')
+    const done = await person.submit(removal, { sure: name })
+    expect((await person.get(done.location ?? '')).html).toContain('1 call deleted.')
+  })
+
+  it('deletes on where a request stopped, if there are more calls than it can delete', async () => {
+    const { person, name, desk, addCalls, path } = await open()
+    await addCalls(desk, 'send', 3)
+    const removing = vi.spyOn(patchbay.services.callHistory, 'removeExecutions')
+    onTestFinished(() => removing.mockRestore())
+    removing.mockResolvedValueOnce({ removed: 2, nextCursor: 'the-rest' })
+    removing.mockResolvedValueOnce({ removed: 1, nextCursor: null })
+    await person.get(`${path}/removal?tool=send`)
+    const more = await person.submit(`${path}/removal?tool=send`, { sure: name })
+    const done = await person.submit(more.location ?? '', { sure: name })
+    expect(removing.mock.lastCall?.[2]).toMatchObject({ tool: ['send'], cursor: 'the-rest' })
+    expect(done.location).toContain('count=3')
   })
 })

@@ -8,8 +8,9 @@ import type { Masker } from '../masking.ts'
 import { maskByRules } from './mask-by-rules.ts'
 import { createRuleSearch, type FindMatches, type RuleSearch } from './rule-search.ts'
 
-/** Texts of at least this length are masked in the worker pool. */
+/** Texts of at least this length are masked in the worker pool, and those that may take more than so many steps, or 10 ms. */
 const LONG_TEXT = 16 * 1_024
+const MAX_STEPS_OF_SHORT = 400_000
 
 /**
  * Steps for one text that is masked in this thread, about 50 ms at worst. What remains of a longer one counts as a match, because
@@ -53,15 +54,16 @@ export const withRules = (masker: Masker, rules: readonly MaskingRule[], ruleMas
   // Compiled on first use, because most mounted servers have not been called yet.
   const search = once(() => createRuleSearch(rules))
   const now = (text: string): string => maskByRules(text, limited(search()))
+  const isLong = ({ length }: { length: number }): boolean =>
+    length >= LONG_TEXT || length * search().weight > MAX_STEPS_OF_SHORT
   const utf8OfAnyLength = async (utf8: Buffer, signal: StopSignal | undefined): Promise<Buffer> => {
-    if (ruleMasking !== undefined && utf8.length >= LONG_TEXT)
-      return (await ruleMasking.maskByRules(rules, utf8, signal)) ?? utf8
+    if (ruleMasking !== undefined && isLong(utf8)) return (await ruleMasking.maskByRules(rules, utf8, signal)) ?? utf8
     const text = utf8.toString('utf8')
     const masked = maskByRules(text, search().find)
     return masked === text ? utf8 : Buffer.from(masked)
   }
   const anyLength = async (text: string, signal: StopSignal | undefined): Promise<string> => {
-    if (ruleMasking === undefined || text.length < LONG_TEXT) return maskByRules(text, search().find)
+    if (ruleMasking === undefined || !isLong(text)) return maskByRules(text, search().find)
     const utf8 = Buffer.from(text)
     const masked = await utf8OfAnyLength(utf8, signal)
     return masked === utf8 ? text : masked.toString('utf8')
