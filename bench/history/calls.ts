@@ -1,5 +1,6 @@
 /** Recorded calls as a busy organization has them after three months. */
-import type { SummedCall, SummedTokens } from '../../src/history/sums/call-sums.ts'
+import type { SummedTokens } from '../../src/history/sums/amounts.ts'
+import type { SummedCall } from '../../src/history/sums/call-sums.ts'
 
 const DAYS = 90
 const DAY_MS = 24 * 60 * 60 * 1_000

@@ -3,7 +3,8 @@ import Sqlite from 'better-sqlite3'
 import { Client } from 'pg'
 import { createCallSums, createClientNames } from '../../src/history/sums/call-sums.ts'
 import { storePostgresSums } from '../../src/history/sums/postgres-sums.ts'
-import { createSqliteSums, toTimeText } from '../../src/history/sums/sqlite-sums.ts'
+import { createSqliteSums } from '../../src/history/sums/sqlite-sums.ts'
+import { toTimeText } from '../../src/lib/db/sqlite-time.ts'
 import type { Call } from './calls.ts'
 
 /** The columns and the types of their arrays on PostgreSQL. */

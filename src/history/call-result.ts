@@ -16,6 +16,12 @@ export type CallResult = (typeof CALL_RESULTS)[number]
 export const resultOfErrorStatus = (status: number | undefined): CallResult =>
   status !== undefined && status >= 400 && status <= 499 ? 'rejected' : 'failed'
 
+type ResultColumns = { result: CallResult | null; outcome: string; status: number | null }
+
+/** Returns the result of a stored call. In rows from before results were recorded, it follows from outcome and status. */
+export const resultOfRow = ({ result, outcome, status }: ResultColumns): CallResult =>
+  result ?? (outcome === 'ok' ? 'success' : resultOfErrorStatus(status ?? undefined))
+
 /** Returns the result of a call whose request got no complete response. */
 export const resultOfFault = (fault: OutboundFault): CallResult => {
   switch (fault) {

@@ -3,7 +3,7 @@ import type { Database, Rows } from '../lib/db/client.ts'
 import type { Page } from '../lib/http/paging.ts'
 import { MAX_PAGE_SIZE } from '../lib/kernel/limits.ts'
 import { mapFound, withoutNulls } from '../lib/kernel/missing.ts'
-import { resultOfErrorStatus } from './call-result.ts'
+import { resultOfRow } from './call-result.ts'
 import {
   type CallAttempt,
   type CallTiming,
@@ -78,12 +78,11 @@ export type StoredExecution = ExecutionRecord & {
 /** A row. Lists leave out the arguments. */
 type ListedRow = Omit<Rows.Execution, 'arguments'> & { arguments?: string | null }
 
-/** Converts a row. Rows from before results were recorded get the one that follows from their outcome and status. */
 const toExecution = (listed: ListedRow): StoredExecution => {
-  const { request, arguments: args, tokensEstimated, result, timing, attempts, ...row } = listed
+  const { request, arguments: args, tokensEstimated, result: _, timing, attempts, ...row } = listed
   return {
     ...withoutNulls(row),
-    result: result ?? (row.outcome === 'ok' ? 'success' : resultOfErrorStatus(row.status ?? undefined)),
+    result: resultOfRow(listed),
     request: toRequest(request),
     arguments: toArguments(args ?? null),
     timing: toTiming(timing),

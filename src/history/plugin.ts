@@ -32,8 +32,8 @@ export const historyPlugin = ({ db, databaseHealth, logger, settings }: HistoryN
   const historyUpkeep = createHistoryUpkeep({ db, recorder })
   lifecycle.addChores(
     { name: 'remove old sums of tokens', run: signal => removeOldToolDays(db, new Date(), signal) },
-    { name: 'give calls their organization', run: historyUpkeep.fill },
-    { name: 'give calls of moved servers their organization', run: historyUpkeep.moveCalls },
+    { name: 'set the organization of calls', run: historyUpkeep.fill },
+    { name: 'set the organization of calls of moved servers', run: historyUpkeep.moveCalls },
     {
       name: 'remove calls beyond the limits of organizations',
       run: signal => historyUpkeep.removeOldCalls(new Date(), signal),

@@ -1,6 +1,6 @@
 import type { ExecutionTokens } from './execution-record.ts'
 import type { ExecutionRow } from './execution-row.ts'
-import type { SummedTokens } from './sums/call-sums.ts'
+import type { SummedTokens } from './sums/amounts.ts'
 import type { HistoryTask, TaskResult } from './upkeep/history-tasks.ts'
 
 /** A gap as sent to the worker, with times in milliseconds since the epoch. */
@@ -60,7 +60,7 @@ export type BatchWriter = {
   close: () => Promise<void>
 }
 
-/** The tokens of a row, as far as they are summed. */
+/** Returns the tokens of a row that are summed. */
 export const toSummedTokens = ([, , sent, otherwise]: TokensRow): SummedTokens => ({ sent, otherwise })
 
 export const toTokensRow = ({

@@ -1,4 +1,5 @@
 import { openRawSqlite } from '../lib/db/sqlite.ts'
+import { toTimeText } from '../lib/db/sqlite-time.ts'
 import type { SqliteTarget } from '../lib/db/target.ts'
 import { newExecutionId } from './execution-id.ts'
 import { EXECUTION_COLUMNS, type ExecutionRow, POSITION } from './execution-row.ts'
@@ -15,7 +16,7 @@ import {
   type WriteOutcome,
 } from './recording-batch.ts'
 import { type CallSums, createCallSums, createClientNames, type SummedCall, toSummedCall } from './sums/call-sums.ts'
-import { createSqliteSums, toTimeText } from './sums/sqlite-sums.ts'
+import { createSqliteSums } from './sums/sqlite-sums.ts'
 import { createToolDaySums, isNameKnown, isSuccess, type ToolDaySums } from './tool-day-sums.ts'
 import { createSqliteTasks } from './upkeep/sqlite-tasks.ts'
 
@@ -55,7 +56,7 @@ const ADD_TO_DAY = `INSERT INTO "ToolDay"
 /** Returns the date in UTC. */
 const dayOf = (time: number): string => toTimeText(time).slice(0, '2026-11-22'.length)
 
-/** What is known and summed up while a batch is stored. `counts` are the tokens by execution id. */
+/** State while a batch is stored. `counts` are the tokens by execution id. */
 type Batch = {
   counts: Map<string, TokensRow>
   days: ToolDaySums

@@ -22,7 +22,7 @@ export type UserAdministrationParts = {
   baseUrl: string
 }
 
-/** What the operator does with the accounts of others, on the command line or by API. */
+/** Manages the accounts of other users for the operator, on the command line or through the API. */
 export const createUserAdministration = ({ db, changes, passwords, baseUrl }: UserAdministrationParts) => {
   /** Finds a user by email. Throws `not_found` if there is no such account. */
   const getUserByEmail = async (email: string): Promise<User> => {

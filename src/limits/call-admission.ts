@@ -49,7 +49,7 @@ const refuse = (limit: Limit, retryAfterMs: number): { refusal: LimitRefusal } =
   refusal: { limit, retryAfterSeconds: Math.max(1, Math.ceil(retryAfterMs / 1_000)) },
 })
 
-/** Checks every limit. Returns the refusal with the longest wait, or what has to be waited for before another check. */
+/** Checks every limit. Returns the refusal with the longest wait, or a promise after which to check again. */
 const check = (applied: readonly Applied[]): { refusal: LimitRefusal } | Promise<unknown> | undefined => {
   const waits: Promise<void>[] = []
   let refused: { limit: Limit; retryAfterMs: number } | undefined

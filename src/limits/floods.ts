@@ -5,20 +5,20 @@ import type { Limit, LimitRefusal } from './limit.ts'
 /** Refused calls of a caller within a minute after which its requests are refused before they are read. */
 const MAX_REFUSED = 60
 const WINDOW_SECONDS = 60
-/** How long the requests of a caller are refused. Then a call shows whether the limit is still reached. */
+/** Maximum time for which the requests of a caller are refused. After it, a call is checked against the limit again. */
 const MAX_REFUSED_SECONDS = 60
 
-/** A caller that goes on calling over a limit, and when it may try again. */
+/** The limit that a caller ignores, and when the caller may try again. */
 export type Flood = { limit: Limit; retryAfterSeconds: number }
 
-/** Whoever sends a request. All anonymous callers of a server count as one. */
+/** The sender of a request. All anonymous callers of a server count as one. */
 type Sender = Pick<LimitedCall, 'organizationId' | 'serverId' | 'userId' | 'tokenId'>
 
 const keyOf = ({ organizationId, serverId, userId, tokenId }: Sender): string =>
   `${organizationId} ${tokenId ?? userId ?? serverId}`
 
 /**
- * Finds callers that go on calling although a limit refuses their calls. Each refused call costs a response and a row of
+ * Finds callers that keep calling although a limit refuses their calls. Each refused call costs a response and a row of
  * the history, so their requests are refused earlier. `clock` returns milliseconds, monotonic.
  */
 export const createFloods = (clock: () => number) => {

@@ -31,7 +31,7 @@ const LABELS: Readonly<Record<LimitPeriod, (minute: Sql) => Sql>> = {
 }
 
 /**
- * Creates the store of what has been used of limits. The clock of the database decides the period, so that replicas
+ * Creates the store of the uses of limits. The clock of the database decides the period, so that replicas
  * whose clocks differ agree. `now` replaces that clock in tests.
  */
 export const createLimitUses = (db: Database, now?: () => number) => {
@@ -55,8 +55,8 @@ export const createLimitUses = (db: Database, now?: () => number) => {
       return { total, ...added }
     },
     /**
-     * Removes the sums of a target's earlier periods, which nobody needs once a minute is over. Not of later ones, because
-     * this may run after the next minute has begun.
+     * Removes the sums of a target's earlier periods, which are not needed once a minute is over. Keeps those of later
+     * periods, because this may run after the next minute has begun.
      */
     removeEarlier: async (limitId: string, target: string, period: string): Promise<void> => {
       await db.limitUse.deleteMany({ where: { limitId, target, period: { lt: period } } })

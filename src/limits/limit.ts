@@ -7,7 +7,7 @@ export type LimitScope = (typeof LIMIT_SCOPES)[number]
 export const LIMIT_UNITS = ['calls', 'tokens', 'money'] as const
 export type LimitUnit = (typeof LIMIT_UNITS)[number]
 
-/** How much the tool calls of an organization may use in each minute, day or month. */
+/** The most that the tool calls of an organization may use in each minute, day or month. */
 export type Limit = {
   id: string
   organizationId: string

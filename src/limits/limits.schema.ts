@@ -15,13 +15,15 @@ const amount = z
   .max(MAX_AMOUNT, AMOUNT_RULE)
   .describe('calls, tokens, or the currency of the prices')
 
-/** Throws nothing: returns why an amount does not fit the unit. */
+/** Returns why an amount does not fit the unit, or undefined. */
 export const findAmountFault = (unit: string, value: number): string | undefined =>
   unit === 'money' || Number.isInteger(value) ? undefined : WHOLE_RULE
 
 export const CreateLimit = z
   .strictObject({
-    scope: z.enum(LIMIT_SCOPES).describe('what the limit counts together'),
+    scope: z
+      .enum(LIMIT_SCOPES)
+      .describe('whether the limit is for the whole organization, or for each server, tool, user or token'),
     targetId: absentable(z.uuid()).describe(
       'the only server, tool, user or access token that it applies to; default: each one has the whole amount for itself',
     ),

@@ -17,7 +17,7 @@ export const createQuotaMeter = (
   let sum: number | undefined
   let readAt = 0
   let endsAt = Number.POSITIVE_INFINITY
-  /** Counted here and not yet added, and what is being added. */
+  /** Counted here and not yet added, and the amount that is being added. */
   let counted = 0
   let adding = 0
   let syncing: Promise<void> | undefined

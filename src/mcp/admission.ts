@@ -34,7 +34,7 @@ export type AdmissionOptions = {
   origins: ClientOrigins
   authorize: Authorize
   challenges: Challenges
-  /** Returns the refusal for a caller who goes on calling over a limit. */
+  /** Returns the refusal for a caller who keeps calling over a limit. */
   findFlood: (policy: AccessPolicy, caller: Caller) => Refusal | undefined
   logger: McpLogger
 }

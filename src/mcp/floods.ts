@@ -2,7 +2,7 @@ import { DAY_MS } from '../lib/kernel/durations.ts'
 import type { Flood, Floods } from '../limits/floods.ts'
 import { describeAmount, fromStoredAmount } from '../limits/limit.ts'
 import type { LimitPeriod } from '../limits/period.ts'
-import type { AccessPolicy, Caller } from '../servers/access/access.ts'
+import { type AccessPolicy, type Caller, tokenIdOf } from '../servers/access/access.ts'
 import { ERROR } from './protocol.ts'
 import { type Refusal, refusal } from './rpc-response.ts'
 
@@ -34,11 +34,6 @@ const toRefusal = ({ limit, retryAfterSeconds }: Flood): Refusal => {
 export const createFloodCheck =
   ({ find }: Pick<Floods, 'find'>) =>
   ({ organizationId, serverId }: AccessPolicy, caller: Caller): Refusal | undefined => {
-    const flood = find({
-      organizationId,
-      serverId,
-      userId: caller?.userId,
-      tokenId: caller?.grantId ?? caller?.tokenId,
-    })
+    const flood = find({ organizationId, serverId, userId: caller?.userId, tokenId: tokenIdOf(caller) })
     return flood && toRefusal(flood)
   }

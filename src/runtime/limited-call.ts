@@ -4,6 +4,7 @@ import { explainRefusal, toStoredAmount } from '../limits/limit.ts'
 import type { Masker } from '../results/mask/masking.ts'
 import { recordCall } from '../results/mask/record-call.ts'
 import type { ArgumentsToRecord } from '../results/mask/recorded-arguments.ts'
+import { tokenIdOf } from '../servers/access/access.ts'
 import type { CallContext, CompiledTool, ToolOutcome } from './call/compiled-tool.ts'
 import { errorResult, type ToolResult } from './call/tool-result.ts'
 
@@ -38,8 +39,7 @@ const admitCall = (
     serverId,
     toolId,
     userId: caller?.userId,
-    // A call through the management API has no token.
-    tokenId: caller?.grantId ?? (caller?.tokenId || undefined),
+    tokenId: tokenIdOf(caller),
     price: toStoredAmount('money', callPrice),
   })
 

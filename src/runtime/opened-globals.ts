@@ -33,7 +33,7 @@ const versionOf = (globals: readonly Global[], masking: readonly MaskingRule[]):
 /** A value that is not stored yet. `origins` are those that a secret may be sent to. */
 export type GivenGlobal = { key: string; value: string; isSecret: boolean; origins: readonly string[] }
 
-/** What a server stores that its calls need opened. */
+/** Stored globals and masking rules of a server. */
 type Stored = { globals: readonly Global[]; masking: readonly MaskingRule[] }
 
 /** Decrypts a server's secrets, and adds `given`. Throws SealError if one of them cannot be decrypted. */

@@ -36,7 +36,7 @@ export type CallPlan = {
   template: CompiledTemplate
   masker: Masker
   timeoutMs: number
-  /** How often the request may be sent again after a temporary failure. */
+  /** Maximum number of retries after a temporary failure. */
   retries: number
   maxResponseBytes: number
   /** Undefined if neither the tool nor an exposed parameter has a schema of its own, or if every call fails anyway. */

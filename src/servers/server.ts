@@ -24,7 +24,7 @@ export type Server = ContextRules & {
   allowAnyOrigin: boolean
   /** Whether new and changed upstream tools need approval before clients see them. */
   reviewUpstreamChanges: boolean
-  /** What is masked in results besides secrets. */
+  /** Rules that mask texts in results, in addition to secrets. */
   masking: readonly MaskingRule[]
   /** Users other than the owner who may use a private server. */
   allowedUserIds: readonly string[]

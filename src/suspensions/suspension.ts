@@ -1,4 +1,4 @@
-/** What can be suspended, besides origins. */
+/** Kinds of things that can be suspended. Origins are blocked instead. */
 export const SUSPENDABLE = ['user', 'organization', 'server'] as const
 export type Suspendable = (typeof SUSPENDABLE)[number]
 

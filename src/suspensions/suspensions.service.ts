@@ -34,7 +34,7 @@ const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/i
 const MAX_SAME_NAMES = 5
 
 const wrongTarget = (message: string): AppError =>
-  new AppError('invalid_request', `This ${message}.`, { errors: [{ path: 'target', message }] })
+  new AppError('invalid_request', `The target ${message}.`, { errors: [{ path: 'target', message }] })
 
 const getTarget = async (tx: Transaction, kind: Suspendable, id: string): Promise<store.Target> =>
   orThrow(await store.findTarget(tx, kind, id), () => new AppError('not_found', `This ${kind} does not exist.`))
@@ -71,8 +71,8 @@ export const createSuspensionService = ({ db, changes }: SuspensionServiceParts)
   getSuspendable: (kind: Suspendable, id: string): Promise<store.Target> => getTarget(db, kind, id),
 
   /**
-   * Finds what an operator means by its id, an address that contains the id, or its name (the email address of a user).
-   * Throws `invalid_request` for the field `target` if that is nothing, or not only one.
+   * Finds a user, an organization or a server by its id, a URL that contains the id, or its name (for a user, the email
+   * address). Throws `invalid_request` for the field `target` unless there is exactly one.
    */
   findSuspendable: async (kind: Suspendable, text: string): Promise<store.Target> => {
     const given = text.trim()
@@ -82,8 +82,11 @@ export const createSuspensionService = ({ db, changes }: SuspensionServiceParts)
     // A name may contain the id of something else, so that the wrong one would be suspended.
     const named = await store.findIdsNamed(db, kind, given, MAX_SAME_NAMES)
     const ids = [...new Set([...named, ...(identified === undefined ? [] : [identified.id])])]
-    const several = identified === undefined ? 'is the name of several' : 'is the name of one and has the id of another'
-    if (ids.length > 1) throw wrongTarget(`${several}: give the id of one (${ids.join(', ')})`)
+    const several =
+      identified === undefined
+        ? `is used by several ${kind}s`
+        : `is the name of one ${kind} and contains the id of another`
+    if (ids.length > 1) throw wrongTarget(`${several}: enter the id of one of them (${ids.join(', ')})`)
     const [only] = named
     const found = identified ?? (only === undefined ? undefined : await store.findTarget(db, kind, only))
     return orThrow(found, () => wrongTarget(`is not the id or ${NAMES[kind]} of ${ARTICLES[kind]} ${kind}`))

@@ -50,7 +50,7 @@ const ofOrganization = (row: Row & { name: string }): Target => toTarget('organi
 const ofServer = (row: Row & { name: string; organizationId: string }): Target =>
   toTarget('server', row.name, row.organizationId, row)
 
-/** Finds what is to be suspended or restored, in any organization. */
+/** Finds a user, an organization or a server, in any organization. */
 export const findTarget = async (tx: Transaction, kind: Suspendable, id: string): Promise<Target | undefined> => {
   switch (kind) {
     case 'user':
@@ -62,7 +62,7 @@ export const findTarget = async (tx: Transaction, kind: Suspendable, id: string)
   }
 }
 
-/** Finds the ids of what has this name: a user's email address, or the name of organizations or servers. */
+/** Finds ids by name: the email address of a user, or the name of organizations or servers. */
 export const findIdsNamed = async (
   tx: Transaction,
   kind: Suspendable,
@@ -83,7 +83,7 @@ export const findIdsNamed = async (
   return (await findRows()).map(({ id }) => id)
 }
 
-/** Lists what is suspended of one kind, in the order of ids. */
+/** Lists everything of one kind that is suspended, in the order of ids. */
 export const listSuspended = async (tx: Transaction, kind: Suspendable, page: IdPage): Promise<Suspension[]> => {
   const listTargets = async (): Promise<Target[]> => {
     switch (kind) {
@@ -98,7 +98,7 @@ export const listSuspended = async (tx: Transaction, kind: Suspendable, page: Id
   return (await listTargets()).flatMap(({ suspension }) => suspension ?? [])
 }
 
-/** Writes or, without `data`, ends a suspension. */
+/** Writes a suspension, or ends it if `suspension` is undefined. */
 export const writeSuspension = async (
   tx: Transaction,
   { kind, id }: Pick<Target, 'kind' | 'id'>,

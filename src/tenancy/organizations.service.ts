@@ -59,7 +59,7 @@ export type OrganizationChange = {
   /** Limits of the history. Null: none. */
   keepCallsDays?: number | null | undefined
   keepCalls?: number | null | undefined
-  /** From which share of failed calls an event tells about a server. Null: the default. */
+  /** Percentage of failed calls of a server from which an event is sent. Null: the default. */
   errorRatePercent?: number | null | undefined
 }
 

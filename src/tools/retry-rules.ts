@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { FieldError } from '../lib/kernel/errors.ts'
 import { wholeNumberRule } from '../lib/kernel/whole-number.ts'
-import { isRetriedMethod } from '../lib/outbound/failures/retries.ts'
+import { isIdempotent } from '../lib/outbound/outbound-request.ts'
 import { MAX_RETRIES } from '../lib/outbound/request-trace.ts'
 import type { ToolDefinition } from './tool.ts'
 
@@ -17,8 +17,8 @@ export const retryRules = {
     ),
 }
 
-/** Only requests that may be repeated without harm have retries. */
+/** Returns an error if a tool has retries although its method is not idempotent. */
 export const retryErrors = ({ retries = 0, method }: ToolDefinition): FieldError[] =>
-  retries === 0 || isRetriedMethod(method)
+  retries === 0 || isIdempotent(method)
     ? []
     : [{ path: 'retries', message: 'only applies to the methods GET, HEAD, PUT, DELETE and OPTIONS' }]

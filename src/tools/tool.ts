@@ -58,9 +58,9 @@ export const ToolDocument = z.object({
   headers: z.array(z.object({ name: z.string(), value: z.string() })),
   body: z.string().optional(),
   timeoutMs: z.int().optional(),
-  /** How often the request is sent again after a temporary failure. Only for methods that may be repeated. */
+  /** Maximum number of retries after a temporary failure. Only for idempotent methods. */
   retries: z.int().optional(),
-  /** What a call costs, in the currency of the organization. Counted by limits of money. */
+  /** Price of a call, in the currency of the organization. Limits of money count it. */
   callPrice: z.number().optional(),
   /**
    * Why the tool cannot be used: its template or a schema is invalid. Set when it is saved. No server can have such a

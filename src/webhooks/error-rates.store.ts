@@ -5,13 +5,13 @@ import { MINUTE_MS } from '../lib/kernel/durations.ts'
 import { type EventType, storedTypeOf } from '../outbox/event-types.ts'
 import { enterEvents } from '../outbox/outbox.store.ts'
 
-/** How far back calls are counted. */
+/** Length of the time in which calls are counted. */
 const WINDOW_MINUTES = 5
-/** Fewer calls say nothing about a rate. */
+/** With fewer calls, a rate means little. */
 const MIN_CALLS = 20
 /** The threshold of an organization that has set none, in percent. */
 const DEFAULT_ERROR_RATE_PERCENT = 25
-/** While the rate stays over the threshold, an event tells so again after this time. */
+/** While the rate stays over the threshold, another event follows after this time. */
 const REPEAT_MINUTES = 60
 
 const TYPE = 'server.error_rate_exceeded' satisfies EventType
@@ -63,7 +63,7 @@ const enterExceeded = (db: Database, organizationId: string, threshold: number, 
   })
 
 /**
- * Puts into the outbox which servers had too many failed calls in the last minutes, at most one event an hour for each.
+ * Adds an event to the outbox for each server with too many failed calls in the last minutes, at most one an hour.
  * `now` is in milliseconds since 1970. Several processes can do this at the same time.
  */
 export const enterErrorRates = async (db: Database, now: number): Promise<void> => {

@@ -11,7 +11,7 @@ const WebhookContent = z.object({
   old: z.object({ secret: z.string(), until: z.number() }).optional(),
 })
 
-/** What is encrypted of a webhook: its URL, whose query may hold a password, and its secrets. */
+/** The encrypted part of a webhook: its URL, whose query may contain a password, and its secrets. */
 export type WebhookContent = z.infer<typeof WebhookContent>
 
 const contextOf = (webhookId: string) => ({ purpose: 'webhook', ownerId: webhookId, name: 'content' })

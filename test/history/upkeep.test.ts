@@ -46,7 +46,7 @@ describe.each(databaseKinds)('the upkeep of the history on $kind', kind => {
     return { ...world, upkeep, addOldCalls, sumsBy, never }
   }
 
-  it('gives old calls their organization and adds each to the sums, once', async () => {
+  it('sets the organization of old calls and adds each to the sums, once', async () => {
     const { upkeep, addOldCalls, sumsBy, db, recorder, serverId, organizationId, never } = await createWorld()
     await addOldCalls(1_203)
     recorder.record(buildExecution(serverId, { instanceId: 'an-instance' }))
@@ -66,7 +66,7 @@ describe.each(databaseKinds)('the upkeep of the history on $kind', kind => {
     expect(await sumsBy('tool')).toEqual({ get_weather: [1_203, 401, 6_015] })
   })
 
-  it('gives the calls of a server that has moved the id of the new organization', async () => {
+  it('sets the new organization of the calls of a server that has moved', async () => {
     const { upkeep, addOldCalls, sumsBy, db, serverId, organizationId, never } = await createWorld()
     await addOldCalls(1_203)
     await upkeep.fill(never)
@@ -82,7 +82,7 @@ describe.each(databaseKinds)('the upkeep of the history on $kind', kind => {
     expect(await db.server.count({ where: { hasMovedCalls: true } })).toBe(0)
   })
 
-  it('removes the calls that are older than their organization keeps them, and no others', async () => {
+  it('removes the calls that are older than their organization allows, and no others', async () => {
     const { upkeep, addOldCalls, db, serverId, organizationId, never } = await createWorld()
     const otherId = await createServer(db)
     await addOldCalls(7, daysAgo(40), otherId)
@@ -116,7 +116,7 @@ describe.each(databaseKinds)('the upkeep of the history on $kind', kind => {
     expect(await db.execution.count({ where: { serverId } })).toBe(0)
   })
 
-  it('removes the oldest calls that are more than their organization keeps', async () => {
+  it('removes the oldest calls beyond the number that their organization allows', async () => {
     const { upkeep, addOldCalls, db, organizationId, never } = await createWorld()
     await addOldCalls(1_203)
     await upkeep.fill(never)

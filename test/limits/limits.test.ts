@@ -25,7 +25,9 @@ describe.each(databasesOfRun)('a limit on $kind', kind => {
     expect(api.seen).toHaveLength(before + 2)
     expect(await usesOf(owner, `${limitsOf(owner)}/${limit.id}`)).toEqual({ all: 2 })
     const history = await owner.expectOk('GET', `/servers/${serverId}/executions`)
-    expect(history.body).toMatchObject({ items: [{ result: 'blocked', error: refused }, {}, {}] })
+    expect(history.body).toMatchObject({
+      items: [{ result: 'blocked', error: refused, requestId: expect.any(String) }, {}, {}],
+    })
     now = NOON + 12 * 60 * MINUTE_MS
     expect(await callTool(url, owner.token)).toBeUndefined()
   })
@@ -189,7 +191,7 @@ describe.each(databasesOfRun)('a limit on $kind', kind => {
     }
   })
 
-  it('of one tool leaves the others to anonymous callers, however often one of them goes on calling it', async () => {
+  it('of one tool leaves the others to anonymous callers, however often one of them calls it', async () => {
     now = NOON + 20_000
     const owner = await world.person()
     const { url, serverId, toolIds } = await makeLimitedServer(
@@ -209,7 +211,7 @@ describe.each(databasesOfRun)('a limit on $kind', kind => {
     expect(body).toMatchObject({ items: [{ requestId: expect.any(String) }] })
   })
 
-  it('refuses the requests of a caller who goes on calling over it with 429 until the next minute, and nobody else', async () => {
+  it('refuses the requests of a caller who keeps calling over it with 429 until the next minute, and nobody else', async () => {
     now = NOON + 20_000
     const owner = await world.person()
     const other = await world.member(owner.organizationId, 'viewer')

@@ -1,12 +1,15 @@
 import { readdirSync } from 'node:fs'
 import { connect } from 'node:net'
 import { describe, expect, it, vi } from 'vitest'
+import { z } from 'zod'
 import { type Vitals, warningsIn } from '../../src/lib/process/vitals.ts'
 import { signUp } from '../support/api-client.ts'
 import { startPatchbay } from '../support/process.ts'
 import { signInToPages, textOf } from '../support/signed-in.ts'
 
 vi.setConfig({ testTimeout: 90_000 })
+
+const Ready = z.object({ status: z.literal('ok'), advice: z.array(z.string()) })
 
 const MAX_FILES = 100
 /** More than 80 % of the file descriptors, with room for the requests of the test. */
@@ -20,21 +23,25 @@ describe('before something runs out', () => {
       const { email } = await signUp(patchbay.origin)
       const browser = await signInToPages(patchbay.origin, email)
       const pageText = async () => textOf((await browser.get('/operator')).html)
-      const adviceOf = async () => (await fetch(`${patchbay.origin}/readyz`)).json()
+      /** Lists the advice on file descriptors. On a busy machine, there is other advice. */
+      const listAdvice = async () =>
+        Ready.parse(await (await fetch(`${patchbay.origin}/readyz`)).json()).advice.filter(text =>
+          text.includes('file descriptors'),
+        )
       const openFiles = () => readdirSync(`/proc/${patchbay.pid}/fd`).length
       expect(await pageText()).toMatch(/File descriptors \d+ of 100 /)
-      expect(await adviceOf()).toEqual({ status: 'ok', advice: [] })
+      expect(await listAdvice()).toEqual([])
 
       const count = MANY_FILES - openFiles()
       const sockets = Array.from({ length: count }, () => connect(patchbay.port, '127.0.0.1'))
       await vi.waitFor(() => expect(openFiles()).toBeGreaterThanOrEqual(MANY_FILES))
       expect(await pageText()).toContain('uses more than 80 % of its file descriptors')
-      expect(await adviceOf()).toEqual({ status: 'ok', advice: [expect.stringContaining('ulimit -n')] })
+      expect(await listAdvice()).toEqual([expect.stringContaining('ulimit -n')])
 
       for (const socket of sockets) socket.destroy()
       await vi.waitFor(() => expect(openFiles()).toBeLessThan(MANY_FILES - count / 2))
       expect(await pageText()).not.toContain('of its file descriptors')
-      expect(await adviceOf()).toEqual({ status: 'ok', advice: [] })
+      expect(await listAdvice()).toEqual([])
     },
   )
 

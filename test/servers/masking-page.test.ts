@@ -54,7 +54,7 @@ it('builders edit the masking rules of a server and try them first; others only 
   const viewer = await signUp(patchbay.origin)
   await patchbay.services.db.membership.create({ data: { organizationId, userId: viewer.userId, role: 'viewer' } })
   const reader = await signIn(viewer.email)
-  const summary = 'Masked besides secrets: email addresses, payment card numbers, and what matches 2 patterns.'
+  const summary = 'Masked in addition to secrets: email addresses, payment card numbers, and what matches 2 patterns.'
   expect((await reader.get(path)).html).toContain(summary)
   expect((await reader.get(`/servers/${serverId}/settings`)).html).toContain(summary)
   expect((await reader.submit(path, {})).status).toBe(403)

@@ -19,7 +19,7 @@ const Problem = z.object({ detail: z.string() })
 const detailOf = (body: unknown): string => Problem.parse(body).detail
 const Listed = z.object({ items: z.array(z.looseObject({ id: z.string() })) })
 
-describe.each(databasesOfRun)('what the operator suspends on $kind', kind => {
+describe.each(databasesOfRun)('a suspension on $kind', kind => {
   const world = runPatchbay({ kind, isOwn: true })
   const fake = runFakeApi()
   let operator: Person
@@ -43,7 +43,7 @@ describe.each(databasesOfRun)('what the operator suspends on $kind', kind => {
     return { owner, ...(await makeServer(owner, [tool], { server: { access } })) }
   }
 
-  it('is a user: they are signed out and told why when they sign in again, until they are restored', async () => {
+  it('of a user signs them out, and tells them why when they sign in again', async () => {
     const person = await world.person()
     const browser = createBrowser(world.origin)
     await browser.signIn(person.email, PASSWORD)
@@ -62,7 +62,7 @@ describe.each(databasesOfRun)('what the operator suspends on $kind', kind => {
     expect((await createBrowser(world.origin).signIn(person.email, PASSWORD)).status).toBe(200)
   })
 
-  it('is a user: their tokens are refused with the reason, at the API and at servers, and work again afterwards', async () => {
+  it('of a user refuses their tokens with the reason, at the API and at servers, until it ends', async () => {
     const { owner, url, serverId } = await makeOwned()
     const { token: issued } = await insertToken(world.services, {
       origin: world.origin,
@@ -87,7 +87,7 @@ describe.each(databasesOfRun)('what the operator suspends on $kind', kind => {
     expect((await owner.send('GET', '/me')).status).toBe(200)
   })
 
-  it('is a user: their applications get no new tokens, and learn why, until they are restored', async () => {
+  it('of a user gives their applications no new tokens, and tells them why, until it ends', async () => {
     const { owner, url } = await makeOwned()
     const visitor = createVisitor(world.origin)
     await visitor.signIn(owner.email)
@@ -102,7 +102,7 @@ describe.each(databasesOfRun)('what the operator suspends on $kind', kind => {
   })
 
   it.each(['server', 'organization'] as const)(
-    'is a %s: callers and members learn the reason, members can read but not change it',
+    'of the %s tells callers and members the reason; members can read it but not change it',
     async what => {
       const { owner, url, serverId, toolkitId, instanceIds } = await makeOwned('public')
       const path = what === 'server' ? `/servers/${serverId}` : `/organizations/${owner.organizationId}`
@@ -128,7 +128,7 @@ describe.each(databasesOfRun)('what the operator suspends on $kind', kind => {
     },
   )
 
-  it('is a private server: those who may not use it do not learn that it is suspended', async () => {
+  it('of a private server is not shown to those who may not use it', async () => {
     const { url, serverId } = await makeOwned()
     const stranger = await world.person()
     await suspend(`/servers/${serverId}`)
@@ -136,7 +136,7 @@ describe.each(databasesOfRun)('what the operator suspends on $kind', kind => {
     expect((await rpcErrorOf(url)).status).toBe(401)
   })
 
-  it('is an organization: its open streams end, and it reaches no API, not even from the tool editor', async () => {
+  it('of an organization ends its open streams, and it reaches no API, not even from the tool editor', async () => {
     const { owner, url, toolkitId } = await makeOwned('public')
     const stream = await fetch(url, { headers: { accept: 'text/event-stream' } })
     const { body } = await owner.expectOk('GET', `/toolkits/${toolkitId}/tools`)
@@ -148,7 +148,7 @@ describe.each(databasesOfRun)('what the operator suspends on $kind', kind => {
     expect(fake.seen.length).toBe(before)
   })
 
-  it('is suspended in every process at once, and still after a restart', async () => {
+  it('applies to every process at once, and still after a restart', async () => {
     const { owner, url, serverId } = await makeOwned('public')
     const other = await world.another()
     onTestFinished(other.close)
@@ -165,7 +165,7 @@ describe.each(databasesOfRun)('what the operator suspends on $kind', kind => {
     expect((await createApiClient(later.origin, owner.token).send('GET', '/me')).status).toBe(403)
   })
 
-  it('is an origin: calls of tools and attached MCP servers are refused with the reason, also on open connections', async () => {
+  it('of an origin refuses calls of tools and attached MCP servers with the reason, also on open connections', async () => {
     const { owner, url, serverId } = await makeOwned('public')
     expect((await callTool(url, 'echo')).text).not.toContain('"isError":true')
     const before = fake.seen.length

@@ -192,6 +192,7 @@ describe.each(databasesOfRun)('the pages of organizations on $kind', kind => {
     const all = await browser.get(path)
     expect(textOf(all.html)).toMatch(/Organization renamed.*name: .* → Renamed.*Toolkit created/)
     expect(all.html).not.toContain('<script>alert')
+    for (const kind of ['toolkit.', 'limit.', 'webhook.']) expect(all.html).toContain(`<option value="${kind}"`)
     const kind = textOf((await browser.get(`${path}?action=toolkit.`)).html)
     expect(kind).toContain('Toolkit created')
     expect(kind).not.toContain('Organization renamed')

@@ -16,7 +16,7 @@ const ChartQuery = z.strictObject({
 const percentile = orNull(z.number())
 const figures = {
   calls: z.int(),
-  rejected: z.int().describe('calls that were refused: a 4xx status, invalid arguments, or a blocked address'),
+  rejected: z.int().describe('calls that were refused: a 4xx status, invalid arguments, a blocked address, or a limit'),
   failed: z.int().describe('calls that ended with any other error'),
   p50Ms: percentile.describe('estimated from a histogram, up to 40 % off; null without calls'),
   p95Ms: percentile,

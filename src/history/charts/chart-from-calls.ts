@@ -4,10 +4,11 @@ import { type RawQuery, toRawQuery } from '../../lib/db/raw-reader.ts'
 import { type CallRange, rangesOf, within } from '../query/call-ranges.ts'
 import { findText } from '../query/call-text.ts'
 import { among, type Selection } from '../query/conditions.ts'
-import { addToKey, type ChartSums, type SumsBy } from './chart.ts'
+import { addAmounts } from '../sums/amounts.ts'
+import { type ChartSums, type SumsBy, sumAt } from './chart.ts'
 import { type CallsSummed, SUMMED_COLUMNS } from './sum-calls.ts'
 
-/** How far a chart goes: the calls read, and the time for it. */
+/** Limits of a chart: the calls that it reads, and how long it takes. */
 const MAX_CALLS = 200_000
 const MAX_MS = 5_000
 /** Calls per query: few at first, so that a chart of few calls comes at once. */
@@ -28,7 +29,7 @@ const queryOf = async (db: Database, selection: Selection, range: CallRange): Pr
 }
 
 const addAll = <Key>(sums: SumsBy<Key>, added: SumsBy<Key>): void => {
-  for (const [key, sum] of added) addToKey(sums, key, sum)
+  for (const [key, sum] of added) addAmounts(sumAt(sums, key), sum)
 }
 
 /** Reads a chart from the calls themselves, newest first, and says how far it got. */

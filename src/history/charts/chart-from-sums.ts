@@ -1,17 +1,15 @@
 import { join, raw, type Sql, sqltag as sql } from '@prisma/client/runtime/client'
 import { z } from 'zod'
 import { type RawQuery, toRawQuery } from '../../lib/db/raw-reader.ts'
+import { addAmounts, type CallAmounts } from '../sums/amounts.ts'
 import type { SummedBy } from '../sums/call-sums.ts'
 import { DURATION_COLUMNS } from '../sums/durations.ts'
-import { addToKey, type ChartSum, type ChartSums, type SumsBy } from './chart.ts'
+import { type ChartSums, MAX_ROWS, type SumsBy, sumAt } from './chart.ts'
 import { barOf, type ChartPeriod, type Stretch, stretchesOf } from './chart-period.ts'
 import { conditionOf, type SumSelection } from './summed-filters.ts'
 
 /** Runs a query in a thread, because SQLite blocks the thread that it runs in. */
 export type ReadRows = (query: RawQuery) => Promise<readonly object[]>
-
-/** Most tools or callers that are read. */
-const MAX_VALUES = 20
 
 const COLUMNS = ['calls', 'rejected', 'failed', 'counted', 'tokensSent', 'tokensBefore', ...DURATION_COLUMNS]
 const SUMS = raw(COLUMNS.map(name => `SUM("${name}") AS "${name}"`).join(', '))
@@ -30,7 +28,7 @@ const SumRow = z.object({
 const BarRow = z.looseObject({ startsAt: z.coerce.date() })
 const ValueRow = z.looseObject({ value: z.string() })
 
-const toSum = (row: object): ChartSum => {
+const toSum = (row: object): CallAmounts => {
   const { calls, rejected, failed, counted, tokensSent, tokensBefore } = SumRow.parse(row)
   const buckets = new Map(Object.entries(row))
   return {
@@ -50,7 +48,9 @@ const readBars = async (read: ReadRows, selections: readonly SumSelection[], per
         SELECT "startsAt", ${SUMS} FROM "CallSum" WHERE ${conditionOf(selection)} AND ${during(period)}
         GROUP BY "startsAt"`),
     )
-    for (const row of rows) addToKey(bars, barOf(period, BarRow.parse(row).startsAt.getTime()), toSum(row))
+    for (const row of rows) {
+      addAmounts(sumAt(bars, barOf(period, BarRow.parse(row).startsAt.getTime())), toSum(row))
+    }
   }
   return bars
 }
@@ -66,9 +66,9 @@ const readValues = async (read: ReadRows, selections: readonly SumSelection[], p
     const rows = await read(
       toRawQuery(sql`
         SELECT "value", ${SUMS} FROM (${join(parts, ' UNION ALL ')}) AS "part"
-        GROUP BY "value" ORDER BY SUM("calls") DESC, "value" LIMIT ${MAX_VALUES}`),
+        GROUP BY "value" ORDER BY SUM("calls") DESC, "value" LIMIT ${MAX_ROWS}`),
     )
-    for (const row of rows) addToKey(values, ValueRow.parse(row).value, toSum(row))
+    for (const row of rows) addAmounts(sumAt(values, ValueRow.parse(row).value), toSum(row))
   }
   return values
 }

@@ -13,10 +13,10 @@ const MINUTES = [1, 5, 15]
 const HOURS = [1, 3, 6]
 const DAYS = [1, 7, 28]
 
-/** A stretch of time, `from` inclusive and `to` exclusive, both at the start of a period of this length in seconds. */
+/** A time range, `to` exclusive. Both ends are at the start of a period of this length in seconds. */
 export type Stretch = { seconds: Period; from: Date; to: Date }
 
-/** What a chart covers: `width` is the length of a bar in milliseconds, and a multiple of the period. */
+/** The time that a chart covers. `width` is the length of a bar in milliseconds, and a multiple of the period. */
 export type ChartPeriod = Stretch & { width: number }
 
 const floorTo = (time: number, width: number): number => Math.floor(time / width) * width
@@ -34,7 +34,7 @@ const periodFor = (from: number, length: number, now: number): { seconds: Period
 /** The time before which nothing is stored. */
 const EARLIEST = Date.UTC(2020, 0)
 
-/** Returns what a chart of a time range covers: at least the range, in bars of the same length. */
+/** Returns the time that a chart of a range covers: at least the range, in bars of the same length. */
 export const chartPeriodOf = (given: { from?: Date | undefined; to?: Date | undefined }, now: Date): ChartPeriod => {
   const to = Math.min(given.to?.getTime() ?? now.getTime(), now.getTime() + HOUR_MS)
   const from = Math.min(to, Math.max(given.from?.getTime() ?? to - DEFAULT_MS, EARLIEST))

@@ -1,44 +1,18 @@
-import { emptyHistogram, type Histogram, percentileOf } from '../sums/durations.ts'
+import { addAmounts, type CallAmounts, noAmounts } from '../sums/amounts.ts'
+import { percentileOf } from '../sums/durations.ts'
 import type { ChartPeriod } from './chart-period.ts'
 
-/** Sums of calls, with the histogram of their durations. The token sums cover only the `counted` calls. */
-export type ChartSum = {
-  calls: number
-  rejected: number
-  failed: number
-  counted: number
-  tokensSent: number
-  tokensBefore: number
-  histogram: Histogram
-}
-
-export const emptySum = (): ChartSum => ({
-  ...{ calls: 0, rejected: 0, failed: 0, counted: 0, tokensSent: 0, tokensBefore: 0 },
-  histogram: emptyHistogram(),
-})
-
-const addToSum = (sum: ChartSum, added: ChartSum): void => {
-  sum.calls += added.calls
-  sum.rejected += added.rejected
-  sum.failed += added.failed
-  sum.counted += added.counted
-  sum.tokensSent += added.tokensSent
-  sum.tokensBefore += added.tokensBefore
-  added.histogram.forEach((calls, bucket) => {
-    sum.histogram[bucket] = (sum.histogram[bucket] ?? 0) + calls
-  })
-}
-
 /** Sums by a key, such as the start of a bar or a tool. */
-export type SumsBy<Key> = Map<Key, ChartSum>
+export type SumsBy<Key> = Map<Key, CallAmounts>
 
-export const addToKey = <Key>(sums: SumsBy<Key>, key: Key, added: ChartSum): void => {
-  const sum = sums.get(key) ?? emptySum()
+/** Returns the sum of a key, which starts at zero. */
+export const sumAt = <Key>(sums: SumsBy<Key>, key: Key): CallAmounts => {
+  const sum = sums.get(key) ?? noAmounts()
   sums.set(key, sum)
-  addToSum(sum, added)
+  return sum
 }
 
-/** What a chart is made of. `tools` and `callers` are undefined if they are not known for the filters. */
+/** The sums of a chart. `tools` and `callers` are undefined if they are not known for the filters. */
 export type ChartSums = {
   bars: SumsBy<number>
   tools: SumsBy<string> | undefined
@@ -48,17 +22,17 @@ export type ChartSums = {
 }
 
 /** Percentiles in milliseconds, undefined without calls. They are estimated from a histogram. */
-export type ChartFigures = Omit<ChartSum, 'histogram'> & Record<'p50Ms' | 'p95Ms' | 'p99Ms', number | undefined>
+export type ChartFigures = Omit<CallAmounts, 'histogram'> & Record<'p50Ms' | 'p95Ms' | 'p99Ms', number | undefined>
 
-const figuresOf = ({ histogram, ...sums }: ChartSum): ChartFigures => ({
+const figuresOf = ({ histogram, ...sums }: CallAmounts): ChartFigures => ({
   ...sums,
   p50Ms: percentileOf(histogram, 0.5),
   p95Ms: percentileOf(histogram, 0.95),
   p99Ms: percentileOf(histogram, 0.99),
 })
 
-/** Most tools and callers of a chart. */
-const MAX_ROWS = 20
+/** Maximum number of tools, and of callers, of a chart. */
+export const MAX_ROWS = 20
 
 const topOf = (sums: SumsBy<string>): (ChartFigures & { key: string })[] =>
   [...sums]
@@ -68,8 +42,8 @@ const topOf = (sums: SumsBy<string>): (ChartFigures & { key: string })[] =>
 
 /** Returns the figures of a chart: in total, of every bar, and of the tools and callers with the most calls. */
 export const toChart = ({ from, to, width }: ChartPeriod, { bars, tools, callers, lookedUntil }: ChartSums) => {
-  const total = emptySum()
-  for (const sum of bars.values()) addToSum(total, sum)
+  const total = noAmounts()
+  for (const sum of bars.values()) addAmounts(total, sum)
   const starts = Array.from(
     { length: (to.getTime() - from.getTime()) / width },
     (_, bar) => from.getTime() + bar * width,
@@ -80,7 +54,7 @@ export const toChart = ({ from, to, width }: ChartPeriod, { bars, tools, callers
     barSeconds: width / 1_000,
     lookedUntil,
     total: figuresOf(total),
-    bars: starts.map(start => ({ startsAt: new Date(start), ...figuresOf(bars.get(start) ?? emptySum()) })),
+    bars: starts.map(start => ({ startsAt: new Date(start), ...figuresOf(bars.get(start) ?? noAmounts()) })),
     tools: tools && topOf(tools),
     callers: callers && topOf(callers),
   }

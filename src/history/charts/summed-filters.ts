@@ -3,7 +3,7 @@ import { allOf, among, anyOf } from '../query/conditions.ts'
 import type { CallScope, ExecutionFilters } from '../query/execution-filters.ts'
 import type { SummedBy } from '../sums/call-sums.ts'
 
-/** Sums to add up: those of some servers by one thing, of all its values or those that match. */
+/** Sums to add up: of these servers, by one of `SummedBy`, for all its values or those that match. */
 export type SumSelection = { serverIds: readonly string[]; by: SummedBy; values: Sql | undefined }
 
 const VALUE = sql`"value"`
@@ -25,15 +25,12 @@ const ofResults = ({ result, outcome, status }: ExecutionFilters): Sql | undefin
   return conditions.length === 0 ? undefined : allOf(conditions)
 }
 
-const hasValue = (list: readonly unknown[] | undefined): boolean => list !== undefined
-
-/** Returns the one thing that the filters select by, other than the server, with its values. */
+/** Returns the values that the filters select. Undefined if there are no sums for these filters. */
 const summedBy = (filters: ExecutionFilters): Omit<SumSelection, 'serverIds'> | undefined => {
   const { tool, caller, client, instanceId, q } = filters
   const results = ofResults(filters)
   if (q !== undefined || instanceId !== undefined) return undefined
-  if ([results !== undefined, hasValue(tool), hasValue(caller), hasValue(client)].filter(Boolean).length > 1)
-    return undefined
+  if ([results, tool, caller, client].filter(one => one !== undefined).length > 1) return undefined
   if (tool !== undefined) return { by: 'tool', values: among(VALUE, tool) }
   if (caller !== undefined) {
     const ids = caller.filter(id => id !== null)
@@ -45,6 +42,9 @@ const summedBy = (filters: ExecutionFilters): Omit<SumSelection, 'serverIds'> | 
   if (client !== undefined) return { by: 'client', values: among(VALUE, client) }
   return { by: 'result', values: results }
 }
+
+/** Returns whether there are sums for these filters, so that a chart need not read the calls one by one. */
+export const haveSums = (filters: ExecutionFilters): boolean => summedBy(filters) !== undefined
 
 const chosenOf = (ids: readonly string[], { server }: ExecutionFilters): readonly string[] =>
   server === undefined ? ids : ids.filter(id => server.includes(id))

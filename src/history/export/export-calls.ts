@@ -8,7 +8,7 @@ import { CSV_HEADER } from './csv.ts'
 import { EXPORTED_COLUMNS } from './export-row.ts'
 import type { ExportFormat } from './format-calls.ts'
 
-/** Calls per query, and the size of their text that decides how many the next one reads. */
+/** Calls per query. The next query reads as many as should have `WANTED_CHARACTERS` of text. */
 const FIRST_CALLS = 500
 const MOST_CALLS = 5_000
 const FEWEST_CALLS = 50
@@ -62,8 +62,8 @@ async function* oneAhead<T>(values: AsyncGenerator<T>): AsyncGenerator<T> {
 
 /**
  * Yields all calls of a selection as a file, newest first. Reads at most one range of calls ahead, so a slow reader
- * costs no memory, and no query runs longer than for one range. Calls that are recorded meanwhile are
- * newer and left out.
+ * costs no memory, and no query runs longer than for one range. Calls that are recorded meanwhile are newer, so they
+ * are left out.
  */
 export async function* exportCalls(
   db: Database,

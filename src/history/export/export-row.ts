@@ -1,4 +1,4 @@
-import { resultOfErrorStatus } from '../call-result.ts'
+import { type CallResult, resultOfRow } from '../call-result.ts'
 import { TIMING_PHASES } from '../execution-record.ts'
 
 /** The columns of a call that is exported. */
@@ -42,7 +42,7 @@ export type ExportedRow = {
   startedAt: Date | string
   durationMs: number
   outcome: string
-  result: string | null
+  result: CallResult | null
   status: number | null
   requestBytes: number
   responseBytes: number
@@ -72,7 +72,7 @@ type StoredRequest = {
 }
 type StoredAttempt = { startMs: number; durationMs: number; status?: number; failure?: string }
 
-// What is stored was written by the recorder.
+// The recorder wrote these texts, so they are not checked again.
 const parseRequest = (text: string | null): StoredRequest | undefined => (text === null ? undefined : JSON.parse(text))
 const parseAttempts = (text: string | null): StoredAttempt[] | undefined =>
   text === null ? undefined : JSON.parse(text)
@@ -102,7 +102,7 @@ export const toExportedCall = (row: ExportedRow) => {
     startedAt: toTime(row.startedAt),
     durationMs: row.durationMs,
     outcome: row.outcome,
-    result: row.result ?? (row.outcome === 'ok' ? 'success' : resultOfErrorStatus(row.status ?? undefined)),
+    result: resultOfRow(row),
     status: row.status,
     requestBytes: row.requestBytes,
     responseBytes: row.responseBytes,

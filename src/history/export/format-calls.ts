@@ -9,7 +9,7 @@ export type ExportFormat = (typeof EXPORT_FORMATS)[number]
 /** `query` selects the `EXPORTED_COLUMNS` of a limited number of calls. */
 export type FormatCallsInput = { target: DatabaseTarget; query: RawQuery; format: ExportFormat }
 
-/** The calls as text. Those of JSON are members of an array, without its brackets. */
+/** Returns the calls as text. As JSON, they are members of an array without its brackets. */
 const format = (calls: readonly ExportedCall[], as: ExportFormat): string => {
   switch (as) {
     case 'csv':

@@ -23,7 +23,7 @@ export const anyOf = (conditions: readonly Sql[]): Sql =>
 export const among = (column: Sql, values: readonly string[]): Sql =>
   values.length === 0 ? NEVER : sql`${column} IN (${join([...values])})`
 
-/** Named like this, the column's indexes are not used: the calls are read in the order of time. */
+/** As an expression, so that no index of the column is used: the calls are read in the order of time. */
 const SERVER = sql`("serverId" || '')`
 
 const IS_REFUSAL = sql`COALESCE("status", 0) BETWEEN 400 AND 499`
@@ -58,7 +58,7 @@ const seenIn = ({ serverIds, ownServerIds, readerId }: OrganizationScope): Sql =
     ...(ownServerIds.length === 0 ? [] : [sql`(${among(SERVER, ownServerIds)} AND "userId" = ${readerId})`]),
   ])
 
-/** Returns whose calls the reader may see on a server, or undefined if none. */
+/** Returns the user whose calls the reader may see on a server; for all users, undefined. Returns undefined if none. */
 const reachOn = (scope: CallScope, serverId: string): { userId: string | undefined } | undefined => {
   if ('serverId' in scope) return scope.serverId === serverId ? { userId: scope.callerId } : undefined
   if (scope.serverIds.includes(serverId)) return { userId: undefined }
@@ -67,7 +67,7 @@ const reachOn = (scope: CallScope, serverId: string): { userId: string | undefin
 
 type Conditions = { base: Sql[]; rest: Sql[] }
 
-/** The calls of one server, or of one caller on it. */
+/** Selects the calls of one server, or of one caller on it. */
 const onServer = (scope: CallScope, serverId: string, callers: ExecutionFilters['caller']): Conditions => {
   const reach = reachOn(scope, serverId)
   if (reach === undefined) return { base: [NEVER], rest: [] }

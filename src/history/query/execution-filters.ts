@@ -9,7 +9,7 @@ const MAX_VALUES = 100
 /** Maximum length of a tool name, a client name or a search text, in characters. */
 const MAX_TEXT_CHARACTERS = 200
 /** The filter value for calls without a user. */
-const ANONYMOUS = 'anonymous'
+export const ANONYMOUS = 'anonymous'
 
 /** Accepts a query parameter once or repeatedly. */
 const repeatable = <T extends z.ZodType>(item: T) =>

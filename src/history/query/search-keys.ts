@@ -4,7 +4,7 @@ import { type CallKey, listKeys, rangesOf } from './call-ranges.ts'
 import { findText } from './call-text.ts'
 import type { Selection } from './conditions.ts'
 
-/** How far a search goes for one page: the calls read, and the time for it. */
+/** Limits of a search for one page: the calls that it reads, and how long it takes. */
 const MAX_CALLS = 20_000
 const MAX_MS = 2_000
 

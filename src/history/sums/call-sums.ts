@@ -1,9 +1,18 @@
-import { resultOfErrorStatus } from '../call-result.ts'
+import { type CallResult, resultOfRow } from '../call-result.ts'
 import type { ExecutionRow } from '../execution-row.ts'
 import { isNameKnown } from '../tool-day-sums.ts'
-import { addDuration, addHistogram, DURATION_COLUMNS, emptyHistogram, type Histogram } from './durations.ts'
+import {
+  addAmounts,
+  addOneCall,
+  addTokensOf,
+  type CallAmounts,
+  noAmounts,
+  problemOf,
+  type SummedTokens,
+} from './amounts.ts'
+import { DURATION_COLUMNS } from './durations.ts'
 
-/** What calls are summed by, besides the server and the time. */
+/** Each call of a server is summed once by each of these, in every period. */
 export type SummedBy = 'result' | 'tool' | 'caller' | 'client'
 
 /** Lengths of the periods of sums, in seconds. */
@@ -31,11 +40,8 @@ export type SummedCall = {
   durationMs: number
   outcome: string
   status: number | null
-  result: string | null
+  result: CallResult | null
 }
-
-/** Tokens sent, and those that would have been sent if nothing had been left out. */
-export type SummedTokens = { sent: number; otherwise: number }
 
 export const toSummedCall = (row: ExecutionRow): SummedCall => {
   const [, serverId, instanceId, tool, userId, client, startedAt, durationMs, outcome, status, , , , , result] = row
@@ -64,22 +70,11 @@ export type CallSumRow = readonly [
   ...amounts: number[],
 ]
 
-type Sum = {
-  serverId: string
-  startsAt: number
-  by: SummedBy
-  value: string
-  calls: number
-  rejected: number
-  failed: number
-  counted: number
-  tokensSent: number
-  tokensBefore: number
-  histogram: Histogram
-}
+type SumKey = { serverId: string; startsAt: number; by: SummedBy; value: string }
+type Sum = SumKey & CallAmounts
 
-/** The client's name without its version. */
-const nameOfClient = (client: string): string => client.replace(/\/[^/]*$/, '')
+/** Returns the name of a client without its version. */
+export const nameOfClient = (client: string): string => client.replace(/\/[^/]*$/, '')
 
 /** The value for the clients of a server that are too many to be summed one by one. */
 const OTHER_CLIENTS = '…'
@@ -105,16 +100,10 @@ export const createClientNames = () => {
 }
 export type ClientNames = ReturnType<typeof createClientNames>
 
-/** Returns the result of a call. It follows from the status in rows from before results were recorded. */
-const resultOf = ({ result, outcome, status }: SummedCall): string =>
-  result ?? (outcome === 'ok' ? 'success' : resultOfErrorStatus(status ?? undefined))
-
-const isFailure = (result: string): boolean => result === 'failed' || result === 'timeout'
-
 /** Lists the values that a call is summed by. The name of an unknown tool is whatever the caller sent. */
 const valuesOf = (call: SummedCall, nameOf: ClientNames): [SummedBy, string][] => {
   const { tool, userId, client, status } = call
-  const result = resultOf(call)
+  const result = resultOfRow(call)
   const values: [SummedBy, string][] = [['result', status === null ? result : `${result} ${status}`]]
   if (tool !== '' && isNameKnown(call)) values.push(['tool', tool])
   if (userId !== null) values.push(['caller', userId])
@@ -122,27 +111,11 @@ const valuesOf = (call: SummedCall, nameOf: ClientNames): [SummedBy, string][] =
   return values
 }
 
-const newSum = (key: Pick<Sum, 'serverId' | 'startsAt' | 'by' | 'value'>): Sum => ({
-  ...key,
-  ...{ calls: 0, rejected: 0, failed: 0, counted: 0, tokensSent: 0, tokensBefore: 0 },
-  histogram: emptyHistogram(),
-})
-
-const findOrAdd = (sums: Map<string, Sum>, key: Pick<Sum, 'serverId' | 'startsAt' | 'by' | 'value'>): Sum => {
+const findOrAdd = (sums: Map<string, Sum>, key: SumKey): Sum => {
   const text = `${key.serverId} ${key.by} ${key.startsAt} ${key.value}`
-  const sum = sums.get(text) ?? newSum(key)
+  const sum = sums.get(text) ?? { ...key, ...noAmounts() }
   sums.set(text, sum)
   return sum
-}
-
-const addSum = (sum: Sum, added: Sum): void => {
-  sum.calls += added.calls
-  sum.rejected += added.rejected
-  sum.failed += added.failed
-  sum.counted += added.counted
-  sum.tokensSent += added.tokensSent
-  sum.tokensBefore += added.tokensBefore
-  addHistogram(sum.histogram, added.histogram)
 }
 
 const startOf = (time: number, seconds: Period): number => time - (time % (seconds * 1_000))
@@ -152,7 +125,7 @@ const toLonger = (sums: Iterable<Sum>, seconds: Period): Map<string, Sum> => {
   const longer = new Map<string, Sum>()
   for (const sum of sums) {
     const { serverId, by, value, startsAt } = sum
-    addSum(findOrAdd(longer, { serverId, by, value, startsAt: startOf(startsAt, seconds) }), sum)
+    addAmounts(findOrAdd(longer, { serverId, by, value, startsAt: startOf(startsAt, seconds) }), sum)
   }
   return longer
 }
@@ -172,26 +145,17 @@ export const createCallSums = (nameOf: ClientNames) => {
       add(findOrAdd(minutes, { serverId: call.serverId, by, value, startsAt }))
     }
   }
-  const addTokensTo = (sum: Sum, { sent, otherwise }: SummedTokens): void => {
-    sum.counted += 1
-    sum.tokensSent += sent
-    sum.tokensBefore += otherwise
-  }
   return {
     /** Adds a new call, and its tokens if they have been counted. */
     addCall: (call: SummedCall, tokens: SummedTokens | undefined): void => {
-      const isError = call.outcome === 'error'
-      const isFailed = isError && isFailure(resultOf(call))
+      const problem = problemOf(call)
       addTo(call, sum => {
-        sum.calls += 1
-        if (isFailed) sum.failed += 1
-        else if (isError) sum.rejected += 1
-        addDuration(sum.histogram, call.durationMs)
-        if (tokens !== undefined) addTokensTo(sum, tokens)
+        addOneCall(sum, call.durationMs, problem)
+        if (tokens !== undefined) addTokensOf(sum, tokens)
       })
     },
     /** Adds the tokens of a call that was added before. */
-    addTokens: (call: SummedCall, tokens: SummedTokens): void => addTo(call, sum => addTokensTo(sum, tokens)),
+    addTokens: (call: SummedCall, tokens: SummedTokens): void => addTo(call, sum => addTokensOf(sum, tokens)),
     /**
      * Returns the sums of all periods that are still stored at this time, in milliseconds since the epoch. They are in
      * the order of their keys, so that processes which write at the same time wait for each other in the same order.

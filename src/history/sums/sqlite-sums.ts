@@ -1,8 +1,6 @@
 import type { RawSqlite } from '../../lib/db/sqlite.ts'
+import { toTimeText } from '../../lib/db/sqlite-time.ts'
 import { type CallSums, SUM_AMOUNTS, SUM_KEY } from './call-sums.ts'
-
-/** Formats times as Prisma's SQLite adapter does, because they are compared as text. */
-export const toTimeText = (milliseconds: number): string => new Date(milliseconds).toISOString().replace('Z', '+00:00')
 
 const quote = (names: readonly string[]): string => names.map(name => `"${name}"`).join(', ')
 

@@ -1,4 +1,4 @@
-/** Place of a call in the order of a server's history: its time, as the database writes it, and its id. */
+/** Position of a call in a server's history: its time, as the database writes it, and its id. */
 export type Place = readonly [startedAt: string, id: string]
 
 /** The calls to remove: those of a server, or those of an organization that started at or before a time. */
@@ -8,11 +8,11 @@ export type RemovedCalls = { serverId: string } | { organizationId: string; unti
  * Work on a long history, which the recorder's thread does in batches, so that neither the thread that handles calls
  * nor the database is busy with it for long:
  *
- * - `fill`: gives the newest calls without an organization that of their server, and adds them to the sums
- * - `move`: gives the calls of a server after a place the server's organization, because it has changed
- * - `find_limit`: finds the time of the newest call of an organization that is one too many
+ * - `fill`: sets the organization of the newest calls that have none, and adds them to the sums
+ * - `move`: sets the organization of a server's calls after a place, because the server has moved
+ * - `find_limit`: finds the time of the newest call beyond an organization's maximum
  * - `remove_calls`, `remove_sums`: deletes calls, or all sums of a server
- * - `remove_old_sums`: deletes the sums of a server that are older than they are kept
+ * - `remove_old_sums`: deletes the sums of a server that are past their retention
  */
 export type HistoryTask =
   | { kind: 'fill' }
@@ -22,7 +22,7 @@ export type HistoryTask =
   | { kind: 'remove_sums'; serverId: string }
   | { kind: 'remove_old_sums'; serverId: string; now: Date }
 
-/** `isDone` if nothing is left to do. Otherwise a `move` goes on after `last`. `found` in milliseconds since the epoch. */
+/** `isDone` if nothing is left to do. Otherwise a `move` continues after `last`. `found` in milliseconds since the epoch. */
 export type TaskResult = { isDone: boolean; last?: Place | undefined; found?: number | undefined }
 
 /** Rows per batch, which take a few milliseconds. */

@@ -12,10 +12,10 @@ import {
   noteCallsMoved,
 } from './history-upkeep.store.ts'
 
-/** A pause this many times as long as the batch before it leaves most of the time to calls. */
+/** Length of the pause after a batch, as a multiple of the batch, so that at least half of the time is left to calls. */
 const PAUSE_FACTOR = 1
 
-/** How long calls are filled at a time. */
+/** Time limit for filling calls, per run of the upkeep. */
 const FILL_MS = 5 * MINUTE_MS
 
 export type HistoryUpkeepParts = { db: Database; recorder: Pick<Recorder, 'run'> }
@@ -59,20 +59,20 @@ export const createHistoryUpkeep = ({ db, recorder }: HistoryUpkeepParts) => {
 
   return {
     /**
-     * Gives calls from before organizations were recorded that of their server, and adds them to the sums. Stops after a
-     * while, because other chores wait for it.
+     * Sets the organization of calls from before it was recorded, and adds these calls to the sums. Stops after a while,
+     * because other chores wait for it.
      */
     fill: (signal: AbortSignal): Promise<void> =>
       runAll(() => ({ kind: 'fill' }), AbortSignal.any([signal, AbortSignal.timeout(FILL_MS)])),
 
-    /** Gives the calls of servers that have moved to another organization its id. */
+    /** Sets the organization of the calls of servers that have moved to another one. */
     moveCalls: async (signal: AbortSignal): Promise<void> => {
       for (const serverId of await listMovedServerIds(db)) await moveCallsOf(serverId, signal)
     },
 
     /**
-     * Removes the calls that are older or more than their organization wants to keep. If that fails for some, goes on
-     * with the others and throws the first error at the end.
+     * Removes the calls beyond the limits on age and number that their organization has set. If that fails for some,
+     * continues with the others and throws the first error at the end.
      */
     removeOldCalls: async (now: Date, signal: AbortSignal): Promise<void> => {
       const errors: unknown[] = []
@@ -82,7 +82,7 @@ export const createHistoryUpkeep = ({ db, recorder }: HistoryUpkeepParts) => {
       if (errors.length > 0) throw errors[0]
     },
 
-    /** Removes the sums that are older than they are kept. */
+    /** Removes the sums that are past their retention. */
     removeOldSums: async (now: Date, signal: AbortSignal): Promise<void> => {
       for (const serverId of await listServerIds(db)) {
         await runAll(() => ({ kind: 'remove_old_sums', serverId, now }), signal)

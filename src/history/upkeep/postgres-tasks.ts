@@ -1,5 +1,6 @@
 import type { Client } from 'pg'
 import { inTransaction } from '../in-transaction.ts'
+import { storedTokens } from '../sums/amounts.ts'
 import { type ClientNames, createCallSums, type SummedCall } from '../sums/call-sums.ts'
 import { storePostgresSums, toTime } from '../sums/postgres-sums.ts'
 import { type HistoryTask, type Place, TASK_ROWS, type TaskResult } from './history-tasks.ts'
@@ -36,10 +37,7 @@ const fill = (client: Client, clientNames: ClientNames): Promise<TaskResult> =>
   inTransaction(client, async () => {
     const { rows } = await client.query<FilledCall>(FILL)
     const sums = createCallSums(clientNames)
-    for (const { tokensSent, tokensBefore, ...call } of rows) {
-      const tokens = tokensSent === null ? undefined : { sent: tokensSent, otherwise: tokensBefore ?? tokensSent }
-      sums.addCall(call, tokens)
-    }
+    for (const call of rows) sums.addCall(call, storedTokens(call))
     await storePostgresSums(client, sums, Date.now())
     return { isDone: rows.length < TASK_ROWS }
   })

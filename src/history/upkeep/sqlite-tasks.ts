@@ -1,6 +1,8 @@
 import type { RawSqlite } from '../../lib/db/sqlite.ts'
+import { toTimeText } from '../../lib/db/sqlite-time.ts'
+import { storedTokens } from '../sums/amounts.ts'
 import { type ClientNames, createCallSums, type SummedCall } from '../sums/call-sums.ts'
-import { createSqliteSums, toTimeText } from '../sums/sqlite-sums.ts'
+import { createSqliteSums } from '../sums/sqlite-sums.ts'
 import { type HistoryTask, type Place, TASK_ROWS, type TaskResult } from './history-tasks.ts'
 import { createRemovals, type Removal } from './task-statements.ts'
 
@@ -42,10 +44,9 @@ export const createSqliteTasks = (db: RawSqlite, clientNames: ClientNames): ((ta
   const fill = db.transaction((): TaskResult => {
     const calls = listUnfilled.all()
     const sums = createCallSums(clientNames)
-    for (const { id, organizationId, startedAt, tokensSent, tokensBefore, ...call } of calls) {
-      fillOne.run(organizationId, id)
-      const tokens = tokensSent === null ? undefined : { sent: tokensSent, otherwise: tokensBefore ?? tokensSent }
-      sums.addCall({ ...call, startedAt: Date.parse(startedAt) }, tokens)
+    for (const call of calls) {
+      fillOne.run(call.organizationId, call.id)
+      sums.addCall({ ...call, startedAt: Date.parse(call.startedAt) }, storedTokens(call))
     }
     storeSums(sums, Date.now())
     return { isDone: calls.length < TASK_ROWS }

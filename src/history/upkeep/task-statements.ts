@@ -4,7 +4,7 @@ import { type RemovedCalls, TASK_ROWS } from './history-tasks.ts'
 /** A statement that deletes at most `TASK_ROWS` rows. Times are in milliseconds since the epoch. */
 export type Removal = { text: string; values: (string | number)[] }
 
-/** What differs between the databases: parameters, and the identity of a row, which tables without an id have too. */
+/** SQL that differs between the databases. `row` identifies a row, also in tables without an id. */
 export type Dialect = {
   parameter: (position: number) => string
   time: (parameter: string) => string

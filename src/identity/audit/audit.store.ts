@@ -20,8 +20,8 @@ import { eventsOf } from './audit-events.ts'
 const textOrNull = (text: string | undefined): string | null => (text === undefined ? null : toEntryText(text))
 
 /**
- * Records an action in the same transaction that performs it, so that either both happen or neither does. Puts what
- * others want to know about it into the outbox.
+ * Records an action in the same transaction that performs it, so that either both happen or neither does. Puts its
+ * events into the outbox.
  */
 export const writeAudit = async (tx: Transaction, record: AuditRecord): Promise<void> => {
   const { action, actor, organizationId, target, change } = record

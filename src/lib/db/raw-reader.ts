@@ -1,4 +1,5 @@
 import type { Sql } from '@prisma/client/runtime/client'
+import { toTimeText } from './sqlite-time.ts'
 import type { DatabaseTarget, PostgresTarget, SqliteTarget } from './target.ts'
 
 /** A query in the syntax of both databases, in a form that can be sent to a thread. */
@@ -15,14 +16,12 @@ export type RawReader = {
 
 /** How long a read waits while another process recovers or closes the database. */
 const BUSY_TIMEOUT_MS = 5_000
-/** More than a query takes that reads a limited number of rows. */
+/** Longer than any query on a limited number of rows takes. */
 const QUERY_TIMEOUT_MS = 30_000
 /** PostgreSQL's type `timestamp`, which Patchbay stores in UTC. */
 const TIMESTAMP_TYPE = 1114
 
-/** Formats times as Prisma's SQLite adapter does, because they are compared as text. */
-const toSqliteValue = (value: unknown): unknown =>
-  value instanceof Date ? value.toISOString().replace('Z', '+00:00') : value
+const toSqliteValue = (value: unknown): unknown => (value instanceof Date ? toTimeText(value.getTime()) : value)
 
 const openSqliteReader = async (target: SqliteTarget): Promise<RawReader> => {
   const { openRawSqlite } = await import('./sqlite.ts')

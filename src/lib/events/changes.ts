@@ -16,7 +16,7 @@ export type ChangesOptions = {
   target: DatabaseTarget
   bus: EventBus
   logger: ChangesLog
-  /** Stores more about the announced events, in the same transaction. */
+  /** Stores the announced events for receivers outside, in the same transaction. */
   enter?: (tx: Transaction, events: readonly DomainEvent[]) => Promise<void>
 }
 

@@ -104,7 +104,7 @@ export const assertBearer = (
 
 const identify = (request: FastifyRequest, actor: Actor | undefined, by: 'token' | 'session'): void => {
   if (actor === undefined) return
-  // Reading what is suspended stays possible.
+  // Anything suspended can still be read.
   const suspensions = isSafeMethod(request.method) ? undefined : actor.suspensions
   request.actor = { ...actor, address: request.ip, suspensions }
   request.signedInBy = by

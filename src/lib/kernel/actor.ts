@@ -23,7 +23,7 @@ export type Actor = {
   memberships: ReadonlyMap<string, Role>
   /** The network address of the client; undefined on the command line. */
   address?: string
-  /** What the operator has suspended, if the request may change something: what is suspended can still be read. */
+  /** Suspensions to check. Undefined for requests that only read, because anything suspended can still be read. */
   suspensions?: Suspensions | undefined
 }
 

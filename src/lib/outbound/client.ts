@@ -2,7 +2,7 @@ import { type BufferOptions, fetchBuffered } from './buffered-response.ts'
 import { REDIRECTED_ORIGIN, refuseCredentials } from './credentials.ts'
 import { createDispatcher, type DispatcherOptions } from './dispatch.ts'
 import { type CircuitOptions, createCircuits } from './failures/circuits.ts'
-import { createRetryBudgets, isRetriedMethod } from './failures/retries.ts'
+import { createRetryBudgets } from './failures/retries.ts'
 import { sendRepeatedly } from './failures/send-repeatedly.ts'
 import {
   abortProblem,
@@ -19,6 +19,7 @@ import type { MemoryShares } from './memory-shares.ts'
 import {
   type HttpClient,
   type InProcessOrigin,
+  isIdempotent,
   OutboundError,
   type OutboundRequest,
   type OutboundResponse,
@@ -157,7 +158,7 @@ export const createHttpClient = (options: HttpClientOptions): HttpClient => {
     }
 
     const perform = (prepared: PreparedRequest, location: string | undefined): Promise<OutboundResponse> => {
-      if (retriesLeft === 0 || !isRetriedMethod(prepared.method)) return sendOnce(prepared, location)
+      if (retriesLeft === 0 || !isIdempotent(prepared.method)) return sendOnce(prepared, location)
       const { origin } = prepared.target
       const takeRetry = budgets.countRequest(organizationId, origin)
       const mayRetry = (): boolean => {

@@ -7,11 +7,10 @@ import { type Connection, type ConnectionPool, createConnectionPools, type Pendi
 import type { OrganizationShare } from './connection-shares.ts'
 import { createConnectors, type OutboundLookup } from './connector.ts'
 import { blocked, isLostConnection, isUnwritable, type Problem, problemOf, stoppingProblem } from './faults.ts'
+import { isIdempotent } from './outbound-request.ts'
 import { MAX_RETRIES, type Phase, type RequestTrace } from './request-trace.ts'
 import { createOwnOriginCheck } from './target.ts'
 
-/** Idempotent methods, which may be sent twice (RFC 9110 §9.2.2). */
-const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'TRACE'])
 /** Maximum number of interim responses (1xx). */
 const MAX_INTERIM_RESPONSES = 32
 /** The abort reason passed to undici. It is never shown. */
@@ -56,7 +55,7 @@ export type DispatchRequest = {
   bodyIdleMs: number
   /** Protocol to switch to, or null. */
   upgrade: string | null
-  /** Measures the request, if anybody wants to know. */
+  /** Measures the request, if it is measured. */
   trace?: RequestTrace | undefined
 }
 
@@ -235,7 +234,7 @@ class OutboundCall implements PendingRequest, Dispatcher.DispatchHandler {
       this.#connection !== undefined &&
       this.#connection.responses > 0 &&
       isLostConnection(error) &&
-      (this.phase === 'connecting' || IDEMPOTENT.has(this.#request.method))
+      (this.phase === 'connecting' || isIdempotent(this.#request.method))
     )
   }
 

@@ -27,8 +27,8 @@ export type OutboundRequest = {
   /** Replaces the secrets in a text. An error does not name an origin that a redirect makes of a secret. */
   mask?: ((text: string) => string) | undefined
   /**
-   * How often the request may be sent again after a temporary failure, if its method allows it: at most `MAX_RETRIES`,
-   * and within `timeoutMs`. Default: 0.
+   * Maximum number of retries after a temporary failure, if the method is idempotent: at most `MAX_RETRIES`, and within
+   * `timeoutMs`. Default: 0.
    */
   retries?: number | undefined
   /** Measures the request. */
@@ -45,6 +45,11 @@ export type OutboundResponse = {
   /** The final URL, after redirects. */
   url: string
 }
+
+const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'TRACE'])
+
+/** Returns whether a request with this method may be sent twice without harm (RFC 9110 §9.2.2). */
+export const isIdempotent = (method: string): boolean => IDEMPOTENT.has(method)
 
 export const isSuccess = ({ status }: OutboundResponse): boolean => status >= 200 && status <= 299
 

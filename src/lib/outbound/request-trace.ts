@@ -3,7 +3,7 @@ import type { OutboundFault } from './outbound-fault.ts'
 /** Progress of a request. A `queued` request waits for a connection to the origin. */
 export type Phase = 'queued' | 'connecting' | 'sent' | 'receiving'
 
-/** How often the request of a call may be sent again, for whatever reason. A call thus sends it at most four times. */
+/** Maximum number of retries of a call for all reasons together. A call thus sends its request at most four times. */
 export const MAX_RETRIES = 3
 
 /** How an attempt ended: with a response of this status, or without one. */
@@ -34,7 +34,7 @@ export class RequestTrace {
   firstByteMs = 0
   /** Receiving and decompressing bodies. */
   bodyMs = 0
-  /** How often the request was sent again. */
+  /** Number of times that the request was sent again. */
   retries = 0
   /** Status of the last response, if it is known. */
   status: number | undefined

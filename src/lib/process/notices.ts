@@ -1,4 +1,4 @@
-/** What Patchbay warns of before it becomes a problem. */
+/** Warnings before something becomes a problem. */
 export const WARNING_NAMES = [
   'memory_high',
   'disk_low',

@@ -5,7 +5,7 @@ import { type NoticeName, type Notices, WARNING_NAMES } from './notices.ts'
 
 type Part = { used: number; limit: number }
 
-/** What this process uses of what it has. Undefined where the system does not say. */
+/** Resources that this process uses, and their limits. Undefined where the system does not report them. */
 export type Vitals = {
   /** Resident memory in bytes, of PATCHBAY_MEMORY_MB. */
   memory: Part
@@ -30,24 +30,24 @@ const SLOW_LOOP_MS = 250
 /** Waiting records from which Patchbay warns. At 1,000 calls a second, 250 wait. */
 const MANY_RECORDS = 20_000
 
-/** How often the process is measured. */
+/** Interval of the measurements. */
 const INTERVAL_MS = 60_000
 
 const isOver = (part: Part | undefined, share: number): boolean => part !== undefined && part.used > part.limit * share
 
 const MESSAGES = {
   memory_high:
-    'Patchbay uses more than 90 % of its memory. Raise PATCHBAY_MEMORY_MB, or give it more and fewer large responses.',
+    'Patchbay uses more than 90 % of its memory. Raise PATCHBAY_MEMORY_MB, and the limit of the container if there is one.',
   disk_low: 'The disk of the data folder is more than 90 % full. Free space before changes and the history fail.',
   file_descriptors_low:
     'Patchbay uses more than 80 % of its file descriptors. Raise the limit before connections are refused (ulimit -n, LimitNOFILE in systemd, --ulimit nofile in Docker).',
   event_loop_slow:
-    'Calls wait for the processor: 1 % of the event loop’s turns are more than 250 ms late. Give Patchbay a faster or another core, or add replicas.',
+    'Calls wait for the processor: 1 % of the event loop’s turns are more than 250 ms late. Give Patchbay faster or more cores, or add replicas.',
   history_behind:
-    'More than 20,000 calls wait to be written to the history. Calls are lost from it when their memory is full: check the speed of the database.',
+    'More than 20,000 calls wait to be written to the history. When the queue is full, further calls are not recorded. Check the speed of the database.',
 } as const satisfies Record<(typeof WARNING_NAMES)[number], string>
 
-/** Returns what will become a problem if it goes on. */
+/** Returns the warnings that apply. */
 export const warningsIn = ({ memory, descriptors, disk, loop, queuedRecords }: Vitals): Set<NoticeName> => {
   const isTrue: Record<(typeof WARNING_NAMES)[number], boolean> = {
     memory_high: isOver(memory, HIGH_MEMORY),

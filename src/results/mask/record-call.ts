@@ -9,7 +9,7 @@ import {
   roundToMicroseconds,
 } from '../../history/execution-record.ts'
 import { MAX_SECRET_BYTES } from '../../lib/kernel/limits.ts'
-import type { Caller } from '../../servers/access/access.ts'
+import { type Caller, tokenIdOf } from '../../servers/access/access.ts'
 import type { RenderedRequest } from '../../templates/template.ts'
 import { MASK } from './mask-text.ts'
 import type { Masker } from './masking.ts'
@@ -116,9 +116,6 @@ export type CallToRecord = Omit<
   /** Undefined if they are not recorded, as for requests to passthrough servers. */
   arguments?: ArgumentsToRecord | undefined
 }
-
-/** The grant of an application, because its access tokens change. Calls from pages have an empty token id. */
-const tokenIdOf = (caller: Caller): string | undefined => caller && (caller.grantId ?? (caller.tokenId || undefined))
 
 /** Records a call in the history, with the secrets of its request masked. Returns the id of the execution. */
 export const recordCall = (recorder: Pick<Recorder, 'record'>, masker: Masker, call: CallToRecord): string => {

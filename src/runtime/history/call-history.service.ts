@@ -5,7 +5,7 @@ import { createHistoryRemoval, type HistoryRemovalParts } from './history-remova
 
 export type CallHistoryParts = HistoryChartParts & HistoryExportParts & HistoryRemovalParts
 
-/** What users do with many recorded calls at once. Their servers limit which calls they may see. */
+/** Charts, exports, counts and deletes the calls of a place that the actor may see. */
 export const createCallHistory = (parts: CallHistoryParts) => ({
   ...createHistoryCharts(parts),
   ...createHistoryExport(parts),

@@ -24,7 +24,7 @@ export type HistoryChartParts = {
   sumCalls: Job<SumCallsInput, CallsSummed>
 }
 
-/** Charts of the calls in a place, from their sums where these are enough. */
+/** Creates charts of the calls in a place, from their sums where these are enough. */
 export const createHistoryCharts = ({ db, recorder, target, readSums, sumCalls }: HistoryChartParts) => {
   const readChart = (
     actor: Actor,

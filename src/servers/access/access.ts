@@ -17,6 +17,7 @@ export type AccessPolicy = {
 export type Caller =
   | {
       userId: string
+      /** Empty for calls from pages and through the management API. */
       tokenId: string
       /** ID of the application's grant, which outlives its access tokens. */
       grantId?: string | undefined
@@ -25,6 +26,13 @@ export type Caller =
       limitedTo?: ReadonlySet<McpScope> | undefined
     }
   | undefined
+
+/**
+ * Returns the id under which the history and limits know the token of a caller: for an application that of its grant,
+ * because its access tokens change. Undefined for anonymous callers and for calls from pages, which have no token.
+ */
+export const tokenIdOf = (caller: Caller): string | undefined =>
+  caller && (caller.grantId ?? (caller.tokenId || undefined))
 
 /** A user, with their role in each of their organizations. The actor of a request is one. */
 export type User = { userId: string; memberships: ReadonlyMap<string, Role> }

@@ -4,7 +4,7 @@ import { parseRegex } from '../../lib/search/regex.ts'
 export const BUILT_IN_KINDS = ['email', 'phone', 'card'] as const
 export type BuiltInKind = (typeof BUILT_IN_KINDS)[number]
 
-/** What is masked in the results of a server: a kind of text, or what matches a pattern (RE2). */
+/** A rule that masks texts in the results of a server: those of a kind, or those that a pattern (RE2) matches. */
 export type MaskingRule = { kind: BuiltInKind } | { kind: 'pattern'; pattern: string }
 
 /** Compiles the pattern of a rule. The error is a sentence. */

@@ -15,7 +15,7 @@ type Reached = { isUp: true } | { isUp: false; reason: string }
  * processes notice it.
  */
 export const createOutageEvents = ({ connections, changes, onError }: OutageEventsOptions) => {
-  /** What this process has stored last, by upstream. */
+  /** The state that this process has stored last, by upstream. */
   const known = new Map<string, boolean>()
   let writing: Promise<void> = Promise.resolve()
 

@@ -12,7 +12,7 @@ const NONE = '–'
 
 const durationText = (ms: number | undefined): string => (ms === undefined ? NONE : formatDuration(ms))
 
-/** What charts are built from, beside their numbers. */
+/** The page of a chart, and the names to show on it. */
 type Shown = { path: string; query: HistoryQuery; names: ReadonlyMap<string, string> }
 
 const toFigures = ({ calls, rejected, failed, counted, tokensSent, tokensBefore, ...times }: ChartFigures) => [
@@ -135,13 +135,3 @@ export const toChartsView = (chart: Chart, shown: Shown) => {
     },
   }
 }
-
-/** How many of these things the filters select by. There are sums for one of them. */
-const SUMMED = [['result', 'outcome', 'status'], ['tool'], ['caller'], ['client']] as const
-
-/** Returns whether a chart with these filters has to read the calls one by one. */
-export const isSlowChart = ({ filters }: HistoryQuery): boolean =>
-  filters.q !== undefined ||
-  SUMMED.filter(names => names.some(name => filters[name] !== undefined)).length > 1 ||
-  filters.caller?.includes(null) === true ||
-  filters.client?.some(name => name.includes('/')) === true

@@ -2,11 +2,21 @@ import type { CallResult } from '../../history/call-result.ts'
 import type { MaskedRequest } from '../../history/execution-record.ts'
 import { statusWithPhrase } from '../../lib/outbound/reason-phrase.ts'
 
-/** What is known about the end of a call. `request` is undefined if none was built. */
+/** The end of a call, as far as it is known. `request` is undefined if none was built. */
 type CallEnd = {
   result: CallResult
   status: number | undefined
   request: Pick<MaskedRequest, 'method' | 'answerAgeMs' | 'schemaMismatch'> | undefined
+}
+
+/** The results of calls in words, as the filters list them. */
+export const RESULT_TEXTS: Readonly<Record<CallResult, string>> = {
+  success: 'OK',
+  rejected: 'Rejected',
+  invalid_arguments: 'Invalid arguments',
+  blocked: 'Blocked',
+  timeout: 'Timed out',
+  failed: 'Failed',
 }
 
 /** The method that the history gives to calls of attached MCP servers, which have no status. */
@@ -17,13 +27,13 @@ const successText = ({ status, request }: CallEnd): string => {
     ...(request?.answerAgeMs === undefined ? [] : ['cached']),
     ...(request?.schemaMismatch === undefined ? [] : ['not as in its schema']),
   ]
-  return [status === undefined ? 'OK' : statusWithPhrase(status), ...remarks].join(', ')
+  return [status === undefined ? RESULT_TEXTS.success : statusWithPhrase(status), ...remarks].join(', ')
 }
 
 const failureText = ({ status, request }: CallEnd): string => {
   if (status === undefined) {
     if (request === undefined) return 'Not sent'
-    return request.method === MCP_METHOD ? 'Failed' : 'No response'
+    return request.method === MCP_METHOD ? RESULT_TEXTS.failed : 'No response'
   }
   // Without an error status, the response could not be shaped, for example, or was cut off.
   return status >= 400 ? statusWithPhrase(status) : `${statusWithPhrase(status)}, unusable response`
@@ -43,13 +53,15 @@ export const showOutcome = (end: CallEnd): { text: string; state: 'good' | 'reje
     case 'success':
       return { text: successText(end), state: 'good' }
     case 'invalid_arguments':
-      return { text: 'Invalid arguments', state: 'rejected' }
     case 'blocked':
-      return { text: 'Blocked', state: 'rejected' }
+      return { text: RESULT_TEXTS[end.result], state: 'rejected' }
     case 'rejected':
-      return { text: end.status === undefined ? 'Rejected' : statusWithPhrase(end.status), state: 'rejected' }
+      return {
+        text: end.status === undefined ? RESULT_TEXTS.rejected : statusWithPhrase(end.status),
+        state: 'rejected',
+      }
     case 'timeout':
-      return { text: 'Timed out', state: 'failed' }
+      return { text: RESULT_TEXTS.timeout, state: 'failed' }
     case 'failed':
       return { text: failureText(end), state: 'failed' }
   }

@@ -2,7 +2,7 @@ import { type CallAttempt, type CallTiming, TIMING_PHASES } from '../../history/
 import { formatDuration } from '../../lib/kernel/format.ts'
 import { statusWithPhrase } from '../../lib/outbound/reason-phrase.ts'
 
-/** Whose time a phase is, which selects its color: Patchbay's own, waiting for a connection, or the API's. */
+/** Cause of a phase, which selects its color: Patchbay itself, waiting for a connection, or the API. */
 type Owner = 'own' | 'wait' | 'api'
 
 const PHASES: Readonly<Record<(typeof TIMING_PHASES)[number], { text: string; owner: Owner }>> = {
@@ -19,7 +19,7 @@ const BAR_WIDTH = 100
 /** A shorter bar would not be visible. */
 const MIN_BAR = 1
 
-/** Returns a bar on a line that stands for the whole duration. */
+/** Returns the bar of a phase on a line as long as the whole duration. */
 const barOf = (startMs: number, ms: number, wholeMs: number) => {
   const width = Math.max(MIN_BAR, (ms / wholeMs) * BAR_WIDTH)
   const x = Math.min((startMs / wholeMs) * BAR_WIDTH, BAR_WIDTH - width)

@@ -1,7 +1,8 @@
-import type { ExecutionFilters } from '../../history/query/execution-filters.ts'
+import { ANONYMOUS, type ExecutionFilters } from '../../history/query/execution-filters.ts'
 import { localTimeText } from '../../lib/http/pages/zoned-days.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../lib/kernel/durations.ts'
 import { shorten } from '../../lib/kernel/format.ts'
+import { RESULT_TEXTS } from './call-outcome.view.ts'
 import {
   FILTER_LABELS,
   type FilterName,
@@ -12,7 +13,7 @@ import {
   toAddress,
 } from './history-query.ts'
 
-/** What can be filtered by: what the page shows, and what the reader may see besides. */
+/** Values to filter by: those on the page, and others that the reader may see. */
 export type FilterChoices = {
   /** Names of servers by id. Undefined on the page of one server. */
   servers: ReadonlyMap<string, string> | undefined
@@ -29,12 +30,7 @@ type Menu = { label: string; options: readonly Option[]; other?: { name: FilterN
 
 const RESULTS: readonly Option[] = [
   { name: 'outcome', value: 'error', text: 'All but OK' },
-  { name: 'result', value: 'success', text: 'OK' },
-  { name: 'result', value: 'rejected', text: 'Rejected' },
-  { name: 'result', value: 'invalid_arguments', text: 'Invalid arguments' },
-  { name: 'result', value: 'blocked', text: 'Blocked address' },
-  { name: 'result', value: 'timeout', text: 'Timed out' },
-  { name: 'result', value: 'failed', text: 'Failed' },
+  ...Object.entries(RESULT_TEXTS).map(([value, text]) => ({ name: 'result' as const, value, text })),
 ]
 const STATUSES: readonly Option[] = [
   { name: 'status', value: '2xx', text: '2xx, successful' },
@@ -42,8 +38,6 @@ const STATUSES: readonly Option[] = [
   { name: 'status', value: '4xx', text: '4xx, rejected' },
   { name: 'status', value: '5xx', text: '5xx, failed' },
 ]
-/** The filter value for calls without a user. */
-const ANONYMOUS = 'anonymous'
 
 /** Maximum number of values that a menu lists. Others can be typed. */
 const MAX_OPTIONS = 60

@@ -1,6 +1,9 @@
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
+import type { Chart } from '../../history/charts/chart.ts'
+import { haveSums } from '../../history/charts/summed-filters.ts'
 import type { StoredExecution } from '../../history/executions.store.ts'
+import { nameOfClient } from '../../history/sums/call-sums.ts'
 import { actorOf } from '../../lib/http/access.ts'
 import { signalOf } from '../../lib/http/gone.ts'
 import { addressOf } from '../../lib/http/list-query.ts'
@@ -14,9 +17,9 @@ import type { CallHistory } from '../../runtime/history/call-history.service.ts'
 import type { CallPlace } from '../../servers/access/call-scope.store.ts'
 import { serverTabPath } from '../frame/server-frame.ts'
 import { queryOf } from '../frame/user-page.ts'
-import { isSlowChart, toChartsView } from './call-charts.view.ts'
+import { toChartsView } from './call-charts.view.ts'
 import { toCallView, toHistoryDays } from './history.view.ts'
-import { toFilterForm } from './history-filters.view.ts'
+import { type FilterChoices, toFilterForm } from './history-filters.view.ts'
 import { type HistoryQuery, readHistoryQuery, toAddress } from './history-query.ts'
 
 /** A page with the calls of a server or of an organization. */
@@ -27,7 +30,7 @@ export type HistoryPlace = {
   apiPath: string
   /** Whether the reader may delete calls. */
   mayRemove: boolean
-  /** Whose history it is, for the title. */
+  /** The name of the server or organization, for the title. */
   name: string
   /** The frame around the page, for its layout. */
   frame: Omit<PageData, 'title'>
@@ -49,10 +52,10 @@ const present = (values: readonly (string | undefined)[]): string[] => [
   ...new Set(values.flatMap(value => (value === undefined || value === '' ? [] : [value]))),
 ]
 
-/** What the pages read the history with. */
+/** The services that read the history for the pages. */
 export type HistoryReaders = { execution: ExecutionService; callHistory: Pick<CallHistory, 'chartExecutions'> }
 
-/** Reads the calls and, unless they would take time, their charts, which every page but the later ones has. */
+/** Reads the calls and, on the first page, their charts, unless these have to be asked for because they take time. */
 const readCalls = async (
   reply: FastifyReply,
   readers: HistoryReaders,
@@ -65,7 +68,7 @@ const readCalls = async (
   const signal = signalOf(reply)
   const page = { limit: DEFAULT_PAGE_SIZE, cursor: cursor === '' ? undefined : cursor }
   const mayChart = cursor === '' && charts !== 'none'
-  const isCharted = mayChart && (charts === 'show' || !isSlowChart(query))
+  const isCharted = mayChart && (charts === 'show' || haveSums(filters))
   const [found, chart] = await Promise.all([
     readers.execution.listExecutions(actor, place, { ...filters, ...page }, signal),
     isCharted ? readers.callHistory.chartExecutions(actor, place, filters, signal) : undefined,
@@ -101,6 +104,42 @@ const removedText = (query: unknown): string | undefined => {
   return done && `${formatCount(done.count, 'call')} deleted.`
 }
 
+type Names = Awaited<ReturnType<HistoryPlace['findNames']>>
+
+/** Returns the values to filter by. Tools and clients are those of the calls on the page, and the most frequent tools. */
+const choicesOf = (
+  { servers, callers: names, tools }: Names,
+  shown: readonly StoredExecution[],
+  chart: Chart | undefined,
+  callers: readonly string[],
+): FilterChoices => {
+  const known = [...tools, ...present(shown.map(({ tool }) => tool)), ...(chart?.tools ?? []).map(({ key }) => key)]
+  const clients = present(shown.map(({ client }) => client && nameOfClient(client)))
+  return { servers, names, callers, tools: [...new Set(known)].toSorted(), clients: clients.toSorted() }
+}
+
+/** Builds the rows of the list by day, each with the address of its call. */
+const daysOf = (found: Found, isFirst: boolean, names: Names, hrefOf: (id: string) => string, openId?: string) =>
+  toHistoryDays({ ...found, isFirst, isLast: found.nextCursor === null }, names, new Date()).map(({ text, rows }) => ({
+    text,
+    rows: rows.map(row => ('gap' in row ? row : { ...row, href: hrefOf(row.id), isCurrent: row.id === openId })),
+  }))
+
+/** Builds the details of the open call. */
+const openCall = (call: StoredExecution, { mayRepeat }: HistoryPlace, names: Names) => ({
+  ...toCallView(call, names),
+  again:
+    call.tool === '' || !mayRepeat(call)
+      ? undefined
+      : addressOf(serverTabPath(call.serverId, 'inspector'), { tool: call.tool, call: call.id }),
+})
+
+const exportsOf = ({ apiPath }: HistoryPlace, { forApi }: HistoryQuery) =>
+  ['CSV', 'JSON', 'NDJSON'].map(text => ({
+    text,
+    href: toAddress(`/api/v1${apiPath}/export`, [...forApi, ['format', text.toLowerCase()]]),
+  }))
+
 /** Shows the calls that match the filters in the address, and beside them the details of one. */
 export const showHistory = async (
   reply: FastifyReply,
@@ -109,58 +148,35 @@ export const showHistory = async (
   call?: StoredExecution,
 ): Promise<FastifyReply> => {
   const query = readHistoryQuery(queryOf(reply.request))
+  const { path } = place
   const { found, chart, isChartOffered } = await readCalls(reply, readers, place, query)
   const shown = [...found.items, ...(call === undefined ? [] : [call])]
   const wanted = query.filters.caller?.flatMap(id => id ?? []) ?? []
   const callers = present([...shown.map(({ userId }) => userId), ...(chart?.callers ?? []).map(({ key }) => key)])
-  const { tools, ...names } = await place.findNames([...callers, ...wanted])
+  const names = await place.findNames([...callers, ...wanted])
   const links = linksOf(place, query, found)
-  const isFirst = query.cursor === ''
-  const choices = {
-    servers: names.servers,
-    names: names.callers,
-    callers,
-    tools: [
-      ...new Set([...tools, ...present(shown.map(({ tool }) => tool)), ...(chart?.tools ?? []).map(({ key }) => key)]),
-    ].toSorted(),
-    clients: present(shown.map(({ client }) => client?.replace(/\/[^/]*$/, ''))).toSorted(),
-  }
-  const days = toHistoryDays({ ...found, isFirst, isLast: found.nextCursor === null }, names, new Date())
+  const choices = choicesOf(names, shown, chart, callers)
   const data = {
     ...place.frame,
     title: `${call === undefined ? '' : `${calledText(call)} · `}History of ${place.name}`,
     scripts: ['call-history'],
-    path: place.path,
-    filters: { ...toFilterForm(place.path, query, choices, new Date()), errors: query.errors, isLive: isLive(query) },
-    days: days.map(({ text, rows }) => ({
-      text,
-      rows: rows.map(row =>
-        'gap' in row ? row : { ...row, href: links.ofCall(row.id), isCurrent: row.id === call?.id },
-      ),
-    })),
+    path,
+    filters: { ...toFilterForm(path, query, choices, new Date()), errors: query.errors, isLive: isLive(query) },
+    days: daysOf(found, query.cursor === '', names, links.ofCall, call?.id),
     hasServers: names.servers !== undefined,
-    charts: chart && toChartsView(chart, { path: place.path, query, names: names.callers }),
-    chartHref: isChartOffered ? toAddress(place.path, [...query.given, ['charts', 'show']]) : undefined,
+    charts: chart && toChartsView(chart, { path, query, names: names.callers }),
+    chartHref: isChartOffered ? toAddress(path, [...query.given, ['charts', 'show']]) : undefined,
     lookedUntil: found.lookedUntil && exactTime(found.lookedUntil),
     isFiltered: query.isFiltered,
     isWrong: query.errors.length > 0,
     newest: links.newest,
     older: links.older,
-    exports: ['CSV', 'JSON', 'NDJSON'].map(text => ({
-      text,
-      href: toAddress(`/api/v1${place.apiPath}/export`, [...query.forApi, ['format', text.toLowerCase()]]),
-    })),
-    removal: place.mayRemove ? removalAddress(place.path, query) : undefined,
+    exports: exportsOf(place, query),
+    removal: place.mayRemove ? removalAddress(path, query) : undefined,
     done: removedText(reply.request.query),
     // Closing the call leads back to its row.
     back: `${links.here}${call === undefined ? '' : `#call-${call.id}`}`,
-    call: call && {
-      ...toCallView(call, names),
-      again:
-        call.tool === '' || !place.mayRepeat(call)
-          ? undefined
-          : addressOf(serverTabPath(call.serverId, 'inspector'), { tool: call.tool, call: call.id }),
-    },
+    call: call && openCall(call, place, names),
   }
   return reply.page('history/history', data, { status: query.errors.length > 0 ? 400 : 200 })
 }

@@ -30,7 +30,7 @@ const DONE = {
   allowed: 'Allowed again.',
 }
 
-/** What is typed into the forms, or named in the address of the page. */
+/** Fields of both forms. The address of the page can fill them in. */
 const TYPED = { kind: formText, target: formText, origin: formText, reason: formText }
 type Typed = { [Name in keyof typeof TYPED]: string }
 

@@ -19,7 +19,7 @@ const ONLY: Readonly<Record<LimitScope, string>> = {
   token: 'Token',
 }
 
-/** Describes the amount of a limit, such as "60 calls per minute". Money has no unit, because only its admins know it. */
+/** Describes the amount of a limit, such as "60 calls per minute". Money has no unit, because Patchbay does not know the currency. */
 const amountText = ({ unit, period, amount }: Pick<LimitInUse, 'unit' | 'period' | 'amount'>): string => {
   const shown = formatNumber(amount)
   if (unit === 'money') return `Price of ${shown} per ${period}`
@@ -38,7 +38,7 @@ const stateOf = (share: number) => {
 /** Returns a row of the table of limits. `used` is the largest use in the current period. */
 export const toLimitRow = (path: string, limit: LimitInUse) => {
   const [largest] = limit.uses
-  // Of a minute, processes may take more than the limit has, and then do not use it.
+  // In a minute, processes may together take shares of more than the limit, but do not use the excess.
   const used = Math.min(largest?.amount ?? 0, limit.period === 'minute' ? limit.amount : Number.POSITIVE_INFINITY)
   const whose = limit.target === undefined && largest?.target !== undefined ? (largest.target.name ?? 'deleted') : ''
   return {
@@ -53,7 +53,7 @@ export const toLimitRow = (path: string, limit: LimitInUse) => {
   }
 }
 
-/** What a limit can count, as values of a select. */
+/** Options for the unit and period of a limit. */
 export const COUNT_OPTIONS = [
   { value: 'calls minute', text: 'Calls per minute' },
   { value: 'calls day', text: 'Calls per day' },
@@ -66,7 +66,7 @@ export const COUNT_OPTIONS = [
 
 type Named = { id: string; name: string }
 
-/** What a limit can apply to, as values of a select. */
+/** Returns the options for the scope and target of a limit. */
 export const targetOptions = (servers: readonly Named[], users: readonly Named[]) => [
   ...Object.entries(EACH).map(([value, text]) => ({ value, text })),
   ...servers.map(({ id, name }) => ({ value: `server ${id}`, text: `${ONLY.server} ${name}` })),

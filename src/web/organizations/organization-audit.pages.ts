@@ -12,6 +12,7 @@ const KINDS = [
   'organization',
   'member',
   'invitation',
+  'limit',
   'toolkit',
   'server',
   'call',
@@ -19,6 +20,7 @@ const KINDS = [
   'secret',
   'oauth_client',
   'grant',
+  'webhook',
 ]
 
 /** Registers the page with an organization's audit log, for its admins and owners. */

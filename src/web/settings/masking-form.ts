@@ -18,7 +18,7 @@ export type TypedMasking = z.output<z.ZodObject<typeof MaskingForm>>
 
 export const MASKING_LABELS = { patterns: 'patterns', sample: 'sample text' }
 
-/** What the built-in rules mask, for people. */
+/** Label and hint of each built-in rule. */
 export const KIND_TEXTS: Readonly<Record<BuiltInKind, { text: string; hint: string }>> = {
   email: { text: 'Email addresses', hint: 'Such as ada@example.com, also where a URL writes %40 instead of @.' },
   phone: {
@@ -36,7 +36,7 @@ const SAMPLE_CHARACTERS = 20_000
 const wrongField = (path: string, message: string): AppError =>
   new AppError('invalid_request', `The ${path} ${message}.`, { errors: [{ path, message }] })
 
-/** Lines with a pattern, and their numbers. White space at the ends of a line belongs to its pattern. */
+/** Returns the lines with a pattern, and their numbers. White space at the ends of a line belongs to its pattern. */
 const linesOf = (patterns: string) =>
   patterns.split('\n').flatMap((pattern, index) => (pattern.trim() === '' ? [] : [{ pattern, line: index + 1 }]))
 
@@ -70,7 +70,7 @@ export const typedMaskingOf = (masking: readonly MaskingRule[]): Omit<TypedMaski
   return { email: has('email'), phone: has('phone'), card: has('card'), patterns: patterns.join('\n'), sample: '' }
 }
 
-/** Describes rules in a sentence, such as `Email addresses and 2 patterns are masked.` */
+/** Describes rules in a sentence, such as `Masked in addition to secrets: email addresses.` */
 export const describeMasking = (masking: readonly MaskingRule[]): string => {
   const kinds = masking.flatMap(rule => (rule.kind === 'pattern' ? [] : [KIND_TEXTS[rule.kind].text.toLowerCase()]))
   const patterns = masking.length - kinds.length
@@ -78,5 +78,5 @@ export const describeMasking = (masking: readonly MaskingRule[]): string => {
     patterns === 0 ? kinds : [...kinds, patterns === 1 ? 'what matches a pattern' : `what matches ${patterns} patterns`]
   if (parts.length === 0) return 'Only secrets are masked.'
   const listed = new Intl.ListFormat('en', { type: 'conjunction' }).format(parts)
-  return `Masked besides secrets: ${listed}.`
+  return `Masked in addition to secrets: ${listed}.`
 }

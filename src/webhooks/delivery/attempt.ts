@@ -1,4 +1,5 @@
 import type { StopSignal } from '../../lib/kernel/stop-signal.ts'
+import { readRetryAfter } from '../../lib/outbound/failures/retry-after.ts'
 import {
   type HttpClient,
   isSuccess,
@@ -6,13 +7,12 @@ import {
   type OutboundResponse,
 } from '../../lib/outbound/outbound-request.ts'
 import { signedHeaders } from '../signature.ts'
-import { readRetryAfter } from './schedule.ts'
 
 /** Time limit of a request. Standard Webhooks recommend 15 to 30 seconds. */
 const TIMEOUT_MS = 15_000
 /** Nobody reads the responses. A longer one is a failure, because 512 of them may arrive at the same time. */
 const MAX_RESPONSE_BYTES = 64 * 1_024
-/** What is stored of a response. */
+/** Length of the stored beginning of a response. */
 const STORED_CHARACTERS = 1_000
 
 export type Attempt = {
@@ -37,8 +37,6 @@ export type AttemptResult = {
 /** Returns the beginning of a response, without what PostgreSQL cannot store. */
 const beginningOf = (body: Buffer): string =>
   body.subarray(0, STORED_CHARACTERS).toString('utf8').replaceAll('\0', '\ufffd')
-
-const headerOf = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value)
 
 const errorOf = (response: OutboundResponse): string | undefined => {
   if (isSuccess(response)) return undefined
@@ -72,7 +70,7 @@ export const attempt = async (
       status: response.status,
       error,
       response: beginningOf(response.body),
-      retryAfterMs: readRetryAfter(headerOf(response.headers['retry-after']), sentAt.getTime()),
+      retryAfterMs: readRetryAfter(response),
     }
   } catch (error) {
     if (!(error instanceof OutboundError)) throw error

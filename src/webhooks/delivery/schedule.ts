@@ -37,10 +37,3 @@ export const pauseAfter = (
 /** Returns how long nothing must have succeeded before a webhook is disabled: most of the time that attempts take. */
 export const lastingMs = (backoffMs: readonly number[]): number =>
   backoffMs.reduce((sum, pauseMs) => sum + pauseMs, 0) * (1 - JITTER)
-
-/** Reads a Retry-After header (RFC 9110 §10.2.3): seconds or a date. Returns milliseconds. */
-export const readRetryAfter = (header: string | undefined, now: number): number | undefined => {
-  if (header === undefined) return undefined
-  const ms = /^\d{1,9}$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - now
-  return Number.isFinite(ms) && ms > 0 ? ms : undefined
-}

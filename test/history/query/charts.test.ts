@@ -179,7 +179,7 @@ describe.each(databaseKinds)('a chart of calls on $kind', kind => {
     expect((await stranger.send('GET', `/organizations/${organizationId}/executions/charts`)).status).toBe(404)
   })
 
-  it('covers the last 24 hours unless a range is chosen, and refuses what is no filter', async () => {
+  it('covers the last 24 hours unless a range is chosen, and refuses unknown filters', async () => {
     const server = await world.server()
     const chart = await ofServer(server, '')
     expect(chart.to.getTime() - chart.from.getTime()).toBeGreaterThanOrEqual(24 * HOUR_MS)

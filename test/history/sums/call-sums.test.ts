@@ -83,7 +83,7 @@ describe.each(databaseKinds)('the sums of calls on $kind', kind => {
     expect(await listSums(3_600)).toContain('result success 200: 1 0 0')
   })
 
-  it('sum up the clients that are too many, because clients choose their names', async () => {
+  it('sum up further clients together once a server has had 100, because clients choose their names', async () => {
     const { recorder, record, db, serverId } = await createWorld()
     for (let index = 0; index < 150; index++) record({ client: `client-${index}/1` })
     await recorder.flush()

@@ -99,7 +99,7 @@ describe('the operator, in a real browser', () => {
     await form.getByLabel('Name').fill('Twin')
     await form.getByLabel('Reason').fill(REASON)
     await form.getByRole('button', { name: 'Suspend' }).click()
-    await page.getByText('The name is the name of several').waitFor()
+    await page.getByText('The name is used by several organizations').waitFor()
     await suspend('organization', id)
 
     const { page: theirs } = await openAs(owner.email)

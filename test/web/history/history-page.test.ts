@@ -55,6 +55,16 @@ describe('the history page of a server', () => {
     expect(html).toContain(`/servers/${serverId}/inspector`)
   })
 
+  it('filters by the outcomes that calls are shown with', async () => {
+    const { html } = await (await signIn()).get(path)
+    for (const [value, text] of [
+      ['blocked', 'Blocked'],
+      ['timeout', 'Timed out'],
+    ]) {
+      expect(html).toMatch(new RegExp(`name="result" value="${value}"><bdi>${text}</bdi>`))
+    }
+  })
+
   it('lists calls with their outcome, and shows the masked request of one', async () => {
     await call('good', { q: HOSTILE })
     await call('bad')

@@ -13,15 +13,15 @@ import { OutboundError, type OutboundResponse } from '../outbound-request.ts'
 export type CircuitOptions = {
   /** Number of failures in a row after which no more requests are sent. */
   maxFailures: number
-  /** How long none are sent, the first time. Doubles with each failure after that. */
+  /** Pause before the origin is tried again. Doubles with each failed try. */
   openMs: number
   maxOpenMs: number
-  /** How long others wait for the outcome of the one request that tries the origin again. */
+  /** Time that the request which tries the origin again may take before others are sent. */
   maxProbeMs: number
 }
 
 const DEFAULTS: CircuitOptions = {
-  // More than the calls that one model makes at a time, so that a single bad answer to a few of them changes nothing.
+  // More than the calls that one model makes at a time, so that one bad moment does not open the circuit.
   maxFailures: 10,
   openMs: 5_000,
   maxOpenMs: 60_000,
@@ -32,10 +32,10 @@ const DEFAULTS: CircuitOptions = {
 /** Maximum number of organizations and origins whose failures are counted. The least recently used are forgotten. */
 const MAX_CIRCUITS = 1_000
 
-/** Statuses with which a proxy or an API says that it is out of order. An error of one operation is usually 500. */
+/** Statuses that mean that the API itself is unavailable. An error in one operation is usually a 500. */
 const FAILING: ReadonlySet<number> = new Set([502, 503, 504])
 
-/** What an origin did that counts as a failure. Other faults, such as an unknown name, are reported at once anyway. */
+/** Faults that count as a failure of the origin, in words. Others, such as an unknown name, fail at once anyway. */
 const FAULTS: Partial<Record<OutboundFault, string>> = {
   refused: 'it refused the connection',
   reset: 'it closed the connection',
@@ -44,10 +44,10 @@ const FAULTS: Partial<Record<OutboundFault, string>> = {
   unreachable: 'it could not be reached',
 }
 
-/** Why an origin gets no requests for now. `retryInMs` is 0 while one request tries it. */
+/** The reason that an origin gets no requests for now. `retryInMs` is 0 while one request tries it. */
 export type OpenCircuit = { failures: number; lastFailure: string; retryInMs: number }
 
-/** What a request tells about its origin. `unknown`: nothing, because it was not answered for a reason of our own. */
+/** Outcome of a request for its origin. `unknown` if it got no response for a reason of ours, such as a cancelled call. */
 type Verdict = { failure: string } | 'answered' | 'unknown'
 
 const verdictOn = ({ status }: Pick<OutboundResponse, 'status'>): Verdict =>
@@ -64,7 +64,7 @@ type CircuitParts = CircuitOptions & { now: () => number; onWorking: () => void 
 const createCircuit = ({ maxFailures, openMs, maxOpenMs, maxProbeMs, now, onWorking }: CircuitParts) => {
   let failures = 0
   let lastFailure = ''
-  /** By the monotonic clock. cockatiel itself uses the other one, which may step. */
+  /** On the monotonic clock. cockatiel uses the time of day, which may step. */
   let retryAtMs = 0
   const policy = circuitBreaker(
     handleWhenResult(hasFailed => hasFailed === true),
@@ -84,7 +84,7 @@ const createCircuit = ({ maxFailures, openMs, maxOpenMs, maxProbeMs, now, onWork
     return true
   }
 
-  /** Sends the verdict on the one request that tries the origin again. Without an answer, it has failed. */
+  /** Passes on the verdict on the one request that tries the origin again. An unknown verdict counts as a failure. */
   const probe = async (verdict: Promise<Verdict>): Promise<void> => {
     const hasFailed = async (): Promise<boolean> => {
       const known = await verdict
@@ -94,7 +94,7 @@ const createCircuit = ({ maxFailures, openMs, maxOpenMs, maxProbeMs, now, onWork
       if (!(await policy.execute(hasFailed))) onWorking()
     } catch (error) {
       if (!isBrokenCircuitError(error)) throw error
-      // The other clock was set back. Forgetting the failures is better than waiting until it has caught up.
+      // The time of day was set back. Forget the failures rather than wait until it has caught up.
       onWorking()
     }
   }
@@ -144,7 +144,7 @@ export const createCircuits = ({ now, ...given }: Partial<CircuitOptions> & { no
     /** Returns the circuit of an origin that has failed last time, or undefined. */
     find: (organizationId: string | undefined, origin: string): Circuit | undefined =>
       circuits.size === 0 ? undefined : circuits.get(keyOf(organizationId, origin)),
-    /** Judges an origin by a request that has been sent, and passes on how that ends. */
+    /** Judges an origin by a request that has been sent. Returns its response, or rejects with its error. */
     watch: async (
       sent: Promise<OutboundResponse>,
       organizationId: string | undefined,

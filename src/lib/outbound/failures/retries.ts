@@ -2,11 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { OutboundFault } from '../outbound-fault.ts'
 import { OutboundError, type OutboundRequest, type OutboundResponse } from '../outbound-request.ts'
 import type { AttemptOutcome } from '../request-trace.ts'
-
-/** Methods whose requests may be sent again without harm (RFC 9110 §9.2.2). */
-const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'])
-
-export const isRetriedMethod = (method: string): boolean => METHODS.has(method)
+import { readRetryAfter } from './retry-after.ts'
 
 const STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504])
 /** Failures to connect, or of the connection. Names that do not resolve stay so for longer than a retry waits. */
@@ -14,13 +10,13 @@ const FAULTS: ReadonlySet<OutboundFault> = new Set(['refused', 'reset', 'connect
 
 /** Longest pause before the first retry, doubled before each further one. */
 const FIRST_PAUSE_MS = 200
-/** Number of requests that pay for one retry, so that an origin gets at most a fifth more requests. */
+/** Requests that pay for one retry, so that an origin gets at most a fifth more requests. */
 const PRICE = 5
-/** Retries that an origin has before its first requests have paid for them: those of one call. */
+/** Retries that an origin has before its first requests have paid for them: as many as one call can make. */
 const ADVANCE = 3
-/** Retries that can be saved up, so that a failure after a long good time does not bring a burst. */
+/** Retries that can be saved up, so that a failure after a long time without one causes no burst. */
 const MAX_SAVED = 20
-/** Maximum number of organizations and origins with a budget. The least recently used start anew. */
+/** Maximum number of organizations and origins with a budget. Those not used for longest start again. */
 const MAX_BUDGETS = 1_000
 
 /** How an attempt ended. */
@@ -34,19 +30,6 @@ export const toAttemptOutcome = (outcome: Outcome): AttemptOutcome => {
 const isTemporary = (outcome: Outcome): boolean => {
   if ('response' in outcome) return STATUSES.has(outcome.response.status)
   return outcome.error instanceof OutboundError && FAULTS.has(outcome.error.fault)
-}
-
-/**
- * Returns how long an API asks to wait (RFC 9110 §10.2.3), in milliseconds. A date counts from the response's own date,
- * because the clocks of two machines differ.
- */
-const readRetryAfter = ({ headers }: OutboundResponse): number => {
-  const value = headers['retry-after']
-  if (typeof value !== 'string') return 0
-  if (/^\d{1,9}$/.test(value)) return Number(value) * 1_000
-  const sentAt = typeof headers.date === 'string' ? Date.parse(headers.date) : Number.NaN
-  const waitMs = Date.parse(value) - (Number.isNaN(sentAt) ? Date.now() : sentAt)
-  return Number.isNaN(waitMs) ? 0 : Math.max(waitMs, 0)
 }
 
 /**

@@ -24,7 +24,7 @@ const settle = async (sent: Promise<OutboundResponse>): Promise<Outcome> => {
   }
 }
 
-/** Sends a request, and again after temporary failures while that may help. Ends like the last attempt. */
+/** Sends a request, and sends it again after temporary failures while retries are left. Ends like the last attempt. */
 export const sendRepeatedly = async (parts: RepeatedSend): Promise<OutboundResponse> => {
   const { send, trace, signal, leftMs, mayRetry, discard } = parts
   for (let retry = 0; ; retry++) {

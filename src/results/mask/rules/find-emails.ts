@@ -11,7 +11,7 @@ const AT = /@|%40|&#64;|&#x40;/gi
 const LOCAL_SIGNS = ".-+%'~&!#$*"
 const DOMAIN = /^(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.){1,10}(?:xn--[a-z0-9-]{1,59}|\p{L}{2,63})/iu
 
-/** What follows the `@` in file names such as `logo@2x.png`, and in packages such as `name@1.2.3-beta.x`. */
+/** Matches the part after the `@` of file names such as `logo@2x.png` and packages such as `name@1.2.3-beta.x`. */
 const OTHER_USE = /^(?:\d+x\.(?:png|jpe?g|gif|webp|avif|svg)$|\d+\.\d+\.\d+)/i
 
 const startOfLocal = (text: string, end: number): number => {
@@ -35,7 +35,7 @@ export const findEmails = (text: string): Range[] => {
     const [domain] = DOMAIN.exec(text.slice(after, after + DOMAIN_CHARACTERS)) ?? []
     if (domain === undefined || OTHER_USE.test(domain)) continue
     const end = after + domain.length
-    // The user name that SSH addresses of repositories have in common: `git@github.com:org/name`.
+    // SSH addresses of repositories all have this user name: `git@github.com:org/name`.
     if (text.slice(start, index) === 'git' && text.charAt(end) === ':') continue
     ranges.push([Math.max(start, ranges.at(-1)?.[1] ?? 0), end])
   }

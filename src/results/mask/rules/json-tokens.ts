@@ -24,7 +24,7 @@ const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39
 const isOfNumber = (code: number): boolean =>
   isDigit(code) || code === 0x2b || code === 0x2d || code === 0x2e || code === 0x65 || code === 0x45
 const isSpace = (code: number): boolean => code === 0x20 || code === 0x09 || code === 0x0d
-/** What may follow a value: a line break, `,`, `:`, brackets and braces. */
+/** Characters that may follow a value. */
 const SEPARATORS: ReadonlySet<number> = new Set([...'\n,:[]{}'].map(char => char.charCodeAt(0)))
 const BRACES: ReadonlySet<number> = new Set([...'{}'].map(char => char.charCodeAt(0)))
 const WORDS = ['true', 'false', 'null'] as const

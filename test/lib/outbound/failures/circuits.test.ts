@@ -126,7 +126,7 @@ describe('an origin that keeps failing', () => {
     await client.send(to(api))
   })
 
-  it('is left alone for longer each time it fails again, up to a minute', async () => {
+  it('is tried again after longer pauses each time it fails, up to a minute', async () => {
     const { api, state, client } = await startOpen()
     const pauses = [5, 10, 20, 40, 60, 60]
     for (const [index, seconds] of pauses.entries()) {
@@ -166,7 +166,7 @@ describe('an origin that keeps failing', () => {
     await probe
   })
 
-  it('is tried again in time if the time of day is set back', async () => {
+  it('is tried again on time if the time of day is set back', async () => {
     const { api, state, client } = await startOpen()
     vi.setSystemTime(Date.now() - 3_600_000)
     monotonicMs += OPEN_MS
@@ -175,7 +175,7 @@ describe('an origin that keeps failing', () => {
     await expect.poll(async () => (await client.send(to(api))).status).toBe(200)
   })
 
-  it('is not sent the retries of a call that it has failed', async () => {
+  it('gets no retries of a call once it has failed ten times in a row', async () => {
     const { api, state } = await startStatusApi(503)
     const client = build()
     for (let count = 1; count < FAILURES; count++) await client.send(to(api))

@@ -104,7 +104,7 @@ describe('masking by rules', () => {
     )
   })
 
-  it('keeps JSON the JSON that it was, however it is written', () => {
+  it('keeps JSON valid, with the same structure, however it is written', () => {
     fc.assert(
       fc.property(fc.array(anyJson), fc.constantFrom(undefined, 2), (value, indent) => {
         const masked = mask(JSON.stringify(value, null, indent))
@@ -116,7 +116,7 @@ describe('masking by rules', () => {
     )
   })
 
-  it('is done after one pass', () => {
+  it('changes nothing in a text that is masked already', () => {
     fc.assert(
       fc.property(anyJson, value => {
         const once = mask(JSON.stringify([value]))
