@@ -424,8 +424,10 @@ const tools: Pages = {
         await page.getByLabel('Method').selectOption('POST')
         await page.getByRole('tab', { name: 'Settings' }).click()
         await page.getByLabel('Retries').fill('2')
+        await page.getByLabel('Price per call').fill('0,005')
         await page.getByRole('button', { name: 'Save tool' }).click()
         await page.getByText('The number of retries only applies to the methods GET').waitFor()
+        await page.getByText('The price per call must be a number').waitFor()
       },
     },
     {
