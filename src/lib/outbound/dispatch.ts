@@ -292,7 +292,7 @@ class OutboundCall implements PendingRequest, Dispatcher.DispatchHandler {
       socket.destroy()
       return
     }
-    this.#isOver = true
+    this.#finish()
     this.#handler.onUpgrade({ status, statusText: '', headers }, socket)
   }
 
