@@ -424,9 +424,20 @@ const tools: Pages = {
         await page.getByLabel('Method').selectOption('POST')
         await page.getByRole('tab', { name: 'Settings' }).click()
         await page.getByLabel('Retries').fill('2')
-        await page.getByLabel('Price per call').fill('0,005')
         await page.getByRole('button', { name: 'Save tool' }).click()
         await page.getByText('The number of retries only applies to the methods GET').waitFor()
+      },
+    },
+    {
+      path: '/toolkits/new-tool',
+      state: 'price',
+      status: 400,
+      act: async page => {
+        await page.getByLabel('Name', { exact: true }).fill('pay_it')
+        await page.getByLabel('URL').fill('https://a.example/')
+        await page.getByRole('tab', { name: 'Settings' }).click()
+        await page.getByLabel('Price per call').fill('0,005')
+        await page.getByRole('button', { name: 'Save tool' }).click()
         await page.getByText('The price per call must be a number').waitFor()
       },
     },
