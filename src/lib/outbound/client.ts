@@ -1,7 +1,7 @@
 import { type BufferOptions, fetchBuffered } from './buffered-response.ts'
 import { REDIRECTED_ORIGIN, refuseCredentials } from './credentials.ts'
 import { createDispatcher, type DispatcherOptions } from './dispatch.ts'
-import { type CircuitOptions, createCircuits } from './failures/circuits.ts'
+import { type CircuitOptions, createCircuits, type FailingOrigin } from './failures/circuits.ts'
 import { createRetryBudgets, isRetriedMethod } from './failures/retries.ts'
 import { sendRepeatedly } from './failures/send-repeatedly.ts'
 import {
@@ -46,6 +46,14 @@ export type HttpClientOptions = DispatcherOptions & {
 
 /** A response that sends no data for this long counts as stuck, regardless of the request's timeout. */
 const BODY_IDLE_MS = 30_000
+
+/** What a client knows of failures. */
+export type HttpFailures = {
+  /** Lists the origins that get no requests for now, because they keep failing. */
+  listFailing: () => FailingOrigin[]
+  /** Returns how many requests were sent again after a temporary failure, since the start. */
+  countRetries: () => number
+}
 
 type InProcessOptions = Pick<OutboundRequest, 'organizationId' | 'timeoutMs' | 'maxResponseBytes' | 'signal'> & {
   toError: ToError
@@ -107,13 +115,14 @@ const createResponseReleases = (releases: NonNullable<OutboundRequest['releases'
  * Creates a client that returns complete responses. Checks the URL of each request and redirect, and the address that
  * it leads to. Ends each request within its timeout and size limit.
  */
-export const createHttpClient = (options: HttpClientOptions): HttpClient => {
+export const createHttpClient = (options: HttpClientOptions): HttpClient & HttpFailures => {
   const { maxRedirects, memory, inProcess, bodyIdleMs = BODY_IDLE_MS, now = () => performance.now() } = options
   const { dispatch, close } = createDispatcher(options)
   const follow = createRedirector(maxRedirects)
   const circuits = options.circuits && createCircuits({ ...options.circuits, now })
   const budgets = createRetryBudgets()
   let isClosed = false
+  let retryCount = 0
 
   const refusalOf = (
     { origin }: Target,
@@ -164,6 +173,7 @@ export const createHttpClient = (options: HttpClientOptions): HttpClient => {
         const isOpen = circuits?.find(organizationId, origin)?.whyOpen() !== undefined
         if (retriesLeft === 0 || isOpen || !takeRetry()) return false
         retriesLeft--
+        retryCount++
         return true
       }
       return sendRepeatedly({
@@ -189,6 +199,8 @@ export const createHttpClient = (options: HttpClientOptions): HttpClient => {
 
   return {
     send,
+    listFailing: () => circuits?.listFailing() ?? [],
+    countRetries: () => retryCount,
     close: async () => {
       isClosed = true
       await close()

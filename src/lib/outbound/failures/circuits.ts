@@ -47,6 +47,9 @@ const FAULTS: Partial<Record<OutboundFault, string>> = {
 /** Why an origin gets no requests for now. `retryInMs` is 0 while one request tries it. */
 export type OpenCircuit = { failures: number; lastFailure: string; retryInMs: number }
 
+/** An origin that gets no requests of an organization for now. */
+export type FailingOrigin = OpenCircuit & { organizationId: string | undefined; origin: string }
+
 /** What a request tells about its origin. `unknown`: nothing, because it was not answered for a reason of our own. */
 type Verdict = { failure: string } | 'answered' | 'unknown'
 
@@ -127,6 +130,11 @@ export const createCircuits = ({ now, ...given }: Partial<CircuitOptions> & { no
   const circuits = new LRUCache<string, Circuit>({ maxSize: MAX_CIRCUITS, sizeCalculation: () => 1 })
 
   const keyOf = (organizationId = '', origin: string): string => `${organizationId} ${origin}`
+  /** Reads what `keyOf` has written. */
+  const readKey = (key: string): Pick<FailingOrigin, 'organizationId' | 'origin'> => {
+    const [organizationId = '', origin = ''] = key.split(' ')
+    return { organizationId: organizationId === '' ? undefined : organizationId, origin }
+  }
 
   const add = (key: string): Circuit => {
     const circuit = createCircuit({
@@ -144,6 +152,11 @@ export const createCircuits = ({ now, ...given }: Partial<CircuitOptions> & { no
     /** Returns the circuit of an origin that has failed last time, or undefined. */
     find: (organizationId: string | undefined, origin: string): Circuit | undefined =>
       circuits.size === 0 ? undefined : circuits.get(keyOf(organizationId, origin)),
+    listFailing: (): FailingOrigin[] =>
+      [...circuits].flatMap(([key, circuit]) => {
+        const open = circuit.whyOpen()
+        return open === undefined ? [] : [{ ...readKey(key), ...open }]
+      }),
     /** Judges an origin by a request that has been sent, and passes on how that ends. */
     watch: async (
       sent: Promise<OutboundResponse>,
