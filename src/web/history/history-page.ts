@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
-import type { StoredExecution } from '../../history/executions.store.ts'
+import type { ExecutionDetail, StoredExecution } from '../../history/executions.store.ts'
 import { actorOf } from '../../lib/http/access.ts'
 import { signalOf } from '../../lib/http/gone.ts'
 import { addressOf } from '../../lib/http/list-query.ts'
@@ -106,7 +106,7 @@ export const showHistory = async (
   reply: FastifyReply,
   readers: HistoryReaders,
   place: HistoryPlace,
-  call?: StoredExecution,
+  call?: ExecutionDetail,
 ): Promise<FastifyReply> => {
   const query = readHistoryQuery(queryOf(reply.request))
   const { found, chart, isChartOffered } = await readCalls(reply, readers, place, query)
