@@ -341,7 +341,11 @@ describe('running calls', () => {
     const breaking = makeTool('breaking', { call: async () => Promise.reject(new Error('secret detail')) })
     const app = await startTestApp({ servers: [{ ...server, tools: [breaking] }] })
     const response = await callStateless(app, server.id, 'tools/call', { name: 'breaking' })
-    expect(replyOf(response).error).toEqual({ code: -32603, message: 'Internal error' })
+    expect(replyOf(response).error).toEqual({
+      code: -32603,
+      message: 'Internal error',
+      data: { requestId: response.headers['x-request-id'] },
+    })
     expect(app.faults).toHaveLength(1)
     await app.close()
   })

@@ -46,6 +46,7 @@ describe.each(databasesOfRun)('servers on $kind', kind => {
       cutResultTools: 'auto',
       compactTables: false,
       pinnedTools: [],
+      masking: [],
       maxFlatTokens: 4_000,
       shownAs: null,
       url: `${patchbay.settings.baseUrl}/s/${id}`,

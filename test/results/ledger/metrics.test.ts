@@ -4,6 +4,7 @@ import { TOKEN_ENCODING } from '../../../src/lib/tokens/tokens.ts'
 import { cacheIdOf, callTexts, connect } from '../../servers/mcp.ts'
 import { makeServer } from '../../support/api-client.ts'
 import { answerJson } from '../../support/fake-api.ts'
+import { withoutRequestId } from '../../support/without-request-id.ts'
 import { runFakeApi, runPatchbay, runUser } from '../../support/world.ts'
 import { type Asked, runScriptedUpstreams } from '../../upstreams/scripted-upstream.ts'
 import { numberOf, readExposition } from './exposition-format.ts'
@@ -230,7 +231,7 @@ describe('disabled metrics', () => {
       const headers = [...response.headers].filter(
         ([name]) => !/^(date|set-cookie|content-security-policy|x-request-id)$/.test(name),
       )
-      return { status: response.status, headers, text: await response.text() }
+      return { status: response.status, headers, body: withoutRequestId(await response.json()) }
     }
     const answer = await get('/metrics')
     expect(answer.status).toBe(404)

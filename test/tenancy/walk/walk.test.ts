@@ -15,7 +15,7 @@ const ID = /[0-9a-f]{8}-[0-9a-f-]{27}/g
 /** The only id that a member who may use the server can find nothing at. */
 const LAST_ID = new RegExp(`${ID.source}(?!.*${ID.source})`)
 /** Replaces the ids, because the theme form of each page contains the page's own URL. */
-const withoutIds = (text: string): string => text.replace(ID, 'id')
+const withoutIds = (text: string): string => text.replace(/"requestId":"[^"]*"/, '"requestId":"id"').replace(ID, 'id')
 
 const ServersPage = z.object({ items: z.array(z.object({ id: z.string() })), nextCursor: z.string().nullable() })
 

@@ -34,6 +34,24 @@ export type Asker = (typeof ASKERS)[number]
 const Token = z.object({ token: z.string() })
 const Executions = z.object({ items: z.array(z.object({ id: z.string() })) })
 
+/** Columns that change without a request: when a token was used, since when an MCP server is down, deliveries. */
+const CHANGING: Partial<Record<string, readonly string[]>> = {
+  AccessToken: ['lastUsedAt', 'updatedAt'],
+  Upstream: ['downSince', 'updatedAt'],
+  Webhook: ['dueAt', 'leasedUntil', 'lease', 'failingSince', 'updatedAt'],
+  Delivery: [
+    'state',
+    'attempts',
+    'nextAt',
+    'triedAt',
+    'lastMs',
+    'lastStatus',
+    'lastError',
+    'lastResponse',
+    'updatedAt',
+  ],
+}
+
 const CHANGEABLE = [
   'BlockedOrigin',
   'User',
@@ -261,9 +279,9 @@ export const makeWorld = async (origin: string, services: Services, databaseUrl:
     JSON.stringify(
       CHANGEABLE.map(table =>
         file
-          .prepare<[], { lastUsedAt?: unknown; updatedAt: unknown }>(`SELECT * FROM "${table}" ORDER BY "id"`)
+          .prepare<[], Record<string, unknown>>(`SELECT * FROM "${table}" ORDER BY "id"`)
           .all()
-          .map(row => (table === 'AccessToken' ? { ...row, lastUsedAt: null, updatedAt: null } : row)),
+          .map(row => Object.entries(row).filter(([name]) => !CHANGING[table]?.includes(name))),
       ),
     )
   const ids = {
