@@ -125,6 +125,7 @@ export const buildApp = async (settings: Settings, services: Services, logger: L
   await http.register(app => serveAssets(app, ASSET_DIRECTORIES), { prefix: ASSETS_PREFIX })
   const live = createLive({
     db,
+    sealing,
     openStreams: registry.openStreams,
     upstreamStates: services.upstreamStates,
     bus,

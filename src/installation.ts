@@ -1,3 +1,4 @@
+import { listBodySealingKeyIds } from './history/bodies/call-bodies.store.ts'
 import { listSecondFactorKeyIds } from './identity/second-factor/second-factor.store.ts'
 import type { Setup } from './identity/sign-in/sign-up.ts'
 import { listImportSealingKeyIds } from './imports/imports.store.ts'
@@ -37,6 +38,7 @@ export const listKeyIdsInUse = async (db: Transaction): Promise<string[]> =>
       listUpstreamSealingKeyIds(db),
       listImportSealingKeyIds(db),
       listWebhookSealingKeyIds(db),
+      listBodySealingKeyIds(db),
     ])
   ).flat()
 

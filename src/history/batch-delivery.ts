@@ -191,12 +191,13 @@ export const createBatchDelivery = (options: {
      * Delivers a batch. Resolves with the number of records stored, after the others have been counted as missing or
      * dropped.
      */
-    deliver: async ({ executions, gaps, tokens }: RecordingBatch): Promise<number> => {
+    deliver: async ({ executions, bodies, gaps, tokens }: RecordingBatch): Promise<number> => {
       let left = executions
       let counts = tokens
+      let contents = bodies
       let crashes = 0
       for (let pauseMs = FIRST_RETRY_MS; ; pauseMs = Math.min(pauseMs * 2, LAST_RETRY_MS)) {
-        const outcome = await thread.write({ executions: left, gaps, tokens: counts })
+        const outcome = await thread.write({ executions: left, bodies: contents, gaps, tokens: counts })
         if (outcome.kind === 'written') return noteWritten(outcome, left.length)
         const reason = noteFailure(outcome)
         if (outcome.kind === 'crashed') crashes++
@@ -204,6 +205,7 @@ export const createBatchDelivery = (options: {
           countAllMissing(left, reason)
           left = []
           counts = []
+          contents = []
           if (gaps.length === 0) return 0
         }
         if (!isGivenUp) await waitBeforeRetry(pauseMs)

@@ -18,6 +18,12 @@ export type MaskedRequest = {
   schemaMismatch?: string | undefined
 }
 
+/** The beginning of a body. `isCut` if the body is longer. */
+export type CallBody = { text: string; isCut: boolean }
+
+/** The bodies of a call's request and response, with all secrets masked. A body that is empty or no text is missing. */
+export type CallBodies = { readonly [MASKED]: true; request?: CallBody | undefined; response?: CallBody | undefined }
+
 /** The arguments of a call. `values` has only those that are recorded; the lists of other names are limited. */
 export type RecordedArguments = {
   values: JsonObject
@@ -84,6 +90,8 @@ export type ExecutionRecord = {
   timing?: CallTiming | undefined
   /** All attempts, if there was more than one. */
   attempts?: readonly CallAttempt[] | undefined
+  /** Only for servers that store them. `request` then has no body. */
+  bodies?: CallBodies | undefined
 }
 
 export type ExecutionTokens = {
@@ -135,5 +143,7 @@ export type Recorder = {
 export const ERROR_CHARACTERS = 2_000
 /** Maximum characters of a request body. Its full size is also recorded. */
 export const BODY_CHARACTERS = 16 * 1_024
+/** Maximum characters of each body, for servers that store bodies. */
+export const STORED_BODY_CHARACTERS = 64 * 1_024
 
 export const roundToMicroseconds = (ms: number): number => Math.round(ms * 1_000) / 1_000

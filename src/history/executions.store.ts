@@ -3,6 +3,8 @@ import type { Database, Rows } from '../lib/db/client.ts'
 import type { Page } from '../lib/http/paging.ts'
 import { MAX_PAGE_SIZE } from '../lib/kernel/limits.ts'
 import { mapFound, withoutNulls } from '../lib/kernel/missing.ts'
+import { findBodies } from './bodies/call-bodies.store.ts'
+import type { OpenBodies, StoredBodies } from './bodies/call-bodies.ts'
 import { resultOfRow } from './call-result.ts'
 import {
   type CallAttempt,
@@ -66,7 +68,7 @@ const ATTEMPTS = z.array(
 const toAttempts = (text: string | null): CallAttempt[] | undefined =>
   text === null ? undefined : ATTEMPTS.parse(JSON.parse(text))
 
-export type StoredExecution = ExecutionRecord & {
+export type StoredExecution = Omit<ExecutionRecord, 'bodies'> & {
   /** Tokens of the whole result and of the part that was sent. Undefined while not counted. */
   tokensBefore: number | undefined
   tokensSent: number | undefined
@@ -91,14 +93,24 @@ const toExecution = (listed: ListedRow): StoredExecution => {
   }
 }
 
+/** A call with its bodies, if its server stored them. `request.body` is then the stored one. */
+export type ExecutionDetail = StoredExecution & { bodies: StoredBodies | undefined }
+
+const withBodies = (execution: StoredExecution, bodies: StoredBodies | undefined): ExecutionDetail => {
+  const { request } = execution
+  const sent = bodies?.request
+  if (request === undefined || sent === undefined) return { ...execution, bodies }
+  return { ...execution, request: { ...request, body: sent.isCut ? `${sent.text}…` : sent.text }, bodies }
+}
+
 /** Counts the recorded calls of a server up to a maximum, because counting a long history takes time. */
 export const countExecutions = (db: Database, serverId: string, atMost: number): Promise<number> =>
   db.execution.count({ where: { serverId }, take: atMost })
 
 /** Creates the store for the history. The caller must have checked access to the server. */
-export const createExecutionStore = (db: Database) => ({
+export const createExecutionStore = (db: Database, openBodies: OpenBodies) => ({
   /**
-   * Lists calls, newest first, without their arguments. Conditions that no index serves are checked on a limited number
+   * Lists calls, newest first, without their arguments and bodies. Conditions that no index serves are checked on a limited number
    * of calls for each page. Throws `invalid_request` if the cursor is invalid.
    */
   list: async (
@@ -107,7 +119,7 @@ export const createExecutionStore = (db: Database) => ({
     signal?: AbortSignal,
   ): Promise<ExecutionPage> => {
     const start = decodeCallCursor(cursor)
-    const { keys, stoppedAt } = await searchKeys(db, selectionOf(scope, filters), start, limit + 1, signal)
+    const { keys, stoppedAt } = await searchKeys(db, selectionOf(scope, filters, openBodies), start, limit + 1, signal)
     const ids = keys.slice(0, limit).map(({ id }) => id)
     const rows = await db.execution.findMany({
       where: { id: { in: ids } },
@@ -122,9 +134,10 @@ export const createExecutionStore = (db: Database) => ({
     }
   },
 
-  find: async (id: string, organizationIds: readonly string[]): Promise<StoredExecution | undefined> => {
+  find: async (id: string, organizationIds: readonly string[]): Promise<ExecutionDetail | undefined> => {
     const server = { organizationId: { in: [...organizationIds] }, removedAt: null }
-    return mapFound(await db.execution.findFirst({ where: { id, server } }), toExecution)
+    const execution = mapFound(await db.execution.findFirst({ where: { id, server } }), toExecution)
+    return execution && withBodies(execution, await findBodies(db, openBodies, id))
   },
 
   /** Lists the newest gaps that overlap the range, newest first. */

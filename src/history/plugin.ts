@@ -2,6 +2,7 @@ import type { Database } from '../lib/db/client.ts'
 import type { DatabaseHealth } from '../lib/db/health.ts'
 import type { Lifecycle } from '../lib/process/lifecycle.ts'
 import type { Logger } from '../lib/process/logger.ts'
+import type { Sealing } from '../lib/process/sealing.ts'
 import type { Settings } from '../lib/process/settings.ts'
 import { createRecorder } from './recorder.ts'
 import type { MissingReason } from './recording-batch.ts'
@@ -13,10 +14,14 @@ export type HistoryNeeds = {
   db: Database
   databaseHealth: Pick<DatabaseHealth, 'check' | 'report'>
   logger: Logger
+  sealing: Pick<Sealing, 'seal'>
   settings: Pick<Settings, 'database' | 'memory'>
 }
 
-export const historyPlugin = ({ db, databaseHealth, logger, settings }: HistoryNeeds, lifecycle: Lifecycle) => {
+export const historyPlugin = (
+  { db, databaseHealth, logger, sealing, settings }: HistoryNeeds,
+  lifecycle: Lifecycle,
+) => {
   const onFailure = (reason: MissingReason, message: string): void => {
     if (reason === 'the database was full') databaseHealth.report('unwritable', message)
     else if (reason === 'the database was damaged') databaseHealth.report('damaged', message)
@@ -25,6 +30,7 @@ export const historyPlugin = ({ db, databaseHealth, logger, settings }: HistoryN
   const recorder = createRecorder({
     target: settings.database,
     logger,
+    sealing,
     onFailure,
     maxQueuedBytes: settings.memory.recordBytes,
   })

@@ -123,6 +123,18 @@ export const INSERT_EXECUTIONS = {
 }
 export const INSERT_GAPS = { name: 'insert-gaps', text: insertRows('ExecutionGap', GAP_VALUES) }
 
+/** Inserts rows of type `BodiesRow`. The join drops those whose call was dropped, refused or deleted. */
+export const INSERT_BODIES = {
+  name: 'insert-bodies',
+  text: `
+    INSERT INTO "CallBodies" ("executionId", "content", "keyId", "createdAt", "updatedAt")
+    SELECT "Execution"."id", fields->>1, fields->>2, ${NOW}, ${NOW}
+    FROM jsonb_array_elements($1::jsonb) AS item(fields)
+    JOIN "Execution" ON "Execution"."id" = fields->>0
+    FOR KEY SHARE OF "Execution"
+    ON CONFLICT DO NOTHING`,
+}
+
 /** The columns of a `SummedCall`. */
 const SUMMED_COLUMNS = [
   'serverId',

@@ -4,7 +4,7 @@ import type { PostgresTarget } from '../lib/db/target.ts'
 import { type ExecutionRow, POSITION } from './execution-row.ts'
 import { ENTER_ON_POSTGRES, type FailedCallRow, failedCallsOf } from './failed-calls.ts'
 import { inTransaction } from './in-transaction.ts'
-import { ADD_TOKENS, INSERT_EXECUTIONS, INSERT_GAPS } from './postgres-statements.ts'
+import { ADD_TOKENS, INSERT_BODIES, INSERT_EXECUTIONS, INSERT_GAPS } from './postgres-statements.ts'
 import {
   type BatchWriter,
   type MissingReason,
@@ -163,10 +163,11 @@ export const createPostgresWriter = (target: PostgresTarget): BatchWriter => {
     return client
   }
 
-  const write = async ({ executions, gaps, tokens }: RecordingBatch): Promise<WriteOutcome> => {
+  const write = async ({ executions, bodies, gaps, tokens }: RecordingBatch): Promise<WriteOutcome> => {
     const client = await connect()
     const batch = createBatch(client, clientNames, tokens)
     const { kept, refused } = await batch.insertExecutions(executions)
+    if (bodies.length > 0) await client.query({ ...INSERT_BODIES, values: [JSON.stringify(bodies)] })
     if (gaps.length > 0) await client.query({ ...INSERT_GAPS, values: [JSON.stringify(gaps)] })
     await enterFailedCalls(client, failedCallsOf(executions))
     await batch.addTokens()

@@ -1,4 +1,5 @@
 import type { DatabaseTarget } from '../lib/db/target.ts'
+import type { Sealing } from '../lib/process/sealing.ts'
 import { createBatchDelivery, type RecorderLogger, type StartWorker } from './batch-delivery.ts'
 import type { Recorder } from './execution-record.ts'
 import { createMissingRecords } from './missing-records.ts'
@@ -21,6 +22,8 @@ const CLOSE_TIMEOUT_MS = 5_000
 export type RecorderOptions = {
   target: DatabaseTarget
   logger: RecorderLogger
+  /** Encrypts the bodies of calls. */
+  sealing: Pick<Sealing, 'seal'>
   /** Called whenever writing fails, with the reason and the message of the database. */
   onFailure?: (reason: MissingReason, message: string) => void
   /** Maximum number of records queued or being written. */
@@ -42,6 +45,7 @@ export const createRecorder = (options: RecorderOptions): Recorder => {
   const queue = createRecordingQueue({
     maxRecords: options.maxQueued ?? MAX_QUEUED_RECORDS,
     maxBytes: options.maxQueuedBytes ?? MAX_QUEUED_BYTES,
+    sealing: options.sealing,
   })
   const missing = createMissingRecords()
   const delivery = createBatchDelivery({

@@ -18,8 +18,11 @@ export type TokensRow = [
 
 export const GAP_COLUMNS = ['id', 'serverId', 'missing', 'from', 'to', 'reason'] as const
 
+/** The encrypted bodies of a call, as sent to the worker with the call's row. */
+export type BodiesRow = [executionId: string, content: string, keyId: string]
+
 /** A batch for the worker. It may be sent again: existing rows are skipped, so each row is counted once. */
-export type RecordingBatch = { executions: ExecutionRow[]; gaps: GapRow[]; tokens: TokensRow[] }
+export type RecordingBatch = { executions: ExecutionRow[]; bodies: BodiesRow[]; gaps: GapRow[]; tokens: TokensRow[] }
 
 /** Why records are missing, as shown on the server's page. */
 export type MissingReason =

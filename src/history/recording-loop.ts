@@ -87,7 +87,7 @@ export const createRecordingLoop = (options: {
     if (isLast) areRecordsDue = false
     const counts = isLast ? await takeTokens() : []
     if (tokens.length > 0) areRecordsDue = true
-    stored += await delivery.deliver({ executions, gaps, tokens: counts })
+    stored += await delivery.deliver({ executions, bodies: queue.bodiesOf(executions), gaps, tokens: counts })
     queue.release(executions)
     releasedTokens += counts.length
     if (!isEnded) missing.report(gaps)

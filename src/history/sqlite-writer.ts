@@ -6,6 +6,7 @@ import { EXECUTION_COLUMNS, type ExecutionRow, POSITION } from './execution-row.
 import { ENTER_ON_SQLITE, type FailedCallRow, failedCallsOf } from './failed-calls.ts'
 import {
   type BatchWriter,
+  type BodiesRow,
   GAP_COLUMNS,
   type GapRow,
   type MissingReason,
@@ -103,6 +104,7 @@ const open = (target: SqliteTarget) => {
   const db = openRawSqlite(target, { busyTimeoutMs: BUSY_TIMEOUT_MS, synchronous: 'NORMAL' })
   const insertExecution = db.prepare(insertInto('Execution', INSERTED_COLUMNS))
   const insertExecutions = db.prepare(insertInto('Execution', INSERTED_COLUMNS, ROWS_AT_ONCE))
+  const insertBodies = db.prepare(insertInto('CallBodies', ['executionId', 'content', 'keyId']))
   const insertGap = db.prepare(insertInto('ExecutionGap', GAP_COLUMNS))
   const addTokens = db.prepare<[number | null, number, 0 | 1, string, string], CountedCall>(ADD_TOKENS)
   const addToDay = db.prepare(ADD_TO_DAY)
@@ -179,6 +181,11 @@ const open = (target: SqliteTarget) => {
     }
   }
 
+  /** Stores the bodies of a call, unless the call was dropped or refused. */
+  const storeBodies = (row: BodiesRow, now: string): void => {
+    fateOf(() => insertBodies.run(...row, now, now))
+  }
+
   /** Stores a gap, unless its server is gone. */
   const storeGap = ([id, serverId, missing, from, to, reason]: GapRow, now: string): void => {
     fateOf(() => insertGap.run(id, serverId, missing, toTimeText(from), toTimeText(to), reason, now, now))
@@ -188,7 +195,7 @@ const open = (target: SqliteTarget) => {
     fateOf(() => enterFailedCall.run(id, data, toTimeText(startedAt), now, now, serverId))
   }
 
-  const storeBatch = db.transaction(({ executions, gaps, tokens }: RecordingBatch): WriteOutcome => {
+  const storeBatch = db.transaction(({ executions, bodies, gaps, tokens }: RecordingBatch): WriteOutcome => {
     const time = Date.now()
     const now = toTimeText(time)
     const refused: RefusedRow[] = []
@@ -209,6 +216,7 @@ const open = (target: SqliteTarget) => {
         }
       }
     }
+    for (const row of bodies) storeBodies(row, now)
     for (const gap of gaps) storeGap(gap, now)
     for (const row of failedCallsOf(executions)) storeEvent(row, now)
     for (const row of batch.counts.values()) storeTokens(row, now, batch)

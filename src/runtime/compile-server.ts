@@ -124,7 +124,7 @@ export const compileServer = async (
   parts: ServerParts,
 ): Promise<CompiledServer> => {
   const longMasking = parts.longMaskingFor({ owner: server.id, group: server.organizationId })
-  const opened = toOpenedGlobals({ globals, masking: server.masking }, parts.sealing, longMasking)
+  const opened = toOpenedGlobals({ ...server, globals }, parts.sealing, longMasking)
   const isGrouped = server.presentation === 'grouped'
   const upstreamNames = [...sources.map(({ upstream }) => upstream), ...absent].map(({ name }) => name)
   const cutResultGroup = nameCutResultGroup([...toolkits.map(({ title }) => onOneLine(title)), ...upstreamNames])

@@ -5,7 +5,8 @@ import type { ResponseCache } from '../results/cache/response-cache.ts'
 import type { Masker } from '../results/mask/masking.ts'
 import { type CallToRecord, recordCall } from '../results/mask/record-call.ts'
 import type { ArgumentsToRecord } from '../results/mask/recorded-arguments.ts'
-import { decodeText } from '../results/shape/shape.ts'
+import { toRecordedBodies } from '../results/mask/recorded-bodies.ts'
+import { decodeText, utf8Of } from '../results/shape/shape.ts'
 import { isShaped, type ShapingContext } from '../results/shape/shape-by-rules.ts'
 import { bindingOf } from '../servers/bindings/bindings.ts'
 import { exposedSchemaOf } from '../servers/bindings/exposed-schema.ts'
@@ -98,6 +99,10 @@ export const describeOutcome = (
   attempts,
 })
 
+/** Returns the bodies of a call. What was cached has no response. */
+const bodiesOf = ({ request, response }: PerformedCall, masker: Masker, args: ArgumentsToRecord) =>
+  toRecordedBodies(masker, { request: request?.body, response: response && utf8Of(response), arguments: args })
+
 /** An HTTP tool, whose results are never refusals or upstream results. */
 type HttpTool = Omit<CompiledTool, 'call'> & {
   call: (...call: Parameters<CompiledTool['call']>) => Promise<ToolOutcome<ToolResult>>
@@ -114,7 +119,7 @@ export const compileTool = (
   shapingContext: ShapingContext,
 ): HttpTool => {
   const { id: instanceId, serverId, name, isEnabled, tool, bindings } = instance
-  const { masker } = globals
+  const { masker, storesBodies } = globals
   const getPlan = planOnce(instance, globals, limits, shapingContext)
   const exposedSecrets = lintExposedSecrets(
     compiled.parameters,
@@ -148,7 +153,9 @@ export const compileTool = (
     const { caller, client, requestId, signal, releases } = context
     const outcome = await performCall(getPlan, http, args, signal, onInternalError, cacheFor?.(caller), releases)
     const described = describeOutcome(outcome, { serverId, instanceId, tool: name, caller, client, requestId })
-    const id = recordCall(recorder, masker, { ...described, arguments: { values: args, isSecret } })
+    const given = { values: args, isSecret }
+    const bodies = storesBodies ? await bodiesOf(outcome, masker, given) : undefined
+    const id = recordCall(recorder, masker, { ...described, arguments: given, bodies })
     return {
       result: outcome.result,
       cost: {

@@ -8,6 +8,7 @@ import { readTexts } from '../results/budget/result-parts.ts'
 import { type FreshPassedResult, isCached } from '../results/cache/response-cache.ts'
 import { type Masker, MaskingError } from '../results/mask/masking.ts'
 import { recordCall } from '../results/mask/record-call.ts'
+import { toRecordedBodies } from '../results/mask/recorded-bodies.ts'
 import { shapePassed } from '../results/shape/shape-passed.ts'
 import { toListedOutputSchema } from '../tools/schemas/listed-output-schema.ts'
 import type { SchemaTrim } from '../tools/schemas/schema-check.ts'
@@ -75,6 +76,14 @@ const toWhole = (received: FreshPassedResult | { ageMs: number }): Pick<CallCost
   if (!('shapedFrom' in received) || received.shapedFrom === undefined) return undefined
   const { shapedFrom } = received
   return { whole: () => ({ tokens: 0, texts: readTexts(shapedFrom) }) }
+}
+
+/** Returns a result as it was received, as JSON. Undefined for a cached one, and if there is none. */
+const receivedJson = (received: FreshPassedResult | { ageMs: number }): Buffer | undefined => {
+  if (!('callResult' in received)) return undefined
+  const { result, shapedFrom } = received
+  if (shapedFrom !== undefined) return Buffer.from(JSON.stringify(shapedFrom.passed))
+  return 'json' in result && result.json !== undefined ? Buffer.from(result.json) : undefined
 }
 
 const failed = (why: string, callResult: CallResult = 'failed'): FreshPassedResult => ({
@@ -175,7 +184,7 @@ const listOutput = (schema: JsonObject, { shaping, maskedTrim }: UpstreamResultR
 const compileOne = (
   tool: UpstreamTool,
   declared: JsonObject,
-  { masker }: OpenedGlobals,
+  { masker, storesBodies }: OpenedGlobals,
   parts: UpstreamToolParts,
 ): CompiledTool => {
   const { upstream, item, name, rules } = tool
@@ -203,6 +212,10 @@ const compileOne = (
     const durationMs = timer.end()
     const error = findErrorText(result)
     const body = JSON.stringify({ name: item.name, arguments: args })
+    const given = { values: args, isSecret: isSecretArgument }
+    const bodies = storesBodies
+      ? await toRecordedBodies(masker, { request: body, response: receivedJson(received), arguments: given })
+      : undefined
     const executionId = recordCall(parts.recorder, masker, {
       serverId: upstream.serverId,
       tool: name,
@@ -221,7 +234,8 @@ const compileOne = (
       request: requestOf(tool, body),
       cached: isCached(received) ? received : undefined,
       schemaMismatch: received.schemaMismatch,
-      arguments: { values: args, isSecret: isSecretArgument },
+      arguments: given,
+      bodies,
     })
     // Only a successful call proves that the tool exists.
     const isMismatch = received.schemaMismatch !== undefined

@@ -23,6 +23,8 @@ export type OpenedGlobals = {
   /** Masks the secrets, and what the server's masking rules match. */
   masker: Masker
   hasMaskingRules: boolean
+  /** Whether the server stores the bodies of its calls. */
+  storesBodies: boolean
   version: () => string
 }
 
@@ -33,12 +35,12 @@ const versionOf = (globals: readonly Global[], masking: readonly MaskingRule[]):
 /** A value that is not stored yet. `origins` are those that a secret may be sent to. */
 export type GivenGlobal = { key: string; value: string; isSecret: boolean; origins: readonly string[] }
 
-/** Stored globals and masking rules of a server. */
-type Stored = { globals: readonly Global[]; masking: readonly MaskingRule[] }
+/** Stored globals and settings of a server that its calls need. */
+type Stored = { globals: readonly Global[] } & Pick<Server, 'masking' | 'storesBodies'>
 
 /** Decrypts a server's secrets, and adds `given`. Throws SealError if one of them cannot be decrypted. */
 export const toOpenedGlobals = (
-  { globals, masking }: Stored,
+  { globals, masking, storesBodies }: Stored,
   sealing: Sealing,
   longMasking: LongMasking,
   given: readonly GivenGlobal[] = [],
@@ -62,6 +64,7 @@ export const toOpenedGlobals = (
     findCredential: key => credentials.get(key),
     masker: withRules(createMasker(secrets, longMasking), masking, longMasking),
     hasMaskingRules: masking.length > 0,
+    storesBodies,
     version: versionOf(globals, masking),
   }
 }
@@ -72,19 +75,21 @@ export const NO_GLOBALS: OpenedGlobals = {
   findCredential: () => undefined,
   masker: createMasker([]),
   hasMaskingRules: false,
+  storesBodies: false,
   version: () => '',
 }
 
 export type GlobalParts = { db: Database; sealing: Sealing; longMaskingFor: LongMaskingFor }
 
-type ServerOfGlobals = Pick<Server, 'id' | 'organizationId' | 'masking'>
+type ServerOfGlobals = Pick<Server, 'id' | 'organizationId' | 'masking' | 'storesBodies'>
 
 /** Reads a server's globals and decrypts the secrets. Does not check access. */
 export const loadOpenedGlobals = async (
   { db, sealing, longMaskingFor }: GlobalParts,
-  { id, organizationId, masking }: ServerOfGlobals,
+  { id, organizationId, ...server }: ServerOfGlobals,
   given: readonly GivenGlobal[] = [],
 ): Promise<OpenedGlobals> => {
   const longMasking = longMaskingFor({ owner: id, group: organizationId })
-  return toOpenedGlobals({ globals: await listGlobals(db, id), masking }, sealing, longMasking, given)
+  const { masking, storesBodies } = server
+  return toOpenedGlobals({ globals: await listGlobals(db, id), masking, storesBodies }, sealing, longMasking, given)
 }

@@ -48,6 +48,7 @@ const SETTINGS: readonly [AuditAction, (server: Server) => JsonObject][] = [
     }),
   ],
   ['server.masking_changed', ({ masking }) => ({ masking: masking.map(rule => ({ ...rule })) })],
+  ['server.bodies_changed', ({ storesBodies }) => ({ storesBodies })],
   ['server.origins_changed', ({ allowAnyOrigin }) => ({ allowAnyOrigin })],
   ['server.review_changed', ({ reviewUpstreamChanges }) => ({ reviewUpstreamChanges })],
 ]

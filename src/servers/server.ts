@@ -24,6 +24,8 @@ export type Server = ContextRules & {
   allowAnyOrigin: boolean
   /** Whether new and changed upstream tools need approval before clients see them. */
   reviewUpstreamChanges: boolean
+  /** Whether the bodies of new calls are stored, encrypted, with their history. */
+  storesBodies: boolean
   /** Rules that mask texts in results, in addition to secrets. */
   masking: readonly MaskingRule[]
   /** Users other than the owner who may use a private server. */

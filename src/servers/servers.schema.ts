@@ -27,6 +27,10 @@ const allowAnyOrigin = z
 
 const reviewUpstreamChanges = z.boolean().describe('whether new and changed tools of its MCP servers need approval')
 
+const storesBodies = z
+  .boolean()
+  .describe('whether the request and response bodies of new calls are stored, masked and encrypted, with the history')
+
 const description = z.string().max(10_000, 'is longer than 10,000 characters')
 
 export const CreateServer = z.strictObject({
@@ -44,6 +48,7 @@ export const CreateServer = z.strictObject({
   allowAnyOrigin: allowAnyOrigin.default(false),
   reviewUpstreamChanges: reviewUpstreamChanges.default(false),
   ...createContextShape,
+  storesBodies: storesBodies.default(false),
   masking: maskingRules.default([]),
   organizationId: z.uuid().optional(),
 })
@@ -66,6 +71,7 @@ export const UpdateServer = z.strictObject({
   allowAnyOrigin: allowAnyOrigin.optional(),
   reviewUpstreamChanges: reviewUpstreamChanges.optional(),
   ...z.object(contextShape).partial().shape,
+  storesBodies: storesBodies.optional(),
   masking: maskingRules.optional(),
 })
 export type ServerChanges = z.infer<typeof UpdateServer>
@@ -93,6 +99,7 @@ export const ServerView = z.object({
   allowAnyOrigin,
   reviewUpstreamChanges,
   ...contextShape,
+  storesBodies,
   masking: maskingRulesView,
   cutNotice: orNull(contextShape.cutNotice),
   shownAs: orNull(ShownAsView).describe(

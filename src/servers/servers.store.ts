@@ -47,6 +47,7 @@ const toColumns = (fields: ServerFields) =>
     compactTables: fields.compactTables,
     pinnedTools: fields.pinnedTools && [...new Set(fields.pinnedTools)],
     maxFlatTokens: fields.maxFlatTokens,
+    storesBodies: fields.storesBodies,
     masking: fields.masking && [...fields.masking],
   })
 

@@ -2,12 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { Worker } from 'node:worker_threads'
 import { Client } from 'pg'
 import { onTestFinished } from 'vitest'
+import { createBodyOpener } from '../../src/history/bodies/call-bodies.ts'
 import type { Recorder } from '../../src/history/execution-record.ts'
 import { createExecutionStore } from '../../src/history/executions.store.ts'
 import { createRecorder, type RecorderOptions } from '../../src/history/recorder.ts'
 import { type OpenDatabase, openDatabase } from '../../src/lib/db/client.ts'
 import { openRawSqlite } from '../../src/lib/db/sqlite.ts'
 import type { DatabaseTarget } from '../../src/lib/db/target.ts'
+import { createSealing, generateMasterKey } from '../../src/lib/process/sealing.ts'
 import type { DatabaseKindForTests } from '../support/databases.ts'
 
 /** Collects the recorder's log lines and lets a test wait for one. */
@@ -59,10 +61,12 @@ export const createHistoryWorld = async (kind: DatabaseKindForTests, options: Pa
   const serverId = await createServer(db)
   const { organizationId } = await db.server.findUniqueOrThrow({ where: { id: serverId } })
   const log = createLog()
+  const sealing = createSealing([generateMasterKey()])
   const workers: Worker[] = []
   const recorder: Recorder = createRecorder({
     target,
     logger: log.logger,
+    sealing,
     startWorker: (file, workerOptions) => {
       const worker = new Worker(file, workerOptions)
       workers.push(worker)
@@ -81,8 +85,9 @@ export const createHistoryWorld = async (kind: DatabaseKindForTests, options: Pa
     serverId,
     organizationId,
     log,
+    sealing,
     recorder,
-    executions: createExecutionStore(db),
+    executions: createExecutionStore(db, createBodyOpener(sealing)),
     countStored: () => db.execution.count(),
     /** The worker threads started so far. The last one is in use. */
     workers,

@@ -3,6 +3,7 @@
 // record is 250 ms old, `failed`, `works`, `missing` if records are lost, and `closed <recorded> <stored> <missing>`.
 import { createRecorder } from '../../src/history/recorder.ts'
 import { parseDatabaseUrl } from '../../src/lib/db/target.ts'
+import { createSealing, generateMasterKey } from '../../src/lib/process/sealing.ts'
 import { buildExecution } from './execution.ts'
 
 const MOST_LOST_MS = 250
@@ -18,6 +19,7 @@ const say = (line: string): void => {
 const recorder = createRecorder({
   target: target.value,
   maxQueued: Number(maxQueued),
+  sealing: createSealing([generateMasterKey()]),
   logger: { info: () => say('works'), warn: () => say('failed'), error: () => say('lost') },
 })
 // Waits for the thread, so that its start-up does not count as waiting time of the records.

@@ -36,7 +36,7 @@ it.each(databaseKinds)(
           VALUES ('${ids[index]}', 'server', 'tool', CURRENT_TIMESTAMP, 1, '${outcome}', ${status}, 0, 0, CURRENT_TIMESTAMP)`)
       }
       await migrate(database.target, MIGRATIONS_DIRECTORY)
-      const store = createExecutionStore(db)
+      const store = createExecutionStore(db, () => ({}))
       const found = await Promise.all(ids.map(id => store.find(id, ['organization'])))
       expect(found).toMatchObject(CALLS.map(({ outcome, result }) => ({ outcome, result })))
     } finally {

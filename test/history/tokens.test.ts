@@ -181,8 +181,8 @@ describe.each(databaseKinds)('tokens of calls on $kind', kind => {
   })
 
   it('are summed by several processes at once without losing any', async () => {
-    const { recorder, serverId, target, log, listDays } = await createWorld()
-    const other = createRecorder({ target, logger: log.logger })
+    const { recorder, serverId, target, log, sealing, listDays } = await createWorld()
+    const other = createRecorder({ target, logger: log.logger, sealing })
     for (const one of [recorder, other]) {
       for (let index = 0; index < 600; index++) {
         const record = buildExecution(serverId, { startedAt, tool: `tool_${index % 3}` })

@@ -40,6 +40,7 @@ describe.each(databasesOfRun)('servers on $kind', kind => {
       presentation: 'flat',
       allowAnyOrigin: false,
       reviewUpstreamChanges: false,
+      storesBodies: false,
       maxResponseTokens: 8_000,
       cutNotice: null,
       cutResultTools: 'auto',

@@ -3,7 +3,6 @@ import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
 import { createCallFigureStore } from '../../src/history/call-figures.store.ts'
 import type { ExecutionRecord } from '../../src/history/execution-record.ts'
-import { createExecutionStore } from '../../src/history/executions.store.ts'
 import type { Database } from '../../src/lib/db/client.ts'
 import { createEventBus } from '../../src/lib/events/event-bus.ts'
 import { createLiveStreams } from '../../src/web/live/live-streams.ts'
@@ -276,7 +275,7 @@ describe('the server watches', () => {
       await vi.advanceTimersByTimeAsync(1_000)
       return received.map(events => events.length)
     }
-    const executions = createExecutionStore(world.db)
+    const { executions } = world
     const figures = createCallFigureStore(world.db)
     const reads: string[] = []
     const readsOf = (id: string): number => reads.filter(read => read === id).length

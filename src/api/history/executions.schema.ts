@@ -103,6 +103,13 @@ const ExecutionView = z.object({
   updatedAt: timeSchema,
 })
 
+const BodyView = orNull(
+  z.object({
+    text: z.string(),
+    isCut: z.boolean().describe('whether the body is longer than the 65,536 characters here'),
+  }),
+)
+
 export const ExecutionDetailView = ExecutionView.extend({
   arguments: orNull(
     z.object({
@@ -111,6 +118,10 @@ export const ExecutionDetailView = ExecutionView.extend({
       masked: z.array(z.string()).describe('arguments that are or contain a secret'),
     }),
   ).describe('null for a passthrough request, and for calls recorded before arguments were'),
+  requestBody: BodyView.describe('null unless the server stores bodies, and if there is none'),
+  responseBody: BodyView.describe(
+    'the response as it was received, with secrets masked; null unless the server stores bodies, if it is no text, and if nothing was received',
+  ),
   curl: orNull(z.string()).describe('the request as a curl command, with secrets masked'),
 })
 

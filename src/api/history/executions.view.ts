@@ -1,5 +1,5 @@
 import type { MaskedRequest } from '../../history/execution-record.ts'
-import type { StoredExecution } from '../../history/executions.store.ts'
+import type { ExecutionDetail, StoredExecution } from '../../history/executions.store.ts'
 import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
 import { readTexts } from '../../results/budget/result-parts.ts'
 import { type BlocksResult, isLongText, type ToolResult } from '../../runtime/call/tool-result.ts'
@@ -53,8 +53,10 @@ export const toExecutionView = (execution: StoredExecution) => ({
   tokensEstimated: execution.areTokensEstimated,
 })
 
-export const toExecutionDetailView = (execution: StoredExecution) => ({
+export const toExecutionDetailView = (execution: ExecutionDetail) => ({
   ...toExecutionView(execution),
   arguments: execution.arguments,
+  requestBody: execution.bodies?.request,
+  responseBody: execution.bodies?.response,
   curl: execution.request && toCurl(execution.request),
 })

@@ -1,6 +1,7 @@
 import { type Sql, sqltag as sql } from '@prisma/client/runtime/client'
 import { z } from 'zod'
 import type { Database } from '../../lib/db/client.ts'
+import { findInBodies } from '../bodies/call-bodies.store.ts'
 import { type CallKey, type CallRange, NEWEST_FIRST, within } from './call-ranges.ts'
 import { anyOf, type Selection } from './conditions.ts'
 
@@ -22,12 +23,16 @@ const mayContain = (text: string): Sql => {
   )
 }
 
+const HAS_BODIES = sql`EXISTS (SELECT 1 FROM "CallBodies" WHERE "executionId" = "Execution"."id")`
+
 const TextRow = z.object({
   startedAt: z.coerce.date(),
   id: z.string(),
   error: z.string().nullable(),
   request: z.string().nullable(),
   arguments: z.string().nullable(),
+  // A number on SQLite.
+  hasBodies: z.coerce.boolean(),
 })
 
 const Request = z.object({
@@ -51,7 +56,10 @@ const textsOf = (row: z.infer<typeof TextRow>): string[] => {
 
 const isText = (value: unknown): value is string => typeof value === 'string'
 
-/** Finds the calls of a range that contain the text, ignoring case (on SQLite, only that of ASCII letters). */
+/**
+ * Finds the calls of a range that contain the text, ignoring case (on SQLite, only that of ASCII letters, except in
+ * bodies, which are decrypted here).
+ */
 export const findText = async (
   db: Database,
   selection: Selection,
@@ -60,9 +68,13 @@ export const findText = async (
 ): Promise<CallKey[]> => {
   const rows = z.array(TextRow).parse(
     await db.$queryRaw(sql`
-      SELECT "startedAt", "id", "error", "request", "arguments" FROM "Execution"
-      WHERE ${within(selection, range)} AND ${mayContain(text)} ${NEWEST_FIRST}`),
+      SELECT "startedAt", "id", "error", "request", "arguments", ${HAS_BODIES} AS "hasBodies" FROM "Execution"
+      WHERE ${within(selection, range)} AND (${mayContain(text)} OR ${HAS_BODIES}) ${NEWEST_FIRST}`),
   )
   const wanted = text.toLowerCase()
-  return rows.filter(row => textsOf(row).some(one => one.toLowerCase().includes(wanted)))
+  const matches = (one: string): boolean => one.toLowerCase().includes(wanted)
+  const found = new Set(rows.filter(row => textsOf(row).some(matches)).map(({ id }) => id))
+  const unread = rows.filter(row => row.hasBodies && !found.has(row.id)).map(({ id }) => id)
+  for (const id of await findInBodies(db, selection.openBodies, unread, matches)) found.add(id)
+  return rows.filter(({ id }) => found.has(id))
 }

@@ -1,4 +1,5 @@
 import { join, type Sql, sqltag as sql } from '@prisma/client/runtime/client'
+import type { OpenBodies } from '../bodies/call-bodies.ts'
 import type { CallResult } from '../call-result.ts'
 import type { CallScope, ExecutionFilters, OrganizationScope } from './execution-filters.ts'
 
@@ -12,6 +13,8 @@ export type Selection = {
   to: Date | undefined
   rest: Sql | undefined
   q: string | undefined
+  /** Decrypts bodies to search them for `q`. */
+  openBodies: OpenBodies
 }
 
 const NEVER = sql`1 = 0`
@@ -98,7 +101,7 @@ const whereAndWho = (scope: CallScope, { server: servers, caller: callers }: Exe
 }
 
 /** Returns the conditions for the calls of a scope that match all filters. */
-export const selectionOf = (scope: CallScope, filters: ExecutionFilters): Selection => {
+export const selectionOf = (scope: CallScope, filters: ExecutionFilters, openBodies: OpenBodies): Selection => {
   const { tool, result, outcome, status, client, instanceId, from, to, q } = filters
   const { base, rest } = whereAndWho(scope, filters)
   if (tool !== undefined) rest.push(among(sql`"tool"`, tool))
@@ -109,5 +112,5 @@ export const selectionOf = (scope: CallScope, filters: ExecutionFilters): Select
     rest.push(anyOf(status.map(({ first, last }) => sql`"status" BETWEEN ${first} AND ${last}`)))
   }
   if (client !== undefined) rest.push(anyOf(client.map(calledFrom)))
-  return { base: allOf(base), from, to, rest: rest.length === 0 ? undefined : allOf(rest), q }
+  return { base: allOf(base), from, to, rest: rest.length === 0 ? undefined : allOf(rest), q, openBodies }
 }

@@ -57,7 +57,9 @@ export const filterFields = {
   to: instantSchema.optional().describe('calls before this time'),
   q: text
     .optional()
-    .describe('text in the error, the request or the arguments, ignoring case. Every character counts as itself'),
+    .describe(
+      'text in the error, the request, the arguments or the stored bodies, ignoring case. Every character counts as itself',
+    ),
 }
 
 const Filters = z.strictObject(filterFields)

@@ -54,6 +54,7 @@ export const AUDIT_ACTIONS = [
   'server.presentation_changed',
   'server.answers_changed',
   'server.masking_changed',
+  'server.bodies_changed',
   'server.transferred',
   'server.toolkit_updated',
   'server.suspended',

@@ -8,12 +8,12 @@ import {
   type Recorder,
   roundToMicroseconds,
 } from '../../history/execution-record.ts'
-import { MAX_SECRET_BYTES } from '../../lib/kernel/limits.ts'
 import { MASK } from '../../lib/kernel/mask.ts'
 import { type Caller, tokenIdOf } from '../../servers/access/access.ts'
 import type { RenderedRequest } from '../../templates/template.ts'
+import { withGiven } from './given-secrets.ts'
 import type { Masker } from './masking.ts'
-import { type ArgumentsToRecord, listSecretTexts, toRecordedArguments } from './recorded-arguments.ts'
+import { type ArgumentsToRecord, toRecordedArguments } from './recorded-arguments.ts'
 
 const URL_CHARACTERS = 4 * 1_024
 const HEADER_CHARACTERS = 1_024
@@ -52,13 +52,14 @@ const shortenHeaders = (headers: MaskedRequest['headers']): MaskedRequest['heade
   return kept
 }
 
-/** Returns a request as the history stores it. Parts that are cut end in `…`. */
+/** Returns a request as the history stores it, without its body if that is stored apart. Parts that are cut end in `…`. */
 const toStoredRequest = (
   request: RenderedRequest,
   masker: Masker,
-  { cached, schemaMismatch }: Pick<CallToRecord, 'cached' | 'schemaMismatch'>,
+  { cached, schemaMismatch, bodies }: Pick<CallToRecord, 'cached' | 'schemaMismatch' | 'bodies'>,
 ): MaskedRequest => {
-  const { method, url, headers, body } = maskWith(request, masker, masker.beginning)
+  const sent = bodies === undefined ? request : { ...request, body: undefined }
+  const { method, url, headers, body } = maskWith(sent, masker, masker.beginning)
   return {
     [MASKED]: true,
     method,
@@ -68,23 +69,6 @@ const toStoredRequest = (
     ...(cached !== undefined && { answerAgeMs: Math.round(cached.ageMs) }),
     ...(schemaMismatch !== undefined && { schemaMismatch: masker.text(schemaMismatch) }),
   }
-}
-
-/** Limits for secrets among the arguments, because a search is prepared for them on the main thread. */
-const MAX_GIVEN = 50
-const MAX_GIVEN_CHARACTERS = MAX_SECRET_BYTES
-
-/**
- * Returns a masker that also hides the secrets that the caller gave as arguments, or undefined if they are too long or
- * too many, or among too many arguments.
- */
-const withGiven = (masker: Masker, args: ArgumentsToRecord | undefined): Masker | undefined => {
-  const found = args === undefined ? new Set<string>() : listSecretTexts(args)
-  if (found === undefined) return undefined
-  if (found.size === 0) return masker
-  const given = [...found]
-  const characters = given.reduce((sum, { length }) => sum + length, 0)
-  return given.length <= MAX_GIVEN && characters <= MAX_GIVEN_CHARACTERS ? masker.also(() => given) : undefined
 }
 
 /** A request of which only the method is recorded. */
@@ -144,6 +128,7 @@ export const recordCall = (recorder: Pick<Recorder, 'record'>, masker: Masker, c
     arguments: call.arguments && toRecordedArguments(call.arguments, own ?? masker),
     timing: call.timing,
     attempts: call.attempts,
+    bodies: call.bodies,
   })
   return id
 }

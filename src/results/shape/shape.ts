@@ -13,7 +13,7 @@ const ERROR_BODY_CHARACTERS = 2_000
 const TEXT_TYPE =
   /^text\/|[/+](?:x-)?(?:json|xml|yaml|javascript|ndjson|jsonl|jsonlines|json-lines|www-form-urlencoded|graphql|csv)$/
 
-const headerOf = ({ headers }: OutboundResponse, name: string): string | undefined => {
+const headerOf = ({ headers }: Pick<OutboundResponse, 'headers'>, name: string): string | undefined => {
   const value = headers[name]
   return typeof value === 'string' ? value : value?.[0]
 }
@@ -111,6 +111,13 @@ export const LONG_TEXT_BYTES = 8 * 1_024
 export const decodeText = (response: OutboundResponse): { text: string; type: string | undefined } | undefined => {
   const { type, charset } = parseMediaType(headerOf(response, 'content-type'))
   return isText(type, response.body) ? { text: decode(response.body, charset), type } : undefined
+}
+
+/** Returns a response's text in UTF-8, or undefined if the response is not text. */
+export const utf8Of = ({ body, headers }: Pick<OutboundResponse, 'body' | 'headers'>): Buffer | undefined => {
+  const { type, charset } = parseMediaType(headerOf({ headers }, 'content-type'))
+  if (!isText(type, body)) return undefined
+  return isUnicode(charset) && isUtf8(body) ? body : Buffer.from(decode(body, charset))
 }
 
 /** Returns a long text as a result. Passes on its bytes unless it contains secrets or is not UTF-8. */

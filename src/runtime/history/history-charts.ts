@@ -1,3 +1,4 @@
+import { createBodyOpener } from '../../history/bodies/call-bodies.ts'
 import { type Chart, type ChartSums, toChart } from '../../history/charts/chart.ts'
 import { chartFromCalls } from '../../history/charts/chart-from-calls.ts'
 import { chartFromSums } from '../../history/charts/chart-from-sums.ts'
@@ -11,6 +12,7 @@ import type { Database } from '../../lib/db/client.ts'
 import type { RawQuery } from '../../lib/db/raw-reader.ts'
 import type { DatabaseTarget } from '../../lib/db/target.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
+import type { Sealing } from '../../lib/process/sealing.ts'
 import type { Job } from '../../lib/worker/job.ts'
 import { type CallPlace, callScopeOf } from '../../servers/access/call-scope.store.ts'
 import { outputOf } from './history-jobs.ts'
@@ -18,6 +20,7 @@ import { settle } from './settle-records.ts'
 
 export type HistoryChartParts = {
   db: Database
+  sealing: Pick<Sealing, 'open'>
   recorder: Pick<Recorder, 'flush'>
   target: DatabaseTarget
   readSums: Job<{ target: DatabaseTarget; query: RawQuery }, object[]>
@@ -25,7 +28,7 @@ export type HistoryChartParts = {
 }
 
 /** Creates charts of the calls in a place, from their sums where these are enough. */
-export const createHistoryCharts = ({ db, recorder, target, readSums, sumCalls }: HistoryChartParts) => {
+export const createHistoryCharts = ({ db, sealing, recorder, target, readSums, sumCalls }: HistoryChartParts) => {
   const readChart = (
     actor: Actor,
     scope: CallScope,
@@ -39,7 +42,8 @@ export const createHistoryCharts = ({ db, recorder, target, readSums, sumCalls }
       return chartFromSums(read, selections, period)
     }
     const sum = (query: RawQuery) => outputOf(sumCalls.run(actor.userId, { target, query, period }, { signal }))
-    return chartFromCalls(db, sum, selectionOf(scope, { ...filters, from: period.from, to: period.to }), signal)
+    const within = { ...filters, from: period.from, to: period.to }
+    return chartFromCalls(db, sum, selectionOf(scope, within, createBodyOpener(sealing)), signal)
   }
 
   return {

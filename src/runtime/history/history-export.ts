@@ -1,3 +1,4 @@
+import { createBodyOpener } from '../../history/bodies/call-bodies.ts'
 import type { Recorder } from '../../history/execution-record.ts'
 import { exportCalls } from '../../history/export/export-calls.ts'
 import type { ExportFormat, FormatCallsInput } from '../../history/export/format-calls.ts'
@@ -7,6 +8,7 @@ import type { Database } from '../../lib/db/client.ts'
 import type { DatabaseTarget } from '../../lib/db/target.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
+import type { Sealing } from '../../lib/process/sealing.ts'
 import type { Job } from '../../lib/worker/job.ts'
 import { type CallPlace, callScopeOf } from '../../servers/access/call-scope.store.ts'
 import { outputOf } from './history-jobs.ts'
@@ -14,6 +16,7 @@ import { settle } from './settle-records.ts'
 
 export type HistoryExportParts = {
   db: Database
+  sealing: Pick<Sealing, 'open'>
   recorder: Pick<Recorder, 'flush'>
   target: DatabaseTarget
   formatCalls: Job<FormatCallsInput, string>
@@ -42,7 +45,7 @@ const createPlaces = () => {
   }
 }
 
-export const createHistoryExport = ({ db, recorder, target, formatCalls }: HistoryExportParts) => {
+export const createHistoryExport = ({ db, sealing, recorder, target, formatCalls }: HistoryExportParts) => {
   const inPlace = createPlaces()
   return {
     /**
@@ -58,7 +61,7 @@ export const createHistoryExport = ({ db, recorder, target, formatCalls }: Histo
     ): Promise<AsyncGenerator<string>> => {
       const scope = await callScopeOf(db, actor, place, 'read')
       await settle(recorder)
-      const parts = exportCalls(db, selectionOf(scope, filters), format, query =>
+      const parts = exportCalls(db, selectionOf(scope, filters, createBodyOpener(sealing)), format, query =>
         outputOf(formatCalls.run(actor.userId, { target, query, format }, { signal })),
       )
       return inPlace(actor.userId, parts)

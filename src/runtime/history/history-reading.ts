@@ -1,11 +1,18 @@
+import { createBodyOpener } from '../../history/bodies/call-bodies.ts'
 import type { Recorder } from '../../history/execution-record.ts'
-import { createExecutionStore, type ExecutionQuery, type StoredExecution } from '../../history/executions.store.ts'
+import {
+  createExecutionStore,
+  type ExecutionDetail,
+  type ExecutionQuery,
+  type StoredExecution,
+} from '../../history/executions.store.ts'
 import type { CallScope } from '../../history/query/execution-filters.ts'
 import type { Database } from '../../lib/db/client.ts'
 import { type Actor, organizationIdsOf } from '../../lib/kernel/actor.ts'
 import { DAY_MS } from '../../lib/kernel/durations.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import { orThrow } from '../../lib/kernel/missing.ts'
+import type { Sealing } from '../../lib/process/sealing.ts'
 import { onlyCallerShown, policyOf } from '../../servers/access/access.ts'
 import { type CallPlace, callScopeOf } from '../../servers/access/call-scope.store.ts'
 import { findPeople } from '../../servers/access/people.store.ts'
@@ -30,13 +37,14 @@ const gapServersOf = (scope: CallScope, { server }: ExecutionQuery): readonly st
 
 export type HistoryParts = {
   db: Database
+  sealing: Pick<Sealing, 'open'>
   recorder: Pick<Recorder, 'flush'>
   upstreamOffers: Pick<UpstreamOffers, 'listPresented'>
 }
 
 /** Reads the call history, for users who have access to it. */
-export const createHistoryReading = ({ db, recorder, upstreamOffers }: HistoryParts) => {
-  const executions = createExecutionStore(db)
+export const createHistoryReading = ({ db, sealing, recorder, upstreamOffers }: HistoryParts) => {
+  const executions = createExecutionStore(db, createBodyOpener(sealing))
   const settleRecords = () => settle(recorder)
 
   return {
@@ -92,7 +100,7 @@ export const createHistoryReading = ({ db, recorder, upstreamOffers }: HistoryPa
     listOrganizationNames: createOrganizationNames(db),
 
     /** Throws `not_found` for another user's call if the actor may see only their own on that server. */
-    getExecution: async (actor: Actor, id: string): Promise<StoredExecution> => {
+    getExecution: async (actor: Actor, id: string): Promise<ExecutionDetail> => {
       await settleRecords()
       const execution = orThrow(await executions.find(id, organizationIdsOf(actor)), executionNotFound)
       const policy = policyOf(await getServerFor(db, actor, execution.serverId, 'read'))

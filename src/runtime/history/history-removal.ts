@@ -1,3 +1,4 @@
+import { createBodyOpener } from '../../history/bodies/call-bodies.ts'
 import type { Recorder } from '../../history/execution-record.ts'
 import { decodeCallCursor, encodeCallCursor } from '../../history/query/call-ranges.ts'
 import { selectionOf } from '../../history/query/conditions.ts'
@@ -9,6 +10,7 @@ import type { Database } from '../../lib/db/client.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
 import { AppError } from '../../lib/kernel/errors.ts'
 import type { JsonObject } from '../../lib/kernel/json.ts'
+import type { Sealing } from '../../lib/process/sealing.ts'
 import { type CallPlace, callScopeOf } from '../../servers/access/call-scope.store.ts'
 import { getServerFor } from '../../servers/servers.service.ts'
 import { settle } from './settle-records.ts'
@@ -16,7 +18,11 @@ import { settle } from './settle-records.ts'
 /** How long one request deletes calls. The next one goes on, so that no proxy gives up on it. */
 const REMOVAL_MS = 10_000
 
-export type HistoryRemovalParts = { db: Database; recorder: Pick<Recorder, 'flush'> }
+export type HistoryRemovalParts = {
+  db: Database
+  sealing: Pick<Sealing, 'open'>
+  recorder: Pick<Recorder, 'flush'>
+}
 
 type Removal = ExecutionFilters & { cursor?: string | undefined }
 
@@ -30,7 +36,7 @@ const auditedPlace = async (db: Database, actor: Actor, place: CallPlace) => {
   return { organizationId, target: { type: 'server', id, name } }
 }
 
-export const createHistoryRemoval = ({ db, recorder }: HistoryRemovalParts) => ({
+export const createHistoryRemoval = ({ db, sealing, recorder }: HistoryRemovalParts) => ({
   /**
    * Deletes the calls of a place that match the filters, of which there must be at least one, and were recorded before
    * now. `nextCursor` is set if there are more than one request deletes. Requires permission to manage the organization.
@@ -55,7 +61,7 @@ export const createHistoryRemoval = ({ db, recorder }: HistoryRemovalParts) => (
     await settle(recorder)
     // Written before the first call is deleted, because the process may end before the last one is.
     if (start === undefined) await audit('call.removal_began', described)
-    const selection = selectionOf(scope, { ...filters, to: filters.to ?? new Date() })
+    const selection = selectionOf(scope, { ...filters, to: filters.to ?? new Date() }, createBodyOpener(sealing))
     const { removed, stoppedAt } = await removeCalls(db, selection, start, performance.now() + REMOVAL_MS, signal)
     await audit('call.removed', { ...described, removed })
     return { removed, nextCursor: stoppedAt === undefined ? null : encodeCallCursor(stoppedAt) }

@@ -57,7 +57,7 @@ export const createUnsavedToolTest = (parts: Parts) => ({
     const longMasking = parts.longMaskingFor({ owner: actor.userId, group: organizationId })
     const globals =
       server === undefined
-        ? toOpenedGlobals({ globals: [], masking: [] }, parts.sealing, longMasking, given)
+        ? toOpenedGlobals({ globals: [], masking: [], storesBodies: false }, parts.sealing, longMasking, given)
         : await loadOpenedGlobals(parts, server, given)
     const compactTables = server?.compactTables ?? false
     const shapingContext = { shaper, schemaChecks, owner: actor.userId, group: organizationId, compactTables }

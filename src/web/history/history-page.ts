@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import type { Chart } from '../../history/charts/chart.ts'
 import { haveSums } from '../../history/charts/summed-filters.ts'
-import type { StoredExecution } from '../../history/executions.store.ts'
+import type { ExecutionDetail, StoredExecution } from '../../history/executions.store.ts'
 import { nameOfClient } from '../../history/sums/call-sums.ts'
 import { actorOf } from '../../lib/http/access.ts'
 import { signalOf } from '../../lib/http/gone.ts'
@@ -126,7 +126,7 @@ const daysOf = (found: Found, isFirst: boolean, names: Names, hrefOf: (id: strin
   }))
 
 /** Builds the details of the open call. */
-const openCall = (call: StoredExecution, { mayRepeat }: HistoryPlace, names: Names) => ({
+const openCall = (call: ExecutionDetail, { mayRepeat }: HistoryPlace, names: Names) => ({
   ...toCallView(call, names),
   again:
     call.tool === '' || !mayRepeat(call)
@@ -145,7 +145,7 @@ export const showHistory = async (
   reply: FastifyReply,
   readers: HistoryReaders,
   place: HistoryPlace,
-  call?: StoredExecution,
+  call?: ExecutionDetail,
 ): Promise<FastifyReply> => {
   const query = readHistoryQuery(queryOf(reply.request))
   const { path } = place

@@ -1,5 +1,10 @@
-import type { ExecutionGap, MaskedRequest, RecordedArguments } from '../../history/execution-record.ts'
-import type { StoredExecution } from '../../history/executions.store.ts'
+import {
+  type ExecutionGap,
+  type MaskedRequest,
+  type RecordedArguments,
+  STORED_BODY_CHARACTERS,
+} from '../../history/execution-record.ts'
+import type { ExecutionDetail, StoredExecution } from '../../history/executions.store.ts'
 import { dayText } from '../../lib/http/pages/time-text.ts'
 import { formatBytes, formatCount, formatDuration, formatNumber } from '../../lib/kernel/format.ts'
 import { calledText } from '../../runtime/call/called-text.ts'
@@ -102,9 +107,13 @@ const argumentsView = ({ values, cut, masked }: RecordedArguments) => ({
   cut: cut.join(', '),
 })
 
+/** Says that a body is cut, if it is. */
+const cutText = (body: { isCut: boolean } | undefined): string | undefined =>
+  body?.isCut ? `Only the first ${formatNumber(STORED_BODY_CHARACTERS)} characters are stored.` : undefined
+
 /** Builds the details of one call. */
-export const toCallView = (execution: StoredExecution, names: Names) => {
-  const { request, error, arguments: recorded } = execution
+export const toCallView = (execution: ExecutionDetail, names: Names) => {
+  const { request, error, bodies, arguments: recorded } = execution
   const ageMs = request?.answerAgeMs
   const row = toRow(execution, names)
   return {
@@ -120,6 +129,7 @@ export const toCallView = (execution: StoredExecution, names: Names) => {
     timing: toTimingRows(execution.timing, execution.durationMs),
     attempts: toAttemptRows(execution.attempts, execution.durationMs),
     args: recorded && argumentsView(recorded),
-    request: request && { text: requestText(request), curl: toCurl(request) },
+    request: request && { text: requestText(request), curl: toCurl(request), cut: cutText(bodies?.request) },
+    response: bodies?.response && { text: bodies.response.text, cut: cutText(bodies.response) },
   }
 }

@@ -1,9 +1,11 @@
+import { createBodyOpener } from '../../history/bodies/call-bodies.ts'
 import { type CountedCalls, createCallFigureStore } from '../../history/call-figures.store.ts'
 import { createExecutionStore } from '../../history/executions.store.ts'
 import type { OrganizationScope } from '../../history/query/execution-filters.ts'
 import type { Database } from '../../lib/db/client.ts'
 import type { EventBus } from '../../lib/events/event-bus.ts'
 import { MINUTE_MS } from '../../lib/kernel/durations.ts'
+import type { Sealing } from '../../lib/process/sealing.ts'
 import { toLiveState } from '../frame/server-frame.ts'
 import { firstCallText, toCallView, toFigureTexts } from '../overview/overview.view.ts'
 import type { LiveStream } from './live-stream.ts'
@@ -13,6 +15,7 @@ import { createServerWatches, type ServerWatchParts, type WatchEvent } from './s
 
 type LiveParts = Pick<ServerWatchParts, 'openStreams' | 'upstreamStates' | 'onTrouble'> & {
   db: Database
+  sealing: Pick<Sealing, 'open'>
   bus: EventBus
 }
 
@@ -24,8 +27,8 @@ const NEWEST_WITHIN_MS = 5 * MINUTE_MS
 type ServerViewer = Viewer & CountedCalls
 
 /** Sends live updates to open pages: calls, figures, open connections and other changes. */
-export const createLive = ({ db, bus, openStreams, upstreamStates, onTrouble }: LiveParts) => {
-  const executions = createExecutionStore(db)
+export const createLive = ({ db, sealing, bus, openStreams, upstreamStates, onTrouble }: LiveParts) => {
+  const executions = createExecutionStore(db, createBodyOpener(sealing))
   const figures = createCallFigureStore(db)
   const watches = createServerWatches({
     listNewest: async ({ serverId, callerId }) =>

@@ -24,7 +24,12 @@ const TEXTS = {
   cutNotice: textIfSent,
   cutResultTools: textIfSent,
 }
-const SWITCHES = { allowAnyOrigin: formText, compactTables: formText, reviewUpstreamChanges: formText }
+const SWITCHES = {
+  allowAnyOrigin: formText,
+  compactTables: formText,
+  storesBodies: formText,
+  reviewUpstreamChanges: formText,
+}
 
 /** The form for all settings of a server. `switches` names its checkboxes, because browsers send only those that are on. */
 export const SettingsForm = { ...TEXTS, ...SWITCHES, switches: formText, version: formText, ...PublicStepForm }
@@ -56,6 +61,7 @@ export const typedOf = (server: Server): TypedSettings => ({
   cutResultTools: server.cutResultTools,
   allowAnyOrigin: box(server.allowAnyOrigin),
   compactTables: box(server.compactTables),
+  storesBodies: box(server.storesBodies),
   reviewUpstreamChanges: box(server.reviewUpstreamChanges),
   version: server.updatedAt.toISOString(),
 })
@@ -70,6 +76,7 @@ export const fillSettings = (sent: SentSettings, saved: TypedSettings): TypedSet
     ...definedFields(typed),
     allowAnyOrigin: textOf('allowAnyOrigin'),
     compactTables: textOf('compactTables'),
+    storesBodies: textOf('storesBodies'),
     reviewUpstreamChanges: textOf('reviewUpstreamChanges'),
   }
 }
@@ -95,6 +102,7 @@ export const readSettings = (typed: TypedSettings, saved: Pick<Server, 'access'>
     ...input,
     description: description ?? null,
     compactTables: typed.compactTables === 'on',
+    storesBodies: typed.storesBodies === 'on',
     reviewUpstreamChanges: typed.reviewUpstreamChanges === 'on',
     // The server ends it if the tier is no longer public.
     ...(access === 'public' && { allowAnyOrigin: typed.allowAnyOrigin === 'on' }),
@@ -116,6 +124,7 @@ const COMPARED: readonly [label: string, textOf: (typed: TypedSettings) => strin
   ['Truncation notice', ({ cutNotice }) => cutNotice],
   ['Tools for long results', ({ cutResultTools }) => cutResultTools],
   ['Lists as tables', ({ compactTables }) => toState(compactTables)],
+  ['Bodies of calls', ({ storesBodies }) => toState(storesBodies)],
   ['Review of MCP servers', ({ reviewUpstreamChanges }) => toState(reviewUpstreamChanges)],
 ]
 

@@ -139,6 +139,7 @@ export const settingsPages: FastifyPluginAsync<SettingsPagesParts> = async (
           mayChange: isOwnOrManaged(frame),
         },
         isReviewed: typed.reviewUpstreamChanges === 'on',
+        storesBodies: typed.storesBodies === 'on',
         isTabled: typed.compactTables === 'on',
         masking: { text: describeMasking(saved.masking), href: `${path}/masking` },
         limits: toLimitsForm(typed, saved, await findCutResultListing(frame.id)),
@@ -174,7 +175,7 @@ export const settingsPages: FastifyPluginAsync<SettingsPagesParts> = async (
   ) => {
     const actor = actorOf(request)
     if (!server.isOwner) assertMay(actor, server.organizationId, 'manage')
-    const fields = { ...typed, switches: 'allowAnyOrigin compactTables reviewUpstreamChanges' }
+    const fields = { ...typed, switches: 'allowAnyOrigin compactTables storesBodies reviewUpstreamChanges' }
     const pending = { server, action: serverTabPath(server.id, 'settings'), fields, sure }
     return toPublicStep(pending, await readPublicReach(actor, server.id))
   }

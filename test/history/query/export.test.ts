@@ -161,7 +161,7 @@ describe.each(databaseKinds)('an export of calls on $kind', kind => {
     process.on('unhandledRejection', note)
     onTestFinished(() => void process.off('unhandledRejection', note))
     let queries = 0
-    const parts = exportCalls(world.db, selectionOf({ serverId: server }, {}), 'ndjson', async () => {
+    const parts = exportCalls(world.db, selectionOf({ serverId: server }, {}, () => ({})), 'ndjson', async () => {
       if (queries++ === 0) return 'the first part'
       failed.resolve()
       throw new Error('the database is away')

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import type { DashboardWorld } from './dashboard-world.ts'
 import type { PageRow, Pages } from './page-row.ts'
-import { unlikeSchemaCall } from './response-pages.ts'
+import { callWithBodies, unlikeSchemaCall } from './response-pages.ts'
 
 const FILTERED =
   'tool=quote_rate&result=rejected&result=failed&status=4xx&client=claude&from=2020-01-01&to=2020-01-02&q=%3Cb%3E'
@@ -66,6 +66,7 @@ export const historyPages: Pages = {
     { path: '/servers/:serverId/history/:executionId' },
     { path: world => onTimedCall(world, `/servers/${world.serverId}/history`), state: 'timed' },
     unlikeSchemaCall,
+    callWithBodies,
     {
       path: '/servers/:serverId/history/:executionId?outcome=error',
       state: 'other',

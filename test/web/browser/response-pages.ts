@@ -15,17 +15,32 @@ const makeTrack = async ({ owner, organizationId, serverId }: DashboardWorld, mo
   return makeServer(owner, [tool], { organizationId })
 }
 
-/** Calls a tool whose output schema its response does not match, and returns the path of the call. */
-const callUnlikeSchema = async (world: DashboardWorld): Promise<string> => {
-  const { owner } = world
-  const made = await makeTrack(world, { outputSchema: SCHEMA })
+/** Calls the tool of a server, and returns the path of the call. */
+const callTrack = async ({ owner }: DashboardWorld, made: Awaited<ReturnType<typeof makeTrack>>): Promise<string> => {
   await owner.expectOk('POST', `/instances/${made.instanceIds.track}/call`, { arguments: {} })
   const { items } = Executions.parse((await owner.expectOk('GET', `/servers/${made.serverId}/executions`)).body)
   return `/servers/${made.serverId}/history/${items[0].id}`
 }
 
 /** A call whose response does not match the output schema. */
-export const unlikeSchemaCall: PageRow = { path: callUnlikeSchema, state: 'unlike-its-schema' }
+export const unlikeSchemaCall: PageRow = {
+  path: async world => callTrack(world, await makeTrack(world, { outputSchema: SCHEMA })),
+  state: 'unlike-its-schema',
+}
+
+/** A call of a server that stores bodies, with the response. */
+export const callWithBodies: PageRow = {
+  path: async world => {
+    const made = await makeTrack(world, {})
+    await world.owner.expectOk('PATCH', `/servers/${made.serverId}`, { storesBodies: true })
+    return callTrack(world, made)
+  },
+  state: 'response',
+  act: async page => {
+    await page.getByRole('tab', { name: 'Response' }).click()
+    await page.getByRole('region', { name: 'Response' }).waitFor()
+  },
+}
 
 /** Creates a tool as if from a description that says what its response is, and returns its path. */
 const importTrack = async (world: DashboardWorld): Promise<string> => {
