@@ -6,6 +6,7 @@ import { signalOf } from '../../lib/http/gone.ts'
 import { addressOf } from '../../lib/http/list-query.ts'
 import { exactTime } from '../../lib/http/pages/time-text.ts'
 import type { PageData } from '../../lib/http/pages/views.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
 import { formatCount } from '../../lib/kernel/format.ts'
 import { DEFAULT_PAGE_SIZE } from '../../lib/kernel/limits.ts'
 import { calledText } from '../../runtime/call/called-text.ts'
@@ -52,6 +53,12 @@ const present = (values: readonly (string | undefined)[]): string[] => [
 /** What the pages read the history with. */
 export type HistoryReaders = { execution: ExecutionService; callHistory: Pick<CallHistory, 'chartExecutions'> }
 
+/** Leaves out charts while Patchbay is too busy for them: the calls are worth more. */
+const unlessBusy = (error: unknown): undefined => {
+  if (error instanceof AppError && error.code === 'unavailable') return undefined
+  throw error
+}
+
 /** Reads the calls and, unless they would take time, their charts, which every page but the later ones has. */
 const readCalls = async (
   reply: FastifyReply,
@@ -68,9 +75,9 @@ const readCalls = async (
   const isCharted = mayChart && (charts === 'show' || !isSlowChart(query))
   const [found, chart] = await Promise.all([
     readers.execution.listExecutions(actor, place, { ...filters, ...page }, signal),
-    isCharted ? readers.callHistory.chartExecutions(actor, place, filters, signal) : undefined,
+    isCharted ? readers.callHistory.chartExecutions(actor, place, filters, signal).catch(unlessBusy) : undefined,
   ])
-  return { found, chart, isChartOffered: mayChart && !isCharted }
+  return { found, chart, isChartOffered: mayChart && chart === undefined }
 }
 
 /** Addresses of pages with the same filters. */
