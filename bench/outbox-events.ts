@@ -4,14 +4,13 @@
  *
  *   node bench/outbox-events.ts --database URL --server ID --organization ID --rounds 5 --calls 5000 --changes 500
  */
-import { randomBytes } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import { newExecutionId } from '../src/history/execution-id.ts'
 import type { ExecutionRecord } from '../src/history/execution-record.ts'
 import { createRecorder } from '../src/history/recorder.ts'
 import { openDatabase, transact } from '../src/lib/db/client.ts'
 import { parseDatabaseUrl } from '../src/lib/db/target.ts'
-import { createSealing } from '../src/lib/process/sealing.ts'
+import { createSealing, generateMasterKey } from '../src/lib/process/sealing.ts'
 import type { NewEvent } from '../src/outbox/event-types.ts'
 import { enterEvents } from '../src/outbox/outbox.store.ts'
 import { dispatchEvents } from '../src/webhooks/delivery/outbox-dispatch.store.ts'
@@ -29,7 +28,7 @@ const complain = (details: object, message: string): void => console.error(messa
 const recorder = createRecorder({
   target: target.value,
   // These calls have no bodies to encrypt.
-  sealing: createSealing([randomBytes(32).toString('base64')]),
+  sealing: createSealing([generateMasterKey()]),
   logger: { info: () => {}, warn: complain, error: complain },
 })
 
