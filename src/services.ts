@@ -255,7 +255,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
     },
     lifecycle,
   )
-  const execution = runtimePlugin(
+  const { execution, callFailures } = runtimePlugin(
     {
       ...common,
       ...history,
@@ -307,6 +307,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
     importApplying,
     upkeep,
     vitals,
+    workers: { stats: workers.stats },
     setup,
     verifyMcpToken,
     tokenCounterFor: counting.counterFor,
@@ -314,6 +315,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
     upstreamStateOf,
     upstreamStates: createStateDigest({ listKnown: upstreamConnections.listKnown, stateOf: upstreamStateOf }),
     execution,
+    callFailures,
     callHistory,
     findShownAs: execution.findShownAs,
     findCutResultListing: execution.findCutResultListing,

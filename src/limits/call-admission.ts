@@ -2,11 +2,11 @@ import type { Limit, LimitRefusal } from './limit.ts'
 import type { Meter } from './meter.ts'
 import type { Meters } from './meters.ts'
 
-/** A call to check. The ids are undefined if the call has no such thing: an anonymous caller has no user or token. */
+/** A call to check. An anonymous caller has no user or token. */
 export type LimitedCall = {
   organizationId: string
   serverId: string
-  toolId: string | undefined
+  toolId: string
   userId: string | undefined
   /** The token, or the grant of the application that uses it. */
   tokenId: string | undefined

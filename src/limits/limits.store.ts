@@ -1,6 +1,7 @@
 import type { Rows, Transaction } from '../lib/db/client.ts'
 import { type IdPage, idPageQuery } from '../lib/http/id-paging.ts'
 import { mapFound } from '../lib/kernel/missing.ts'
+import { readAttachedToolId } from './attached-tool.ts'
 import type { Limit, LimitScope } from './limit.ts'
 
 const toLimit = ({ targetId, amount, ...row }: Rows.Limit): Limit => ({
@@ -53,6 +54,22 @@ export const listLimitsInForce = async (tx: Transaction, organizationId?: string
 
 type Named = { id: string; name: string }
 
+/** Lists tools by the ids that `toAttachedToolId` makes. Nobody checks whether the MCP server still has them. */
+const listAttachedTools = async (tx: Transaction, organizationId: string, ids: readonly string[]): Promise<Named[]> => {
+  const read = ids.flatMap(id => {
+    const tool = readAttachedToolId(id)
+    return tool === undefined ? [] : [{ id, ...tool }]
+  })
+  if (read.length === 0) return []
+  const where = { id: { in: read.map(({ upstreamId }) => upstreamId) }, server: { organizationId } }
+  const upstreams = await tx.upstream.findMany({ where, select: { id: true, name: true } })
+  const names = new Map(upstreams.map(({ id, name }) => [id, name]))
+  return read.flatMap(({ id, upstreamId, name }) => {
+    const upstream = names.get(upstreamId)
+    return upstream === undefined ? [] : [{ id, name: `${upstream}/${name}` }]
+  })
+}
+
 /** Lists the organization's servers, tools, members or members' access tokens with these ids, with their names. */
 export const listTargets = async (
   tx: Transaction,
@@ -69,7 +86,10 @@ export const listTargets = async (
     case 'server':
       return tx.server.findMany({ where: { id, organizationId, removedAt: null }, select })
     case 'tool':
-      return tx.tool.findMany({ where: { id, toolkit: { organizationId } }, select })
+      return [
+        ...(await tx.tool.findMany({ where: { id, toolkit: { organizationId } }, select })),
+        ...(await listAttachedTools(tx, organizationId, ids)),
+      ]
     case 'user': {
       const where = { id, memberships: { some: { organizationId } } }
       const users = await tx.user.findMany({ where, select: { id: true, email: true } })

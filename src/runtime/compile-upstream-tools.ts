@@ -2,6 +2,7 @@ import type { CallResult } from '../history/call-result.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../lib/kernel/json.ts'
 import type { StopSignal } from '../lib/kernel/stop-signal.ts'
 import { mapInTurns } from '../lib/worker/pause.ts'
+import { toAttachedToolId } from '../limits/attached-tool.ts'
 import type { ResultLimit } from '../results/budget/result-budget.ts'
 import { readTexts } from '../results/budget/result-parts.ts'
 import { type FreshPassedResult, isCached } from '../results/cache/response-cache.ts'
@@ -12,7 +13,7 @@ import { toListedOutputSchema } from '../tools/schemas/listed-output-schema.ts'
 import type { SchemaTrim } from '../tools/schemas/schema-check.ts'
 import { isSecretArgument } from '../tools/secret-parameters.ts'
 import type { CatalogueItem } from '../upstreams/catalogue/catalogue.ts'
-import { presentedName, presentTools, type UpstreamSource } from '../upstreams/catalogue/present-tools.ts'
+import { presentedName, presentTools, toValidName, type UpstreamSource } from '../upstreams/catalogue/present-tools.ts'
 import type { CallLink } from '../upstreams/connection/call-link.ts'
 import { traceRequests } from '../upstreams/connection/call-trace.ts'
 import {
@@ -185,7 +186,7 @@ const compileOne = (
     organizationId: parts.shapingContext.group,
     serverId: upstream.serverId,
     name,
-    toolId: undefined,
+    toolId: toAttachedToolId({ upstreamId: upstream.id, name: toValidName(item.name) }),
     instanceId: undefined,
     callPrice: undefined,
     isSecret: isSecretArgument,

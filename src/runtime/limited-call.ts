@@ -13,8 +13,7 @@ export type LimitedTool = {
   organizationId: string
   serverId: string
   name: string
-  /** Undefined for a tool of an attached MCP server, to which limits of tools do not apply. */
-  toolId: string | undefined
+  toolId: string
   instanceId: string | undefined
   /** In the currency of the organization. */
   callPrice: number | undefined

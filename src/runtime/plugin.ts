@@ -1,5 +1,5 @@
 import { MAX_CONNECTION_WAIT_MS, MAX_SOCKETS_PER_ORIGIN, SHARES_OF_CREATOR } from '../lib/kernel/limits.ts'
-import { createHttpClient, type HttpClientOptions } from '../lib/outbound/client.ts'
+import { createHttpClient, type HttpClientOptions, type HttpFailures } from '../lib/outbound/client.ts'
 import type { MemoryShares } from '../lib/outbound/memory-shares.ts'
 import type { Lifecycle } from '../lib/process/lifecycle.ts'
 import type { Logger } from '../lib/process/logger.ts'
@@ -47,7 +47,7 @@ export const runtimePlugin = (
   // Closed first, because calls may still be cut.
   lifecycle.onClose(http.close)
   lifecycle.addChores({ name: 'check the tool lists of servers', run: listUpkeep.recheck })
-  return createExecutionService({
+  const execution = createExecutionService({
     ...needs,
     http,
     limits,
@@ -58,4 +58,6 @@ export const runtimePlugin = (
     onSkipped: (serverId, tool, reason) =>
       logger.warn({ serverId, item: tool, reason }, 'an item of a server is hidden from its clients'),
   })
+  const callFailures: HttpFailures = { listFailing: http.listFailing, countRetries: http.countRetries }
+  return { execution, callFailures }
 }

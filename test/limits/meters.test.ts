@@ -37,7 +37,7 @@ describe.each(databaseKinds)('the limits of a process on $kind', kind => {
       })
       onTestFinished(meters.close)
       const admission = createCallAdmission(meters)
-      const call = { organizationId, serverId: 's', toolId: undefined, userId: undefined, tokenId: undefined, price: 0 }
+      const call = { organizationId, serverId: 's', toolId: 'any', userId: undefined, tokenId: undefined, price: 0 }
       const tryOne = async (): Promise<boolean> => {
         const admitted = await admission.admit(call)
         return admitted === undefined || !('refusal' in admitted)

@@ -34,7 +34,7 @@ const meters = createMeters({
 })
 const admission = createCallAdmission(meters)
 
-const CALL = { serverId: 's', toolId: undefined, userId: undefined, tokenId: undefined, price: 0 }
+const CALL = { serverId: 's', toolId: 'any', userId: undefined, tokenId: undefined, price: 0 }
 const mayStart = async (organizationId: string): Promise<boolean> => {
   const admitted = await admission.admit({ ...CALL, organizationId })
   return admitted === undefined || !('refusal' in admitted)

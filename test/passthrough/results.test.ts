@@ -10,6 +10,15 @@ const History = z.object({
   items: z.tuple([z.object({ outcome: z.string(), result: z.string(), status: z.int().nullable() })]),
 })
 
+const Timed = z.object({
+  items: z.tuple([
+    z.object({
+      timing: z.record(z.string(), z.number().nullable()),
+      attempts: z.array(z.object({ status: z.int().nullable(), failure: z.string().nullable() })).nullable(),
+    }),
+  ]),
+})
+
 describe.each(databasesOfRun)('the result of a passthrough request, on $kind', kind => {
   const patchbay = runPatchbay({ kind })
   const owner = during(() => signUp(patchbay.origin))
@@ -34,6 +43,31 @@ describe.each(databasesOfRun)('the result of a passthrough request, on $kind', k
   ])('follows from the status %i', async (status, record) => {
     const { port } = await startUpstream(response => void response.writeHead(status).end('done'))
     expect(await recordOf(`http://127.0.0.1:${port}/mcp`)).toEqual(record)
+  })
+
+  it('comes with the time of each phase, and with the addresses that were tried', async () => {
+    const { port } = await startUpstream(response => void response.end('done'))
+    const url = `http://127.0.0.1:${port}/mcp`
+    const timedOf = async (id: string) =>
+      until(async () => {
+        const { body } = await owner.expectOk('GET', `/servers/${id}/executions`)
+        return Timed.parse(body).items[0]
+      })
+    const one = await passTo(owner, url)
+    await (await fetch(one.url, { method: 'POST', body: '{}' })).text()
+    const { timing, attempts } = await timedOf(one.id)
+    const phases = Object.entries(timing).flatMap(([phase, ms]) => (ms === null ? [] : [phase]))
+    expect(phases).toEqual(expect.arrayContaining(['resolveMs', 'connectMs', 'firstByteMs', 'bodyMs']))
+    expect(phases).not.toContain('shapeMs')
+    expect(attempts).toBeNull()
+
+    const gone = `http://127.0.0.1:${await freePort()}/mcp`
+    const several = await passTo(owner, gone, { upstream: { urls: [url] } })
+    await (await fetch(several.url, { method: 'POST', body: '{}' })).text()
+    expect((await timedOf(several.id)).attempts).toEqual([
+      { status: null, failure: 'the connection was refused' },
+      { status: 200, failure: null },
+    ])
   })
 
   it('is a timeout if the MCP server does not start to respond', async () => {

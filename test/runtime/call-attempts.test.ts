@@ -71,6 +71,18 @@ describe.each(databasesOfRun)('a call of a tool, on $kind', kind => {
     expect(first.attempts).toBeNull()
   })
 
+  it('has both in the result of trying the tool', async () => {
+    const builder = await patchbay.person()
+    const { toolIds } = await makeServer(builder, [
+      { name: 'tool', method: 'GET', url: `${fake.origin}/`, retries: 1 },
+    ])
+    statuses = [503]
+    const { body } = await builder.expectOk('POST', `/tools/${toolIds.tool}/test`, { arguments: {} })
+    const { timing, attempts } = z.object({ timing: Timing, attempts: z.array(Attempt) }).parse(body)
+    expect(timing.firstByteMs).toBeGreaterThan(0)
+    expect(attempts.map(({ status }) => status)).toEqual([503, 200])
+  })
+
   it('has only the phases that took place', async () => {
     const { builder, call, newest } = await make({ cacheSeconds: 60, annotations: { readOnlyHint: true } })
     await call()

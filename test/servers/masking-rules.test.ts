@@ -125,6 +125,16 @@ describe.each(databasesOfRun)('masking rules of a server on $kind', kind => {
     expect(await historyOf(serverId)).toMatchObject({ schemaMismatch: expect.stringContaining('id must be integer') })
   })
 
+  it('leave out the same members of a shaped result, and the history reports only what the API does otherwise', async () => {
+    const shaped = { outputSchema: SCHEMA, response: { dropFields: ['phone'] } }
+    const { client, serverId } = await make({ person: shaped, wrong: shaped })
+    const { structured } = await callTexts(client, 'person')
+    expect(structured).toEqual({ id: 7, email: '•••', staff: '•••' })
+    expect(await historyOf(serverId)).toMatchObject({ result: 'success', schemaMismatch: null })
+    await callTexts(client, 'wrong')
+    expect(await historyOf(serverId)).toMatchObject({ schemaMismatch: 'id must be integer' })
+  })
+
   it('mask errors, for the client and in the history', async () => {
     const { client, serverId } = await make({ fails: {} })
     const said = 'HTTP 400 No •••\nAsk ••• about •••.'

@@ -78,7 +78,7 @@ describe('a value that does not match a schema', () => {
       ['a must match a schema in anyOf'],
     ],
   ])('loses %s', async (_what, schema, value, left, mismatches) => {
-    const expected = { kind: 'trimmed', value: left, mismatches }
+    const expected = { kind: 'trimmed', value: left, mismatches, unmasked: mismatches }
     expect(await trim(schema, value)).toEqual(expected)
     expect(await trim(enlarge(schema), value)).toEqual(expected)
     expect(checks.sandboxed.at(-1)).toBe('trim')
@@ -92,6 +92,12 @@ describe('a value that does not match a schema', () => {
   ])('has nothing left if %s', async (_what, schema, value) => {
     expect(await trim(schema, value)).toMatchObject({ kind: 'trimmed', mismatches: [expect.any(String)] })
     expect(await trim(schema, value)).not.toHaveProperty('value')
+  })
+
+  it('says which mismatches are not about a masked text', async () => {
+    const schema = object({ a: { type: 'integer' }, b: { type: 'integer' }, c: { type: 'string', maxLength: 3 } })
+    const trimmed = await trim(schema, { a: '•••', b: 'x', c: 'Card •••' })
+    expect(trimmed).toMatchObject({ value: {}, mismatches: { length: 3 }, unmasked: ['b must be integer'] })
   })
 
   it('lists at most ten mismatches', async () => {

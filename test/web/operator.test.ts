@@ -4,11 +4,14 @@ import { makeServer, signUp } from '../support/api-client.ts'
 import { databasesOfRun } from '../support/databases.ts'
 import { createPageBrowser } from '../support/page-browser.ts'
 import { type SignedInBrowser, signInToPages, textOf } from '../support/signed-in.ts'
-import { runPatchbay, runUser } from '../support/world.ts'
+import { runFakeApi, runPatchbay, runUser } from '../support/world.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
 const BASE_URL = 'http://patchbay.example.com'
+/** Ten failures in a row, of which three are retries: the budget of an origin that has had few requests. */
+const CALLS_TO_OPEN = 7
+const METRICS_TOKEN = 'M'.repeat(43)
 const SMTP_SECRET = 'smtp-password-canary'
 
 describe.each(databasesOfRun)('the operator’s pages on $kind', kind => {
@@ -19,8 +22,10 @@ describe.each(databasesOfRun)('the operator’s pages on $kind', kind => {
       PATCHBAY_BASE_URL: BASE_URL,
       PATCHBAY_ALLOWED_ORIGINS: 'https://app.example.com',
       PATCHBAY_TYPO: 'x',
+      PATCHBAY_METRICS_TOKEN: METRICS_TOKEN,
     },
   })
+  const failing = runFakeApi((_, response) => void response.writeHead(503).end())
   let browser: SignedInBrowser
   const operator = runUser(patchbay)
   beforeAll(async () => {
@@ -39,6 +44,7 @@ describe.each(databasesOfRun)('the operator’s pages on $kind', kind => {
     expect(text).toMatch(/Uptime \d+ (s|min)/)
     expect(text).toMatch(/Memory [\d.,]+ MB/)
     expect(text).toMatch(/Event loop delay, p99 [\d.]+ (ms|s)/)
+    expect(text).toMatch(/Jobs in worker threads 0 of [1-9]\d* 0 waiting/)
     expect(text).toMatch(/Missing 0 /)
     expect(text).toContain('complete since startup')
   })
@@ -62,6 +68,22 @@ describe.each(databasesOfRun)('the operator’s pages on $kind', kind => {
     expect(text).toMatch(/slow Clock 2 10 s 11 s fast Clock 3 6\.7 s 20 s/)
     if (kind.kind === 'postgresql') expect(text).toMatch(new RegExp(`process ${process.pid} \\(this one\\) \\d`))
     else expect(text).not.toContain('Processes on this database')
+  })
+
+  it('list APIs that keep failing, which /metrics counts with the retries', async () => {
+    const { port } = new URL(failing.origin)
+    const tool = { name: 'get', method: 'GET', url: `${failing.origin}/`, retries: 2 }
+    const { instanceIds } = await makeServer(operator, [tool])
+    const call = () => operator.send('POST', `/instances/${instanceIds.get}/call`, { arguments: {} })
+    for (let count = 0; count < CALLS_TO_OPEN; count++) await call()
+    const text = textOf((await browser.get('/operator')).html)
+    expect(text).toMatch(/APIs that keep failing 1 3 retries since startup/)
+    expect(text).toMatch(new RegExp(`127\\.0\\.0\\.1:${port} \\S.* it responded with 503 10 in [\\d.]+ (ms|s)`))
+    const headers = { authorization: `Bearer ${METRICS_TOKEN}` }
+    const metrics = await (await fetch(`${patchbay.origin}/metrics`, { headers })).text()
+    expect(metrics).toMatch(/^patchbay_failing_origins 1$/m)
+    expect(metrics).toMatch(/^patchbay_retries_total 3$/m)
+    expect(metrics).toMatch(/^patchbay_jobs\{state="waiting"\} 0$/m)
   })
 
   it('warn about a wrong base URL, and name the URL that was actually used', async () => {

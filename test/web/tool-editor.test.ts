@@ -174,6 +174,7 @@ describe('the tool editor without scripts', () => {
       readOnlyHint: 'no',
       timeoutMs: '1,500',
       retries: '2',
+      callPrice: '1,000.005',
       outputSchema: '{"type": "object"}',
       cursorParameter: 'id',
       cursorPath: 'meta.next',
@@ -199,6 +200,7 @@ describe('the tool editor without scripts', () => {
       ],
       timeoutMs: 1_500,
       retries: 2,
+      callPrice: 1_000.005,
       parameters: { id: { description: 'Which', enum: ['a', 'b'] } },
       annotations: { readOnlyHint: false },
       outputSchema: { type: 'object' },
@@ -248,6 +250,7 @@ describe('the tool editor without scripts', () => {
       'retries',
       /The number of retries only applies to the methods GET/,
     ],
+    ['a price with a decimal comma', { callPrice: '0,005' }, 'callPrice', /The price per call must be a number from 0 to/],
     ['an invalid timeout', { timeoutMs: 'soon' }, 'timeoutMs', /must be a whole number/],
     ['a timeout above the limit', { timeoutMs: '300001' }, 'timeoutMs', /must be at most 300000/],
     [

@@ -29,22 +29,6 @@ const schemaMismatchView = orNull(z.string()).describe(
   "how the response differs from the tool's output schema; what does not match is left out of the structured content",
 )
 
-export const ToolTestView = z.object({
-  request: orNull(RequestView).describe('null if the arguments were invalid, so that no request was sent'),
-  response: orNull(
-    z.object({ status: z.int(), headers: headerList, body: z.string(), durationMs: z.number() }),
-  ).describe('null if there was no response'),
-  curl: orNull(z.string()),
-  result: CallToolResultView,
-  schemaMismatch: schemaMismatchView,
-  proposedSchema: orNull(z.record(z.string(), z.json())).describe(
-    "what the API description proposes as the tool's outputSchema, if the response matches it and the tool has none",
-  ),
-})
-
-/** An unknown filter is refused, because ignoring it would select other calls than were meant. */
-export const ExecutionQuery = z.strictObject({ ...pageQuery.shape, ...filterFields })
-
 const milliseconds = orNull(z.number())
 
 const TimingView = z
@@ -65,6 +49,26 @@ const AttemptView = z.object({
   status: orNull(z.int()),
   failure: orNull(z.string()).describe('why there was no response'),
 })
+
+const Attempts = orNull(z.array(AttemptView)).describe('all attempts, if there was more than one')
+
+export const ToolTestView = z.object({
+  request: orNull(RequestView).describe('null if the arguments were invalid, so that no request was sent'),
+  response: orNull(
+    z.object({ status: z.int(), headers: headerList, body: z.string(), durationMs: z.number() }),
+  ).describe('null if there was no response'),
+  curl: orNull(z.string()),
+  result: CallToolResultView,
+  schemaMismatch: schemaMismatchView,
+  timing: orNull(TimingView),
+  attempts: Attempts,
+  proposedSchema: orNull(z.record(z.string(), z.json())).describe(
+    "what the API description proposes as the tool's outputSchema, if the response matches it and the tool has none",
+  ),
+})
+
+/** An unknown filter is refused, because ignoring it would select other calls than were meant. */
+export const ExecutionQuery = z.strictObject({ ...pageQuery.shape, ...filterFields })
 
 const ExecutionView = z.object({
   id: z.string(),
@@ -94,7 +98,7 @@ const ExecutionView = z.object({
   tokensSent: orNull(z.int()).describe('tokens of the result that was sent'),
   tokensEstimated: z.boolean().describe('whether the tokens were estimated, as for long results'),
   timing: orNull(TimingView),
-  attempts: orNull(z.array(AttemptView)).describe('all attempts, if there was more than one'),
+  attempts: Attempts,
   createdAt: timeSchema,
   updatedAt: timeSchema,
 })

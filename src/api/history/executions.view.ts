@@ -28,6 +28,8 @@ export const toToolTestView = ({
   curl,
   result,
   schemaMismatch,
+  timing,
+  attempts,
   proposedSchema,
 }: ToolTest & { proposedSchema?: JsonObject | undefined }) => ({
   request: request && toRequestView(request),
@@ -35,6 +37,8 @@ export const toToolTestView = ({
   curl,
   result: toResultView(result),
   schemaMismatch,
+  timing,
+  attempts,
   proposedSchema,
 })
 

@@ -1,6 +1,8 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { isSameSecret } from '../../identity/credentials.ts'
+import type { JobPool } from '../../jobs/job-pool.ts'
 import { assertBearer } from '../../lib/http/access.ts'
+import type { HttpFailures } from '../../lib/outbound/client.ts'
 import { createMetricsText, type Metric } from '../../lib/process/metrics.ts'
 import { NOTICE_NAMES, type Notices } from '../../lib/process/notices.ts'
 import { TOKEN_ENCODING } from '../../lib/tokens/tokens.ts'
@@ -33,21 +35,58 @@ const noticeMetric = ({ has }: Pick<Notices, 'has'>): Metric => ({
   read: () => NOTICE_NAMES.map(problem => ({ labels: { problem }, value: has(problem) ? 1 : 0 })),
 })
 
+const listFailureMetrics = ({ listFailing, countRetries }: HttpFailures): Metric[] => [
+  {
+    kind: 'gauge',
+    name: 'patchbay_failing_origins',
+    help: 'Origins of APIs to which no calls are sent for now, because they keep failing. Counted for each organization.',
+    labelNames: [],
+    read: () => [{ labels: {}, value: listFailing().length }],
+  },
+  {
+    kind: 'counter',
+    name: 'patchbay_retries_total',
+    help: 'Requests of tools that were sent again after a temporary failure.',
+    labelNames: [],
+    read: () => [{ labels: {}, value: countRetries() }],
+  },
+]
+
+const listJobMetrics = ({ stats }: Pick<JobPool, 'stats'>): Metric[] => [
+  {
+    kind: 'gauge',
+    name: 'patchbay_jobs',
+    help: 'Jobs of the worker threads, by state: running or waiting.',
+    labelNames: ['state'],
+    read: () => {
+      const { running, waiting } = stats()
+      return [
+        { labels: { state: 'running' }, value: running },
+        { labels: { state: 'waiting' }, value: waiting },
+      ]
+    },
+  },
+]
+
 type Parts = {
   /** The bearer token that the scraper must send. */
   token: string
   notices: Notices
   callLedger: CallLedger
   catalogueReports: CatalogueReports
+  callFailures: HttpFailures
+  workers: Pick<JobPool, 'stats'>
 }
 
 /** Serves `/metrics` for Prometheus, with the counters of this process. */
 export const metricsRoutes: FastifyPluginAsync<Parts> = async (
   app,
-  { token, notices, callLedger, catalogueReports },
+  { token, notices, callLedger, catalogueReports, callFailures, workers },
 ) => {
   const { contentType, render } = createMetricsText([
     noticeMetric(notices),
+    ...listFailureMetrics(callFailures),
+    ...listJobMetrics(workers),
     ...listLedgerMetrics(callLedger),
     ...listCatalogueMetrics(catalogueReports),
   ])

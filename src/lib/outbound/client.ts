@@ -1,7 +1,7 @@
 import { type BufferOptions, fetchBuffered } from './buffered-response.ts'
 import { REDIRECTED_ORIGIN, refuseCredentials } from './credentials.ts'
 import { createDispatcher, type DispatcherOptions } from './dispatch.ts'
-import { type CircuitOptions, createCircuits } from './failures/circuits.ts'
+import { type CircuitOptions, createCircuits, type FailingOrigin } from './failures/circuits.ts'
 import { createRetryBudgets } from './failures/retries.ts'
 import { sendRepeatedly } from './failures/send-repeatedly.ts'
 import {
@@ -47,6 +47,14 @@ export type HttpClientOptions = DispatcherOptions & {
 
 /** A response that sends no data for this long counts as stuck, regardless of the request's timeout. */
 const BODY_IDLE_MS = 30_000
+
+/** What a client knows of failures. */
+export type HttpFailures = {
+  /** Lists the origins that get no requests for now, because they keep failing. */
+  listFailing: () => FailingOrigin[]
+  /** Returns how many requests were sent again after a temporary failure, since the start. */
+  countRetries: () => number
+}
 
 type InProcessOptions = Pick<OutboundRequest, 'organizationId' | 'timeoutMs' | 'maxResponseBytes' | 'signal'> & {
   toError: ToError
@@ -108,13 +116,14 @@ const createResponseReleases = (releases: NonNullable<OutboundRequest['releases'
  * Creates a client that returns complete responses. Checks the URL of each request and redirect, and the address that
  * it leads to. Ends each request within its timeout and size limit.
  */
-export const createHttpClient = (options: HttpClientOptions): HttpClient => {
+export const createHttpClient = (options: HttpClientOptions): HttpClient & HttpFailures => {
   const { maxRedirects, memory, inProcess, bodyIdleMs = BODY_IDLE_MS, now = () => performance.now() } = options
   const { dispatch, close } = createDispatcher(options)
   const follow = createRedirector(maxRedirects)
   const circuits = options.circuits && createCircuits({ ...options.circuits, now })
   const budgets = createRetryBudgets()
   let isClosed = false
+  let retryCount = 0
 
   const refusalOf = (
     { origin }: Target,
@@ -165,6 +174,7 @@ export const createHttpClient = (options: HttpClientOptions): HttpClient => {
         const isOpen = circuits?.find(organizationId, origin)?.whyOpen() !== undefined
         if (retriesLeft === 0 || isOpen || !takeRetry()) return false
         retriesLeft--
+        retryCount++
         return true
       }
       return sendRepeatedly({
@@ -190,6 +200,8 @@ export const createHttpClient = (options: HttpClientOptions): HttpClient => {
 
   return {
     send,
+    listFailing: () => circuits?.listFailing() ?? [],
+    countRetries: () => retryCount,
     close: async () => {
       isClosed = true
       await close()

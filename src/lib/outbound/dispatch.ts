@@ -291,7 +291,7 @@ class OutboundCall implements PendingRequest, Dispatcher.DispatchHandler {
       socket.destroy()
       return
     }
-    this.#isOver = true
+    this.#finish()
     this.#handler.onUpgrade({ status, statusText: '', headers }, socket)
   }
 

@@ -173,6 +173,8 @@ export const createFairQueue = (limits: QueueLimits, now: () => number = () => p
         startWaiting()
       }
     },
+    /** Returns how much work runs and waits at the moment. */
+    counts: () => ({ running: running.all, waiting: waiting.all }),
     /** Marks a creator as slow, because a limit ended one of their jobs. */
     markSlow,
   }

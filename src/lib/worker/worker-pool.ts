@@ -188,6 +188,8 @@ export const createWorkerPool = <Jobs extends JobTable>(options: WorkerPoolOptio
         run: (owner, input, jobOptions = {}) => run(owner, { name, input, timeLimitMs, ownProcess }, jobOptions),
       }
     },
+    /** Returns how many jobs run and wait at the moment, and how many may run at once. */
+    stats: () => ({ ...queue.counts(), maxRunning: maxThreads }),
     /** Ends the threads and processes, including the jobs in progress. */
     close: async (): Promise<void> => {
       isClosed = true

@@ -22,12 +22,14 @@ export const createPassRequest =
     const { http, passage, route, target } = forwarded
     const { incoming, raw } = http
     const { method = '' } = incoming
+    const { timer } = passage
     const session = sessionOf(forwarded)
     const tried = new Set<PassthroughTarget>()
     let body: Buffer | Readable | undefined
     let slot: Slot | undefined
     let abort = (): void => undefined
-    raw.on('close', () => {
+    // Before the listener that records the request, so that its time is complete.
+    raw.prependListener('close', () => {
       abort()
       slot?.release()
       // Discards the rest of the body, which would otherwise be read as the next request on this connection.
@@ -71,8 +73,14 @@ export const createPassRequest =
       failed.failed(fault.error.message, fault.isUnsent)
       tried.add(failed.target)
       const mayTryAnother = fault.isUnsent && tried.size < MAX_TRIES && tried.size < route.balancer.targets.length
-      if (mayTryAnother) attempt(send)
-      else refuse(faultRefusal(fault), resultOfFault(fault.error.fault))
+      const outcome = { fault: fault.error.fault }
+      if (mayTryAnother) {
+        timer.trace.noteRetried(outcome)
+        attempt(send)
+      } else {
+        timer.trace.noteLast(outcome)
+        refuse(faultRefusal(fault), resultOfFault(fault.error.fault))
+      }
     }
 
     const send = (): void => {
@@ -82,6 +90,7 @@ export const createPassRequest =
         return
       }
       slot = taken
+      timer.trace.startAttempt(performance.now())
       const { url } = taken.target
       const path = pathAt(taken.target, target)
       const cut = proxy.pass({
@@ -92,8 +101,10 @@ export const createPassRequest =
         headers: { ...forwarded.headers, host: url.host },
         body,
         headTimeoutMs: route.timeoutMs,
+        trace: timer.trace,
         onHead: head => {
           if (hasDisconnected(http) || raw.headersSent) return undefined
+          timer.trace.noteLast({ status: head.status })
           const upstreamUrl = `${url.origin}${path}`
           const response = { ...forwarded, slot: taken, upstreamUrl, refuse, abort: () => abort() }
           return attempt(() => passResponse(head, response))
@@ -117,6 +128,7 @@ export const createPassRequest =
     takeBody(forwarded, { maxBytes: maxRequestBytes, onTooLong }, taken => {
       if (hasDisconnected(http)) return
       body = taken
+      timer.noteResolved()
       attempt(send)
     })
   }

@@ -83,10 +83,12 @@ export const createPassUpgrade =
     }
     // Drops Content-Length: an upgrade has no body, and Node would take the next request for the body.
     const { 'content-length': _, ...headers } = forwarded.headers
+    passage.timer.noteResolved()
     const abort = proxy.pass({
       organizationId: route.organizationId,
       url,
       method: incoming.method ?? 'GET',
+      trace: passage.timer.trace,
       path: pathAt(slot.target, target),
       headers: { ...headers, host: url.host },
       body: undefined,

@@ -3,10 +3,13 @@ import { routeOf } from '../../mcp/registry/mounted-server.ts'
 import type { ServerRequest } from '../../mcp/server-request.ts'
 import type { StreamWatch, WatchAccess } from '../../mcp/streams/stream-access.ts'
 import type { CompiledPassthrough } from '../../runtime/call/compiled-passthrough.ts'
+import { CallTimer } from '../../runtime/call-timer.ts'
 import { UpstreamError } from '../../upstreams/connection/upstream-error.ts'
 
 /** The history record of a forwarded request, from admission to its end. */
 export type Passage = {
+  /** Measures the request. */
+  timer: CallTimer
   status: number | undefined
   requestBytes: number
   responseBytes: number
@@ -38,8 +41,7 @@ export const startPassage = (parts: PassageParts): Passage => {
   const { http, mounted, caller } = request
   const { method = '', headers } = http.incoming
   const client = headers['user-agent']
-  const startedAt = new Date()
-  const startedMs = performance.now()
+  const timer = new CallTimer()
   const release = mounted.holdOpen()
   let unsubscribe = (): void => {}
   let isDone = false
@@ -63,6 +65,7 @@ export const startPassage = (parts: PassageParts): Passage => {
   const isOver = (): boolean => mounted.isEnded || routeOf(mounted.router.server.passthrough) !== routeOf(passthrough)
 
   const passage: Passage = {
+    timer,
     status: undefined,
     requestBytes: 0,
     responseBytes: 0,
@@ -88,15 +91,17 @@ export const startPassage = (parts: PassageParts): Passage => {
     release()
     const { status, requestBytes, responseBytes } = passage
     if (status === undefined) passage.fail(CLIENT_LEFT)
-    const durationMs = performance.now() - startedMs
+    const durationMs = timer.end()
     passthrough.record({
       method,
       url,
       caller,
       client,
       requestId: http.requestId,
-      startedAt,
+      startedAt: timer.startedAt,
       durationMs,
+      timing: timer.timing(),
+      attempts: timer.attempts(),
       status,
       requestBytes,
       responseBytes,

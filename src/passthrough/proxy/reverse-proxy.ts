@@ -3,6 +3,7 @@ import { Readable, type Writable } from 'node:stream'
 import { createDispatcher, type DispatcherOptions, type ResponseHead } from '../../lib/outbound/dispatch.ts'
 import { type Problem, toOutboundError } from '../../lib/outbound/faults.ts'
 import type { OutboundError } from '../../lib/outbound/outbound-request.ts'
+import type { RequestTrace } from '../../lib/outbound/request-trace.ts'
 
 /** Why a request got no response. */
 export type ProxyFault = {
@@ -25,6 +26,8 @@ export type ProxyRequest = {
   body: Buffer | Readable | undefined
   /** Timeout until the response begins. */
   headTimeoutMs: number
+  /** Measures the request, if anybody wants to know. */
+  trace?: RequestTrace | undefined
   /** Receives the response head. Returns the stream to which the body is written, or undefined to abort. */
   onHead: (head: ResponseHead) => Writable | undefined
   /** Receives the size in bytes of each chunk of the response body. */
@@ -51,7 +54,7 @@ export const createReverseProxy = (options: Omit<DispatcherOptions, 'maxSockets'
 
   /** Passes a request on. Returns a function that aborts it silently. */
   const pass = (request: ProxyRequest): (() => void) => {
-    const { organizationId, url, method, path, headers, body, headTimeoutMs, onWebSocket } = request
+    const { organizationId, url, method, path, headers, body, headTimeoutMs, trace, onWebSocket } = request
     const { origin, host } = url
     const startedAt = performance.now()
     let to: Writable | undefined
@@ -77,6 +80,7 @@ export const createReverseProxy = (options: Omit<DispatcherOptions, 'maxSockets'
         mayRetry: !(body instanceof Readable),
         bodyIdleMs: 0,
         upgrade: onWebSocket === undefined ? null : 'websocket',
+        trace,
       },
       {
         onHead: head => {

@@ -1,7 +1,5 @@
+import { MASK } from '../../lib/kernel/mask.ts'
 import type { Range } from './find-secrets.ts'
-
-/** The replacement for a secret in text. */
-export const MASK = '•••'
 
 /** Replaces each range of a text by the mask. */
 export const maskText = (text: string, ranges: readonly Range[]): string => {

@@ -9,9 +9,9 @@ import {
   roundToMicroseconds,
 } from '../../history/execution-record.ts'
 import { MAX_SECRET_BYTES } from '../../lib/kernel/limits.ts'
+import { MASK } from '../../lib/kernel/mask.ts'
 import { type Caller, tokenIdOf } from '../../servers/access/access.ts'
 import type { RenderedRequest } from '../../templates/template.ts'
-import { MASK } from './mask-text.ts'
 import type { Masker } from './masking.ts'
 import { type ArgumentsToRecord, listSecretTexts, toRecordedArguments } from './recorded-arguments.ts'
 

@@ -14,8 +14,11 @@ export type ShapedResult<Result = ToolResult> = {
 /** Maximum length of a mismatch. It may quote names of the response. */
 const MAX_MISMATCH_CHARACTERS = 1_000
 
-const describe = (checked: Exclude<SchemaTrimResult, { kind: 'match' }>): string => {
-  const text = checked.kind === 'trimmed' ? checked.mismatches.join('; ') : checked.message
+type Unmatched = Exclude<SchemaTrimResult, { kind: 'match' }>
+
+/** Returns an empty text if nothing differs. */
+const describe = (checked: Unmatched, pick: 'mismatches' | 'unmasked'): string => {
+  const text = checked.kind === 'trimmed' ? checked[pick].join('; ') : checked.message
   return text.slice(0, MAX_MISMATCH_CHARACTERS).toWellFormed()
 }
 
@@ -31,14 +34,15 @@ export const withoutStructure = (result: BlocksResult, schemaMismatch: string): 
 /**
  * Returns a text as it is, and as structured content the part of its JSON that matches the tool's output schema. The
  * call never fails because of the schema. Returns undefined if the text is not JSON. `received` is the text before it was
- * masked: an API that answered as declared is not said to differ because of a mask.
+ * masked: an API that answered as declared is not said to differ because of a mask. It is undefined for a text that was
+ * shaped, because only masked texts are shaped. Then, texts with a mask are not said to differ.
  */
 export const structuredResult = async (
   text: string,
   trim: SchemaTrim,
   masker: Masker,
   signal: StopSignal | undefined,
-  received = text,
+  received?: string,
 ): Promise<ShapedResult<BlocksResult> | undefined> => {
   const parsed = parseIfJson(text)
   if (parsed === undefined) return undefined
@@ -49,9 +53,10 @@ export const structuredResult = async (
   if (checked.kind === 'match') return { result: { content, structuredContent: masked } }
   const left = checked.kind === 'trimmed' ? checked.value : undefined
   const result = { content, structuredContent: left ?? {} }
-  const isMasked = masked !== parsed || received !== text
+  const isMasked = received !== undefined && (masked !== parsed || received !== text)
   const found = isMasked ? await trim(parseIfJson(received) ?? masked, signal) : checked
-  return found.kind === 'match' ? { result } : { result, schemaMismatch: masker.text(describe(found)) }
+  const differs = found.kind === 'match' ? '' : describe(found, received === undefined ? 'unmasked' : 'mismatches')
+  return differs === '' ? { result } : { result, schemaMismatch: masker.text(differs) }
 }
 
 export const NOT_JSON = 'the response is not JSON'

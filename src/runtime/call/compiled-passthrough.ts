@@ -1,4 +1,5 @@
 import type { CallResult } from '../../history/call-result.ts'
+import type { CallAttempt, CallTiming } from '../../history/execution-record.ts'
 import type { Result } from '../../lib/kernel/result.ts'
 import type { PassthroughRoute } from '../../passthrough/route/passthroughs.ts'
 import type { Caller } from '../../servers/access/access.ts'
@@ -12,6 +13,9 @@ export type PassageRecord = {
   requestId: string
   startedAt: Date
   durationMs: number
+  timing: CallTiming
+  /** All attempts, if there was more than one. */
+  attempts: readonly CallAttempt[] | undefined
   status: number | undefined
   requestBytes: number
   responseBytes: number

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../lib/kernel/json.ts'
+import { MASK } from '../../lib/kernel/mask.ts'
 import { isSuccess, type OutboundResponse } from '../../lib/outbound/outbound-request.ts'
 import { headerText } from '../../results/cache/freshness.ts'
-import { MASK } from '../../results/mask/mask-text.ts'
 import { decodeText } from '../../results/shape/shape.ts'
 import type { RenderedRequest } from '../../templates/template.ts'
 import { secretRuleOf } from '../../tools/secret-parameters.ts'

@@ -25,7 +25,7 @@ const showResponse = async (response: OutboundResponse, durationMs: number, mask
 
 /** Converts a call's outcome for display to the user who tries the tool. */
 export const showTest = async (
-  { result, callResult, request, response, schemaMismatch, nextPage, durationMs }: PerformedCall,
+  { result, callResult, request, response, schemaMismatch, nextPage, durationMs, timing, attempts }: PerformedCall,
   masker: Masker,
   signal: StopSignal,
 ) => {
@@ -38,6 +38,8 @@ export const showTest = async (
     nextPage,
     callResult,
     schemaMismatch: schemaMismatch && masker.text(schemaMismatch),
+    timing,
+    attempts,
   }
 }
 

@@ -238,7 +238,7 @@ export const createSchemaChecks = ({ run, timeLimitMs }: Job<SchemaCheckJob, Sch
       return async (value, signal) => {
         const checked = await perform(value, signal)
         if (checked.kind === 'match' || checked.kind === 'unchecked') return checked
-        return { kind: 'trimmed', ...(checked.kind === 'trimmed' ? checked.trimmed : { mismatches: [] }) }
+        return { kind: 'trimmed', ...(checked.kind === 'trimmed' ? checked.trimmed : { mismatches: [], unmasked: [] }) }
       }
     },
 

@@ -1,6 +1,7 @@
 import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js'
 import { type Path, renderPath } from '../../lib/json/path.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../lib/kernel/json.ts'
+import { MASK } from '../../lib/kernel/mask.ts'
 import { isOpenObject } from './listed-output-schema.ts'
 
 /** Part of a value that matches a schema. */
@@ -9,6 +10,8 @@ export type Trimmed = {
   value?: JsonValue
   /** What does not match, such as `items[].name must be string`. */
   mismatches: readonly string[]
+  /** Those of `mismatches` that are not about a text with a masked part, which might match without its mask. */
+  unmasked: readonly string[]
 }
 
 /** Each round leaves out what the last one found. A missing member can make the object around it fail, and so on. */
@@ -67,6 +70,11 @@ const withoutBranches = (errors: readonly ErrorObject[]): readonly ErrorObject[]
   return unions.size === 0 ? errors : errors.filter(error => isUnion(error) || !isInside(error.instancePath))
 }
 
+const isMasked = (root: JsonValue, { instancePath }: ErrorObject): boolean => {
+  const value = readPointer(instancePath).reduce<JsonValue | undefined>(stepInto, root)
+  return typeof value === 'string' && value.includes(MASK)
+}
+
 const describe = (root: JsonValue, errors: readonly ErrorObject[]): string[] => {
   const texts = new Set<string>()
   for (const error of withoutBranches(errors)) {
@@ -89,16 +97,21 @@ export const trimValue = (validate: ValidateFunction, schema: JsonObject, value:
     isOpen && keyword === 'required' && instancePath === '' && schemaPath === '#/required'
   if (validate(value) === true) return undefined
   const left = structuredClone(value)
-  const mismatches = describe(left, validate.errors ?? [])
+  const found = validate.errors ?? []
+  const mismatches = describe(left, found)
+  const unmasked = describe(
+    left,
+    found.filter(error => !isMasked(left, error)),
+  )
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const errors = (validate.errors ?? []).filter(error => !mayStay(error))
-    if (errors.length === 0) return { value: left, mismatches }
+    if (errors.length === 0) return { value: left, mismatches, unmasked }
     const members = errors.map(error => memberAt(left, placeOf(error)))
     for (const member of members) {
-      if (member === undefined) return { mismatches }
+      if (member === undefined) return { mismatches, unmasked }
       delete member.object[member.name]
     }
-    if (validate(left) === true) return { value: left, mismatches }
+    if (validate(left) === true) return { value: left, mismatches, unmasked }
   }
-  return { mismatches }
+  return { mismatches, unmasked }
 }

@@ -10,16 +10,20 @@ const MAX_NAME_CHARS = 64
 const HASH_CHARS = 8
 
 /**
- * Returns the name that the server gives to an upstream's tool or prompt: `{prefix}_{item}`. An invalid name is cleaned
- * and truncated, and a hash of the original is appended, so that the name stays stable and unique.
+ * Returns a valid tool name. An invalid one is cleaned and truncated, and a hash of the original is appended, so that the
+ * name stays stable and unique.
  */
-export const presentedName = ({ name, config }: Pick<Upstream, 'name' | 'config'>, item: string): string => {
-  const prefix = config.prefix ?? name
-  const wanted = prefix === '' ? item : `${prefix}_${item}`
+export const toValidName = (wanted: string): string => {
   if (TOOL_NAME.test(wanted)) return wanted
   const hash = createHash('sha256').update(wanted).digest('hex').slice(0, HASH_CHARS)
   const plain = wanted.replaceAll(/[^A-Za-z0-9_-]+/g, '_').slice(0, MAX_NAME_CHARS - HASH_CHARS - 1)
   return `${plain}_${hash}`
+}
+
+/** Returns the name that the server gives to an upstream's tool or prompt: `{prefix}_{item}`, made valid. */
+export const presentedName = ({ name, config }: Pick<Upstream, 'name' | 'config'>, item: string): string => {
+  const prefix = config.prefix ?? name
+  return toValidName(prefix === '' ? item : `${prefix}_${item}`)
 }
 
 /** `*` in a pattern matches any characters, including none. */

@@ -25,6 +25,7 @@ const PIECE_TEXTS: Readonly<Record<string, string>> = {
   'url.path': 'URL',
   timeoutMs: 'Timeout',
   retries: 'Retries',
+  callPrice: 'Price per call',
   templateRules: 'Template rules',
   inputSchema: 'Input schema',
   outputSchema: 'Output schema',

@@ -3,12 +3,15 @@ import type { Recorder } from '../../history/execution-record.ts'
 import { listSlowestTools } from '../../history/slowest-tools.store.ts'
 import type { AuditLog } from '../../identity/audit/audit-log.ts'
 import { countAllUsers, listAllUsers } from '../../identity/user-list.store.ts'
+import type { JobPool } from '../../jobs/job-pool.ts'
 import type { Database } from '../../lib/db/client.ts'
 import { DatabaseFailure } from '../../lib/db/failures.ts'
 import { listConnectedProcesses, measureDatabase } from '../../lib/db/measure.ts'
 import { actorOf } from '../../lib/http/access.ts'
 import { listQuery } from '../../lib/http/list-query.ts'
 import { isFragmentRequest } from '../../lib/http/pages/views.ts'
+import type { HttpFailures } from '../../lib/outbound/client.ts'
+import type { FailingOrigin } from '../../lib/outbound/failures/circuits.ts'
 import { adviseOnBaseUrl } from '../../lib/process/base-url-advice.ts'
 import type { Notices } from '../../lib/process/notices.ts'
 import type { Settings } from '../../lib/process/settings.ts'
@@ -18,7 +21,7 @@ import type { CallLedger } from '../../results/ledger/call-ledger.ts'
 import { countAllServers } from '../../servers/server-names.store.ts'
 import { readAuditTable } from '../frame/audit-table.ts'
 import { readList } from '../frame/user-page.ts'
-import { toHealthView, toUserRow } from './operator.view.ts'
+import { type NamedFailingOrigin, toHealthView, toUserRow } from './operator.view.ts'
 import { frameOf } from './operator-tabs.ts'
 
 type Parts = {
@@ -29,6 +32,8 @@ type Parts = {
   audit: AuditLog
   settings: Settings
   vitals: Pick<VitalsWatch, 'check'>
+  workers: Pick<JobPool, 'stats'>
+  callFailures: HttpFailures
   /** Counts for this process only. */
   registry: { openStreamCount: () => number; mountedCount: () => number }
 }
@@ -39,13 +44,22 @@ const USERS_PER_PAGE = 100
 /** Returns the database size in bytes; undefined if it cannot be measured, e.g. for lack of PostgreSQL privileges. */
 const sizeOf = (db: Database): Promise<number | undefined> => measureDatabase(db).catch(() => undefined)
 
+/** Adds the names of the organizations. */
+const nameFailing = async (db: Database, failing: readonly FailingOrigin[]): Promise<NamedFailingOrigin[]> => {
+  const ids = [...new Set(failing.flatMap(({ organizationId }) => organizationId ?? []))]
+  const where = { id: { in: ids } }
+  const found = ids.length === 0 ? [] : await db.organization.findMany({ where, select: { id: true, name: true } })
+  const names = new Map(found.map(({ id, name }) => [id, name]))
+  return failing.map(one => ({ ...one, organization: names.get(one.organizationId ?? '') }))
+}
+
 /** Returns the origin to which the browser sent the request. */
 const askedAt = ({ protocol, host }: FastifyRequest): string => `${protocol}://${host}`
 
 /** Registers the operator's pages to look at: health, accounts, settings and audit log. */
 export const operatorPages: FastifyPluginAsync<Parts> = async (
   app,
-  { db, recorder, callLedger, notices, audit, settings, vitals, registry },
+  { db, recorder, callLedger, notices, audit, settings, vitals, workers, callFailures, registry },
 ) => {
   // Nobody can be identified while the database fails. So anybody sees this page, which says no more than `/readyz`.
   app.setErrorHandler((error, request, reply) => {
@@ -71,6 +85,9 @@ export const operatorPages: FastifyPluginAsync<Parts> = async (
       users,
       servers,
       vitals: measured,
+      jobs: workers.stats(),
+      failing: await nameFailing(db, callFailures.listFailing()),
+      retries: callFailures.countRetries(),
       processes,
       slowest,
       records: recorder.stats(),

@@ -2,11 +2,13 @@ import { hostname } from 'node:os'
 import type { Recorder } from '../../history/execution-record.ts'
 import { CALLS_LOOKED_AT, type SlowTool } from '../../history/slowest-tools.store.ts'
 import type { ListedUser } from '../../identity/user-list.store.ts'
+import type { JobPool } from '../../jobs/job-pool.ts'
 import type { ConnectedProcess } from '../../lib/db/measure.ts'
 import { addressOf } from '../../lib/http/list-query.ts'
 import { exactTime, shownTime } from '../../lib/http/pages/time-text.ts'
 import type { Actor } from '../../lib/kernel/actor.ts'
-import { formatBytes, formatDuration, formatNumber } from '../../lib/kernel/format.ts'
+import { formatBytes, formatCount, formatDuration, formatNumber } from '../../lib/kernel/format.ts'
+import type { FailingOrigin } from '../../lib/outbound/failures/circuits.ts'
 import type { Notice } from '../../lib/process/notices.ts'
 import type { Vitals } from '../../lib/process/vitals.ts'
 import type { CallLedger } from '../../results/ledger/call-ledger.ts'
@@ -24,12 +26,21 @@ const upFor = (seconds: number): string => {
   return seconds < DAY_S ? `${hours} h ${minutes} min` : `${formatNumber(Math.floor(seconds / DAY_S))} d ${hours} h`
 }
 
+/** `organization` is its name. */
+export type NamedFailingOrigin = FailingOrigin & { organization: string | undefined }
+
+/** The most origins that keep failing that are listed. */
+const MAX_FAILING = 50
+
 export type Health = {
   version: string
   database: { kind: 'sqlite' | 'postgresql'; bytes: number | undefined }
   users: number
   servers: number
   vitals: Vitals
+  jobs: ReturnType<JobPool['stats']>
+  failing: readonly NamedFailingOrigin[]
+  retries: number
   /** Undefined if the database does not know the processes. */
   processes: readonly ConnectedProcess[] | undefined
   slowest: readonly SlowTool[]
@@ -62,7 +73,25 @@ const toSlowRow = ({ serverId, server, tool, calls, mean, longest }: SlowTool) =
   longest: formatDuration(longest),
 })
 
-export const toHealthView = ({ vitals, records, ledger, processes, slowest, ...health }: Health) => {
+const toFailingRow = ({ origin, organization, failures, lastFailure, retryInMs }: NamedFailingOrigin) => ({
+  origin,
+  organization,
+  failures: formatNumber(failures),
+  lastFailure,
+  next: retryInMs === 0 ? 'now' : `in ${formatDuration(retryInMs)}`,
+})
+
+export const toHealthView = ({
+  vitals,
+  jobs,
+  failing,
+  retries,
+  records,
+  ledger,
+  processes,
+  slowest,
+  ...health
+}: Health) => {
   const { heapUsed } = process.memoryUsage()
   const { memory, descriptors, disk, loop } = vitals
   const upSeconds = process.uptime()
@@ -86,6 +115,16 @@ export const toHealthView = ({ vitals, records, ledger, processes, slowest, ...h
       },
       ...(descriptors === undefined ? [] : [{ name: 'File descriptors', value: partText(descriptors, formatNumber) }]),
       ...(disk === undefined ? [] : [{ name: 'Disk of the data folder', value: partText(disk, formatBytes) }]),
+      {
+        name: 'Jobs in worker threads',
+        value: partText({ used: jobs.running, limit: jobs.maxRunning }, formatNumber),
+        besides: `${formatNumber(jobs.waiting)} waiting`,
+      },
+      {
+        name: 'APIs that keep failing',
+        value: formatNumber(failing.length),
+        besides: `${formatCount(retries, 'retry', 'retries')} since startup`,
+      },
       { name: 'Open connections', value: formatNumber(health.openStreams) },
       {
         name: 'Servers in memory',
@@ -118,6 +157,7 @@ export const toHealthView = ({ vitals, records, ledger, processes, slowest, ...h
       { name: 'Accounts', value: formatNumber(health.users) },
     ],
     processes: processes?.map(toProcessRow),
+    failing: failing.slice(0, MAX_FAILING).map(toFailingRow),
     slowest: slowest.map(toSlowRow),
     callsLookedAt: formatNumber(CALLS_LOOKED_AT),
     started: exactTime(startedAt),

@@ -7,13 +7,14 @@ import { type FormPage, formPage, formText, postForm } from '../../lib/http/page
 import { uuidParam } from '../../lib/http/schemas.ts'
 import { parseInput } from '../../lib/http/validation.ts'
 import { assertMay } from '../../lib/kernel/actor.ts'
+import { readNumber } from '../../lib/kernel/whole-number.ts'
 import { CreateLimit, UpdateLimit } from '../../limits/limits.schema.ts'
 import type { LimitService } from '../../limits/limits.service.ts'
 import { listServerNames } from '../../servers/server-names.store.ts'
 import type { MemberService } from '../../tenancy/members.service.ts'
 import type { OrganizationService } from '../../tenancy/organizations.service.ts'
 import { doneText, idOf, idRoute, readList, userRoute } from '../frame/user-page.ts'
-import { COUNT_OPTIONS, parseAmount, targetOptions, toLimitRow } from './limits.view.ts'
+import { COUNT_OPTIONS, targetOptions, toLimitRow } from './limits.view.ts'
 import { getOrganizationFrame, organizationPath } from './organization-frame.ts'
 
 type Parts = { db: Database; organizations: OrganizationService; members: MemberService; limits: LimitService }
@@ -34,7 +35,7 @@ const limitIdOf = ({ params }: FastifyRequest): string => limitParams.parse(para
 const inputOf = ({ count, target, amount }: typeof NEW) => {
   const [unit, period] = count.split(' ')
   const [scope, targetId] = target.split(' ')
-  return parseInput(CreateLimit, { unit, period, scope, targetId, amount: parseAmount(amount) })
+  return parseInput(CreateLimit, { unit, period, scope, targetId, amount: readNumber(amount) })
 }
 
 /** Registers the pages on which admins set limits and see how much of them is used. */
@@ -109,7 +110,7 @@ export const limitPages: FastifyPluginAsync<Parts> = async (app, { db, organizat
     load: manager,
     page: limitPage,
     save: async (request, { actor, id, path }, typed) => {
-      const { amount } = parseInput(UpdateLimit, { amount: parseAmount(typed.amount) })
+      const { amount } = parseInput(UpdateLimit, { amount: readNumber(typed.amount) ?? Number.NaN })
       await limits.updateLimit(actor, id, limitIdOf(request), amount)
       return `${path}?done=changed`
     },

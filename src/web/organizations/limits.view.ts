@@ -72,9 +72,3 @@ export const targetOptions = (servers: readonly Named[], users: readonly Named[]
   ...servers.map(({ id, name }) => ({ value: `server ${id}`, text: `${ONLY.server} ${name}` })),
   ...users.map(({ id, name }) => ({ value: `user ${id}`, text: `${ONLY.user} ${name}` })),
 ]
-
-/** Parses an amount as people type it. Returns NaN if it is not a number. */
-export const parseAmount = (typed: string): number => {
-  const plain = typed.replaceAll(',', '').trim()
-  return plain === '' ? Number.NaN : Number(plain)
-}

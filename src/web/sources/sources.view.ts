@@ -13,6 +13,7 @@ const FIELD_LABELS: Readonly<Record<string, string>> = {
   url: 'URL',
   timeoutMs: 'timeout, ms',
   retries: 'retries',
+  callPrice: 'price per call',
   inputSchema: 'input schema',
   outputSchema: 'output schema',
   allowedOrigins: 'allowed origins',

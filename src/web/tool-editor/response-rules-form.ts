@@ -49,8 +49,9 @@ export const readTypedNumber = (
   schema: z.ZodType<number | undefined>,
   path: string,
   text: string,
+  readNumber: (text: string) => number | undefined = readWholeNumber,
 ): { number: number | undefined; errors: readonly FieldError[] } => {
-  const read = schema.safeParse(readWholeNumber(text))
+  const read = schema.safeParse(readNumber(text))
   if (read.success) return { number: read.data, errors: [] }
   return { number: undefined, errors: read.error.issues.slice(0, 1).map(({ message }) => ({ path, message })) }
 }

@@ -12,6 +12,7 @@ const LABELS = [
   ['body', 'Body'],
   ['timeoutMs', 'Timeout'],
   ['retries', 'Retries'],
+  ['callPrice', 'Price per call'],
   ['cacheSeconds', 'Cache responses for'],
   ['cacheShared', 'Cache scope'],
   ['allowedOrigins', 'Allowed origins'],

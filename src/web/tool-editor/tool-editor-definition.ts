@@ -1,5 +1,6 @@
 import type { FieldError } from '../../lib/kernel/errors.ts'
 import { describeJsonFault, findJsonFault } from '../../lib/kernel/json-fault.ts'
+import { readNumber } from '../../lib/kernel/whole-number.ts'
 import { kindOf } from '../../templates/body-template.ts'
 import { readTemplate } from '../../templates/compile.ts'
 import type { Tool, ToolAnnotations, ToolDefinition } from '../../tools/tool.ts'
@@ -84,6 +85,7 @@ export const readToolForm = (form: ToolForm, stored: Tool | undefined) => {
   const { metas, errors: metaErrors } = readMetas(template.parameters, form.parameters, stored)
   const timeout = readTypedNumber(CreateTool.shape.timeoutMs, 'timeoutMs', form.timeoutMs)
   const retries = readTypedNumber(CreateTool.shape.retries, 'retries', form.retries)
+  const price = readTypedNumber(CreateTool.shape.callPrice, 'callPrice', form.callPrice, readNumber)
   const cache = readTypedNumber(CreateTool.shape.cacheSeconds, 'cacheSeconds', form.cacheSeconds)
   const input = readTypedSchema('inputSchema', form.inputSchema)
   const output = readTypedSchema('outputSchema', form.outputSchema)
@@ -105,6 +107,7 @@ export const readToolForm = (form: ToolForm, stored: Tool | undefined) => {
     body,
     timeoutMs: timeout.number,
     retries: retries.number,
+    callPrice: price.number,
     parameters: metas,
     inputSchema: input.schema,
     outputSchema: output.schema,
@@ -127,6 +130,7 @@ export const readToolForm = (form: ToolForm, stored: Tool | undefined) => {
       ...metaErrors,
       ...timeout.errors,
       ...retries.errors,
+      ...price.errors,
       ...cache.errors,
       ...input.errors,
       ...output.errors,

@@ -16,6 +16,7 @@ const LABELS: Readonly<Record<string, string>> = {
   body: 'body',
   timeoutMs: 'timeout',
   retries: 'number of retries',
+  callPrice: 'price per call',
   cacheSeconds: 'cache time',
   responseTokens: 'number of tokens',
   allowedOrigins: 'origins',

@@ -68,6 +68,7 @@ const OPTIONAL = [
   'body',
   'timeoutMs',
   'retries',
+  'callPrice',
   'inputSchema',
   'outputSchema',
   'annotations',

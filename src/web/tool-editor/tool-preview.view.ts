@@ -140,6 +140,7 @@ const HINTS = {
   body: '',
   timeoutMs: '',
   retries: 'After a failed connection or 429, 502, 503, 504. Not for POST and PATCH. Default 0, max 3',
+  callPrice: 'Counted by limits of money, in the currency in which they are set, e.g. 0.005',
   cacheSeconds: 'For read-only tools. Repeated requests get the cached response, unless the API forbids caching.',
   cursorParameter: 'The parameter that takes the cursor of the next page, e.g. cursor',
   cursorPath: 'Where the response has this cursor, e.g. meta.next_cursor',

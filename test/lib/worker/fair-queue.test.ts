@@ -32,6 +32,16 @@ const createWorld = (maxRunning: number, limits: Partial<QueueLimits> = {}) => {
   return { queue, started, run, settle, pass }
 }
 
+it('says how much work runs and waits', async () => {
+  const { queue, run, settle } = createWorld(2)
+  const endFirst = run('a')
+  for (const owner of ['a', 'b', 'c']) run(owner)
+  await settle()
+  expect(queue.counts()).toEqual({ running: 2, waiting: 2 })
+  await endFirst()
+  expect(queue.counts()).toEqual({ running: 2, waiting: 1 })
+})
+
 it('runs one of each owner at a time', async () => {
   const { started, run, settle } = createWorld(2)
   const endFirst = run('a')

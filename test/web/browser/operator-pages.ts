@@ -1,3 +1,4 @@
+import { makeServer } from '../../support/api-client.ts'
 import { type DashboardWorld, HOSTILE_NAME } from './dashboard-world.ts'
 import type { Pages } from './page-row.ts'
 
@@ -19,6 +20,18 @@ export const onSuspendedServer = async ({ app, owner, organizationId }: Dashboar
   const { id } = await owner.create('/servers', { name: 'Suspended desk', organizationId, access: 'organization' })
   await app.services.suspensionService.suspend(undefined, 'server', id, { reason: HOSTILE_NAME })
   return `/servers/${id}`
+}
+
+/** Calls of a tool in a row after which its API counts as failing. */
+const MANY_CALLS = 10
+
+/** Calls an API that refuses connections, until it counts as failing. */
+const withFailingApi = async ({ owner, organizationId }: DashboardWorld): Promise<string> => {
+  const tool = { name: 'unreachable', method: 'GET', url: 'http://127.0.0.1:1/' }
+  const { instanceIds } = await makeServer(owner, [tool], { organizationId })
+  const path = `/instances/${instanceIds.unreachable}/call`
+  for (let count = 0; count < MANY_CALLS; count++) await owner.expectOk('POST', path, { arguments: {} })
+  return '/operator'
 }
 
 export const operatorPages: Pages = {
@@ -49,7 +62,15 @@ export const operatorPages: Pages = {
     },
   ],
 
-  'GET /operator': [{ path: '/operator' }, { path: '/operator', state: 'refused', who: 'viewer', status: 403 }],
+  'GET /operator': [
+    { path: '/operator' },
+    { path: '/operator', state: 'refused', who: 'viewer', status: 403 },
+    {
+      path: withFailingApi,
+      state: 'failing-api',
+      act: async page => page.getByRole('region', { name: 'APIs that keep failing' }).waitFor(),
+    },
+  ],
   'GET /operator/users': [{ path: '/operator/users' }, { path: '/operator/users?q=zzz', state: 'nothing-found' }],
   'GET /operator/settings': [{ path: '/operator/settings' }],
   'GET /operator/audit': [{ path: '/operator/audit' }],

@@ -430,6 +430,19 @@ const tools: Pages = {
     },
     {
       path: '/toolkits/new-tool',
+      state: 'price',
+      status: 400,
+      act: async page => {
+        await page.getByLabel('Name', { exact: true }).fill('pay_it')
+        await page.getByLabel('URL').fill('https://a.example/')
+        await page.getByRole('tab', { name: 'Settings' }).click()
+        await page.getByLabel('Price per call').fill('0,005')
+        await page.getByRole('button', { name: 'Save tool' }).click()
+        await page.getByText('The price per call must be a number').waitFor()
+      },
+    },
+    {
+      path: '/toolkits/new-tool',
       state: 'members',
       act: async page => {
         await page.getByLabel('URL').fill('https://a.example/?contact={{json:contact}}')

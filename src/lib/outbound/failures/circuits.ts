@@ -47,6 +47,9 @@ const FAULTS: Partial<Record<OutboundFault, string>> = {
 /** The reason that an origin gets no requests for now. `retryInMs` is 0 while one request tries it. */
 export type OpenCircuit = { failures: number; lastFailure: string; retryInMs: number }
 
+/** An origin that gets no requests of an organization for now. */
+export type FailingOrigin = OpenCircuit & { organizationId: string | undefined; origin: string }
+
 /** Outcome of a request for its origin. `unknown` if it got no response for a reason of ours, such as a cancelled call. */
 type Verdict = { failure: string } | 'answered' | 'unknown'
 
@@ -127,6 +130,11 @@ export const createCircuits = ({ now, ...given }: Partial<CircuitOptions> & { no
   const circuits = new LRUCache<string, Circuit>({ maxSize: MAX_CIRCUITS, sizeCalculation: () => 1 })
 
   const keyOf = (organizationId = '', origin: string): string => `${organizationId} ${origin}`
+  /** Reads what `keyOf` has written. */
+  const readKey = (key: string): Pick<FailingOrigin, 'organizationId' | 'origin'> => {
+    const [organizationId = '', origin = ''] = key.split(' ')
+    return { organizationId: organizationId === '' ? undefined : organizationId, origin }
+  }
 
   const add = (key: string): Circuit => {
     const circuit = createCircuit({
@@ -144,6 +152,12 @@ export const createCircuits = ({ now, ...given }: Partial<CircuitOptions> & { no
     /** Returns the circuit of an origin that has failed last time, or undefined. */
     find: (organizationId: string | undefined, origin: string): Circuit | undefined =>
       circuits.size === 0 ? undefined : circuits.get(keyOf(organizationId, origin)),
+    /** Lists the origins that get no requests for now. */
+    listFailing: (): FailingOrigin[] =>
+      [...circuits].flatMap(([key, circuit]) => {
+        const open = circuit.whyOpen()
+        return open === undefined ? [] : [{ ...readKey(key), ...open }]
+      }),
     /** Judges an origin by a request that has been sent. Returns its response, or rejects with its error. */
     watch: async (
       sent: Promise<OutboundResponse>,

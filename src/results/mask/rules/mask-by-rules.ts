@@ -1,4 +1,5 @@
-import { MASK, maskText } from '../mask-text.ts'
+import { MASK } from '../../../lib/kernel/mask.ts'
+import { maskText } from '../mask-text.ts'
 import { scanJson } from './json-tokens.ts'
 import type { FindMatches } from './rule-search.ts'
 
