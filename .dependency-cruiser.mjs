@@ -9,6 +9,7 @@ const LAYERS = [
   ['templates', 'passthrough/proxy', 'outbox'],
   ['identity', 'history'],
   ['tenancy', 'tools', 'suspensions'],
+  ['event-mails'],
   ['upstreams', 'limits', 'webhooks'],
   ['servers', 'passthrough/route'],
   ['runtime/call', 'imports'],

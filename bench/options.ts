@@ -17,6 +17,7 @@ export const SCENARIOS = [
   'facts',
   'finding',
   'neighbours',
+  'outbox',
 ] as const
 /** Run only if they are named: one writes files into the checkout, the other gigabytes into the temporary folder. */
 const ONLY_IF_NAMED = ['profile', 'history'] as const

@@ -18,6 +18,7 @@ import { runMemory } from './scenarios/memory.ts'
 import { runMemoryInUse } from './scenarios/memory-in-use.ts'
 import { runNeighbours } from './scenarios/neighbours.ts'
 import { runNotifications } from './scenarios/notifications.ts'
+import { runOutbox } from './scenarios/outbox.ts'
 import { runPages } from './scenarios/pages.ts'
 import { runPassthrough } from './scenarios/passthrough.ts'
 import { runProfile } from './scenarios/profile.ts'
@@ -49,6 +50,7 @@ const run = async (options: Options, checkouts: Awaited<ReturnType<typeof readCh
     { title: 'passthrough', isWanted: options.only.has('passthrough'), run: runPassthrough },
     { title: 'finding tools', isWanted: options.only.has('finding'), run: runFinding, isOwnOnly: true },
     { title: 'noisy neighbours', isWanted: options.only.has('neighbours'), run: runNeighbours },
+    { title: 'outbox', isWanted: options.only.has('outbox'), run: runOutbox, isOwnOnly: true },
     { title: 'history', isWanted: options.only.has('history'), run: runHistory, isOwnOnly: true },
     { title: 'profile', isWanted: options.only.has('profile'), run: runProfile, isOwnOnly: true },
     { title: 'start with upstreams', isWanted: options.only.has('upstreams'), run: runUpstreamStart },

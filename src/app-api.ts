@@ -29,6 +29,7 @@ import { toolkitRoutes } from './api/toolkits/toolkits.routes.ts'
 import { upstreamReviewRoutes } from './api/upstreams/reviews.routes.ts'
 import { upstreamAccountRoutes } from './api/upstreams/upstream-accounts.routes.ts'
 import { upstreamRoutes } from './api/upstreams/upstreams.routes.ts'
+import { eventMailRoutes } from './api/webhooks/event-mails.routes.ts'
 import { webhookRoutes } from './api/webhooks/webhooks.routes.ts'
 import { configureApi } from './lib/http/api.ts'
 import type { OriginPolicy } from './lib/http/origins.ts'
@@ -60,6 +61,7 @@ const ROUTES: readonly FastifyPluginAsyncZod<ApiParts>[] = [
   invitationRoutes,
   limitRoutes,
   webhookRoutes,
+  eventMailRoutes,
   toolkitRoutes,
   importRoutes,
   importChangeRoutes,

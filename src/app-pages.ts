@@ -18,6 +18,7 @@ import { ownSessionPages } from './web/account/own-sessions.pages.ts'
 import { secondFactorPages } from './web/account/second-factor.pages.ts'
 import { securityPages } from './web/account/security.pages.ts'
 import { signInPages } from './web/account/sign-in.pages.ts'
+import { stopEventMailPages } from './web/account/stop-event-mails.pages.ts'
 import { typedFormPages } from './web/account/typed-form.pages.ts'
 import { bindingsPages } from './web/bindings/bindings.pages.ts'
 import { designPages } from './web/diagram/design.pages.ts'
@@ -147,6 +148,7 @@ const PAGES: readonly FastifyPluginAsync<PagesParts & { frames: ServerFrameParts
   organizationSettingsPages,
   signInPages,
   linkPages,
+  stopEventMailPages,
   secondFactorPages,
   externalSignInPages,
   invitationPages,

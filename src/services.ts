@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { createCatalogueReports } from './api/servers/catalogue-reports.ts'
+import { type EventMailTiming, eventMailsPlugin } from './event-mails/plugin.ts'
 import { historyPlugin } from './history/plugin.ts'
 import type { HashingCost } from './identity/passwords.ts'
 import { identityPlugin } from './identity/plugin.ts'
@@ -95,8 +96,8 @@ export type ServiceOptions = {
   hashingCost?: HashingCost | undefined
   /** Overrides the module that the threads and processes of the job pool run. */
   jobsWorker?: string | undefined
-  /** Overrides when webhooks are tried, and tried again. */
-  webhooks?: WebhookTiming
+  /** Overrides when events are delivered, and tried again. */
+  webhooks?: WebhookTiming & EventMailTiming
 }
 
 /** The memory for the responses of APIs and attached MCP servers. */
@@ -239,7 +240,8 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
     },
     lifecycle,
   )
-  const webhooks = webhooksPlugin({ ...common, network, timing: options.webhooks }, lifecycle)
+  const { eventMails, eventMailing } = eventMailsPlugin({ ...common, timing: options.webhooks }, lifecycle)
+  const webhooks = webhooksPlugin({ ...common, network, mailing: eventMailing, timing: options.webhooks }, lifecycle)
   const { maxToolsPerServer } = settings.limits
   const limits = await limitsPlugin({ ...common, limitClock: options.limitClock }, lifecycle)
   const importApplying = createImportApplying({ ...common, tools: tools.tools, maxToolsPerServer })
@@ -304,6 +306,7 @@ const openServices = async (settings: Settings, logger: Logger, options: Service
     ...limits,
     ...imports,
     ...webhooks,
+    eventMails,
     importApplying,
     upkeep,
     vitals,

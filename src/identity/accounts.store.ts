@@ -5,7 +5,7 @@ import type { Role } from '../lib/kernel/roles.ts'
 import type { OwnOrganization, User } from './account.ts'
 
 /** Placeholder stored for users without a password. It is not a valid hash, so no password matches it. */
-const NO_PASSWORD = ''
+export const NO_PASSWORD = ''
 
 const toUser = ({ passwordHash: _, ...row }: Rows.User): User => withoutNulls(row)
 

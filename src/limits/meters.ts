@@ -5,6 +5,7 @@ import { MINUTE_MS } from '../lib/kernel/durations.ts'
 import type { Limit } from './limit.ts'
 import type { LimitUses, UseSum } from './limit-uses.store.ts'
 import type { Meter } from './meter.ts'
+import { endOf } from './period.ts'
 import { createQuotaMeter } from './quota-meter.ts'
 import { createRateMeter } from './rate-meter.ts'
 
@@ -16,8 +17,16 @@ const MAX_WAIT_MS = 2_000
 /** Share of a limit whose use is worth a warning. */
 export const WARNING_SHARE = 0.8
 
-/** The sum of a limit has reached 80 % (`warning`) or all of its amount (`reached`), for the first time in the period. */
-export type LimitLevel = { limit: Limit; target: string; period: string; level: 'warning' | 'reached' }
+/** The sum of a limit has reached 80 % (`warning`) or all of its amount (`reached`). */
+export type LimitLevel = {
+  limit: Limit
+  /** Id of the server, tool, user or token; empty for the organization. */
+  target: string
+  period: string
+  level: 'warning' | 'reached'
+  used: number
+  resetsAt: Date
+}
 
 /** Returns the level that a sum has reached by an addition. */
 const levelOf = (amount: number, before: number, after: number): LimitLevel['level'] | undefined => {
@@ -77,7 +86,10 @@ export const createMeters = ({ uses, databaseHealth, onLevel, clock }: MetersOpt
         throw error
       })
       const level = levelOf(entry.limit.amount, sum.total - amount, sum.total)
-      if (level !== undefined) onLevel({ limit: entry.limit, target, period: sum.period, level })
+      if (level !== undefined) {
+        const resetsAt = new Date(endOf(period, sum.nowMs))
+        onLevel({ limit: entry.limit, target, period: sum.period, level, used: sum.total, resetsAt })
+      }
       return sum
     }
     const parts = { amount: () => entry.limit.amount, add, clock }

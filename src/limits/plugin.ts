@@ -6,6 +6,7 @@ import type { Lifecycle } from '../lib/process/lifecycle.ts'
 import type { Logger } from '../lib/process/logger.ts'
 import { createCallAdmission } from './call-admission.ts'
 import { createFloods } from './floods.ts'
+import { createLimitEvents } from './limit-events.ts'
 import { createLimitUses, removeOldUses } from './limit-uses.store.ts'
 import { createLimitService } from './limits.service.ts'
 import { listLimitsInForce } from './limits.store.ts'
@@ -25,10 +26,15 @@ export type LimitsNeeds = {
 export const limitsPlugin = async (needs: LimitsNeeds, lifecycle: Lifecycle) => {
   const { db, databaseHealth, changes, bus, logger, limitClock } = needs
   const uses = createLimitUses(db, limitClock)
-  const onLevel = ({ limit, target, period, level }: LimitLevel): void => {
+  const events = createLimitEvents({ db, logger })
+  // Closed after the meters, which count the last calls then.
+  lifecycle.onClose(events.settle)
+  const onLevel = (reached: LimitLevel): void => {
+    const { limit, target, period, level } = reached
     const { id: limitId, organizationId, scope, unit, amount } = limit
     const message = level === 'reached' ? 'a limit is reached' : 'a limit is nearly reached'
     logger.info({ limitId, organizationId, scope, target, unit, amount, period }, message)
+    events.enter(reached)
   }
   const clock = limitClock ?? (() => performance.now())
   const meters = createMeters({ uses, databaseHealth, onLevel, clock })

@@ -47,8 +47,9 @@ type LimitData = {
   scope: 'organization' | 'server' | 'tool' | 'user' | 'token'
   /** The server, tool, user or token that the limit is for; null for the organization. */
   targetId: string | null
-  what: 'calls' | 'tokens' | 'money'
+  unit: 'calls' | 'tokens' | 'money'
   period: 'minute' | 'day' | 'month'
+  /** Calls, tokens, or the currency of the prices. */
   amount: number
   used: number
   /** When the period ends, as ISO 8601 in UTC. */

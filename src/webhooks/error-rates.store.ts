@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
 import { type Database, transact } from '../lib/db/client.ts'
 import { isUniqueViolation } from '../lib/db/failures.ts'
 import { MINUTE_MS } from '../lib/kernel/durations.ts'
+import { eventIdOf } from '../outbox/event-id.ts'
 import { type EventType, storedTypeOf } from '../outbox/event-types.ts'
 import { enterEvents } from '../outbox/outbox.store.ts'
 
@@ -41,12 +41,6 @@ const sumCalls = async (db: Database, organizationId: string, since: Date) => {
 }
 
 type Busy = { serverId: string; calls: number; failed: number }
-
-/** Returns the same id in every process for an event of this server at this time. */
-const eventIdOf = (serverId: string, minute: number): string => {
-  const hex = createHash('sha256').update(`${serverId} ${minute}`).digest('hex')
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
-}
 
 const enterExceeded = (db: Database, organizationId: string, threshold: number, busy: Busy, now: number) =>
   transact(db, async tx => {

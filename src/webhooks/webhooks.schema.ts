@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { readOnlyField, readOnlyTimes } from '../lib/http/pages/read-only.ts'
 import { absentable, nameUpTo, orNull, timeSchema } from '../lib/http/schemas.ts'
-import { EVENT_TYPE_NAMES, EVENT_TYPES } from '../outbox/event-types.ts'
+import { EVENT_TYPES_LIST, eventType, inOrder } from '../outbox/event-types.schema.ts'
 
 const MAX_URL_CHARACTERS = 2_000
 
@@ -22,14 +22,11 @@ const url = z
 
 const description = nameUpTo(200)
 
-const eventType = z.enum(EVENT_TYPE_NAMES)
 const events = z
   .array(eventType)
   .min(1, 'choose at least one')
-  .transform(types => EVENT_TYPE_NAMES.filter(type => types.includes(type)))
-  .describe(
-    `types of the events to send:\n\n${EVENT_TYPE_NAMES.map(type => `- \`${type}\`: ${EVENT_TYPES[type]}`).join('\n')}`,
-  )
+  .transform(inOrder)
+  .describe(`types of the events to send:\n\n${EVENT_TYPES_LIST}`)
 
 export const CreateWebhook = z.strictObject({
   url: url.describe('where events are sent; its query is never shown again'),

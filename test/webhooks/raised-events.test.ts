@@ -7,7 +7,7 @@ import { startReceiver, verify } from './receiver.ts'
 import { addWebhook, runDelivering } from './webhooks-world.ts'
 
 describe.each(databasesOfRun)('events on $kind', kind => {
-  const patchbay = runDelivering(kind)
+  const patchbay = runDelivering(kind, { hasMail: true })
   beforeAll(() => patchbay.services.deliverer.start())
 
   const mcp = { isDown: false, tools: ['forecast'] }
@@ -50,6 +50,22 @@ describe.each(databasesOfRun)('events on $kind', kind => {
     expect(await eventAt(2)).toMatchObject({
       type: 'upstream.tools_changed',
       data: { ...named, added: ['alerts'], removed: [], changed: [] },
+    })
+  })
+
+  it('tell that somebody joined the organization', async () => {
+    const owner = await patchbay.person()
+    const guest = await patchbay.person()
+    const receiver = await startReceiver()
+    const { secret } = await addWebhook(owner, receiver.url, ['member.joined'])
+    const invitation = { email: guest.email, role: 'builder' }
+    await owner.create(`/organizations/${owner.organizationId}/invitations`, invitation)
+    await guest.expectOk('POST', '/invitations/accept', { token: patchbay.linkTo(guest.email) })
+    const [request] = await receiver.received(1)
+    expect(request && verify(request, secret)).toMatchObject({
+      type: 'member.joined',
+      organizationId: owner.organizationId,
+      data: { userId: guest.userId, ...invitation },
     })
   })
 

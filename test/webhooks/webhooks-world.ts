@@ -4,10 +4,10 @@ import type { ApiClient } from '../support/api-client.ts'
 import type { DatabaseKindForTests } from '../support/databases.ts'
 import { runPatchbay } from '../support/world.ts'
 
-/** Attempts follow each other at once, and the outbox is looked at often. */
-const QUICK = { backoffMs: [0, 0], pollMs: 10, ratesEveryMs: 10 }
+/** Attempts and emails follow each other at once, and the outbox is looked at often. */
+const QUICK = { backoffMs: [0, 0], pollMs: 10, ratesEveryMs: 10, mailDelayMs: 0, mailPauseMs: 0 }
 
-/** Runs an application that delivers events to webhooks, for the tests of a block. */
+/** Runs an application that delivers events to webhooks and by email, for the tests of a block. */
 export const runDelivering = (kind: DatabaseKindForTests, options: { hasMail?: boolean } = {}) =>
   runPatchbay({ kind, ...options, services: { webhooks: QUICK, connectionLimits: { retryDelaysMs: [10] } } })
 

@@ -1,5 +1,5 @@
-/** A plain-text email. */
-export type Mail = { to: string; subject: string; text: string }
+/** A plain-text email. `stopLink` is the page on which its reader stops such emails (RFC 2369 §3.2). */
+export type Mail = { to: string; subject: string; text: string; stopLink?: string }
 
 /**
  * Sends emails. `send` resolves once the mail server or the outbox has accepted the email, and throws `unavailable` if

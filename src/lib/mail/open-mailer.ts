@@ -26,11 +26,15 @@ const CONTROL_CHARACTERS = /\p{Cc}/u
  * Converts an email for nodemailer, addressed to exactly one mailbox and marked as automatic (RFC 3834 §5). Throws if a
  * header would contain a control character.
  */
-const toMessage = ({ to, subject, text }: Mail) => {
+const toMessage = ({ to, subject, text, stopLink }: Mail) => {
   if (CONTROL_CHARACTERS.test(to) || CONTROL_CHARACTERS.test(subject)) {
     throw new AppError('invalid_request', 'The address or subject of an email contains control characters.')
   }
-  return { to: { name: '', address: to }, subject, text, headers: { 'Auto-Submitted': 'auto-generated' } }
+  const headers = {
+    'Auto-Submitted': 'auto-generated',
+    ...(stopLink !== undefined && { 'List-Unsubscribe': `<${stopLink}>` }),
+  }
+  return { to: { name: '', address: to }, subject, text, headers }
 }
 type Message = ReturnType<typeof toMessage>
 

@@ -1,3 +1,4 @@
+import type { EventMailing } from '../../event-mails/plugin.ts'
 import { MINUTE_MS } from '../../lib/kernel/durations.ts'
 import { createStop } from '../../lib/kernel/stop-signal.ts'
 import { enterErrorRates } from '../error-rates.store.ts'
@@ -15,14 +16,16 @@ export type DelivererOptions = Omit<DeliveringParts, 'signal'> & {
   pollMs?: number | undefined
   /** How often the error rates of servers are looked at. */
   ratesEveryMs?: number | undefined
+  /** Undefined if the installation does not send email. */
+  mailing?: EventMailing | undefined
 }
 
 /**
- * Delivers events from the outbox to webhooks. Several processes on one database share the work: each event and each
+ * Delivers events from the outbox to webhooks, and by email. Several processes on one database share the work: each event and each
  * webhook is handled by one of them at a time.
  */
-export const createDeliverer = ({ logger, pollMs = POLL_MS, ratesEveryMs = MINUTE_MS, ...parts }: DelivererOptions) => {
-  const { db } = parts
+export const createDeliverer = ({ logger, mailing, ...parts }: DelivererOptions) => {
+  const { db, pollMs = POLL_MS, ratesEveryMs = MINUTE_MS } = parts
   const stop = createStop()
   const underWay = new Map<string, Promise<void>>()
   let polling: Promise<void> | undefined
@@ -56,8 +59,9 @@ export const createDeliverer = ({ logger, pollMs = POLL_MS, ratesEveryMs = MINUT
   const pollOnce = async (): Promise<void> => {
     try {
       await checkRates()
-      while (!stop.aborted && (await dispatchEvents(db))) await startDue()
+      while (!stop.aborted && (await dispatchEvents(db, mailing?.delayMs))) await startDue()
       if (!stop.aborted) await startDue()
+      if (!stop.aborted) await mailing?.sendDue()
       isInTrouble = false
     } catch (error) {
       noteTrouble(error)

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Database } from '../../lib/db/client.ts'
 import type { Sealed } from '../../lib/process/sealing.ts'
+import { isFree } from '../../outbox/lease.ts'
 import { payloadOf } from '../deliveries.store.ts'
 import type { AttemptResult } from './attempt.ts'
 
@@ -20,19 +21,10 @@ export type LeasedWebhook = {
 
 export type DueDelivery = { id: string; eventId: string; attempts: number; payload: string }
 
-/** Matches webhooks that no process has. A lease that ends too late was made before the clock was set back. */
-const isFree = (now: Date) => ({
-  OR: [
-    { leasedUntil: null },
-    { leasedUntil: { lte: now } },
-    { leasedUntil: { gt: new Date(now.getTime() + 2 * LEASE_MS) } },
-  ],
-})
-
 const toLeased = async (db: Database, id: string, now: Date): Promise<LeasedWebhook | undefined> => {
   const lease = randomUUID()
   const leasedUntil = new Date(now.getTime() + LEASE_MS)
-  const where = { id, state: 'active', ...isFree(now) } as const
+  const where = { id, state: 'active', ...isFree(now, LEASE_MS) } as const
   const [row] = await db.webhook.updateManyAndReturn({ where, data: { lease, leasedUntil } })
   if (row === undefined) return undefined
   const { organizationId, content, keyId, failingSince } = row
@@ -46,7 +38,7 @@ const toLeased = async (db: Database, id: string, now: Date): Promise<LeasedWebh
 export const leaseDueWebhooks = async (db: Database, limit: number): Promise<LeasedWebhook[]> => {
   const now = new Date()
   const due = await db.webhook.findMany({
-    where: { dueAt: { lte: now }, state: 'active', organization: { suspendedAt: null }, ...isFree(now) },
+    where: { dueAt: { lte: now }, state: 'active', organization: { suspendedAt: null }, ...isFree(now, LEASE_MS) },
     orderBy: { dueAt: 'asc' },
     take: limit,
     select: { id: true },

@@ -404,6 +404,18 @@ const webhooks: Row[] = [
   { route: 'GET /api/v1/webhooks/:id/deliveries', statuses: seeing('manage') },
   { route: 'GET /api/v1/deliveries/:id', statuses: seeing('manage') },
   { route: 'POST /api/v1/deliveries/:id/replay', statuses: manage(202) },
+  { route: 'GET /api/v1/organizations/:id/event-emails', statuses: seeing('manage') },
+  {
+    route: 'PUT /api/v1/organizations/:id/event-emails',
+    statuses: manage(200),
+    body: { events: ['limit.reached'] },
+  },
+  {
+    route: 'POST /organizations/:id/event-emails',
+    statuses: manage(303),
+    form: { events: 'limit.reached' },
+  },
+  { route: 'POST /organizations/:id/error-rate', statuses: manage(303), form: { errorRatePercent: '30' } },
   { route: 'GET /organizations/:id/webhooks', statuses: seeing('manage') },
   {
     route: 'POST /organizations/:id/webhooks',
@@ -945,7 +957,7 @@ const inspector: Row[] = [
   },
 ]
 
-const LINKS = ['verify-email', 'forgot-password', 'reset-password']
+const LINKS = ['verify-email', 'forgot-password', 'reset-password', 'stop-event-emails']
 
 const ownAccount: Row[] = [
   // Rejected without a valid link, whoever asks.

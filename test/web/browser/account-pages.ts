@@ -32,6 +32,7 @@ export const strangerPages: Pages = {
       act: page => page.getByText('not signed in to its account here').waitFor(),
     },
   ],
+  'GET /stop-event-emails': [{ path: '/stop-event-emails?token=x', who: 'stranger' }],
   'GET /reset-password': [
     { path: '/reset-password?token=x', who: 'stranger' },
     { path: world => world.makeLink('reset_password', 'owner'), state: 'listed', who: 'stranger' },

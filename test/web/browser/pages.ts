@@ -326,6 +326,16 @@ const organizations: Pages = {
   'GET /organizations/:id/webhooks': [
     { path: '/organizations/:organizationId/webhooks' },
     { path: '/organizations/:emptyOrganizationId/webhooks', state: 'empty', who: 'viewer' },
+    {
+      path: '/organizations/:organizationId/webhooks',
+      state: 'refused',
+      status: 400,
+      act: async page => {
+        await page.getByLabel('Failed calls, in percent').fill('all')
+        await page.getByRole('button', { name: 'Save error rate', exact: true }).click()
+        await page.locator('#errorRatePercent-error').waitFor()
+      },
+    },
   ],
   'GET /webhooks/:id': [{ path: '/webhooks/:webhookId' }],
   'GET /webhooks/:id/removal': [{ path: '/webhooks/:webhookId/removal' }],
