@@ -75,4 +75,3 @@ export const createMailSender = ({ db, mailer, mailQueue, stopLinks, baseUrl, pa
     },
   }
 }
-export type MailSender = ReturnType<typeof createMailSender>
