@@ -9,6 +9,7 @@ import { signalOf } from '../../lib/http/gone.ts'
 import { addressOf } from '../../lib/http/list-query.ts'
 import { exactTime } from '../../lib/http/pages/time-text.ts'
 import type { PageData } from '../../lib/http/pages/views.ts'
+import { AppError } from '../../lib/kernel/errors.ts'
 import { formatCount } from '../../lib/kernel/format.ts'
 import { DEFAULT_PAGE_SIZE } from '../../lib/kernel/limits.ts'
 import { calledText } from '../../runtime/call/called-text.ts'
@@ -55,6 +56,12 @@ const present = (values: readonly (string | undefined)[]): string[] => [
 /** The services that read the history for the pages. */
 export type HistoryReaders = { execution: ExecutionService; callHistory: Pick<CallHistory, 'chartExecutions'> }
 
+/** Leaves out the charts while Patchbay is too busy for them, so that the calls are still shown. */
+const unlessBusy = (error: unknown): undefined => {
+  if (error instanceof AppError && error.code === 'unavailable') return undefined
+  throw error
+}
+
 /** Reads the calls and, on the first page, their charts, unless these have to be asked for because they take time. */
 const readCalls = async (
   reply: FastifyReply,
@@ -71,9 +78,9 @@ const readCalls = async (
   const isCharted = mayChart && (charts === 'show' || haveSums(filters))
   const [found, chart] = await Promise.all([
     readers.execution.listExecutions(actor, place, { ...filters, ...page }, signal),
-    isCharted ? readers.callHistory.chartExecutions(actor, place, filters, signal) : undefined,
+    isCharted ? readers.callHistory.chartExecutions(actor, place, filters, signal).catch(unlessBusy) : undefined,
   ])
-  return { found, chart, isChartOffered: mayChart && !isCharted }
+  return { found, chart, isChartOffered: mayChart && chart === undefined }
 }
 
 /** Addresses of pages with the same filters. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { AppError } from '../../../src/lib/kernel/errors.ts'
 import { makeServer, signUp } from '../../support/api-client.ts'
 import { signInToPages, textOf } from '../../support/signed-in.ts'
 import { organizationsOf, runPatchbay } from '../../support/world.ts'
@@ -78,6 +79,17 @@ describe('the history page of an organization', () => {
     const [id] = await addCalls(desk, 'send', 1)
     const { person, path } = await open()
     expect((await person.get(`${path}/${id}`)).status).toBe(404)
+  })
+
+  it('lists the calls without charts while Patchbay is too busy for these', async () => {
+    const { person, desk, addCalls, path } = await open()
+    await addCalls(desk, 'send', 1)
+    const charting = vi.spyOn(patchbay.services.callHistory, 'chartExecutions')
+    onTestFinished(() => charting.mockRestore())
+    charting.mockRejectedValueOnce(new AppError('unavailable', 'Patchbay is busy.'))
+    const { status, html } = await person.get(path)
+    expect([status, linksIn(html).length]).toEqual([200, 1])
+    expect(html).toContain('charts=show')
   })
 
   it('downloads the calls that match', async () => {
