@@ -63,7 +63,7 @@ export type NewEvent = {
   [Type in EventType]: { organizationId: string; type: Type; data: EventData[Type]; id?: string }
 }[EventType]
 
-/** What each event tells, in the order of the pages. */
+/** Description of each event, in the order of the pages. */
 export const EVENT_TYPES = {
   'call.failed': 'A call of a tool failed',
   'server.error_rate_exceeded': 'Too many calls of a server failed',
@@ -74,7 +74,7 @@ export const EVENT_TYPES = {
   'upstream.recovered': 'An MCP server can be reached again',
   'upstream.tools_changed': 'The tools of an MCP server changed',
   'upstream_account.disconnected': 'A connected account must be reconnected',
-  'limit.warning': 'A limit is used up to 80%',
+  'limit.warning': '80% of a limit is used',
   'limit.reached': 'A limit is reached',
   'member.joined': 'A member joined the organization',
 } as const satisfies Record<EventType, string>

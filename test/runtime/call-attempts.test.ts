@@ -73,9 +73,7 @@ describe.each(databasesOfRun)('a call of a tool, on $kind', kind => {
 
   it('has both in the result of trying the tool', async () => {
     const builder = await patchbay.person()
-    const { toolIds } = await makeServer(builder, [
-      { name: 'tool', method: 'GET', url: `${fake.origin}/`, retries: 1 },
-    ])
+    const { toolIds } = await makeServer(builder, [{ name: 'tool', method: 'GET', url: `${fake.origin}/`, retries: 1 }])
     statuses = [503]
     const { body } = await builder.expectOk('POST', `/tools/${toolIds.tool}/test`, { arguments: {} })
     const { timing, attempts } = z.object({ timing: Timing, attempts: z.array(Attempt) }).parse(body)

@@ -250,7 +250,12 @@ describe('the tool editor without scripts', () => {
       'retries',
       /The number of retries only applies to the methods GET/,
     ],
-    ['a price with a decimal comma', { callPrice: '0,005' }, 'callPrice', /The price per call must be a number from 0 to/],
+    [
+      'a price with a decimal comma',
+      { callPrice: '0,005' },
+      'callPrice',
+      /The price per call must be a number from 0 to/,
+    ],
     ['an invalid timeout', { timeoutMs: 'soon' }, 'timeoutMs', /must be a whole number/],
     ['a timeout above the limit', { timeoutMs: '300001' }, 'timeoutMs', /must be at most 300000/],
     [

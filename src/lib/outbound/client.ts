@@ -48,7 +48,7 @@ export type HttpClientOptions = DispatcherOptions & {
 /** A response that sends no data for this long counts as stuck, regardless of the request's timeout. */
 const BODY_IDLE_MS = 30_000
 
-/** What a client knows of failures. */
+/** Failures that a client has seen, for the operator. */
 export type HttpFailures = {
   /** Lists the origins that get no requests for now, because they keep failing. */
   listFailing: () => FailingOrigin[]

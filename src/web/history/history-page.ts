@@ -56,7 +56,7 @@ const present = (values: readonly (string | undefined)[]): string[] => [
 /** The services that read the history for the pages. */
 export type HistoryReaders = { execution: ExecutionService; callHistory: Pick<CallHistory, 'chartExecutions'> }
 
-/** Leaves out charts while Patchbay is too busy for them: the calls are worth more. */
+/** Leaves out the charts while Patchbay is too busy for them, so that the calls are still shown. */
 const unlessBusy = (error: unknown): undefined => {
   if (error instanceof AppError && error.code === 'unavailable') return undefined
   throw error

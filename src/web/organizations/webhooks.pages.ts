@@ -45,7 +45,7 @@ const DONE = {
   'error-rate': 'Error rate saved.',
 }
 
-/** What was typed into one of the forms of the page. */
+/** Values typed into one of the forms of the page. */
 type TypedForms = { webhook?: typeof EMPTY; mails?: readonly string[]; errorRate?: string }
 
 const parsePercent = (typed: string): number | null => (typed.trim() === '' ? null : Number(typed))

@@ -152,6 +152,7 @@ export const createCircuits = ({ now, ...given }: Partial<CircuitOptions> & { no
     /** Returns the circuit of an origin that has failed last time, or undefined. */
     find: (organizationId: string | undefined, origin: string): Circuit | undefined =>
       circuits.size === 0 ? undefined : circuits.get(keyOf(organizationId, origin)),
+    /** Lists the origins that get no requests for now. */
     listFailing: (): FailingOrigin[] =>
       [...circuits].flatMap(([key, circuit]) => {
         const open = circuit.whyOpen()
