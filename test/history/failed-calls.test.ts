@@ -17,7 +17,10 @@ describe.each(databaseKinds)('the events of failed calls on $kind', kind => {
     const invalid = buildExecution(serverId, { outcome: 'error', startedAt: new Date(Number.NaN) })
     const failed = buildExecution(serverId, { outcome: 'error' })
     const executions = [invalid, failed].map(toExecutionRow)
-    expect(await writer.write({ executions, gaps: [], tokens: [], bodies: [] })).toMatchObject({ kind: 'written', dropped: 0 })
+    expect(await writer.write({ executions, gaps: [], tokens: [], bodies: [] })).toMatchObject({
+      kind: 'written',
+      dropped: 0,
+    })
     expect(await db.execution.findMany({ select: { id: true } })).toEqual([{ id: failed.id }])
     expect(await db.event.findMany({ select: { id: true } })).toEqual([{ id: failed.id }])
   })

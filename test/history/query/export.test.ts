@@ -161,11 +161,16 @@ describe.each(databaseKinds)('an export of calls on $kind', kind => {
     process.on('unhandledRejection', note)
     onTestFinished(() => void process.off('unhandledRejection', note))
     let queries = 0
-    const parts = exportCalls(world.db, selectionOf({ serverId: server }, {}, () => ({})), 'ndjson', async () => {
-      if (queries++ === 0) return 'the first part'
-      failed.resolve()
-      throw new Error('the database is away')
-    })
+    const parts = exportCalls(
+      world.db,
+      selectionOf({ serverId: server }, {}, () => ({})),
+      'ndjson',
+      async () => {
+        if (queries++ === 0) return 'the first part'
+        failed.resolve()
+        throw new Error('the database is away')
+      },
+    )
     expect((await parts.next()).value).toBe('the first part')
     await failed.promise
     // The process learns of an unhandled failure after the turn of the event loop in which it happened.
