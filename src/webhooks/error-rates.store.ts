@@ -46,7 +46,7 @@ const enterExceeded = (db: Database, organizationId: string, threshold: number, 
   transact(db, async tx => {
     const { serverId, calls, failed } = busy
     const minute = Math.floor(now / MINUTE_MS)
-    // By their ids: an organization can have any number of events within the hour.
+    // Found by id, because an organization can have any number of events within the hour.
     const recent = Array.from({ length: REPEAT_MINUTES }, (_, before) => eventIdOf(serverId, minute - before))
     if ((await tx.event.findFirst({ where: { id: { in: recent } }, select: { id: true } })) !== null) return
     const server = await tx.server.findUnique({ where: { id: serverId }, select: { name: true } })
