@@ -61,7 +61,7 @@ export const JOBS = {
   'read-description': {
     load: async () => (await import('../imports/read-source.ts')).readSource,
     timeLimitMs: 180_000,
-    ownProcess: { heapLimitMb: 160 },
+    ownProcess: { heapLimitMb: 136 },
   },
   /** Reading 20 MB of requests takes several seconds, most of them for the tokens of the tools. */
   'read-collection': {
