@@ -68,7 +68,7 @@ const measure = async (send: Send, path: string): Promise<number[]> => {
 const measureOn = async (bench: Bench, database: string, apiUrl: string, url: string | undefined) => {
   const { calls } = bench.options
   const [checkout] = bench.checkouts
-  if (checkout === undefined) throw new Error('there is no checkout')
+  if (checkout === undefined) throw new Error('no checkout was given')
   const directory = bench.createDirectory(`history-${database}`)
   const settings = url === undefined ? {} : { DATABASE_URL: url }
   const first = await startPatchbay(bench, checkout, directory, settings)

@@ -18,7 +18,7 @@ const Speeds = z.object({ calls: perRound, changes: perRound, dispatched: perRou
 /** Creates a database with a server, and a webhook that gets its events. Nothing is sent: Patchbay is stopped. */
 const prepare = async (bench: Bench, database: string, url: string | undefined) => {
   const [checkout] = bench.checkouts
-  if (checkout === undefined) throw new Error('there is no checkout')
+  if (checkout === undefined) throw new Error('no checkout was given')
   const directory = bench.createDirectory(`outbox-${database}`)
   const databaseUrl = url ?? `file:${directory}/patchbay.db`
   const { child, port } = await startPatchbay(bench, checkout, directory, { DATABASE_URL: databaseUrl })

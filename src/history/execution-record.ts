@@ -34,7 +34,7 @@ export type RecordedArguments = {
 }
 
 /**
- * Where the time of a call went, in milliseconds. A phase that did not take place, or was not measured, is missing. The
+ * Durations of the phases of a call, in milliseconds. A phase that did not take place, or was not measured, is missing. The
  * phases of a call that was sent several times are the sums of all attempts.
  *
  * - `resolveMs`: resolving the arguments and rendering the request
@@ -69,7 +69,7 @@ export type ExecutionRecord = {
   userId: string | undefined
   /** `name/version` of the client, truncated to 200 characters. */
   client: string | undefined
-  /** The personal access token, or the grant of the application. Undefined if there is none, as for pages. */
+  /** The personal access token, or the grant of the application. Undefined for calls from pages. */
   tokenId?: string | undefined
   /** The id of the HTTP request, as in the header x-request-id. Undefined for calls from pages. */
   requestId?: string | undefined

@@ -24,7 +24,7 @@ export type UserAdministrationParts = {
 
 /** Manages the accounts of other users for the operator, on the command line or through the API. */
 export const createUserAdministration = ({ db, changes, passwords, baseUrl }: UserAdministrationParts) => {
-  /** Finds a user by email. Throws `not_found` if there is no such account. */
+  /** Finds a user by email. Throws `not_found` if no account has it. */
   const getUserByEmail = async (email: string): Promise<User> => {
     const found = await store.findUserByEmail(db, parseInput(z.object({ email: Email }), { email }).email)
     return orThrow(found, () => new AppError('not_found', `No user has the email ${email}.`))

@@ -53,9 +53,13 @@ const assertTarget = async (tx: Transaction, organizationId: string, { scope, ta
   if (targetId === undefined) return
   const [found] = await store.listTargets(tx, organizationId, scope, [targetId])
   if (found !== undefined) return
-  throw new AppError('invalid_request', `There is no such ${scope} in this organization.`, {
-    errors: [{ path: 'targetId', message: `is not the id of a ${scope} of this organization` }],
-  })
+  throw new AppError(
+    'invalid_request',
+    `This organization has no ${scope} with this id. Use the id of one that it has.`,
+    {
+      errors: [{ path: 'targetId', message: `is not the id of a ${scope} of this organization` }],
+    },
+  )
 }
 
 const assertRoom = async (tx: Transaction, limit: store.NewLimit): Promise<void> => {
@@ -64,7 +68,10 @@ const assertRoom = async (tx: Transaction, limit: store.NewLimit): Promise<void>
     throw new AppError('conflict', `There is already such a limit: ${describeAmount(same)}. Change its amount instead.`)
   }
   if ((await store.countLimits(tx, limit.organizationId)) < MAX_LIMITS) return
-  throw new AppError('limit_exceeded', `This organization has ${MAX_LIMITS} limits, which is the maximum.`)
+  throw new AppError(
+    'limit_exceeded',
+    `This organization has ${MAX_LIMITS} limits, which is the maximum. Delete one first.`,
+  )
 }
 
 const targetOfAudit = (limit: Limit) => ({ type: 'limit', id: limit.id, name: describeAmount(limit) })

@@ -21,7 +21,7 @@ export type Call = CallContext & {
 /** A running request, which can be cancelled until it has a response. */
 export type RunningCall = { call: Call; response: Promise<RpcResponse> }
 
-/** Where a call comes from. */
+/** The caller, client and HTTP request of a call. */
 export type CallOrigin = Pick<CallContext, 'caller' | 'client' | 'requestId'>
 
 export const createCall = (

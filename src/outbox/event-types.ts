@@ -34,7 +34,7 @@ export type EventData = {
     serverId: string
     upstreamId: string
     upstreamName: string
-    /** Whose calls use the account; null if all calls do. */
+    /** The user whose calls use the account. Null if all calls use it. */
     userId: string | null
   }
   'limit.warning': LimitData

@@ -162,7 +162,7 @@ export const createWebhookService = ({ db, changes, sealing }: WebhookServicePar
         await auditWebhook(tx, actor, 'webhook.removed', webhook)
       }),
 
-    /** Sends a test event to the webhook, through the outbox as any other. */
+    /** Adds a test event for the webhook to the outbox, from which it is sent like other events. */
     testWebhook: (actor: Actor, id: string): Promise<Delivery> =>
       changes.commit(async tx => {
         const webhook = await getForChange(tx, actor, id)

@@ -118,9 +118,9 @@ export const ExecutionDetailView = ExecutionView.extend({
       masked: z.array(z.string()).describe('arguments that are or contain a secret'),
     }),
   ).describe('null for a passthrough request, and for calls recorded before arguments were'),
-  requestBody: BodyView.describe('null unless the server stores bodies, and if there is none'),
+  requestBody: BodyView.describe('null if the server does not store bodies or the request had none'),
   responseBody: BodyView.describe(
-    'the response as it was received, with secrets masked; null unless the server stores bodies, if it is no text, and if nothing was received',
+    'the response as it was received, with secrets masked; null if the server does not store bodies, the response is not text, or there was none',
   ),
   curl: orNull(z.string()).describe('the request as a curl command, with secrets masked'),
 })

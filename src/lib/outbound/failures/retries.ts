@@ -54,7 +54,7 @@ export const createRetryBudgets = () => {
   const budgets = new LRUCache<string, Budget>({ maxSize: MAX_BUDGETS, sizeCalculation: () => 1 })
 
   return {
-    /** Counts a request. Returns a function that takes a retry out of the budget, or returns false if there is none. */
+    /** Counts a request. Returns a function that takes a retry out of the budget, or returns false if it is used up. */
     countRequest: (organizationId: string | undefined, origin: string): (() => boolean) => {
       const key = `${organizationId ?? ''} ${origin}`
       const budget = budgets.get(key) ?? { saved: ADVANCE * PRICE, owed: ADVANCE * PRICE }
